@@ -1,0 +1,2 @@
+//! The wordline command.
+fn main() {}

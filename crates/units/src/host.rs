@@ -1,0 +1,70 @@
+//! What a host asks of a drive.
+
+use crate::quantity::Nanos;
+
+/// The smallest thing a host can address: 512 bytes.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HostOp {
+    /// Read sectors.
+    Read,
+    /// Write sectors.
+    Write,
+    /// Declare sectors unused (NVMe deallocate, SCSI unmap, ATA TRIM).
+    Trim,
+    /// Make every acknowledged write durable.
+    Flush,
+}
+
+impl HostOp {
+    /// All operations, in the order tables list them.
+    pub const ALL: [HostOp; 4] = [HostOp::Read, HostOp::Write, HostOp::Trim, HostOp::Flush];
+
+    /// The word used in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HostOp::Read => "read",
+            HostOp::Write => "write",
+            HostOp::Trim => "trim",
+            HostOp::Flush => "flush",
+        }
+    }
+}
+
+/// The NVMe queue priority classes, most urgent first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Priority {
+    /// Served before everything else.
+    Urgent,
+    /// Served before normal work.
+    High,
+    /// The default.
+    #[default]
+    Normal,
+    /// Served when nothing else waits.
+    Low,
+}
+
+impl Priority {
+    /// All classes, most urgent first.
+    pub const ALL: [Priority; 4] = [Priority::Urgent, Priority::High, Priority::Normal, Priority::Low];
+}
+
+/// One request of a workload. Addresses and sizes are in sectors of [`SECTOR_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostRequest {
+    /// When the host issues it, in an open loop; ignored in a closed loop.
+    pub at: Nanos,
+    /// First sector.
+    pub sector: u64,
+    /// Number of sectors; zero only for a flush.
+    pub sectors: u32,
+    /// What it does.
+    pub op: HostOp,
+    /// The queue it comes through.
+    pub priority: Priority,
+    /// Force unit access: a write is acknowledged only when it is durable.
+    pub fua: bool,
+}

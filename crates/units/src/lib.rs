@@ -1,0 +1,15 @@
+//! The words every other crate speaks: instants and spans, sizes and rates, dense ids, drive geometry and the host's requests.
+//!
+//! A number that has a unit has a type here. Nothing in this crate decides anything, draws a random number or knows what a flash
+//! command is.
+
+pub mod geometry;
+pub mod host;
+pub mod id;
+pub mod quantity;
+pub mod random;
+
+pub use geometry::{CellKind, Geometry};
+pub use host::{HostOp, HostRequest, Priority};
+pub use id::{BlockId, ChannelId, DieId, Id, IdMap, LayerId, Lpn, PageId, PlaneId, RequestId, WordlineId};
+pub use quantity::{Bytes, Celsius, Millivolts, Nanos, Rate, Rber};
