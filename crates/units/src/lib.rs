@@ -3,12 +3,14 @@
 //! A number that has a unit has a type here. Nothing in this crate decides anything, draws a random number or knows what a flash
 //! command is.
 
+pub mod activity;
 pub mod geometry;
 pub mod host;
 pub mod id;
 pub mod quantity;
 pub mod random;
 
+pub use activity::{Cause, FlashOp};
 pub use geometry::{CellKind, Geometry};
 pub use host::{HostOp, HostRequest, Priority};
 pub use id::{BlockId, ChannelId, DieId, Id, IdMap, LayerId, Lpn, PageId, PlaneId, RequestId, WordlineId};

@@ -1,0 +1,184 @@
+//! What happened. Every table, chart and percentile is a function of this stream and of nothing else.
+
+use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
+
+/// One thing that happened in a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The host issued a request.
+    Arrived {
+        /// The request; ids are reused once a request is complete.
+        request: RequestId,
+        /// What it asks.
+        op: HostOp,
+        /// Its queue.
+        priority: Priority,
+        /// Its size in sectors.
+        sectors: u32,
+    },
+    /// A request was acknowledged.
+    Completed(Completion),
+    /// A flash operation ended.
+    Flash(FlashEvent),
+    /// Host data became invalid: overwritten or trimmed.
+    Invalidated {
+        /// The die that held it.
+        die: DieId,
+        /// Mapping units that became invalid.
+        units: u32,
+    },
+    /// A block group went out of service.
+    Retired {
+        /// Its die.
+        die: DieId,
+        /// Its number.
+        block: BlockId,
+    },
+    /// The drive has too few good blocks left and takes no more writes.
+    WornOut,
+}
+
+/// The end of a host request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The request.
+    pub request: RequestId,
+    /// What it asked.
+    pub op: HostOp,
+    /// Its queue.
+    pub priority: Priority,
+    /// Its size in sectors.
+    pub sectors: u32,
+    /// Its first sector.
+    pub sector: u64,
+    /// When the host issued it.
+    pub arrived: Nanos,
+    /// Where the time went; the sum is exactly the latency.
+    pub stages: Stages,
+    /// Whether every sector could be read or written.
+    pub ok: bool,
+}
+
+/// Where a request's time went. For a request of many flash operations, the path of the one that ended last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Waiting in the host's queue for a slot of the device.
+    pub host_queue: Nanos,
+    /// Waiting for and being worked on by a firmware core.
+    pub core: Nanos,
+    /// Waiting for and moving through DRAM and the host link.
+    pub dram: Nanos,
+    /// Waiting in the write buffer, for space or until durable.
+    pub buffer: Nanos,
+    /// Waiting for a die.
+    pub die_wait: Nanos,
+    /// The die's array at work.
+    pub die: Nanos,
+    /// Waiting for and moving over the channel bus.
+    pub channel: Nanos,
+    /// Error correction.
+    pub ecc: Nanos,
+}
+
+impl Stages {
+    /// The names of the stages, in the order of [`Stages::values`].
+    pub const NAMES: [&'static str; 8] = ["host queue", "core", "DRAM and link", "write buffer", "die wait", "die", "channel", "ECC"];
+
+    /// The stages in order.
+    pub const fn values(&self) -> [Nanos; 8] {
+        [self.host_queue, self.core, self.dram, self.buffer, self.die_wait, self.die, self.channel, self.ecc]
+    }
+
+    /// The sum: the request's latency.
+    pub fn total(&self) -> Nanos {
+        self.values().into_iter().sum()
+    }
+}
+
+/// The end of a flash operation. Unit counts are mapping units and say whose data a program carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashEvent {
+    /// The die, counted over the drive.
+    pub die: DieId,
+    /// Its channel.
+    pub channel: ChannelId,
+    /// What was done.
+    pub op: FlashOp,
+    /// Why.
+    pub cause: Cause,
+    /// The block group.
+    pub block: BlockId,
+    /// The first page.
+    pub page: PageId,
+    /// Flash pages touched (planes × pages of a one-shot program); blocks for an erase.
+    pub pages: u16,
+    /// Units of new host data programmed.
+    pub host_units: u16,
+    /// Units of old data programmed again.
+    pub moved_units: u16,
+    /// Units programmed with padding.
+    pub padding_units: u16,
+    /// When the operation was issued to the die.
+    pub issued: Nanos,
+    /// Time the die's array worked.
+    pub array: Nanos,
+    /// Time the channel bus was held.
+    pub bus: Nanos,
+    /// Time the DRAM was held.
+    pub dram: Nanos,
+    /// Time a firmware core was held.
+    pub core: Nanos,
+    /// Whether the status was good.
+    pub ok: bool,
+}
+
+/// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.
+pub trait Observer {
+    /// `event` happened at `at`. Instants never go back.
+    fn observe(&mut self, at: Nanos, event: &Event);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    #[inline]
+    fn observe(&mut self, _: Nanos, _: &Event) {}
+}
+
+/// Two observers watch the same stream.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline]
+    fn observe(&mut self, at: Nanos, event: &Event) {
+        self.0.observe(at, event);
+        self.1.observe(at, event);
+    }
+}
+
+/// What a block group is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// Erased and waiting.
+    Free,
+    /// Being written.
+    Active,
+    /// Full, holding data.
+    Closed,
+    /// Out of service.
+    Bad,
+}
+
+/// One block group at one instant, for block maps and wear histograms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockView {
+    /// Its die, counted over the drive.
+    pub die: DieId,
+    /// Its number in the die.
+    pub block: BlockId,
+    /// What it is used for.
+    pub state: BlockState,
+    /// Mapping units that hold valid data.
+    pub valid: u32,
+    /// Mapping units it can hold.
+    pub capacity: u32,
+    /// How often it has been erased.
+    pub erases: u32,
+}

@@ -1,0 +1,63 @@
+//! What flash does and why: the words that events, tables and firmware share.
+
+/// A flash operation as the firmware orders it: the array work and the transfers that belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FlashOp {
+    /// Sense a page and move what is wanted of it to the controller.
+    Read,
+    /// Move data to the page register and program it.
+    Program,
+    /// Erase a block.
+    Erase,
+    /// Sense a page into the register and program it elsewhere in the same plane, without the bus.
+    Copyback,
+}
+
+impl FlashOp {
+    /// All operations, in the order tables list them.
+    pub const ALL: [FlashOp; 4] = [FlashOp::Read, FlashOp::Program, FlashOp::Erase, FlashOp::Copyback];
+
+    /// The word used in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FlashOp::Read => "read",
+            FlashOp::Program => "program",
+            FlashOp::Erase => "erase",
+            FlashOp::Copyback => "copyback",
+        }
+    }
+}
+
+/// Why the firmware ordered a flash operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// The host asked for it.
+    Host,
+    /// A host write smaller than a mapping unit needs the rest of the unit (read-modify-write).
+    Fill,
+    /// Valid data leaves a block so that the block can be erased for its space.
+    Reclaim,
+    /// Valid data leaves a little-worn block so that the block takes its share of wear.
+    Wear,
+    /// Valid data leaves a block that has been read too often since it was written.
+    Disturb,
+    /// Valid data leaves a block that has failed a program.
+    Retire,
+}
+
+impl Cause {
+    /// All causes, in the order tables list them.
+    pub const ALL: [Cause; 6] = [Cause::Host, Cause::Fill, Cause::Reclaim, Cause::Wear, Cause::Disturb, Cause::Retire];
+
+    /// The word used in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::Host => "host",
+            Cause::Fill => "fill",
+            Cause::Reclaim => "reclaim",
+            Cause::Wear => "wear",
+            Cause::Disturb => "disturb",
+            Cause::Retire => "retire",
+        }
+    }
+}
