@@ -1,1 +1,16 @@
-//! (crate under construction)
+//! All that a controller can say to a flash die and hear from it.
+//!
+//! Two levels, and nothing of how cells work:
+//!
+//! - [`command`]: what crosses the pins, one command at a time (read, data out, program, erase, suspend …), with the data sheet beside it ([`sheet`]): timings,
+//!   capabilities and the rules of which command is legal when.
+//! - [`operation`]: what firmware orders and the flash controller turns into commands (a read of some units of a page, a program of a program unit, the erase of a
+//!   block group), and the [`Report`] it gets back. Bad flash is a report, not an error.
+
+pub mod command;
+pub mod operation;
+pub mod sheet;
+
+pub use command::{Command, Feature, PlaneSet, Target};
+pub use operation::{Operation, OperationKind, Report, Status};
+pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

@@ -1,0 +1,131 @@
+//! Commands at the pins of one die.
+
+use wordline_units::{BlockId, Bytes, PageId, PlaneId};
+
+/// The most planes a die may have.
+pub const PLANES_MAX: usize = 4;
+
+/// A set of planes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlaneSet(pub u8);
+
+impl PlaneSet {
+    /// The first `count` planes.
+    pub const fn first(count: u32) -> PlaneSet {
+        PlaneSet(((1u16 << count) - 1) as u8)
+    }
+
+    /// Just `plane`.
+    pub const fn one(plane: PlaneId) -> PlaneSet {
+        PlaneSet(1 << plane.0)
+    }
+
+    /// How many planes it has.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether it has none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The planes, lowest first.
+    pub fn iter(self) -> impl Iterator<Item = PlaneId> {
+        (0..PLANES_MAX as u8).filter(move |plane| self.0 & 1 << plane != 0).map(PlaneId)
+    }
+}
+
+/// Where a command acts: the same page of one block in each plane of a set. The blocks may differ, because a bad block is replaced by a spare of its own plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The planes that take part.
+    pub planes: PlaneSet,
+    /// The block in each plane; entries outside `planes` mean nothing.
+    pub blocks: [u16; PLANES_MAX],
+    /// The page, the same in every plane.
+    pub page: PageId,
+}
+
+impl Target {
+    /// One page of one block in one plane.
+    pub fn single(plane: PlaneId, block: BlockId, page: PageId) -> Target {
+        let mut blocks = [0; PLANES_MAX];
+        blocks[plane.0 as usize] = block.0 as u16;
+        Target { planes: PlaneSet::one(plane), blocks, page }
+    }
+
+    /// The block in `plane`.
+    pub fn block(&self, plane: PlaneId) -> BlockId {
+        BlockId(u32::from(self.blocks[plane.0 as usize]))
+    }
+}
+
+/// A setting of a die that firmware can change while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    /// The transfer mode of the interface, as the data sheet numbers it.
+    InterfaceMode,
+    /// Output drive strength, as the data sheet numbers it.
+    DriveStrength,
+}
+
+/// One command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Sense a page of each plane into its data register; with `cache`, the array may start while the cache register still puts out the page before.
+    Read {
+        /// Where.
+        target: Target,
+        /// Use the cache register.
+        cache: bool,
+    },
+    /// Put out `bytes` of the sensed page.
+    DataOut {
+        /// How much.
+        bytes: Bytes,
+    },
+    /// Take in the data of the next program.
+    DataIn {
+        /// How much.
+        bytes: Bytes,
+    },
+    /// Program what was taken in: one page, or all pages of a wordline in one shot, as the sheet's [`crate::ProgramScope`] says. With `cache`, the next data may be taken in
+    /// while the array works.
+    Program {
+        /// Where; for a one-shot program, the first page of the wordline.
+        target: Target,
+        /// Use the cache register.
+        cache: bool,
+    },
+    /// Program the page that the register still holds from a [`Command::Read`] into another block of the same plane.
+    CopybackProgram {
+        /// Where to.
+        target: Target,
+    },
+    /// Erase a block in each plane.
+    Erase {
+        /// Where; the page means nothing.
+        target: Target,
+    },
+    /// Stop a program or an erase as soon as it can be stopped.
+    Suspend,
+    /// Go on with what was suspended.
+    Resume,
+    /// Change a setting.
+    SetFeature {
+        /// Which.
+        feature: Feature,
+        /// To what.
+        value: u32,
+    },
+    /// Ask for a setting.
+    GetFeature {
+        /// Which.
+        feature: Feature,
+    },
+    /// Ask whether the last operation went well. Legal at any time.
+    Status,
+    /// Abandon whatever is going on.
+    Reset,
+}

@@ -1,0 +1,79 @@
+//! Operations: what firmware orders, and what it hears back.
+
+use wordline_units::{Bytes, Cause, DieId, Nanos};
+
+use crate::command::Target;
+
+/// One order to the flash controller. The controller turns it into commands, moves the data and answers with one [`Report`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The firmware's own name for it; comes back in the report.
+    pub tag: u32,
+    /// The die, counted over the firmware core's own dies.
+    pub die: DieId,
+    /// What to do and where.
+    pub kind: OperationKind,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What an [`Operation`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// Sense a page and bring `bytes` of it to the controller.
+    Read {
+        /// Where.
+        target: Target,
+        /// How much is transferred.
+        bytes: Bytes,
+    },
+    /// Program one program unit (planes × pages of a one-shot program).
+    Program {
+        /// Where; the first page.
+        target: Target,
+        /// How much is transferred.
+        bytes: Bytes,
+    },
+    /// Erase a block group.
+    Erase {
+        /// Where.
+        target: Target,
+    },
+    /// Move one page inside its plane without the bus.
+    Copyback {
+        /// From.
+        from: Target,
+        /// To.
+        to: Target,
+    },
+    /// Suspend the program or erase that the die is doing.
+    Suspend,
+    /// Go on with what was suspended.
+    Resume,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Well.
+    Good,
+    /// The die reports that a program or an erase failed: the block is bad from now on.
+    Failed,
+    /// The data could not be corrected.
+    Uncorrectable,
+}
+
+/// What firmware hears when an operation has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The operation's tag.
+    pub tag: u32,
+    /// Its die.
+    pub die: DieId,
+    /// How it ended.
+    pub status: Status,
+    /// Bits corrected in the worst codeword.
+    pub corrected_bits: u32,
+    /// How long the array worked.
+    pub array: Nanos,
+}

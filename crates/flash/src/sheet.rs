@@ -1,0 +1,79 @@
+//! The data sheet of a die: how long things take and what it is able to do.
+
+use wordline_units::{Geometry, Nanos};
+
+/// What one program command fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramScope {
+    /// One page.
+    Page,
+    /// All pages of a wordline at once (one-shot program).
+    Wordline,
+}
+
+/// How long each command keeps the array, or the interface, busy. Arrays are indexed by the page's place in its wordline: LSB, CSB, MSB, top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// t_R by page type.
+    pub read: [Nanos; 4],
+    /// t_PROG by page type, where pages are programmed one by one.
+    pub program: [Nanos; 4],
+    /// t_PROG of a whole wordline, where it is programmed in one shot.
+    pub program_wordline: Nanos,
+    /// t_BERS.
+    pub erase: Nanos,
+    /// t_FEAT: set and get features.
+    pub feature: Nanos,
+    /// t_RCBSY / t_CBSY: handing a page between data and cache register.
+    pub cache_busy: Nanos,
+    /// From a suspend command until the array is free, during a program.
+    pub suspend_program: Nanos,
+    /// From a suspend command until the array is free, during an erase.
+    pub suspend_erase: Nanos,
+    /// Added to what is left of the operation by each resume.
+    pub resume: Nanos,
+    /// Least time between a resume and the next suspend.
+    pub suspend_interval: Nanos,
+    /// t_RST.
+    pub reset: Nanos,
+    /// Command, address and status cycles on the bus for one operation.
+    pub bus_overhead: Nanos,
+}
+
+/// What a die is able to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// What one program command fills.
+    pub program_scope: ProgramScope,
+    /// Read the next page while the last one is put out.
+    pub cache_read: bool,
+    /// Take in the next page while the last one is programmed.
+    pub cache_program: bool,
+    /// Program from the register, without the bus.
+    pub copyback: bool,
+    /// Suspend a program.
+    pub suspend_program: bool,
+    /// Suspend an erase.
+    pub suspend_erase: bool,
+}
+
+/// The data sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sheet {
+    /// The shape; `channels` and `dies_per_channel` belong to the drive and mean nothing to a die.
+    pub geometry: Geometry,
+    /// How long things take.
+    pub timing: Timing,
+    /// What it is able to do.
+    pub capabilities: Capabilities,
+}
+
+impl Sheet {
+    /// Pages that one program command fills in each plane.
+    pub const fn pages_per_program(&self) -> u32 {
+        match self.capabilities.program_scope {
+            ProgramScope::Page => 1,
+            ProgramScope::Wordline => self.geometry.cell.bits(),
+        }
+    }
+}
