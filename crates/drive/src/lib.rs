@@ -1,1 +1,3 @@
-//! (crate under construction)
+//! The drive.
+pub mod config;
+pub use config::Config;

@@ -1,1 +1,6 @@
-//! (crate under construction)
+//! The firmware.
+pub mod config;
+pub mod techniques;
+pub mod victim;
+
+pub use config::Config;

@@ -1,0 +1,64 @@
+//! What a drive is made of.
+
+use wordline_cells::Faults;
+use wordline_flash::Sheet;
+use wordline_ftl::Config as FirmwareConfig;
+use wordline_units::{Bytes, Nanos, Rate};
+
+/// Everything around the firmware. The plan has checked it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The dies' data sheet; its geometry is the drive's.
+    pub sheet: Sheet,
+    /// How cells fail.
+    pub faults: Faults,
+    /// The channel bus.
+    pub channel: Rate,
+    /// The controller's DRAM; `None`: free.
+    pub dram: Option<Rate>,
+    /// The host link, in each direction; `None`: free.
+    pub link: Option<Rate>,
+    /// Error correction.
+    pub ecc: Ecc,
+    /// Firmware cores; the host's addresses are striped over them.
+    pub cores: u32,
+    /// How many mapping units stay together on one core.
+    pub stripe_units: u32,
+    /// What the firmware's steps cost.
+    pub costs: Costs,
+    /// Requests the drive takes in at once; more wait in the host's queues.
+    pub queue_depth: u32,
+    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad` and `core` are filled in per core.
+    pub firmware: FirmwareConfig,
+    /// Mapping units the whole drive shows to the host.
+    pub exported_units: u64,
+    /// The seed of every die's cells and every policy that samples.
+    pub seed: u64,
+}
+
+/// Error correction: one engine per channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ecc {
+    /// From the last byte in to the last byte out.
+    pub latency: Nanos,
+    /// Throughput of an engine; `None`: as fast as data comes.
+    pub rate: Option<Rate>,
+}
+
+/// Time a firmware core spends on each step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// Take in one host request.
+    pub command: Nanos,
+    /// Look up or change the map for one unit.
+    pub unit: Nanos,
+    /// Order one flash operation and hear its report.
+    pub operation: Nanos,
+}
+
+impl Config {
+    /// The drive's size as the host sees it.
+    pub fn exported(&self) -> Bytes {
+        Bytes(self.exported_units * self.firmware.unit.0)
+    }
+}

@@ -1,0 +1,91 @@
+//! What a firmware core is told when it starts. The plan has checked it; the firmware asserts the few relations it relies on.
+
+use wordline_flash::Sheet;
+use wordline_units::{Bytes, Nanos};
+
+use crate::techniques::Choice;
+use crate::victim::VictimPolicy;
+
+/// Everything one firmware core knows about itself and its dies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The data sheet of its dies.
+    pub sheet: Sheet,
+    /// How many dies it owns.
+    pub dies: u32,
+    /// The mapping unit: the size of what one map entry points to. A page, or a divisor of one.
+    pub unit: Bytes,
+    /// How many units it shows to the host.
+    pub exported_units: u32,
+    /// Blocks per plane kept back to replace bad ones.
+    pub spare_blocks: u32,
+    /// Which blocks are bad from the start: one list per die of (plane, block) marks, as the firmware reads them at its first start.
+    pub factory_bad: Vec<Vec<(u8, u16)>>,
+    /// The write buffer.
+    pub buffer: BufferConfig,
+    /// How space is reclaimed.
+    pub reclaim: ReclaimConfig,
+    /// How wear is levelled.
+    pub wear: WearConfig,
+    /// In which order a die takes its work.
+    pub schedule: ScheduleConfig,
+    /// The techniques that are switched on, in any order.
+    pub techniques: Vec<Choice>,
+    /// The seed of all policies that sample.
+    pub seed: u64,
+    /// This core's number, for its dice.
+    pub core: u32,
+}
+
+/// The write buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferConfig {
+    /// How many units it holds.
+    pub units: u32,
+    /// When a write is acknowledged.
+    pub acknowledge: Acknowledge,
+    /// How full it must be before units that the host has written only in part are completed from flash and programmed. Between 0 and 1.
+    pub partial_watermark: f64,
+}
+
+/// When a write without FUA is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// As soon as the buffer holds it (write-back).
+    Buffered,
+    /// When it is programmed (write-through).
+    Programmed,
+}
+
+/// How space is reclaimed. Counts are free block groups of one die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReclaimConfig {
+    /// Which block goes next.
+    pub victim: VictimPolicy,
+    /// Reclaim runs while fewer than this many are free.
+    pub start: u32,
+    /// With this many or fewer left, the host's writes wait for reclaim.
+    pub floor: u32,
+    /// Whether host writes go before reclaim above the floor.
+    pub preemptible: bool,
+    /// Move pages inside their plane without the bus, where a whole page is valid.
+    pub copyback: bool,
+}
+
+/// How wear is levelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WearConfig {
+    /// Take the least-worn free block for host data and the most-worn for moved data; otherwise, the block that has been free longest.
+    pub dynamic: bool,
+    /// Move the data of the least-worn block once a block of the die has been erased this many times more; `None`: never.
+    pub static_gap: Option<u32>,
+}
+
+/// In which order a die takes its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduleConfig {
+    /// Host reads go before programs and reclaim.
+    pub reads_first: bool,
+    /// How long a buffered unit may wait for company before it is programmed with padding; `None`: until a flush.
+    pub linger: Option<Nanos>,
+}

@@ -1,0 +1,113 @@
+//! Which block is reclaimed next: an exclusive slot, one policy at a time.
+//!
+//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/victim-policy.md` walks through it.
+
+use wordline_units::random::Draw;
+
+/// The closed blocks of one die, as parallel arrays with one entry per block group. Blocks that cannot be taken have `valid` = [`Candidates::OUT`].
+#[derive(Clone, Copy, Debug)]
+pub struct Candidates<'a> {
+    /// Valid units in each block group.
+    pub valid: &'a [u32],
+    /// When each was closed: a count that grows by one with each closed block of the core.
+    pub closed: &'a [u32],
+    /// How often each was erased.
+    pub erases: &'a [u32],
+    /// The present value of the count behind `closed`.
+    pub now: u32,
+    /// Units a block group holds.
+    pub capacity: u32,
+}
+
+impl Candidates<'_> {
+    /// The `valid` entry of a block that cannot be taken (free, active, bad, or being reclaimed already).
+    pub const OUT: u32 = u32::MAX;
+
+    /// The groups that can be taken, with their valid units.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.valid.iter().copied().enumerate().filter(|&(_, valid)| valid != Self::OUT)
+    }
+}
+
+/// A victim policy.
+pub trait Policy {
+    /// The group to reclaim, or `None` where there is no candidate. Must be a candidate; taking a full one frees nothing and is the policy's
+    /// own folly.
+    fn pick(&self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize>;
+}
+
+macro_rules! policies {
+    ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
+        $(mod $module;)*
+
+        /// The policies there are.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum VictimPolicy {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl VictimPolicy {
+            /// All policies.
+            pub const ALL: &[VictimPolicy] = &[$(VictimPolicy::$name),*];
+
+            /// The word a plan uses for it.
+            pub const fn name(self) -> &'static str {
+                match self { $(VictimPolicy::$name => $word,)* }
+            }
+
+            /// The group to reclaim.
+            pub fn pick(self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize> {
+                match self { $(VictimPolicy::$name => $module::$name.pick(candidates, draw),)* }
+            }
+        }
+    };
+}
+
+policies! {
+    /// The block with the fewest valid units; among equals, the first.
+    Greedy = "greedy" in greedy;
+    /// The block with the best (1 − u) · age / 2u, u being its valid share (Rosenblum & Ousterhout's cost-benefit, as used for flash by Kawaguchi et al., USENIX '95).
+    CostBenefit = "cost-benefit" in cost_benefit;
+    /// The best of ten blocks drawn at random (d-choices, d = 10: Van Houdt, SIGMETRICS '13; MQSim's RGA).
+    DChoices = "d-choices" in d_choices;
+    /// The block that was closed first.
+    Fifo = "fifo" in fifo;
+    /// A block drawn at random.
+    Random = "random" in random;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wordline_units::random::Stream;
+
+    fn picked(policy: VictimPolicy, valid: &[u32], closed: &[u32]) -> Option<usize> {
+        let erases = vec![0; valid.len()];
+        let candidates = Candidates { valid, closed, erases: &erases, now: 100, capacity: 64 };
+        policy.pick(&candidates, &mut Draw::new(1, Stream::Victim, 0))
+    }
+
+    proptest! {
+        #[test]
+        fn every_policy_takes_a_candidate_wherever_there_is_one(valid in prop::collection::vec(prop_oneof![Just(Candidates::OUT), 0u32..=64], 0..50)) {
+            let closed: Vec<u32> = (0..valid.len() as u32).collect();
+            for &policy in VictimPolicy::ALL {
+                match picked(policy, &valid, &closed) {
+                    Some(victim) => prop_assert_ne!(valid[victim], Candidates::OUT, "{} took a block it may not", policy.name()),
+                    None => prop_assert!(valid.iter().all(|&v| v == Candidates::OUT), "{} took nothing", policy.name()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_policy_takes_what_its_name_says() {
+        let (valid, closed) = ([40, 10, Candidates::OUT, 11, 60], [1, 90, 0, 2, 50]);
+        assert_eq!(picked(VictimPolicy::Greedy, &valid, &closed), Some(1));
+        assert_eq!(picked(VictimPolicy::Fifo, &valid, &closed), Some(0));
+        // Nearly as empty as block 1, and far older.
+        assert_eq!(picked(VictimPolicy::CostBenefit, &valid, &closed), Some(3));
+        assert_eq!(picked(VictimPolicy::DChoices, &valid, &closed), Some(1), "ten draws of four blocks miss the best one time in 18");
+    }
+}
