@@ -1,1 +1,32 @@
-//! (crate under construction)
+//! A die as a state machine: it obeys commands, knows what is legal when, and owns no clock.
+//!
+//! - [`Chip::probe`] asks, without changing anything, whether a command is legal at an instant: ready, blocked until later, or illegal.
+//! - [`Chip::issue`] (and [`Chip::program`], and [`Chip::transfer`] for data on the bus) carries it out and says when the die will be ready.
+//! - [`rule::RULES`] is the table of timing and legality rules that both walk.
+//!
+//! ```text
+//!        DataIn             Program, CopybackProgram
+//!  bus ─────────► registers ─────────────────────────► array ──Suspend──► suspended
+//!      ◄─────────  (data,   ◄─────────────────────────       ◄──Resume───
+//!        DataOut    cache)       Read
+//! ```
+//!
+//! What a command does to pages and blocks is booked when it is issued; the array merely stays busy until it would be true. A firmware that
+//! breaks a rule is a bug and panics. Bad flash is a [`wordline_flash::Status`]. Deliberately absent: how fast the bus is (the drive says how
+//! long a transfer takes), what cells do (`wordline-cells` answers), and which blocks have grown bad (firmware keeps that book).
+
+mod block;
+mod chip;
+mod issue;
+mod payload;
+mod place;
+mod probe;
+mod registers;
+pub mod rule;
+mod spare;
+
+pub use chip::Chip;
+pub use issue::Issued;
+pub use payload::{NoPayload, Payload, Place, RamPayload};
+pub use probe::{Probe, Why};
+pub use spare::PADDING;

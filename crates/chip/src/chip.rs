@@ -1,0 +1,235 @@
+//! The state of a die, and what may be asked of it at any time.
+
+use std::collections::BTreeSet;
+
+use wordline_cells::{Cells, Faults};
+use wordline_flash::command::PLANES_MAX;
+use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
+use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
+
+use crate::block::{Block, State};
+use crate::payload::{NoPayload, Payload, Place};
+use crate::registers::Registers;
+use crate::spare::{Grain, PADDING, Spare};
+
+/// The most mapping units that a page may hold.
+pub(crate) const UNITS_MAX: u32 = 64;
+
+/// What the array is working at, for those who would suspend or abandon it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkKind {
+    /// A program.
+    Program,
+    /// An erase.
+    Erase,
+    /// Something that cannot be suspended and leaves no ruin.
+    Other,
+}
+
+impl WorkKind {
+    #[inline]
+    pub(crate) const fn suspendable(self) -> bool {
+        matches!(self, WorkKind::Program | WorkKind::Erase)
+    }
+}
+
+/// The array's last or present work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    pub(crate) kind: WorkKind,
+    pub(crate) target: Target,
+    /// Pages being programmed from the target's page on.
+    pub(crate) pages: u16,
+}
+
+impl Work {
+    /// Nothing that matters later.
+    pub(crate) const OTHER: Work =
+        Work { kind: WorkKind::Other, target: Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], page: PageId(0) }, pages: 0 };
+}
+
+/// A suspended operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) work: Work,
+    pub(crate) remaining: Nanos,
+    pub(crate) status: Status,
+}
+
+/// A die: an array of blocks, two registers and an interface. It owns no clock: every call says what time it is, and time never runs back.
+#[derive(Clone, Debug)]
+pub struct Chip<P: Payload = NoPayload> {
+    pub(crate) sheet: Sheet,
+    pub(crate) grain: Grain,
+    pub(crate) cells: Cells,
+    /// All blocks, plane after plane.
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) payload: P,
+    /// Pages whose program failed or was abandoned. Few, so the hot paths only ask whether there are any.
+    pub(crate) ruined: BTreeSet<Place>,
+    /// The instant of the last command.
+    pub(crate) latest: Nanos,
+    pub(crate) array_until: Nanos,
+    pub(crate) interface_until: Nanos,
+    pub(crate) bus_until: Nanos,
+    /// Whether the last transfer was data in.
+    pub(crate) bus_takes_in: bool,
+    pub(crate) registers: Registers,
+    pub(crate) work: Work,
+    /// What the status register says when the array is idle.
+    pub(crate) status: Status,
+    pub(crate) suspended: Option<Held>,
+    /// The earliest suspend that the interval after the last resume allows.
+    pub(crate) suspend_from: Nanos,
+    pub(crate) features: [u32; 2],
+}
+
+impl<P: Payload> Chip<P> {
+    /// An erased, idle die number `die` of the drive, with the factory bad blocks that `faults` and `seed` give it. Each page's spare area
+    /// names `units_per_page` mapping units.
+    pub fn new(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32) -> Chip<P> {
+        let geometry = &sheet.geometry;
+        assert!((1..=PLANES_MAX as u32).contains(&geometry.planes), "a die has 1 to {PLANES_MAX} planes, not {}", geometry.planes);
+        assert!(geometry.blocks <= 1 << 16, "a plane has at most 65,536 blocks, not {}", geometry.blocks);
+        assert!(geometry.pages() < 1 << 16, "a block has less than 65,536 pages, not {}", geometry.pages());
+        assert!((1..=UNITS_MAX).contains(&units_per_page), "a page holds 1 to {UNITS_MAX} mapping units, not {units_per_page}");
+        let cells = Cells::new(faults, seed, die);
+        let mut blocks = vec![Block::default(); (geometry.planes * geometry.blocks) as usize];
+        if faults.factory_bad > 0.0 {
+            for (block, entry) in blocks.iter_mut().enumerate() {
+                if cells.factory_bad(block as u64) {
+                    entry.state = State::FactoryBad;
+                }
+            }
+        }
+        Chip {
+            sheet,
+            grain: Grain { pages: geometry.pages(), units: units_per_page },
+            cells,
+            blocks,
+            payload: P::new(&sheet),
+            ruined: BTreeSet::new(),
+            latest: Nanos::ZERO,
+            array_until: Nanos::ZERO,
+            interface_until: Nanos::ZERO,
+            bus_until: Nanos::ZERO,
+            bus_takes_in: false,
+            registers: Registers::EMPTY,
+            work: Work::OTHER,
+            status: Status::Good,
+            suspended: None,
+            suspend_from: Nanos::ZERO,
+            features: [0; 2],
+        }
+    }
+
+    /// The data sheet.
+    pub fn sheet(&self) -> &Sheet {
+        &self.sheet
+    }
+
+    /// When the array will be idle: a past instant if it is.
+    #[inline]
+    pub fn array_until(&self) -> Nanos {
+        self.array_until
+    }
+
+    /// What is left of the suspended operation, if there is one.
+    #[inline]
+    pub fn suspended(&self) -> Option<Nanos> {
+        self.suspended.as_ref().map(|held| held.remaining)
+    }
+
+    /// A setting.
+    pub fn feature(&self, feature: Feature) -> u32 {
+        self.features[feature as usize]
+    }
+
+    /// The mapping unit number `unit` of a page, as its spare area says; [`PADDING`] where there is none.
+    #[inline]
+    pub fn spare(&self, plane: PlaneId, block: BlockId, page: PageId, unit: u32) -> Lpn {
+        debug_assert!(unit < self.grain.units);
+        let entry = self.entry(plane, block);
+        if page.0 >= entry.next_page { PADDING } else { entry.spare.get(self.grain, u32::from(page.0), unit) }
+    }
+
+    /// Erases of a block so far, failed ones included.
+    #[inline]
+    pub fn erases(&self, plane: PlaneId, block: BlockId) -> u32 {
+        self.entry(plane, block).erases
+    }
+
+    /// Pages read of a block since its last erase.
+    #[inline]
+    pub fn reads(&self, plane: PlaneId, block: BlockId) -> u32 {
+        self.entry(plane, block).reads
+    }
+
+    /// The page of a block that must be programmed next; the number of pages, if it is full.
+    #[inline]
+    pub fn next_page(&self, plane: PlaneId, block: BlockId) -> u32 {
+        u32::from(self.entry(plane, block).next_page)
+    }
+
+    /// Whether a block carries the factory's bad-block mark.
+    #[inline]
+    pub fn is_factory_bad(&self, plane: PlaneId, block: BlockId) -> bool {
+        self.entry(plane, block).state == State::FactoryBad
+    }
+
+    /// The data of a page.
+    #[inline]
+    pub fn data(&self, plane: PlaneId, block: BlockId, page: PageId) -> &P::Data {
+        self.payload.read(Place { block: self.index(plane, block) as u32, page: u32::from(page.0) })
+    }
+
+    /// Bytes of memory that the blocks and their spare areas hold.
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(self.blocks.as_slice()) + self.blocks.iter().map(|block| block.spare.heap_bytes()).sum::<usize>()
+    }
+
+    /// Make `block` as if its first `pages` pages had been programmed with mapping units in a regular order: unit `u` of page `p` is
+    /// `first + p × page_step + u`. Takes no time and next to no memory: a filled drive is constructed, not written.
+    pub fn fill_regular(&mut self, plane: PlaneId, block: BlockId, pages: u32, first: Lpn, page_step: u32) {
+        assert!(pages <= self.grain.pages, "{pages} pages do not fit into a block of {}", self.grain.pages);
+        let last = u64::from(first.0) + u64::from(pages.saturating_sub(1)) * u64::from(page_step) + u64::from(self.grain.units - 1);
+        assert!(last < u64::from(u32::MAX), "mapping unit {last} does not exist");
+        let entry = self.entry_mut(plane, block);
+        assert!(entry.state == State::Usable, "a bad block cannot be filled");
+        entry.spare = Spare::Regular { first: first.0, page_step };
+        entry.next_page = pages as u16;
+    }
+
+    /// Make `block` as if its next page had been programmed with `units`. Takes no time, like [`Chip::fill_regular`].
+    pub fn fill_page(&mut self, plane: PlaneId, block: BlockId, units: &[Lpn]) {
+        let grain = self.grain;
+        assert!(units.len() == grain.units as usize, "{} units for a page of {}", units.len(), grain.units);
+        let entry = self.entry_mut(plane, block);
+        assert!(entry.state == State::Usable, "a bad block cannot be filled");
+        assert!(u32::from(entry.next_page) < grain.pages, "the block is full");
+        entry.spare.set(grain, u32::from(entry.next_page), units);
+        entry.next_page += 1;
+    }
+
+    /// Make `block` as if it had been erased `erases` times.
+    pub fn set_erases(&mut self, plane: PlaneId, block: BlockId, erases: u32) {
+        self.entry_mut(plane, block).erases = erases;
+    }
+
+    #[inline]
+    fn index(&self, plane: PlaneId, block: BlockId) -> usize {
+        debug_assert!(u32::from(plane.0) < self.sheet.geometry.planes && block.0 < self.sheet.geometry.blocks);
+        plane.0 as usize * self.sheet.geometry.blocks as usize + block.0 as usize
+    }
+
+    #[inline]
+    fn entry(&self, plane: PlaneId, block: BlockId) -> &Block {
+        &self.blocks[self.index(plane, block)]
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, plane: PlaneId, block: BlockId) -> &mut Block {
+        let index = self.index(plane, block);
+        &mut self.blocks[index]
+    }
+}

@@ -1,0 +1,303 @@
+//! Carrying out a command.
+
+use wordline_cells::Outcome;
+use wordline_flash::{Command, PlaneSet, ProgramScope, Status, Target};
+use wordline_units::{Lpn, Nanos, PageId};
+
+use crate::block::State;
+use crate::chip::{Chip, Held, UNITS_MAX, Work, WorkKind};
+use crate::payload::{Payload, Place};
+use crate::place::shares_block;
+use crate::probe::Probe;
+use crate::registers::Registers;
+use crate::rule::{Class, Rule, Span};
+use crate::spare::PADDING;
+
+/// What follows from a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// When the die has done it. With the cache register the interface may be ready earlier: [`Chip::probe`] knows.
+    pub ready_at: Nanos,
+    /// What the status register will say then.
+    pub status: Status,
+}
+
+impl<P: Payload> Chip<P> {
+    /// Carry out `command` at `now`: any command but a program ([`Chip::program`]) or a data transfer ([`Chip::transfer`]).
+    ///
+    /// # Panics
+    /// If [`Chip::probe`] does not say [`Probe::Ready`]: that is a bug in the firmware or the controller.
+    #[inline]
+    pub fn issue(&mut self, command: Command, now: Nanos) -> Issued {
+        self.demand(&command, now);
+        match command {
+            Command::Read { target, cache } => {
+                let status = self.sense(&target);
+                let issued = self.occupy(&command, now, Work { target, ..Work::OTHER }, status);
+                self.registers.sense(target, status, issued.ready_at, cache);
+                issued
+            }
+            Command::Erase { target } => {
+                let status = self.erase(&target);
+                self.occupy(&command, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status)
+            }
+            Command::CopybackProgram { target } => self.copyback(&command, target, now),
+            Command::Suspend => {
+                let held = Held { work: self.work, remaining: self.array_until - now, status: self.status };
+                let issued = self.occupy(&command, now, Work::OTHER, Status::Good);
+                self.suspended = Some(held);
+                issued
+            }
+            Command::Resume => {
+                let Some(held) = self.suspended else { unreachable!("the rules demand a suspended operation") };
+                let issued = self.occupy(&command, now, held.work, held.status);
+                self.suspended = None;
+                self.suspend_from = now + self.sheet.timing.suspend_interval;
+                issued
+            }
+            Command::SetFeature { feature, value } => {
+                self.features[feature as usize] = value;
+                self.occupy(&command, now, Work::OTHER, Status::Good)
+            }
+            Command::GetFeature { .. } => self.occupy(&command, now, Work::OTHER, Status::Good),
+            Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status },
+            Command::Reset => {
+                self.abandon(now);
+                self.occupy(&command, now, Work::OTHER, Status::Good)
+            }
+            Command::Program { .. } => panic!("a program needs its spare area: Chip::program"),
+            Command::DataIn { .. } | Command::DataOut { .. } => panic!("the bus decides how long data takes: Chip::transfer"),
+        }
+    }
+
+    /// Carry out a program command at `now`. `spare` names the mapping units of the program unit: page of the wordline by page, in it plane
+    /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `data` is the pages in the same order.
+    ///
+    /// # Panics
+    /// If [`Chip::probe`] does not say [`Probe::Ready`], or if `spare` is not of the program unit's size.
+    #[inline]
+    pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], data: &P::Data) -> Issued {
+        let Command::Program { target, .. } = command else { panic!("{command:?} is not a program") };
+        self.demand(&command, now);
+        let pages = self.sheet.pages_per_program();
+        let units = self.grain.units as usize;
+        let expected = (pages * target.planes.len()) as usize * units;
+        assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
+        let mut page_of_unit = spare.chunks_exact(units);
+        let mut index = 0;
+        for page in u32::from(target.page.0)..u32::from(target.page.0) + pages {
+            for plane in target.planes.iter() {
+                let Some(page_units) = page_of_unit.next() else { unreachable!("the length was checked") };
+                let block = self.flat(&target, plane);
+                self.payload.program(Place { block: block as u32, page }, index, data);
+                let block = &mut self.blocks[block];
+                block.spare.set(self.grain, page, page_units);
+                block.next_page = page as u16 + 1;
+                index += 1;
+            }
+        }
+        let work = Work { kind: WorkKind::Program, target, pages: pages as u16 };
+        let status = self.verify(&work);
+        self.registers.taken_in.0 = 0;
+        self.occupy(&command, now, work, status)
+    }
+
+    /// Carry out a data transfer ([`Command::DataIn`] or [`Command::DataOut`]) that has the bus from `now` to `until`.
+    ///
+    /// # Panics
+    /// If [`Chip::probe`] does not say [`Probe::Ready`].
+    #[inline]
+    pub fn transfer(&mut self, command: Command, now: Nanos, until: Nanos) {
+        assert!(until >= now, "a transfer ends after it begins");
+        self.demand(&command, now);
+        if let Command::DataIn { bytes } = command {
+            self.registers.take_in(bytes);
+            self.bus_takes_in = true;
+        } else if let Command::DataOut { .. } = command {
+            self.registers.put_out();
+            self.bus_takes_in = false;
+        } else {
+            panic!("{command:?} is not a transfer");
+        }
+        self.bus_until = until;
+    }
+
+    /// Insist that `command` is legal.
+    #[inline]
+    fn demand(&mut self, command: &Command, now: Nanos) {
+        assert!(now >= self.latest, "time runs back at a die: {now} after {}", self.latest);
+        if !matches!(self.earliest(command, now), Ok(from) if from <= now) {
+            self.refuse(command, now);
+        }
+        self.latest = now;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, command: &Command, now: Nanos) -> ! {
+        match self.probe(command, now) {
+            Probe::Illegal(why) => panic!("illegal flash command at {now}: {command:?}: {why}"),
+            Probe::Blocked { until } => panic!("flash command at {now}, but blocked until {until}: {command:?}"),
+            Probe::Ready => unreachable!("probe and issue walk the same rules"),
+        }
+    }
+
+    /// The array and the interface are busy as the rules say.
+    #[inline]
+    fn occupy(&mut self, command: &Command, now: Nanos, work: Work, status: Status) -> Issued {
+        let rule = Rule::of(Class::of(command));
+        let sum = |spans: &[Span]| spans.iter().fold(now, |at, &span| at + self.span(span, &work));
+        let ready_at = sum(rule.array_busy);
+        self.interface_until = if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { sum(rule.interface_busy) };
+        self.array_until = ready_at;
+        self.work = work;
+        self.status = status;
+        Issued { ready_at, status }
+    }
+
+    #[inline]
+    fn span(&self, span: Span, work: &Work) -> Nanos {
+        let timing = &self.sheet.timing;
+        match span {
+            Span::Read => timing.read[self.page_type(work.target.page.0)],
+            Span::Program => match self.sheet.capabilities.program_scope {
+                ProgramScope::Page => timing.program[self.page_type(work.target.page.0)],
+                ProgramScope::Wordline => timing.program_wordline,
+            },
+            Span::Copyback if work.kind == WorkKind::Other => timing.cache_busy,
+            Span::Copyback => self.span(Span::Program, work),
+            Span::Erase => timing.erase,
+            Span::HandOver => timing.cache_busy,
+            Span::Suspend if self.work.kind == WorkKind::Erase => timing.suspend_erase,
+            Span::Suspend => timing.suspend_program,
+            Span::Resume => timing.resume,
+            Span::Remaining => self.suspended.map_or(Nanos::ZERO, |held| held.remaining),
+            Span::Feature => timing.feature,
+            Span::Reset => timing.reset,
+        }
+    }
+
+    /// Sense a page of each plane.
+    #[inline]
+    fn sense(&mut self, target: &Target) -> Status {
+        let mut status = Status::Good;
+        for plane in target.planes.iter() {
+            let place = self.place(target, plane);
+            let block = &mut self.blocks[place.block as usize];
+            block.reads = block.reads.saturating_add(1);
+            let ruined = block.state == State::Torn || (!self.ruined.is_empty() && self.ruined.contains(&place));
+            if self.cells.read() == Outcome::Bad || ruined {
+                status = Status::Uncorrectable;
+            }
+        }
+        status
+    }
+
+    /// Whether the pages that `work` programs have verified. If not, they hold nothing that can be read.
+    #[inline]
+    fn verify(&mut self, work: &Work) -> Status {
+        match self.cells.program() {
+            Outcome::Good => Status::Good,
+            Outcome::Bad => {
+                self.ruin(work);
+                Status::Failed
+            }
+        }
+    }
+
+    fn erase(&mut self, target: &Target) -> Status {
+        let mut status = Status::Good;
+        for plane in target.planes.iter() {
+            let index = self.flat(target, plane);
+            let block = &mut self.blocks[index];
+            let outcome = self.cells.erase(block.erases);
+            block.erases = block.erases.saturating_add(1);
+            block.reads = 0;
+            block.next_page = 0;
+            block.spare.erase();
+            block.state = State::Usable;
+            if outcome == Outcome::Bad {
+                block.state = State::Torn;
+                status = Status::Failed;
+            }
+            self.payload.erase(index as u32);
+            if !self.ruined.is_empty() {
+                self.ruined.retain(|place| place.block != index as u32);
+            }
+        }
+        if self.registers.source.is_some_and(|source| shares_block(&source, target)) {
+            // The register still has the page for the bus, but its spare area can no longer be looked up.
+            self.registers.source = None;
+        }
+        status
+    }
+
+    /// Program the page in the register. A die that programs whole wordlines in one shot collects the pages first.
+    fn copyback(&mut self, command: &Command, target: Target, now: Nanos) -> Issued {
+        let Some(source) = self.registers.source else { unreachable!("the rules demand a page in the register") };
+        for plane in target.planes.iter() {
+            let (from, to) = (self.place(&source, plane), self.place(&target, plane));
+            self.payload.copy(from, to);
+            // Unit by unit through a small array, because the spare areas of the two blocks may be in different forms.
+            let units = &mut [PADDING; UNITS_MAX as usize][..self.grain.units as usize];
+            let copied = &self.blocks[from.block as usize];
+            if source.page.0 < copied.next_page {
+                for (unit, lpn) in units.iter_mut().enumerate() {
+                    *lpn = copied.spare.get(self.grain, from.page, unit as u32);
+                }
+            }
+            let block = &mut self.blocks[to.block as usize];
+            block.spare.set(self.grain, to.page, units);
+            block.next_page = to.page as u16 + 1;
+            if self.registers.source_status != Status::Good {
+                self.ruined.insert(to);
+            }
+        }
+        self.registers.drop_sensed();
+        let pages = self.sheet.pages_per_program() as u16;
+        let complete = u32::from(pages) == 1 || self.page_type(target.page.0) + 1 == usize::from(pages);
+        if !complete {
+            self.registers.collecting = Some(target);
+            return self.occupy(command, now, Work::OTHER, Status::Good);
+        }
+        self.registers.collecting = None;
+        let first = PageId(target.page.0 + 1 - pages);
+        let work = Work { kind: WorkKind::Program, target: Target { page: first, ..target }, pages };
+        let status = self.verify(&work);
+        self.occupy(command, now, work, status)
+    }
+
+    /// Stop everything. What was being changed is lost.
+    fn abandon(&mut self, now: Nanos) {
+        if self.array_until > now {
+            let work = self.work;
+            self.ruin(&work);
+        }
+        if let Some(held) = self.suspended.take() {
+            self.ruin(&held.work);
+        }
+        if let Some(last) = self.registers.collecting {
+            let pages = self.page_type(last.page.0) as u16 + 1;
+            let target = Target { page: PageId(last.page.0 + 1 - pages), ..last };
+            self.ruin(&Work { kind: WorkKind::Program, target, pages });
+        }
+        self.registers = Registers::EMPTY;
+        self.bus_until = self.bus_until.min(now);
+    }
+
+    /// What `work` was changing can no longer be read.
+    #[cold]
+    fn ruin(&mut self, work: &Work) {
+        for plane in PlaneSet(work.target.planes.0).iter() {
+            let block = self.flat(&work.target, plane) as u32;
+            match work.kind {
+                WorkKind::Program => {
+                    let first = u32::from(work.target.page.0);
+                    self.ruined.extend((first..first + u32::from(work.pages)).map(|page| Place { block, page }));
+                }
+                WorkKind::Erase => self.blocks[block as usize].state = State::Torn,
+                WorkKind::Other => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The legality rules that belong to an address: range, page order inside a block, bad blocks and suspended blocks.
+
+use wordline_flash::{PlaneSet, ProgramScope, Target};
+use wordline_units::PlaneId;
+
+use crate::block::{Block, State};
+use crate::chip::{Chip, WorkKind};
+use crate::payload::{Payload, Place};
+use crate::probe::Why;
+
+impl<P: Payload> Chip<P> {
+    /// The block of `target` in `plane`, counted over all planes.
+    #[inline]
+    pub(crate) fn flat(&self, target: &Target, plane: PlaneId) -> usize {
+        plane.0 as usize * self.sheet.geometry.blocks as usize + target.blocks[plane.0 as usize] as usize
+    }
+
+    /// The block of `target` in `plane`.
+    #[inline]
+    pub(crate) fn block_at(&self, target: &Target, plane: PlaneId) -> &Block {
+        &self.blocks[self.flat(target, plane)]
+    }
+
+    /// The page of `target` in `plane`.
+    #[inline]
+    pub(crate) fn place(&self, target: &Target, plane: PlaneId) -> Place {
+        Place { block: self.flat(target, plane) as u32, page: u32::from(target.page.0) }
+    }
+
+    /// The page's place in its wordline. Written out because a division by a variable costs as much as the rest of a read.
+    #[inline]
+    pub(crate) fn page_type(&self, page: u16) -> usize {
+        let page = page as usize;
+        match self.sheet.geometry.cell.bits() {
+            1 => 0,
+            2 => page % 2,
+            3 => page % 3,
+            _ => page % 4,
+        }
+    }
+
+    /// Whether the target exists.
+    #[inline]
+    fn check_range(&self, target: &Target) -> Result<(), Why> {
+        let all = PlaneSet::first(self.sheet.geometry.planes);
+        if target.planes.is_empty() || target.planes.0 & !all.0 != 0 {
+            return Err(Why::Planes);
+        }
+        if target.planes.iter().any(|plane| u32::from(target.blocks[plane.0 as usize]) >= self.sheet.geometry.blocks) {
+            return Err(Why::Block);
+        }
+        if u32::from(target.page.0) >= self.grain.pages {
+            return Err(Why::Page);
+        }
+        Ok(())
+    }
+
+    /// Whether `target` may be read.
+    #[inline]
+    pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
+        self.check_range(target)?;
+        if let Some(held) = &self.suspended
+            && shares_block(target, &held.work.target)
+        {
+            let first = held.work.target.page.0;
+            let changing = first..first + held.work.pages;
+            if held.work.kind == WorkKind::Erase || changing.contains(&target.page.0) {
+                return Err(Why::SuspendedBlock);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `target` may be programmed, apart from its place in a wordline.
+    #[inline]
+    pub(crate) fn check_program(&self, target: &Target) -> Result<(), Why> {
+        self.check_range(target)?;
+        if let Some(held) = &self.suspended
+            && shares_block(target, &held.work.target)
+        {
+            return Err(Why::SuspendedBlock);
+        }
+        for plane in target.planes.iter() {
+            let block = self.block_at(target, plane);
+            match block.state {
+                State::Usable => {}
+                State::Torn => return Err(Why::NotErased),
+                State::FactoryBad => return Err(Why::FactoryBad),
+            }
+            if target.page.0 < block.next_page {
+                return Err(Why::Programmed);
+            }
+            if target.page.0 > block.next_page {
+                return Err(Why::PageSkipped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a program command may begin at the page of `target`.
+    #[inline]
+    pub(crate) fn check_unit(&self, target: &Target) -> Result<(), Why> {
+        let one_shot = self.sheet.capabilities.program_scope == ProgramScope::Wordline;
+        if one_shot && self.page_type(target.page.0) != 0 { Err(Why::InsideWordline) } else { Ok(()) }
+    }
+
+    /// Whether a copyback may go to `target`, given the page that the register holds.
+    pub(crate) fn check_copyback(&self, target: &Target) -> Result<(), Why> {
+        self.check_program(target)?;
+        let Some(source) = self.registers.source else { return Err(Why::NoCopySource) };
+        if source.planes != target.planes {
+            return Err(Why::NoCopySource);
+        }
+        match self.registers.collecting {
+            // Page order has made sure that it is the next page, if it is the same blocks.
+            Some(begun) if begun.planes != target.planes || !same_blocks(&begun, target) => Err(Why::Collecting),
+            Some(_) => Ok(()),
+            None => self.check_unit(target),
+        }
+    }
+
+    /// Whether the blocks of `target` may be erased. Its page means nothing.
+    pub(crate) fn check_erase(&self, target: &Target) -> Result<(), Why> {
+        self.check_range(&Target { page: wordline_units::PageId(0), ..*target })?;
+        if target.planes.iter().any(|plane| self.block_at(target, plane).state == State::FactoryBad) {
+            return Err(Why::FactoryBad);
+        }
+        Ok(())
+    }
+}
+
+/// Whether two targets have a block in common.
+pub(crate) fn shares_block(a: &Target, b: &Target) -> bool {
+    PlaneSet(a.planes.0 & b.planes.0).iter().any(|plane| a.block(plane) == b.block(plane))
+}
+
+/// Whether two targets of the same planes have all blocks in common.
+fn same_blocks(a: &Target, b: &Target) -> bool {
+    a.planes.iter().all(|plane| a.block(plane) == b.block(plane))
+}

@@ -1,0 +1,117 @@
+//! The spare (out-of-band) area of a block: one logical page number per mapping unit.
+//!
+//! A 32-TB drive has two thousand million pages, so a block keeps the coarsest form that still tells the truth: nothing, one arithmetic
+//! progression, one number per page, or one number per unit. Programming refines the form when it must; an erase keeps the array, so that
+//! a drive in its steady state allocates nothing.
+
+use wordline_units::Lpn;
+
+/// The number that stands for a unit without data.
+pub const PADDING: Lpn = Lpn(u32::MAX);
+
+/// The spare area of one block. How many pages of it mean anything is the block's business.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Spare {
+    /// Nothing was ever written.
+    #[default]
+    Empty,
+    /// Unit `u` of page `p` holds `first + p × page_step + u`.
+    Regular { first: u32, page_step: u32 },
+    /// The units of page `p` hold consecutive numbers from entry `p`; [`PADDING`] is a page of nothing.
+    PageGrain(Box<[u32]>),
+    /// Unit `u` of page `p` holds entry `p × units + u`.
+    UnitGrain(Box<[u32]>),
+}
+
+/// The shape of every block's spare area.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grain {
+    /// Pages in a block.
+    pub(crate) pages: u32,
+    /// Mapping units in a page.
+    pub(crate) units: u32,
+}
+
+impl Spare {
+    /// What unit `unit` of page `page` holds.
+    #[inline]
+    pub(crate) fn get(&self, grain: Grain, page: u32, unit: u32) -> Lpn {
+        match self {
+            Spare::Empty => PADDING,
+            Spare::Regular { first, page_step } => Lpn(first + page * page_step + unit),
+            Spare::PageGrain(pages) => match pages[page as usize] {
+                u32::MAX => PADDING,
+                first => Lpn(first + unit),
+            },
+            Spare::UnitGrain(units) => Lpn(units[(page * grain.units + unit) as usize]),
+        }
+    }
+
+    /// Write a page's units. Pages after `page` are lost, as program order allows.
+    #[inline]
+    pub(crate) fn set(&mut self, grain: Grain, page: u32, units: &[Lpn]) {
+        if grain.units == 1 {
+            // One unit per page: the two arrays are the same array.
+            if let Spare::PageGrain(pages) = self {
+                pages[page as usize] = units[0].0;
+                return;
+            }
+        }
+        match self {
+            Spare::UnitGrain(all) => {
+                let start = (page * grain.units) as usize;
+                for (to, from) in all[start..start + units.len()].iter_mut().zip(units) {
+                    *to = from.0;
+                }
+            }
+            Spare::PageGrain(pages) if let Some(first) = consecutive(units) => pages[page as usize] = first,
+            Spare::Empty | Spare::Regular { .. } | Spare::PageGrain(_) => self.refine(grain, page, units),
+        }
+    }
+
+    /// Take the next finer form that holds what is there and this page too.
+    #[cold]
+    fn refine(&mut self, grain: Grain, page: u32, units: &[Lpn]) {
+        let by_page = !matches!(self, Spare::PageGrain(_)) && consecutive(units).is_some();
+        let old = std::mem::take(self);
+        let width = if by_page { 1 } else { grain.units };
+        let mut entries = vec![u32::MAX; (grain.pages * width) as usize].into_boxed_slice();
+        for earlier in 0..page {
+            for unit in 0..width {
+                entries[(earlier * width + unit) as usize] = old.get(grain, earlier, unit).0;
+            }
+        }
+        *self = if by_page { Spare::PageGrain(entries) } else { Spare::UnitGrain(entries) };
+        self.set(grain, page, units);
+    }
+
+    /// Forget everything but the array.
+    #[inline]
+    pub(crate) fn erase(&mut self) {
+        if let Spare::Regular { .. } = self {
+            *self = Spare::Empty;
+        }
+    }
+
+    /// Heap bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Spare::Empty | Spare::Regular { .. } => 0,
+            Spare::PageGrain(entries) | Spare::UnitGrain(entries) => std::mem::size_of_val::<[u32]>(entries),
+        }
+    }
+}
+
+/// The first of the units if they are consecutive; [`u32::MAX`] if all are padding.
+#[inline]
+fn consecutive(units: &[Lpn]) -> Option<u32> {
+    let first = units[0].0;
+    if first == u32::MAX {
+        return units.iter().all(|&lpn| lpn == PADDING).then_some(first);
+    }
+    // Padding is the largest number, so a run that reaches it would be read as a page of data.
+    let fits = u64::from(first) + (units.len() as u64) <= u64::from(u32::MAX);
+    (fits && units.iter().zip(first..).all(|(lpn, expected)| lpn.0 == expected)).then_some(first)
+}
+
+const _: () = assert!(size_of::<Spare>() <= 24);
