@@ -1,2 +1,63 @@
-//! Build and check tasks.
-fn main() {}
+//! The project's tasks: everything that CI does, and everything that is generated. `cargo xtask` lists them.
+//!
+//! Each task is a handful of ordinary commands that can also be typed by hand; they are printed as they run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+mod ci;
+mod docs;
+mod readme;
+mod steps;
+mod suite;
+mod tidy;
+
+const HELP: &str = "\
+Usage: cargo xtask TASK [ARGUMENTS]
+
+  test [ARGS]      run every test: unit, integration and documentation tests of all crates
+  ci               everything CI runs, in its order; stops at the first failure
+  tidy             check style and architecture (file lengths, crate walls, links, banned words)
+  docs [--check]   write the generated documentation; with --check, only say whether it is out of date
+  readme           run the commands that README.md shows
+  deny             check licences, banned crates and sources (needs cargo-deny)
+  bench [ARGS]     run every benchmark
+
+ARGS of test and bench go to cargo: `cargo xtask test -p wordline-ftl victim`.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = root();
+    let outcome = match words.as_slice() {
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        ["test", rest @ ..] => suite::run(&root, rest),
+        ["ci"] => ci::run(&root),
+        ["tidy"] => ci::tidy(&root),
+        ["docs"] => docs::write(&root),
+        ["docs", "--check"] => docs::check(&root),
+        ["readme"] => readme::run(&root),
+        ["deny"] => ci::deny(&root),
+        ["bench", rest @ ..] => ci::bench(&root, rest),
+        [task, ..] => {
+            eprintln!("no such task, or not with these arguments: {task}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository").to_owned()
+}

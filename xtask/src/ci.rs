@@ -1,0 +1,58 @@
+//! All of CI, runnable at home.
+
+use std::path::Path;
+
+use crate::steps::{Steps, cargo, command, run as run_command};
+use crate::tidy::{self as rules, Severity};
+use crate::{docs, readme, suite};
+
+/// Every step, the quick ones first. The tests come last, so that their count is the last thing printed.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let mut steps = Steps::default();
+    steps.run("format", || run_command(cargo(root, &["fmt", "--all", "--check"])))?;
+    steps.run("tidy", || tidy(root))?;
+    steps.run("deny", || deny(root))?;
+    steps.run("clippy", || run_command(cargo(root, &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])))?;
+    steps.run("rustdoc", || {
+        let mut rustdoc = cargo(root, &["doc", "--workspace", "--no-deps", "--quiet"]);
+        rustdoc.env("RUSTDOCFLAGS", "-D warnings");
+        run_command(rustdoc)
+    })?;
+    steps.run("docs", || docs::check(root))?;
+    steps.run("readme", || readme::run(root))?;
+    println!("{}", steps.summary());
+    let outcome = steps.run("test", || suite::run(root, &[]));
+    println!("{}", steps.summary());
+    outcome
+}
+
+/// The architecture and style rules.
+pub(crate) fn tidy(root: &Path) -> Result<(), String> {
+    let findings = rules::check(root)?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let warnings = findings.len() - errors;
+    println!("tidy: {errors} errors, {warnings} warnings");
+    if errors == 0 { Ok(()) } else { Err(format!("{errors} rules broken")) }
+}
+
+/// Licences, banned crates and sources; known vulnerabilities where their database can be reached.
+pub(crate) fn deny(root: &Path) -> Result<(), String> {
+    if !command(root, "cargo-deny", &["--version"]).output().is_ok_and(|output| output.status.success()) {
+        return Err("cargo-deny is missing: cargo install --debug --locked cargo-deny".to_owned());
+    }
+    run_command(command(root, "cargo-deny", &["check", "--hide-inclusion-graph", "licenses", "bans", "sources"]))?;
+    // The database of vulnerabilities is a repository of its own. Without it the rest is still worth checking.
+    if command(root, "cargo-deny", &["fetch", "db"]).output().is_ok_and(|output| output.status.success()) {
+        return run_command(command(root, "cargo-deny", &["check", "--disable-fetch", "--hide-inclusion-graph", "advisories"]));
+    }
+    println!("the advisory database cannot be reached: known vulnerabilities were not checked");
+    Ok(())
+}
+
+/// Every benchmark of the workspace. `arguments` go to `cargo bench`.
+pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    run_command(cargo(root, &[&["bench", "--workspace"], arguments].concat()))
+}

@@ -1,0 +1,83 @@
+//! The commands that README.md shows are run, so that a newcomer's first minute cannot be broken unnoticed.
+//!
+//! A command is a line that starts with `$ ` in a block fenced as `console`. Only those that start the program are run here (`cargo run --release -- …` and
+//! `wordline …`); the tasks of xtask are what is running already. They run in a scratch folder that sees the repository's own files, so that what they write
+//! does not litter it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::steps::{cargo, command, run as run_command};
+
+/// Builds the program and runs every command of README.md.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(root.join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
+    let commands = commands(&text)?;
+    if commands.is_empty() {
+        return Err("README.md shows no command in a block fenced as `console`".to_owned());
+    }
+    run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+    let program = target.join("release").join("wordline");
+    let scratch = scratch(root)?;
+    let program = program.to_str().ok_or("the path of the program is not UTF-8")?;
+    let outcome = commands.iter().try_for_each(|arguments| {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        run_command(command(&scratch, program, &arguments))
+    });
+    // Left-overs in the temporary folder are no reason to fail.
+    let _ = fs::remove_dir_all(&scratch);
+    outcome
+}
+
+/// An empty folder with links to the folders that commands read from.
+fn scratch(root: &Path) -> Result<std::path::PathBuf, String> {
+    let scratch = std::env::temp_dir().join(format!("wordline-readme-{}", std::process::id()));
+    fs::create_dir_all(&scratch).map_err(|error| format!("cannot make {}: {error}", scratch.display()))?;
+    for folder in ["chips", "drives", "studies"] {
+        std::os::unix::fs::symlink(root.join(folder), scratch.join(folder)).map_err(|error| format!("cannot link {folder}: {error}"))?;
+    }
+    Ok(scratch)
+}
+
+/// The arguments of each command to run. Quoting is not understood: a README has no need of it.
+fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut found = Vec::new();
+    let mut in_console = false;
+    for line in text.lines() {
+        if let Some(fence) = line.strip_prefix("```") {
+            in_console = fence.trim() == "console";
+            continue;
+        }
+        let Some(shown) = line.strip_prefix("$ ").filter(|_| in_console) else { continue };
+        if shown.contains(['"', '\'', '|', '>', '$', '\\', ';', '&']) {
+            return Err(format!("README.md: `{shown}` needs a shell; show a plain command, or do not fence it as `console`"));
+        }
+        let plain = shown.split(" #").next().unwrap_or(shown);
+        let mut words: Vec<&str> = plain.split_whitespace().collect();
+        let start = match words.as_slice() {
+            ["cargo", "run", "--release", "--", ..] => 4,
+            ["wordline", ..] => 1,
+            _ => continue,
+        };
+        found.push(words.drain(start..).map(str::to_owned).collect());
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_program_is_run_and_only_from_console_blocks() {
+        let text = "```console\n$ cargo run --release -- compare   # three drives\noutput\n$ cargo xtask test\n$ wordline drives\n```\n\
+                    ```sh\n$ wordline gone\n```\n$ wordline gone\n";
+        assert_eq!(commands(text), Ok(vec![vec!["compare".to_owned()], vec!["drives".to_owned()]]));
+    }
+
+    #[test]
+    fn what_needs_a_shell_is_refused() {
+        assert!(commands("```console\n$ wordline run > out\n```\n").is_err());
+    }
+}
