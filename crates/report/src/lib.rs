@@ -1,1 +1,31 @@
-//! (crate under construction)
+//! From the event stream to figures a person can use: metrics, self-checks, tables, JSON, Parquet and one HTML page.
+//!
+//! ```text
+//! event stream ─► Metrics (an Observer) ─► Measured ─► conclude ─┬► DriveResult ─► Report ─► JSON, text tables
+//!              └► RequestLog ─► requests.parquet                 └► DriveDetail ─► HTML page, intervals.parquet
+//! ```
+//!
+//! Every figure is a function of the event stream and of nothing else: nothing here asks the firmware for a counter, reads a clock or depends on the
+//! order of a hash map. Rates divide by the exact simulated time, and count what was served. The books in [`checks`] are kept on every
+//! run, because a simulator that can lose a request without noticing cannot be believed when it has not.
+
+pub mod blocks;
+pub mod checks;
+pub mod compare;
+pub mod conclude;
+pub mod histogram;
+pub mod measured;
+pub mod metrics;
+pub mod result;
+pub mod scope;
+pub mod series;
+pub mod totals;
+pub mod violation;
+
+pub use compare::Comparison;
+pub use conclude::{Cost, DriveDetail, Identity, conclude};
+pub use measured::Measured;
+pub use metrics::Metrics;
+pub use result::{DriveResult, Report};
+pub use scope::{Interval, Scope};
+pub use violation::{Account, Violation};

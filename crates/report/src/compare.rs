@@ -1,0 +1,214 @@
+//! Drives against a baseline, paired over seeds.
+//!
+//! Two drives that ran on the same seed saw the same requests, so the ratio of their figures carries less noise than the figures. The
+//! mean is geometric, because a ratio of 2 and a ratio of ½ cancel; the interval is Student's t over the logarithms of the ratios.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::result::DriveResult;
+
+/// Every drive against the first one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The drive that the others are divided by.
+    pub baseline: String,
+    /// The seeds that all drives ran on.
+    pub seeds: Vec<u64>,
+    /// How the intervals came about, or why there are none.
+    pub method: String,
+    /// One entry per figure and drive, figures in the order of the table.
+    pub ratios: Vec<Ratio>,
+}
+
+/// One figure of one drive over the same figure of the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ratio {
+    /// The figure, as a path into an entry of `drives`.
+    pub figure: String,
+    /// The figure's name for people.
+    pub label: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The drive.
+    pub drive: String,
+    /// The figure itself, as its arithmetic mean over the seeds.
+    pub value: f64,
+    /// The geometric mean of the ratio over the seeds; null where a figure is zero.
+    pub ratio: Option<f64>,
+    /// The lower end of the 95 % confidence interval; null with one seed.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It depends.
+    Neither,
+}
+
+pub(crate) struct Figure {
+    pub(crate) path: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) better: Better,
+    pub(crate) of: fn(&DriveResult) -> Option<f64>,
+}
+
+macro_rules! figures {
+    ($($path:literal, $label:literal, $unit:literal, $better:ident, |$drive:ident| $of:expr;)*) => {
+        &[$(Figure { path: $path, label: $label, unit: $unit, better: Better::$better, of: |$drive| $of },)*]
+    };
+}
+
+fn seen(value: f64) -> Option<f64> {
+    (value > 0.0).then_some(value)
+}
+
+/// The figures of comparison tables. A figure that no drive has does not appear.
+pub(crate) const FIGURES: &[Figure] = figures![
+    "host.iops", "IOPS", "1/s", Higher, |drive| seen(drive.host.iops);
+    "host.read_mib_s", "read bandwidth", "MiB/s", Higher, |drive| seen(drive.host.read_mib_s);
+    "host.write_mib_s", "write bandwidth", "MiB/s", Higher, |drive| seen(drive.host.write_mib_s);
+    "latency_us.read.mean", "read latency, mean", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.mean);
+    "latency_us.read.p99", "read latency, p99", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.p99);
+    "latency_us.read.p9999", "read latency, p99.99", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.p9999);
+    "latency_us.write.mean", "write latency, mean", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.mean);
+    "latency_us.write.p99", "write latency, p99", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p99);
+    "latency_us.write.p9999", "write latency, p99.99", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p9999);
+    "latency_us.trim.mean", "trim latency, mean", "us", Lower, |drive| drive.latency_us.trim.as_ref().map(|latency| latency.mean);
+    "waf.total", "write amplification", "", Lower, |drive| drive.waf.total;
+    "waf.reclaim", "  of it reclaim", "", Lower, |drive| drive.waf.reclaim.and_then(seen);
+    "erases", "erases", "block groups", Lower, |drive| seen(drive.erases as f64);
+    "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
+    "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
+    "utilisation.die", "die utilisation", "", Neither, |drive| seen(drive.utilisation.die);
+    "utilisation.channel", "channel utilisation", "", Neither, |drive| seen(drive.utilisation.channel);
+    "simulated_seconds", "simulated time", "s", Neither, |drive| seen(drive.simulated_seconds);
+];
+
+impl Comparison {
+    /// Every drive against the first; `None` unless there are at least two drives (by name) with a seed in common.
+    pub fn new(drives: &[DriveResult]) -> Option<Comparison> {
+        let names = names(drives);
+        if names.len() < 2 {
+            return None;
+        }
+        let run = |name: &str, seed: u64| drives.iter().find(|drive| drive.name == name && drive.seed == seed);
+        let mut seeds: Vec<u64> = Vec::new();
+        for drive in drives {
+            if !seeds.contains(&drive.seed) && names.iter().all(|name| run(name, drive.seed).is_some()) {
+                seeds.push(drive.seed);
+            }
+        }
+        if seeds.is_empty() {
+            return None;
+        }
+        let mut ratios = Vec::new();
+        for figure in FIGURES {
+            let values = |name: &str| -> Vec<Option<f64>> { seeds.iter().map(|seed| run(name, *seed).and_then(figure.of)).collect() };
+            let base = values(names[0]);
+            if names.iter().all(|name| values(name).iter().all(Option::is_none)) {
+                continue;
+            }
+            for name in &names {
+                ratios.push(Ratio::new(figure, name, &values(name), &base));
+            }
+        }
+        let method = match seeds.len() {
+            1 => "one seed: ratios carry no confidence interval; use several seeds to get one".to_owned(),
+            n => format!("geometric mean over {n} seeds, paired by seed; 95 % interval from Student's t over the logarithms of the ratios"),
+        };
+        Some(Comparison { baseline: names[0].to_owned(), seeds, method, ratios })
+    }
+
+    /// The entry of one figure and drive.
+    pub fn find(&self, figure: &str, drive: &str) -> Option<&Ratio> {
+        self.ratios.iter().find(|ratio| ratio.figure == figure && ratio.drive == drive)
+    }
+}
+
+/// The drives' names in order, each once.
+pub(crate) fn names(drives: &[DriveResult]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for drive in drives {
+        if !names.contains(&drive.name.as_str()) {
+            names.push(&drive.name);
+        }
+    }
+    names
+}
+
+impl Ratio {
+    fn new(figure: &Figure, drive: &str, values: &[Option<f64>], base: &[Option<f64>]) -> Ratio {
+        let known: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
+        let pairs: Option<Vec<f64>> =
+            values.iter().zip(base).map(|(value, base)| Some(libm::log(seen((*value)?)? / seen((*base)?)?))).collect();
+        let spread = pairs.as_deref().map(interval);
+        Ratio {
+            figure: figure.path.to_owned(),
+            label: figure.label.trim().to_owned(),
+            unit: figure.unit.to_owned(),
+            better: figure.better,
+            drive: drive.to_owned(),
+            value: known.iter().sum::<f64>() / known.len() as f64,
+            ratio: spread.map(|(mean, _)| libm::exp(mean)),
+            low: spread.and_then(|(mean, half)| Some(libm::exp(mean - half?))),
+            high: spread.and_then(|(mean, half)| Some(libm::exp(mean + half?))),
+        }
+    }
+}
+
+/// The mean of the samples and half the width of its 95 % interval; no interval for one sample.
+fn interval(samples: &[f64]) -> (f64, Option<f64>) {
+    let n = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / n;
+    if samples.len() < 2 {
+        return (mean, None);
+    }
+    let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / (n - 1.0);
+    (mean, Some(student_t(samples.len() - 1) * libm::sqrt(variance / n)))
+}
+
+/// The 97.5th percentile of Student's t.
+fn student_t(freedom: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199,
+        2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
+    ];
+    // Beyond the table, the first terms of the expansion about the normal distribution are within 1e-4.
+    TABLE.get(freedom - 1).copied().unwrap_or_else(|| {
+        let z = 1.959_964;
+        let (cube, n) = (z * z * z, freedom as f64);
+        z + (cube + z) / (4.0 * n) + (5.0 * cube * z * z + 16.0 * cube + 3.0 * z) / (96.0 * n * n)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_the_textbook_one() {
+        let (mean, half) = interval(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!((mean - 3.0).abs() < 1e-12);
+        // s = 1.5811, s/sqrt(5) = 0.70711, t(4) = 2.7764.
+        assert!((half.unwrap() - 1.963_24).abs() < 1e-4);
+        assert_eq!(interval(&[7.0]), (7.0, None));
+    }
+
+    #[test]
+    fn student_t_is_smooth_where_the_table_ends() {
+        assert!((student_t(31) - 2.0395).abs() < 2e-3);
+        assert!((student_t(1_000) - 1.9623).abs() < 1e-3);
+    }
+}

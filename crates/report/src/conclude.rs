@@ -1,0 +1,272 @@
+//! From a finished measurement to the results and the pictures of one drive.
+
+use wordline_engine::BlockView;
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, Cause, FlashOp, HostOp, Nanos, Priority};
+
+use crate::blocks::{BlockMap, Wear};
+use crate::histogram::Latencies;
+use crate::measured::Measured;
+use crate::result::{
+    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, RunResult, StageMeans,
+    Utilisation, Waf,
+};
+use crate::series::Row;
+
+/// What identifies a run and is not measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The drive's name.
+    pub name: String,
+    /// The hash of the whole checked plan.
+    pub plan_hash: u64,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// The hash of every event of the run.
+    pub event_log_hash: u64,
+    /// Whether the drive had reached a steady state when the window began.
+    pub steady: bool,
+    /// The whole checked plan as text, for people.
+    pub plan: String,
+}
+
+/// What the simulation of the measured window cost; taken by the command line, which has a clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Processor time in seconds.
+    pub cpu_seconds: f64,
+    /// Elapsed time in seconds.
+    pub wall_seconds: f64,
+    /// The most memory the process held.
+    pub peak_rss: Bytes,
+}
+
+/// What the pictures of one drive are drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveDetail {
+    /// The drive's name.
+    pub name: String,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// The whole checked plan as text.
+    pub plan: String,
+    /// User bytes of a mapping unit.
+    pub unit: Bytes,
+    /// Dies in the drive.
+    pub dies: u32,
+    /// Channel buses in the drive.
+    pub channels: u32,
+    /// The time series.
+    pub rows: Vec<Row>,
+    /// Per kind of request, in the order of [`HostOp::ALL`]: a span, and the fraction of requests that took no longer.
+    pub curves: [Vec<(Nanos, f64)>; HostOp::ALL.len()],
+    /// The fraction of the window in which each die's array worked.
+    pub die_utilisation: Vec<f64>,
+    /// The fraction of the window in which each channel bus was held.
+    pub channel_utilisation: Vec<f64>,
+    /// The blocks at the end of the run.
+    pub map: BlockMap,
+    /// How often they have been erased.
+    pub wear: Wear,
+}
+
+/// The results and the pictures of one drive, from what was measured and the drive's blocks at the end of the run.
+pub fn conclude(identity: &Identity, measured: &Measured, blocks: &[BlockView], cost: Cost) -> (DriveResult, DriveDetail) {
+    let wear = Wear::new(blocks);
+    let result = result(identity, measured, &wear, cost);
+    let detail = DriveDetail {
+        name: identity.name.clone(),
+        seed: identity.seed,
+        plan: identity.plan.clone(),
+        unit: measured.scope.unit,
+        dies: measured.scope.dies,
+        channels: measured.scope.channels,
+        rows: measured.rows.clone(),
+        curves: HostOp::ALL.map(|op| curve(&measured.latencies(op))),
+        die_utilisation: measured.die_utilisation(),
+        channel_utilisation: measured.channel_utilisation(),
+        map: BlockMap::new(blocks),
+        wear,
+    };
+    (result, detail)
+}
+
+fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> DriveResult {
+    let totals = &measured.totals;
+    let (pages_read, pages_programmed) = (totals.pages(FlashOp::Read), totals.pages_programmed());
+    DriveResult {
+        name: identity.name.clone(),
+        plan_hash: format!("{:016x}", identity.plan_hash),
+        seed: identity.seed,
+        event_log_hash: format!("{:016x}", identity.event_log_hash),
+        simulated_seconds: measured.elapsed.as_secs_f64(),
+        steady: identity.steady,
+        worn_out_seconds: measured.worn_out.map(Nanos::as_secs_f64),
+        host: host(measured),
+        latency_us: by_op(|op| latency(&measured.latencies(op))),
+        latency_us_by_priority: priorities(measured),
+        stages_us: by_op(|op| measured.stage_means_ns(op).map(stage_means)),
+        waf: waf(measured),
+        flash: operations(measured),
+        erases: totals.pages(FlashOp::Erase),
+        pages_programmed,
+        pages_read,
+        utilisation: utilisation(measured),
+        in_flight: InFlight {
+            mean: measured.mean_in_flight(),
+            iops_times_latency: measured.per_second(measured.requests() as f64 * measured.mean_latency_ns().unwrap_or(0.0)) / 1e9,
+            at_end: measured.held,
+        },
+        blocks: BlocksResult {
+            good: wear.blocks,
+            bad: wear.bad,
+            retired: totals.retired_blocks,
+            erases_min: wear.min,
+            erases_mean: wear.mean,
+            erases_max: wear.max,
+            erases_deviation: wear.deviation,
+        },
+        checks: ChecksResult { passed: measured.violations.is_empty(), violations: measured.violations.clone() },
+        run: run(cost, pages_read + pages_programmed, measured.requests()),
+    }
+}
+
+fn host(measured: &Measured) -> HostResult {
+    let count = |op| measured.totals.host(op);
+    let iops = |op| measured.per_second(count(op).requests as f64);
+    HostResult {
+        reads: count(HostOp::Read).requests,
+        writes: count(HostOp::Write).requests,
+        trims: count(HostOp::Trim).requests,
+        flushes: count(HostOp::Flush).requests,
+        failed: HostOp::ALL.into_iter().map(|op| count(op).failed).sum(),
+        read_bytes: count(HostOp::Read).sectors * SECTOR_BYTES,
+        write_bytes: count(HostOp::Write).sectors * SECTOR_BYTES,
+        iops: measured.per_second(measured.requests() as f64),
+        read_iops: iops(HostOp::Read),
+        write_iops: iops(HostOp::Write),
+        read_mib_s: measured.mib_per_second(HostOp::Read),
+        write_mib_s: measured.mib_per_second(HostOp::Write),
+        queue_depth: measured.scope.queue_depth,
+    }
+}
+
+fn by_op<T>(of: impl Fn(HostOp) -> Option<T>) -> ByOp<T> {
+    ByOp { read: of(HostOp::Read), write: of(HostOp::Write), trim: of(HostOp::Trim), flush: of(HostOp::Flush) }
+}
+
+fn latency(latencies: &Latencies) -> Option<Latency> {
+    let at = |quantile| latencies.quantile(quantile).as_micros_f64();
+    (latencies.count() > 0).then(|| Latency {
+        count: latencies.count(),
+        mean: latencies.mean() / 1e3,
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        p9999: at(0.9999),
+        max: latencies.max().as_micros_f64(),
+    })
+}
+
+fn priorities(measured: &Measured) -> Vec<PriorityLatency> {
+    let classes = Priority::ALL.into_iter().flat_map(|priority| HostOp::ALL.into_iter().map(move |op| (priority, op)));
+    classes
+        .filter_map(|(priority, op)| {
+            let latency_us = latency(measured.latencies_of(op, priority))?;
+            Some(PriorityLatency { priority: priority_name(priority).to_owned(), op: op.name().to_owned(), latency_us })
+        })
+        .collect()
+}
+
+pub(crate) const fn priority_name(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Urgent => "urgent",
+        Priority::High => "high",
+        Priority::Normal => "normal",
+        Priority::Low => "low",
+    }
+}
+
+fn stage_means(ns: [f64; 8]) -> StageMeans {
+    let [host_queue, core, dram, buffer, die_wait, die, channel, ecc] = ns.map(|stage| stage / 1e3);
+    StageMeans { host_queue, core, dram, buffer, die_wait, die, channel, ecc }
+}
+
+fn waf(measured: &Measured) -> Waf {
+    let totals = &measured.totals;
+    let moved = |cause| totals.moved_units(cause);
+    let (host, padding) = (totals.host_units(), totals.padding_units());
+    let all = host + padding + Cause::ALL.into_iter().map(moved).sum::<u64>();
+    Waf {
+        total: measured.per_written_unit(all),
+        host: measured.per_written_unit(host),
+        fill: measured.per_written_unit(moved(Cause::Host) + moved(Cause::Fill)),
+        reclaim: measured.per_written_unit(moved(Cause::Reclaim)),
+        wear: measured.per_written_unit(moved(Cause::Wear)),
+        disturb: measured.per_written_unit(moved(Cause::Disturb)),
+        retire: measured.per_written_unit(moved(Cause::Retire)),
+        padding: measured.per_written_unit(padding),
+    }
+}
+
+fn operations(measured: &Measured) -> Vec<FlashResult> {
+    let kinds = FlashOp::ALL.into_iter().flat_map(|op| Cause::ALL.into_iter().map(move |cause| (op, cause)));
+    kinds
+        .filter_map(|(op, cause)| {
+            let count = measured.totals.flash(op, cause);
+            (count.operations > 0).then(|| FlashResult {
+                op: op.name().to_owned(),
+                cause: cause.name().to_owned(),
+                operations: count.operations,
+                pages: count.pages,
+                failed: count.failed,
+            })
+        })
+        .collect()
+}
+
+fn utilisation(measured: &Measured) -> Utilisation {
+    let (totals, scope) = (&measured.totals, &measured.scope);
+    let max = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
+    Utilisation {
+        die: measured.share(totals.die_ns, scope.dies),
+        channel: measured.share(totals.channel_ns, scope.channels),
+        core: measured.share(totals.core_ns, scope.cores),
+        dram: measured.share(totals.dram_ns, 1),
+        die_max: max(measured.die_utilisation()),
+        channel_max: max(measured.channel_utilisation()),
+    }
+}
+
+fn run(cost: Cost, flash_pages: u64, requests: u64) -> RunResult {
+    let rate = |count: u64| (cost.cpu_seconds > 0.0).then(|| count as f64 / cost.cpu_seconds);
+    RunResult {
+        cpu_seconds: cost.cpu_seconds,
+        wall_seconds: cost.wall_seconds,
+        peak_rss_bytes: cost.peak_rss.0,
+        flash_pages_per_cpu_second: rate(flash_pages),
+        host_requests_per_cpu_second: rate(requests),
+    }
+}
+
+/// The distribution as a curve: only where it moves by enough to see, and every point of its tail.
+fn curve(latencies: &Latencies) -> Vec<(Nanos, f64)> {
+    let count = latencies.count() as f64;
+    let mut points = Vec::new();
+    if count == 0.0 {
+        return points;
+    }
+    points.push((latencies.min(), 0.0));
+    let (mut seen, mut drawn) = (0, 0.0);
+    for (span, more) in latencies.occupied() {
+        seen += more;
+        let fraction = seen as f64 / count;
+        // Steps of 1 % of what is left above: an even spacing on a scale of nines.
+        if fraction - drawn >= 0.01 * (1.0 - drawn) || seen == latencies.count() {
+            points.push((span, fraction));
+            drawn = fraction;
+        }
+    }
+    points
+}

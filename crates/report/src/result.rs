@@ -1,0 +1,353 @@
+//! The results of a run as they are written to JSON. Names and units are stable: a program may rely on them. The doc comments below are the
+//! reference manual; `docs/reference/output.md` is generated from them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::Comparison;
+use crate::violation::Violation;
+
+/// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
+pub const VERSION: u32 = 1;
+
+/// The results of one command.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// The version of this format.
+    pub version: u32,
+    /// One entry per drive and seed, in the order they were asked for.
+    pub drives: Vec<DriveResult>,
+    /// Drives against the first one; absent when only one drive was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+}
+
+impl Report {
+    /// A report of these drives, compared when there are several.
+    pub fn new(drives: Vec<DriveResult>) -> Report {
+        let comparison = Comparison::new(&drives);
+        Report { version: VERSION, drives, comparison }
+    }
+
+    /// The violations of all drives, each with the name and seed of its drive. A command that finds any must fail.
+    pub fn violations(&self) -> impl Iterator<Item = (&DriveResult, &Violation)> {
+        self.drives.iter().flat_map(|drive| drive.checks.violations.iter().map(move |violation| (drive, violation)))
+    }
+
+    /// The report as JSON text.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a tree of numbers and strings is always valid JSON");
+        text.push('\n');
+        text
+    }
+}
+
+/// What one drive did on one workload with one seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DriveResult {
+    /// The drive's name.
+    pub name: String,
+    /// The hash of the whole checked plan, in hexadecimal: drive, chip, firmware and workload.
+    pub plan_hash: String,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// The hash of every event of the run, in hexadecimal. Equal hashes mean equal runs.
+    pub event_log_hash: String,
+    /// The exact length of the measured window in simulated time. All rates divide by it.
+    #[schemars(extend("x-unit" = "s"))]
+    pub simulated_seconds: f64,
+    /// Whether the drive had reached a steady state when the window began.
+    pub steady: bool,
+    /// When the drive ran out of good blocks and stopped taking writes, since the start of the run; null if it did not.
+    #[schemars(extend("x-unit" = "s"))]
+    pub worn_out_seconds: Option<f64>,
+    /// What the host got.
+    pub host: HostResult,
+    /// Latency from the host's issue of a request to its acknowledgement.
+    pub latency_us: ByOp<Latency>,
+    /// Latency per priority class, only classes that were used.
+    pub latency_us_by_priority: Vec<PriorityLatency>,
+    /// Where the time of a request went, on average; the stages sum to the mean latency.
+    pub stages_us: ByOp<StageMeans>,
+    /// Write amplification: mapping units programmed, by why, over the mapping units' worth of sectors that the host wrote (by bytes).
+    pub waf: Waf,
+    /// Flash operations by kind and cause, only those that occurred.
+    pub flash: Vec<FlashResult>,
+    /// Block groups erased (one block in each plane of a die).
+    #[schemars(extend("x-unit" = "block groups"))]
+    pub erases: u64,
+    /// Flash pages programmed for any cause, copyback included.
+    #[schemars(extend("x-unit" = "flash pages"))]
+    pub pages_programmed: u64,
+    /// Flash pages read for any cause; the sensing half of a copyback is not counted.
+    #[schemars(extend("x-unit" = "flash pages"))]
+    pub pages_read: u64,
+    /// Busy time over the number of parts times the window.
+    pub utilisation: Utilisation,
+    /// Requests in flight, and Little's law.
+    pub in_flight: InFlight,
+    /// The blocks at the end of the run.
+    pub blocks: BlocksResult,
+    /// The self-checks of the run.
+    pub checks: ChecksResult,
+    /// What the simulation itself cost. The only figures here that differ from one run to the next.
+    pub run: RunResult,
+}
+
+/// One entry per kind of request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ByOp<T> {
+    /// Reads; null when none completed.
+    pub read: Option<T>,
+    /// Writes; null when none completed.
+    pub write: Option<T>,
+    /// Trims; null when none completed.
+    pub trim: Option<T>,
+    /// Flushes; null when none completed.
+    pub flush: Option<T>,
+}
+
+/// What the host got. Everything counts completed requests: what was served, not what was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostResult {
+    /// Reads completed.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub reads: u64,
+    /// Writes completed.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub writes: u64,
+    /// Trims completed.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub trims: u64,
+    /// Flushes completed.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub flushes: u64,
+    /// Requests that failed in part or whole.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub failed: u64,
+    /// Bytes read.
+    #[schemars(extend("x-unit" = "B"))]
+    pub read_bytes: u64,
+    /// Bytes written.
+    #[schemars(extend("x-unit" = "B"))]
+    pub write_bytes: u64,
+    /// Requests of all kinds completed per second.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub iops: f64,
+    /// Reads completed per second.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub read_iops: f64,
+    /// Writes completed per second.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub write_iops: f64,
+    /// Data read per second.
+    #[schemars(extend("x-unit" = "MiB/s"))]
+    pub read_mib_s: f64,
+    /// Data written per second.
+    #[schemars(extend("x-unit" = "MiB/s"))]
+    pub write_mib_s: f64,
+    /// The queue depth of a closed loop; null in an open loop.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub queue_depth: Option<u32>,
+}
+
+/// A latency distribution. Mean and maximum are exact; percentiles are by nearest rank and within 0.1 %.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Requests in the distribution.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub count: u64,
+    /// The mean.
+    #[schemars(extend("x-unit" = "us"))]
+    pub mean: f64,
+    /// The median.
+    #[schemars(extend("x-unit" = "us"))]
+    pub p50: f64,
+    /// The 90th percentile.
+    #[schemars(extend("x-unit" = "us"))]
+    pub p90: f64,
+    /// The 99th percentile.
+    #[schemars(extend("x-unit" = "us"))]
+    pub p99: f64,
+    /// The 99.9th percentile; the maximum below 1,000 requests.
+    #[schemars(extend("x-unit" = "us"))]
+    pub p999: f64,
+    /// The 99.99th percentile; the maximum below 10,000 requests.
+    #[schemars(extend("x-unit" = "us"))]
+    pub p9999: f64,
+    /// The maximum.
+    #[schemars(extend("x-unit" = "us"))]
+    pub max: f64,
+}
+
+/// The latency of one priority class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PriorityLatency {
+    /// `urgent`, `high`, `normal` or `low`.
+    pub priority: String,
+    /// `read`, `write`, `trim` or `flush`.
+    pub op: String,
+    /// Its distribution.
+    pub latency_us: Latency,
+}
+
+/// Mean time per request in each stage. For a request of many flash operations, the path of the one that ended last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageMeans {
+    /// Waiting in the host's queue for a slot of the device.
+    #[schemars(extend("x-unit" = "us"))]
+    pub host_queue: f64,
+    /// Waiting for and being worked on by a firmware core.
+    #[schemars(extend("x-unit" = "us"))]
+    pub core: f64,
+    /// Waiting for and moving through DRAM and the host link.
+    #[schemars(extend("x-unit" = "us"))]
+    pub dram: f64,
+    /// Waiting in the write buffer, for space or until durable.
+    #[schemars(extend("x-unit" = "us"))]
+    pub buffer: f64,
+    /// Waiting for a die.
+    #[schemars(extend("x-unit" = "us"))]
+    pub die_wait: f64,
+    /// The die's array at work.
+    #[schemars(extend("x-unit" = "us"))]
+    pub die: f64,
+    /// Waiting for and moving over the channel bus.
+    #[schemars(extend("x-unit" = "us"))]
+    pub channel: f64,
+    /// Error correction.
+    #[schemars(extend("x-unit" = "us"))]
+    pub ecc: f64,
+}
+
+impl StageMeans {
+    /// The stages in the order of [`wordline_engine::Stages::NAMES`], in microseconds.
+    pub fn values(&self) -> [f64; 8] {
+        [self.host_queue, self.core, self.dram, self.buffer, self.die_wait, self.die, self.channel, self.ecc]
+    }
+}
+
+/// Write amplification and its parts; the parts sum to the total. All null when the host wrote nothing.
+///
+/// Programs and host writes are counted when they end within the window. Overwrites that meet in the write buffer are programmed once, so `host` may be below 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Waf {
+    /// All units programmed: host, moved and padding.
+    pub total: Option<f64>,
+    /// Units of new host data. Above 1 where requests are smaller than a unit, below 1 where overwrites meet in the buffer.
+    pub host: Option<f64>,
+    /// Units of old data programmed along with the host's.
+    pub fill: Option<f64>,
+    /// Units moved to reclaim space.
+    pub reclaim: Option<f64>,
+    /// Units moved to level wear.
+    pub wear: Option<f64>,
+    /// Units moved because their block was read too often.
+    pub disturb: Option<f64>,
+    /// Units moved out of blocks that failed.
+    pub retire: Option<f64>,
+    /// Units of padding, for any cause.
+    pub padding: Option<f64>,
+}
+
+/// Flash operations of one kind and cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlashResult {
+    /// `read`, `program`, `erase` or `copyback`.
+    pub op: String,
+    /// `host`, `fill`, `reclaim`, `wear`, `disturb` or `retire`.
+    pub cause: String,
+    /// Operations; one on several planes or pages counts once.
+    pub operations: u64,
+    /// Flash pages; block groups for erases.
+    #[schemars(extend("x-unit" = "flash pages"))]
+    pub pages: u64,
+    /// Operations that ended with bad status.
+    pub failed: u64,
+}
+
+/// Busy time over the number of parts times the window: 1 is always busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Utilisation {
+    /// The dies' arrays.
+    pub die: f64,
+    /// The channel buses.
+    pub channel: f64,
+    /// The firmware cores, by flash operations.
+    pub core: f64,
+    /// The DRAM, by flash operations.
+    pub dram: f64,
+    /// The busiest die.
+    pub die_max: f64,
+    /// The busiest channel.
+    pub channel_max: f64,
+}
+
+/// Requests in flight. By Little's law the two figures agree, but for requests that straddle the window's borders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InFlight {
+    /// The mean number in flight, from its integral over time.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub mean: f64,
+    /// Completions per second times mean latency.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub iops_times_latency: f64,
+    /// In flight when the window ended.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub at_end: u64,
+}
+
+/// The blocks at the end of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlocksResult {
+    /// Block groups in service.
+    #[schemars(extend("x-unit" = "block groups"))]
+    pub good: u64,
+    /// Block groups out of service, factory bad blocks included.
+    #[schemars(extend("x-unit" = "block groups"))]
+    pub bad: u64,
+    /// Block groups that went out of service in the window.
+    #[schemars(extend("x-unit" = "block groups"))]
+    pub retired: u64,
+    /// The fewest erases of a block group in service, over its whole life.
+    #[schemars(extend("x-unit" = "erases"))]
+    pub erases_min: u32,
+    /// The mean.
+    #[schemars(extend("x-unit" = "erases"))]
+    pub erases_mean: f64,
+    /// The most.
+    #[schemars(extend("x-unit" = "erases"))]
+    pub erases_max: u32,
+    /// The standard deviation.
+    #[schemars(extend("x-unit" = "erases"))]
+    pub erases_deviation: f64,
+}
+
+/// The self-checks of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChecksResult {
+    /// Whether every account balanced. If not, no figure of this drive can be trusted.
+    pub passed: bool,
+    /// The accounts that did not balance.
+    pub violations: Vec<Violation>,
+}
+
+/// What the simulation of the measured window cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// Processor time.
+    #[schemars(extend("x-unit" = "s"))]
+    pub cpu_seconds: f64,
+    /// Elapsed time.
+    #[schemars(extend("x-unit" = "s"))]
+    pub wall_seconds: f64,
+    /// The most memory the process held.
+    #[schemars(extend("x-unit" = "B"))]
+    pub peak_rss_bytes: u64,
+    /// Flash pages read and programmed per second of processor time; null when none was measured.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub flash_pages_per_cpu_second: Option<f64>,
+    /// Host requests completed per second of processor time; null when none was measured.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub host_requests_per_cpu_second: Option<f64>,
+}

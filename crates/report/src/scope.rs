@@ -1,0 +1,77 @@
+//! What the metrics must know about a drive to size their tables and to turn counts into bytes.
+
+use wordline_units::{Bytes, Geometry, Nanos};
+
+/// How long one row of a time series is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// Start with rows of `first` and double their length whenever there would be more than `rows` of them, so that a run of any length gets
+    /// a series that fits a chart.
+    Auto {
+        /// The length of a row at first.
+        first: Nanos,
+        /// The most rows there may be.
+        rows: usize,
+    },
+    /// Rows of exactly this length. A run of more than [`Interval::FIXED_ROWS_MAX`] rows doubles it, because memory is finite.
+    Fixed(Nanos),
+}
+
+impl Interval {
+    /// The most rows a fixed interval keeps before it, too, is doubled.
+    pub const FIXED_ROWS_MAX: usize = 65_536;
+
+    pub(crate) fn first(self) -> Nanos {
+        match self {
+            Interval::Auto { first, .. } => Nanos(first.0.max(1)),
+            Interval::Fixed(width) => Nanos(width.0.max(1)),
+        }
+    }
+
+    pub(crate) fn rows_max(self) -> usize {
+        match self {
+            Interval::Auto { rows, .. } => rows.max(2),
+            Interval::Fixed(_) => Interval::FIXED_ROWS_MAX,
+        }
+    }
+}
+
+impl Default for Interval {
+    fn default() -> Self {
+        Interval::Auto { first: Nanos::from_millis(1), rows: 512 }
+    }
+}
+
+/// The parts of a drive that the metrics count and divide by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Dies in the drive.
+    pub dies: u32,
+    /// Channel buses in the drive.
+    pub channels: u32,
+    /// Firmware cores that work on flash operations.
+    pub cores: u32,
+    /// User bytes of a mapping unit.
+    pub unit: Bytes,
+    /// User bytes of a flash page.
+    pub page: Bytes,
+    /// The queue depth of a closed loop; `None` in an open loop.
+    pub queue_depth: Option<u32>,
+    /// How long one row of the time series is.
+    pub interval: Interval,
+}
+
+impl Scope {
+    /// The scope of a drive with this geometry, mapped in units of `unit`, with `cores` firmware cores, in an open loop.
+    pub fn new(geometry: &Geometry, unit: Bytes, cores: u32) -> Scope {
+        Scope {
+            dies: geometry.dies(),
+            channels: geometry.channels,
+            cores,
+            unit,
+            page: geometry.page,
+            queue_depth: None,
+            interval: Interval::default(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Plain counters of what the host asked and what the flash did. Time series are differences of these, which keeps rows out of the hot path.
+
+use wordline_engine::{Completion, FlashEvent, Stages};
+use wordline_units::{Cause, FlashOp, HostOp};
+
+/// What completed requests of one kind add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostCount {
+    /// Requests completed.
+    pub requests: u64,
+    /// Their sectors, 512 bytes each.
+    pub sectors: u64,
+    /// Requests that failed in part or whole.
+    pub failed: u64,
+    /// Time spent per stage in nanoseconds, in the order of [`Stages::NAMES`].
+    pub stages_ns: [u64; 8],
+}
+
+impl HostCount {
+    /// The summed latency in nanoseconds.
+    pub fn latency_ns(&self) -> u64 {
+        self.stages_ns.iter().sum()
+    }
+}
+
+/// What flash operations of one kind and cause add up to. Units are mapping units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashCount {
+    /// Operations; an operation on several planes or pages is one.
+    pub operations: u64,
+    /// Flash pages read or programmed; block groups for erases.
+    pub pages: u64,
+    /// Units of new host data programmed.
+    pub host_units: u64,
+    /// Units of old data programmed again.
+    pub moved_units: u64,
+    /// Units programmed with padding.
+    pub padding_units: u64,
+    /// Operations with bad status.
+    pub failed: u64,
+}
+
+/// All counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    host: [HostCount; HostOp::ALL.len()],
+    flash: [[FlashCount; Cause::ALL.len()]; FlashOp::ALL.len()],
+    /// Σ of the time the dies' arrays worked, in nanoseconds.
+    pub die_ns: u64,
+    /// Σ of the time the channel buses were held, in nanoseconds.
+    pub channel_ns: u64,
+    /// Σ of the time firmware cores were held by flash operations, in nanoseconds.
+    pub core_ns: u64,
+    /// Σ of the time the DRAM was held by flash operations, in nanoseconds.
+    pub dram_ns: u64,
+    /// Mapping units of host data that became invalid.
+    pub invalidated_units: u64,
+    /// Block groups that went out of service.
+    pub retired_blocks: u64,
+}
+
+impl Totals {
+    /// What the completed requests of one kind add up to.
+    pub fn host(&self, op: HostOp) -> &HostCount {
+        &self.host[op as usize]
+    }
+
+    /// What the flash operations of one kind and cause add up to.
+    pub fn flash(&self, op: FlashOp, cause: Cause) -> &FlashCount {
+        &self.flash[op as usize][cause as usize]
+    }
+
+    /// Flash pages of all causes; block groups for erases.
+    pub fn pages(&self, op: FlashOp) -> u64 {
+        self.flash[op as usize].iter().map(|count| count.pages).sum()
+    }
+
+    /// Flash pages programmed, copyback included.
+    pub fn pages_programmed(&self) -> u64 {
+        self.pages(FlashOp::Program) + self.pages(FlashOp::Copyback)
+    }
+
+    /// Units of host data programmed, whatever the cause of the program.
+    pub fn host_units(&self) -> u64 {
+        self.programs().map(|(_, count)| count.host_units).sum()
+    }
+
+    /// Units of old data programmed again by programs of one cause, copyback included.
+    pub fn moved_units(&self, cause: Cause) -> u64 {
+        self.programs().filter(|(of, _)| *of == cause).map(|(_, count)| count.moved_units).sum()
+    }
+
+    /// Units programmed with padding.
+    pub fn padding_units(&self) -> u64 {
+        self.programs().map(|(_, count)| count.padding_units).sum()
+    }
+
+    fn programs(&self) -> impl Iterator<Item = (Cause, &FlashCount)> {
+        [FlashOp::Program, FlashOp::Copyback]
+            .into_iter()
+            .flat_map(move |op| Cause::ALL.into_iter().map(move |cause| (cause, self.flash(op, cause))))
+    }
+
+    #[inline]
+    pub(crate) fn complete(&mut self, done: &Completion) {
+        let count = &mut self.host[done.op as usize];
+        count.requests += 1;
+        count.sectors += u64::from(done.sectors);
+        count.failed += u64::from(!done.ok);
+        add_stages(&mut count.stages_ns, &done.stages);
+    }
+
+    #[inline]
+    pub(crate) fn operate(&mut self, flash: &FlashEvent) {
+        let count = &mut self.flash[flash.op as usize][flash.cause as usize];
+        count.operations += 1;
+        count.pages += u64::from(flash.pages);
+        count.host_units += u64::from(flash.host_units);
+        count.moved_units += u64::from(flash.moved_units);
+        count.padding_units += u64::from(flash.padding_units);
+        count.failed += u64::from(!flash.ok);
+        self.die_ns += flash.array.0;
+        self.channel_ns += flash.bus.0;
+        self.core_ns += flash.core.0;
+        self.dram_ns += flash.dram.0;
+    }
+
+    /// What happened since `earlier`.
+    pub(crate) fn since(&self, earlier: &Totals) -> Totals {
+        let mut delta = *self;
+        for (mine, theirs) in delta.host.iter_mut().zip(&earlier.host) {
+            mine.requests -= theirs.requests;
+            mine.sectors -= theirs.sectors;
+            mine.failed -= theirs.failed;
+            for (now, then) in mine.stages_ns.iter_mut().zip(theirs.stages_ns) {
+                *now -= then;
+            }
+        }
+        for (mine, theirs) in delta.flash.iter_mut().flatten().zip(earlier.flash.iter().flatten()) {
+            mine.operations -= theirs.operations;
+            mine.pages -= theirs.pages;
+            mine.host_units -= theirs.host_units;
+            mine.moved_units -= theirs.moved_units;
+            mine.padding_units -= theirs.padding_units;
+            mine.failed -= theirs.failed;
+        }
+        delta.die_ns -= earlier.die_ns;
+        delta.channel_ns -= earlier.channel_ns;
+        delta.core_ns -= earlier.core_ns;
+        delta.dram_ns -= earlier.dram_ns;
+        delta.invalidated_units -= earlier.invalidated_units;
+        delta.retired_blocks -= earlier.retired_blocks;
+        delta
+    }
+}
+
+#[inline]
+fn add_stages(sums: &mut [u64; 8], stages: &Stages) {
+    for (sum, stage) in sums.iter_mut().zip(stages.values()) {
+        *sum += stage.0;
+    }
+}
