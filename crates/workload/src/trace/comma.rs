@@ -1,0 +1,167 @@
+//! The published formats with commas between columns.
+
+use wordline_units::HostOp;
+
+use super::error::LineFault;
+use super::fields::Fields;
+use super::parser::{Draft, sectors};
+
+const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+const MICROSECOND: u64 = 1_000;
+
+pub(crate) fn msr(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(7, "seven columns: timestamp,host,disk,type,offset,size,response")?;
+    Ok(Draft {
+        at: Some(fields.time(0, "Timestamp", 100)?),
+        volume: fields.joined(1, 2),
+        op: read_or_write(&fields, 3, "Type", ["Read", "Write"])?,
+        offset: fields.whole(4, "Offset")?,
+        length: fields.whole(5, "Size")?,
+        latency: Some(fields.time(6, "ResponseTime", 100)?),
+        fua: false,
+    })
+}
+
+/// `None` for a row without an operation: the collector saw no reply and could not say what was asked.
+pub(crate) fn systor(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(6, "six columns: timestamp,response,type,lun,offset,size")?;
+    if fields.get(2).is_empty() {
+        return Ok(None);
+    }
+    let latency = if fields.get(1).is_empty() { None } else { Some(fields.time(1, "Response", SECOND)?) };
+    Ok(Some(Draft {
+        at: Some(fields.time(0, "Timestamp", SECOND)?),
+        volume: fields.get(3),
+        op: read_or_write(&fields, 2, "IOType", ["R", "W"])?,
+        offset: fields.whole(4, "Offset")?,
+        length: fields.whole(5, "Size")?,
+        latency,
+        fua: false,
+    }))
+}
+
+pub(crate) fn alibaba(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(5, "five columns: device,opcode,offset,length,timestamp")?;
+    Ok(Draft {
+        at: Some(fields.time(4, "timestamp", MICROSECOND)?),
+        volume: fields.get(0),
+        op: read_or_write(&fields, 1, "opcode", ["R", "W"])?,
+        offset: fields.whole(2, "offset")?,
+        length: fields.whole(3, "length")?,
+        latency: None,
+        fua: false,
+    })
+}
+
+pub(crate) fn tencent(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(5, "five columns: timestamp,offset,size,type,volume")?;
+    Ok(Draft {
+        at: Some(fields.time(0, "Timestamp", SECOND)?),
+        volume: fields.get(4),
+        op: zero_or_one(&fields, 3, "IOType", ["read", "write"])?,
+        offset: sectors(fields.whole(1, "Offset")?, "Offset")?,
+        length: sectors(fields.whole(2, "Size")?, "Size")?,
+        latency: None,
+        fua: false,
+    })
+}
+
+pub(crate) fn flashnet(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(7, "seven columns: original_ms,latency_us,type,size,offset,submit_ms,done")?;
+    fields.time(0, "original_ms", MILLISECOND)?;
+    Ok(Draft {
+        at: Some(fields.time(5, "submit_ms", MILLISECOND)?),
+        volume: b"0",
+        op: zero_or_one(&fields, 2, "type", ["write", "read"])?,
+        offset: fields.whole(4, "offset")?,
+        length: fields.whole(3, "size")?,
+        latency: Some(fields.time(1, "latency_us", MICROSECOND)?),
+        fua: false,
+    })
+}
+
+pub(crate) fn spc(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(5, "five columns: asu,lba,size,opcode,timestamp")?;
+    Ok(Draft {
+        at: Some(fields.time(4, "Timestamp", SECOND)?),
+        volume: fields.get(0),
+        op: read_or_write(&fields, 3, "Opcode", ["r", "w"])?,
+        offset: sectors(fields.whole(1, "LBA")?, "LBA")?,
+        length: fields.whole(2, "Size")?,
+        latency: None,
+        fua: false,
+    })
+}
+
+pub(crate) fn cloudphysics(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    fields.at_least(5, "five columns: version,time,op,size,lbn")?;
+    let op = match fields.get(2) {
+        b"08" | b"8" | b"28" | b"88" | b"a8" | b"A8" => HostOp::Read,
+        b"0a" | b"a" | b"0A" | b"2a" | b"2A" | b"8a" | b"8A" | b"aa" | b"AA" => HostOp::Write,
+        b"42" => HostOp::Trim,
+        b"35" | b"91" => HostOp::Flush,
+        other => {
+            return Err(LineFault::column(
+                "op",
+                "a SCSI opcode in hex: 28, 88, a8 (read), 2a, 8a, aa (write), 42 (unmap) or 35 (flush)",
+                other,
+            ));
+        }
+    };
+    Ok(Draft {
+        at: Some(fields.time(1, "time", MICROSECOND)?),
+        volume: b"0",
+        op,
+        offset: sectors(fields.whole(4, "lbn")?, "lbn")?,
+        length: fields.whole(3, "size")?,
+        latency: None,
+        fua: false,
+    })
+}
+
+/// Three columns without time. Sizes may carry the extra sector of the eMMC driver; they are kept as they are.
+pub(crate) fn nexus5(line: &[u8]) -> Result<Draft<'_>, LineFault> {
+    let fields = Fields::commas(line);
+    if fields.count() != 3 {
+        return Err(LineFault::line("three columns: offset,size,type", line));
+    }
+    Ok(Draft {
+        at: None,
+        volume: b"0",
+        op: zero_or_one(&fields, 2, "type", ["read", "write"])?,
+        offset: sectors(fields.whole(0, "offset")?, "offset")?,
+        length: fields.whole(1, "size")?,
+        latency: None,
+        fua: false,
+    })
+}
+
+/// An operation in words: `words` are those for read and write, in the spelling shown in messages.
+fn read_or_write(fields: &Fields<'_>, index: usize, column: &'static str, words: [&'static str; 2]) -> Result<HostOp, LineFault> {
+    let text = fields.get(index);
+    if text.eq_ignore_ascii_case(words[0].as_bytes()) {
+        Ok(HostOp::Read)
+    } else if text.eq_ignore_ascii_case(words[1].as_bytes()) {
+        Ok(HostOp::Write)
+    } else {
+        Err(LineFault::column(column, format!("{} or {}", words[0], words[1]), text).meant(words))
+    }
+}
+
+/// An operation as 0 or 1: `words` say what each means.
+fn zero_or_one(fields: &Fields<'_>, index: usize, column: &'static str, words: [&'static str; 2]) -> Result<HostOp, LineFault> {
+    let word = match fields.get(index) {
+        b"0" => words[0],
+        b"1" => words[1],
+        other => return Err(LineFault::column(column, format!("0 ({}) or 1 ({})", words[0], words[1]), other)),
+    };
+    Ok(if word == "read" { HostOp::Read } else { HostOp::Write })
+}
