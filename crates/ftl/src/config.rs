@@ -68,8 +68,6 @@ pub struct ReclaimConfig {
     pub floor: u32,
     /// Whether host writes go before reclaim above the floor.
     pub preemptible: bool,
-    /// Move pages inside their plane without the bus, where a whole page is valid.
-    pub copyback: bool,
 }
 
 /// How wear is levelled.

@@ -1,6 +1,40 @@
-//! The firmware.
+//! The firmware: map, buffer, place, reclaim, level, retire — sans-IO.
+//!
+//! An [`Ftl`] is one firmware core with its dies. It has no clock, no thread, no file and no way to learn about cells but flash commands and their reports: this crate cannot
+//! name the crates that know physics. The same object runs in virtual time, behind a real block device and in the proving ground.
+//!
+//! ```text
+//!   host ──submit──►  ┌────────────┐  ──acknowledge──► host
+//!                     │    Ftl     │
+//!   die ──report───►  │ map groups │  ──speak────────► die
+//!   die ──die_ready►  │   buffer   │
+//!   time ──tick────►  └────────────┘  ──note─────────► log
+//! ```
+
+mod audit;
+mod buffer;
 pub mod config;
+mod construct;
+mod die;
+mod firmware;
+pub mod groups;
+mod host;
+mod idle;
+mod index;
+pub mod layout;
+mod list;
+pub mod map;
+mod operations;
+mod reclaim;
+pub mod request;
+mod retire;
+mod schedule;
+pub mod seam;
 pub mod techniques;
 pub mod victim;
+mod wear;
 
 pub use config::Config;
+pub use firmware::Ftl;
+pub use layout::{Group, Layout, UnitAddr};
+pub use request::{Acknowledgement, Note, Request};

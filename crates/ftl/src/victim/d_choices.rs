@@ -18,7 +18,7 @@ impl Policy for DChoices {
         // nothing is closed yet.
         for _ in 0..64 * CHOICES {
             let group = draw.below(groups.max(1)) as usize;
-            if candidates.valid.get(group).is_none_or(|&valid| valid == Candidates::OUT) {
+            if candidates.valid.get(group).is_none_or(|&valid| valid >= Candidates::OUT) {
                 continue;
             }
             if best.is_none_or(|best| candidates.valid[group] < candidates.valid[best]) {

@@ -4,7 +4,8 @@
 
 use wordline_units::random::Draw;
 
-/// The closed blocks of one die, as parallel arrays with one entry per block group. Blocks that cannot be taken have `valid` = [`Candidates::OUT`].
+/// The closed blocks of one die, as parallel arrays with one entry per block group. Blocks that cannot be taken have a
+/// `valid` of [`Candidates::OUT`] or more.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
     /// Valid units in each block group.
@@ -21,11 +22,13 @@ pub struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// The `valid` entry of a block that cannot be taken (free, active, bad, or being reclaimed already).
-    pub const OUT: u32 = u32::MAX;
+    ///
+    /// A flag rather than a value, so that one array serves both the count and the choice: an overwrite decrements the entry without looking at it.
+    pub const OUT: u32 = 1 << 31;
 
     /// The groups that can be taken, with their valid units.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        self.valid.iter().copied().enumerate().filter(|&(_, valid)| valid != Self::OUT)
+        self.valid.iter().copied().enumerate().filter(|&(_, valid)| valid < Self::OUT)
     }
 }
 

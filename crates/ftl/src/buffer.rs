@@ -1,0 +1,428 @@
+//! The write buffer: host data between its arrival and the end of its program.
+//!
+//! ```text
+//!            write                     read-modify-write              program              commit
+//!   (host) ────────► Partial ──────────────► Filling ──┐       ┌──────────────► Flight ─────────────► (free)
+//!            │                                         ▼       │                  │  ▲
+//!            └──── whole unit ──────────────────────► Complete ┘      write again │  │ program failed: back to Complete
+//!                                                       ▲                         ▼
+//!                                                       └──── Flight ends ────── Held
+//! ```
+//!
+//! A unit that is being programmed is never changed: a new write of it waits as `Held` until the older program has ended. So the map is changed in the order of the
+//! host's writes whatever order the dies finish in, and the map never points at what is not yet on flash.
+
+use std::collections::VecDeque;
+
+use wordline_units::Nanos;
+
+use crate::index::Index;
+use crate::list::{Links, List, NIL, Slab};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    Partial,
+    Filling,
+    Complete,
+    Flight,
+    Held,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    lpn: u32,
+    /// Which sectors hold host data.
+    mask: u64,
+    entered: Nanos,
+    epoch: u64,
+    state: State,
+    /// The data was trimmed, or worse, since: its program or fill must come to nothing.
+    doomed: bool,
+    waiters: u32,
+    /// A held slot's older version in flight, and the other way round.
+    partner: u32,
+}
+
+const UNUSED: Slot =
+    Slot { lpn: u32::MAX, mask: 0, entered: Nanos::ZERO, epoch: 0, state: State::Free, doomed: false, waiters: NIL, partner: NIL };
+
+/// What became of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It is in this slot.
+    Slot(u32),
+    /// There is no room until a program ends.
+    Full,
+}
+
+/// What a finished program leaves to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// Point the map at the new place.
+    Commit(u32),
+    /// The unit was trimmed meanwhile: the new place is stale.
+    Discard,
+}
+
+/// The write buffer of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    whole: u64,
+    slots: Vec<Slot>,
+    links: Vec<Links>,
+    unused: Vec<u32>,
+    complete: List,
+    partial: List,
+    index: Index,
+    waiters: Slab<(u32, u32)>,
+    waiting: u32,
+    epoch: u64,
+    /// Slots not yet durable, by epoch; the front belongs to `epoch - (len - 1)`.
+    pending: VecDeque<u32>,
+    released: Vec<u32>,
+}
+
+impl Buffer {
+    /// A buffer of `units` slots for units of `sectors` sectors.
+    pub(crate) fn new(units: u32, sectors: u32) -> Buffer {
+        assert!((1..=64).contains(&sectors), "a unit has 1 to 64 sectors");
+        Buffer {
+            whole: u64::MAX >> (64 - sectors),
+            slots: vec![UNUSED; units as usize],
+            links: vec![Links::default(); units as usize],
+            unused: (0..units).rev().collect(),
+            complete: List::default(),
+            partial: List::default(),
+            index: Index::new(units),
+            waiters: Slab::default(),
+            waiting: 0,
+            epoch: 0,
+            pending: VecDeque::from([0]),
+            released: Vec::new(),
+        }
+    }
+
+    /// Units ready to be programmed.
+    pub(crate) fn complete(&self) -> u32 {
+        self.complete.len()
+    }
+
+    /// Units that need the rest of their data from flash.
+    pub(crate) fn partial(&self) -> u32 {
+        self.partial.len()
+    }
+
+    /// Share of the slots in use.
+    pub(crate) fn fill(&self) -> f64 {
+        1.0 - self.unused.len() as f64 / self.slots.len() as f64
+    }
+
+    /// Whether nothing is in the buffer.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.unused.len() == self.slots.len()
+    }
+
+    /// Whether somebody waits for a unit to become durable.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// When the unit that has been ready longest was written.
+    pub(crate) fn oldest_complete(&self) -> Option<Nanos> {
+        self.complete.first().map(|slot| self.slots[slot as usize].entered)
+    }
+
+    /// Whether the buffer holds all the sectors of `mask` of `lpn`.
+    #[inline]
+    pub(crate) fn covers(&self, lpn: u32, mask: u64) -> bool {
+        self.index.get(lpn).is_some_and(|slot| self.slots[slot as usize].mask & mask == mask)
+    }
+
+    /// Take in the sectors of `mask` of `lpn`.
+    pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64) -> Admission {
+        let Some(slot) = self.index.get(lpn) else {
+            let Some(slot) = self.unused.pop() else {
+                return Admission::Full;
+            };
+            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, ..UNUSED };
+            *self.pending.back_mut().expect("never empty") += 1;
+            self.index.insert(lpn, slot);
+            self.enlist(slot);
+            return Admission::Slot(slot);
+        };
+        match self.slots[slot as usize].state {
+            State::Complete | State::Filling | State::Held => self.slots[slot as usize].mask |= mask,
+            State::Partial => {
+                self.slots[slot as usize].mask |= mask;
+                if self.slots[slot as usize].mask == self.whole {
+                    self.partial.remove(&mut self.links, slot);
+                    self.enlist(slot);
+                }
+            }
+            State::Flight => {
+                let Some(held) = self.unused.pop() else {
+                    return Admission::Full;
+                };
+                // The older version is whole and still in memory, so the new one is whole too.
+                let mask = self.whole;
+                self.slots[held as usize] =
+                    Slot { lpn, mask, entered: now, epoch: self.epoch, state: State::Held, partner: slot, ..UNUSED };
+                self.slots[slot as usize].partner = held;
+                *self.pending.back_mut().expect("never empty") += 1;
+                self.index.insert(lpn, held);
+                return Admission::Slot(held);
+            }
+            State::Free => unreachable!("a free slot is in no index"),
+        }
+        Admission::Slot(slot)
+    }
+
+    /// `part` wants to hear when `slot` is durable.
+    pub(crate) fn await_durable(&mut self, slot: u32, part: u32) {
+        let node = self.waiters.insert((part, self.slots[slot as usize].waiters));
+        self.slots[slot as usize].waiters = node;
+        self.waiting += 1;
+    }
+
+    /// Begin an epoch; returns the one that ends. Everything written up to now is durable once [`Buffer::durable_epoch`] has passed it.
+    pub(crate) fn barrier(&mut self) -> u64 {
+        let ended = self.epoch;
+        self.epoch += 1;
+        self.pending.push_back(0);
+        ended
+    }
+
+    /// All epochs before this one are durable.
+    pub(crate) fn durable_epoch(&mut self) -> u64 {
+        while self.pending.len() > 1 && self.pending[0] == 0 {
+            self.pending.pop_front();
+        }
+        self.epoch + 1 - self.pending.len() as u64
+    }
+
+    /// Take the next unit to be programmed: its slot and logical unit.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<(u32, u32)> {
+        let slot = self.complete.pop_front(&mut self.links)?;
+        self.slots[slot as usize].state = State::Flight;
+        Some((slot, self.slots[slot as usize].lpn))
+    }
+
+    /// Take the next partial unit to be completed from flash.
+    pub(crate) fn take_partial(&mut self) -> Option<(u32, u32)> {
+        let slot = self.partial.pop_front(&mut self.links)?;
+        self.slots[slot as usize].state = State::Filling;
+        Some((slot, self.slots[slot as usize].lpn))
+    }
+
+    /// The rest of the unit in `slot` is known.
+    pub(crate) fn filled(&mut self, slot: u32) {
+        assert_eq!(self.slots[slot as usize].state, State::Filling);
+        if self.slots[slot as usize].doomed {
+            self.release(slot);
+        } else {
+            self.slots[slot as usize].mask = self.whole;
+            self.enlist(slot);
+        }
+    }
+
+    /// The program of `slot` has ended well.
+    #[inline]
+    pub(crate) fn landed(&mut self, slot: u32) -> Landing {
+        let Slot { lpn, doomed, partner, state, .. } = self.slots[slot as usize];
+        debug_assert_eq!(state, State::Flight);
+        if partner != NIL {
+            self.slots[partner as usize].partner = NIL;
+            self.enlist(partner);
+        } else if !doomed {
+            self.index.remove(lpn);
+        }
+        self.release(slot);
+        if doomed { Landing::Discard } else { Landing::Commit(lpn) }
+    }
+
+    /// The program of `slot` has failed: it is to be programmed again, before everything else. A trimmed one is not.
+    pub(crate) fn failed(&mut self, slot: u32) {
+        let Slot { doomed, partner, .. } = self.slots[slot as usize];
+        if doomed || partner != NIL {
+            // A newer version exists; it carries the promise of the older one, which no reader can ask for any more.
+            if partner != NIL {
+                let older = self.slots[slot as usize].epoch;
+                let newer = std::mem::replace(&mut self.slots[partner as usize].epoch, older);
+                self.slots[slot as usize].epoch = newer;
+                self.slots[partner as usize].partner = NIL;
+                let nodes = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+                self.hand_over(nodes, partner);
+                self.enlist(partner);
+            }
+            self.release(slot);
+        } else {
+            self.slots[slot as usize].state = State::Complete;
+            self.complete.push_front(&mut self.links, slot);
+        }
+    }
+
+    /// Drop whatever the buffer holds of `lpn`: it was trimmed.
+    pub(crate) fn discard(&mut self, lpn: u32) {
+        let Some(slot) = self.index.get(lpn) else {
+            return;
+        };
+        self.index.remove(lpn);
+        match self.slots[slot as usize].state {
+            State::Complete => {
+                self.complete.remove(&mut self.links, slot);
+                self.release(slot);
+            }
+            State::Partial => {
+                self.partial.remove(&mut self.links, slot);
+                self.release(slot);
+            }
+            State::Filling | State::Flight => self.slots[slot as usize].doomed = true,
+            State::Held => {
+                let older = self.slots[slot as usize].partner;
+                self.slots[older as usize].partner = NIL;
+                self.slots[older as usize].doomed = true;
+                self.release(slot);
+            }
+            State::Free => unreachable!("a free slot is in no index"),
+        }
+    }
+
+    /// The next part whose wait for a unit is over.
+    #[inline]
+    pub(crate) fn next_released(&mut self) -> Option<u32> {
+        self.released.pop()
+    }
+
+    /// Release everybody who waits, durable or not: the drive takes no more writes.
+    pub(crate) fn give_up(&mut self) {
+        for slot in 0..self.slots.len() as u32 {
+            self.notify(slot);
+        }
+    }
+
+    fn enlist(&mut self, slot: u32) {
+        if self.slots[slot as usize].mask == self.whole {
+            self.slots[slot as usize].state = State::Complete;
+            self.complete.push_back(&mut self.links, slot);
+        } else {
+            self.slots[slot as usize].state = State::Partial;
+            self.partial.push_back(&mut self.links, slot);
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, slot: u32) {
+        self.notify(slot);
+        let oldest = self.epoch + 1 - self.pending.len() as u64;
+        let epoch = self.slots[slot as usize].epoch;
+        self.pending[(epoch - oldest) as usize] -= 1;
+        self.slots[slot as usize].state = State::Free;
+        self.unused.push(slot);
+    }
+
+    #[inline]
+    fn notify(&mut self, slot: u32) {
+        let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+        while node != NIL {
+            let (part, next) = self.waiters.remove(node);
+            self.released.push(part);
+            self.waiting -= 1;
+            node = next;
+        }
+    }
+
+    fn hand_over(&mut self, mut nodes: u32, to: u32) {
+        while nodes != NIL {
+            let (part, next) = self.waiters.remove(nodes);
+            let node = self.waiters.insert((part, self.slots[to as usize].waiters));
+            self.slots[to as usize].waiters = node;
+            nodes = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Nanos = Nanos::ZERO;
+
+    fn slot(admission: Admission) -> u32 {
+        match admission {
+            Admission::Slot(slot) => slot,
+            Admission::Full => panic!("full"),
+        }
+    }
+
+    #[test]
+    fn a_unit_in_flight_is_not_changed_and_its_successor_follows_it() {
+        let mut buffer = Buffer::new(4, 1);
+        let first = slot(buffer.write(NOW, 7, 1));
+        assert_eq!(buffer.take(), Some((first, 7)));
+        let second = slot(buffer.write(NOW, 7, 1));
+        assert_ne!(first, second);
+        assert_eq!(slot(buffer.write(NOW, 7, 1)), second, "further writes join the one that waits");
+        assert_eq!(buffer.take(), None, "the newer version waits for the older");
+        assert_eq!(buffer.landed(first), Landing::Commit(7));
+        assert_eq!(buffer.take(), Some((second, 7)));
+        assert_eq!(buffer.landed(second), Landing::Commit(7));
+        assert!(buffer.is_empty() && !buffer.covers(7, 1));
+    }
+
+    #[test]
+    fn a_trim_undoes_writes_in_every_state() {
+        let mut buffer = Buffer::new(8, 4);
+        buffer.write(NOW, 1, 0b1111);
+        buffer.write(NOW, 2, 0b0001);
+        buffer.discard(1);
+        buffer.discard(2);
+        assert!(buffer.is_empty());
+        buffer.write(NOW, 3, 0b0001);
+        let (filling, _) = buffer.take_partial().unwrap();
+        buffer.discard(3);
+        buffer.filled(filling);
+        assert!(buffer.is_empty() && buffer.complete() == 0);
+        buffer.write(NOW, 4, 0b1111);
+        let (flight, _) = buffer.take().unwrap();
+        buffer.write(NOW, 4, 0b1111);
+        buffer.discard(4);
+        assert_eq!(buffer.landed(flight), Landing::Discard);
+        assert!(buffer.is_empty());
+    }
+
+    #[test]
+    fn a_barrier_passes_when_everything_before_it_is_durable() {
+        let mut buffer = Buffer::new(8, 1);
+        buffer.write(NOW, 1, 1);
+        let first = buffer.barrier();
+        buffer.write(NOW, 2, 1);
+        let (one, _) = buffer.take().unwrap();
+        let (two, _) = buffer.take().unwrap();
+        buffer.landed(two);
+        assert!(buffer.durable_epoch() <= first, "unit 1 is not durable yet");
+        buffer.landed(one);
+        assert!(buffer.durable_epoch() > first);
+    }
+
+    #[test]
+    fn a_failed_program_comes_first_and_keeps_its_waiters() {
+        let mut buffer = Buffer::new(8, 1);
+        let one = slot(buffer.write(NOW, 1, 1));
+        buffer.await_durable(one, 42);
+        buffer.write(NOW, 2, 1);
+        buffer.take();
+        buffer.failed(one);
+        assert_eq!(buffer.next_released(), None);
+        assert_eq!(buffer.take(), Some((one, 1)));
+        buffer.write(NOW, 1, 1);
+        buffer.failed(one);
+        assert_eq!(buffer.next_released(), None, "the newer version has inherited the wait");
+        buffer.take();
+        let (newer, lpn) = buffer.take().unwrap();
+        assert_eq!(lpn, 1);
+        buffer.landed(newer);
+        assert_eq!(buffer.next_released(), Some(42));
+    }
+}

@@ -1,0 +1,141 @@
+//! What a core knows about one die: its queues, its open blocks, the reclaim it is busy with.
+
+use std::collections::VecDeque;
+
+use wordline_units::{Cause, Priority};
+
+use crate::layout::{Group, UnitAddr};
+use crate::list::NIL;
+
+/// The two streams of data a die keeps apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// New host data.
+    Host = 0,
+    /// Data that has been programmed before.
+    Moved = 1,
+}
+
+/// A group being written and its next program unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) group: Group,
+    pub(crate) program: u32,
+}
+
+/// A victim whose valid data is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    pub(crate) victim: Group,
+    pub(crate) cause: Cause,
+    /// The first offset not yet read.
+    pub(crate) cursor: u32,
+    /// How far the victim was programmed.
+    pub(crate) end: u32,
+}
+
+/// A unit read from a victim, on its way to another block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moved {
+    pub(crate) lpn: u32,
+    pub(crate) from: UnitAddr,
+}
+
+/// One unit of the program that the die is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Host { slot: u32 },
+    Moved(Moved),
+    Padding,
+}
+
+/// First in, first out, linked through the operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fifo {
+    pub(crate) head: u32,
+    pub(crate) tail: u32,
+}
+
+/// What the die is doing, as far as the firmware knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activity {
+    /// It can take an operation.
+    Free,
+    /// It is doing one that cannot be suspended.
+    Busy,
+    /// It is programming or erasing, ordered for this reason.
+    Working(Cause),
+    /// A suspend has been ordered.
+    Suspending(Cause),
+    /// A program or erase is suspended.
+    Suspended(Cause),
+}
+
+/// One die.
+#[derive(Clone, Debug)]
+pub(crate) struct Die {
+    pub(crate) activity: Activity,
+    /// Reads waiting, by priority.
+    pub(crate) reads: [Fifo; Priority::ALL.len()],
+    pub(crate) reads_waiting: u32,
+    pub(crate) free: VecDeque<Group>,
+    pub(crate) open: [Option<Open>; 2],
+    pub(crate) job: Option<Job>,
+    pub(crate) moved: VecDeque<Moved>,
+    pub(crate) moved_cause: Cause,
+    /// Reads of victims whose data has not come yet.
+    pub(crate) moves_under_way: u32,
+    /// Groups in which a program failed, with how far they were programmed, yet to be emptied.
+    pub(crate) failed: Vec<(Group, u32)>,
+    pub(crate) erasable: Vec<Group>,
+    /// Rewrites asked for and not yet begun, in the order they were asked for.
+    pub(crate) wanted: VecDeque<(Group, Cause, u32)>,
+    /// Victims to reclaim beyond what space demands.
+    pub(crate) extra: u32,
+    pub(crate) batch: Vec<Entry>,
+    pub(crate) spare: Vec<wordline_units::Lpn>,
+    /// Nothing could be reclaimed when it was last tried.
+    pub(crate) starved: bool,
+    /// Spare blocks of each plane.
+    pub(crate) spares: [Vec<u16>; 4],
+    /// Reads are served every other time when they are not served first.
+    pub(crate) read_turn: bool,
+}
+
+impl Die {
+    pub(crate) fn new(free: VecDeque<Group>, spares: [Vec<u16>; 4]) -> Die {
+        Die {
+            activity: Activity::Free,
+            reads: [Fifo { head: NIL, tail: NIL }; Priority::ALL.len()],
+            reads_waiting: 0,
+            free,
+            open: [None; 2],
+            job: None,
+            moved: VecDeque::new(),
+            moved_cause: Cause::Reclaim,
+            moves_under_way: 0,
+            failed: Vec::new(),
+            erasable: Vec::new(),
+            wanted: VecDeque::new(),
+            extra: 0,
+            batch: Vec::new(),
+            spare: Vec::new(),
+            starved: false,
+            spares,
+            read_turn: false,
+        }
+    }
+
+    /// Units of the present program by origin: host, moved, padding.
+    pub(crate) fn carried(&self) -> [u16; 3] {
+        let mut counts = [0; 3];
+        for entry in &self.batch {
+            counts[match entry {
+                Entry::Host { .. } => 0,
+                Entry::Moved(_) => 1,
+                Entry::Padding => 2,
+            }] += 1;
+        }
+        counts
+    }
+}

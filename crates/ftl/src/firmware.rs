@@ -1,0 +1,291 @@
+//! One firmware core: hear, speak, acknowledge.
+
+use std::collections::VecDeque;
+
+use wordline_flash::{Operation, Report};
+use wordline_units::random::{Draw, Stream as Dice};
+use wordline_units::{Bytes, DieId, HostOp, IdMap, Lpn, Nanos, PlaneId};
+
+use crate::buffer::Buffer;
+use crate::config::{Acknowledge, Config};
+use crate::die::{Activity, Die};
+use crate::groups::Groups;
+use crate::idle::IdleDies;
+use crate::layout::{Group, Layout, UnitAddr};
+use crate::list::Slab;
+use crate::map::Map;
+use crate::operations::Pending;
+use crate::request::{Acknowledgement, Note, Request};
+use crate::seam::{News, Technique, Upkeep};
+
+/// A host request in hand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) request: Request,
+    /// Reads, or durable units, still to come.
+    pub(crate) pending: u32,
+    /// Units of a write not yet in the buffer.
+    pub(crate) unadmitted: u32,
+    pub(crate) ok: bool,
+}
+
+/// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
+///
+/// The drive tells it what happens ([`Ftl::submit`], [`Ftl::report`], [`Ftl::die_ready`], [`Ftl::tick`]), then asks what to do ([`Ftl::speak`]) until there is nothing, and collects what is done ([`Ftl::acknowledge`]).
+/// Time is an argument.
+#[derive(Debug)]
+pub struct Ftl {
+    pub(crate) config: Config,
+    pub(crate) layout: Layout,
+    pub(crate) map: Map,
+    pub(crate) groups: Groups,
+    pub(crate) buffer: Buffer,
+    pub(crate) dies: IdMap<DieId, Die>,
+    pub(crate) idle: IdleDies,
+    /// Dies that can take an operation and may have one to do.
+    pub(crate) ready: Vec<DieId>,
+    pub(crate) suspends: Vec<DieId>,
+    pub(crate) pending: Slab<Pending>,
+    pub(crate) parts: Slab<Part>,
+    /// Writes that wait for room in the buffer, in order of arrival.
+    pub(crate) admissions: VecDeque<u32>,
+    pub(crate) flushes: VecDeque<(u32, u64)>,
+    pub(crate) done: VecDeque<Acknowledgement>,
+    pub(crate) notes: VecDeque<Note>,
+    pub(crate) techniques: Vec<Box<dyn Technique>>,
+    pub(crate) idle_wait: Option<Nanos>,
+    pub(crate) upkeep: Vec<Upkeep>,
+    /// Room for the addresses a trim makes stale.
+    pub(crate) stale: Vec<UnitAddr>,
+    pub(crate) victim_draw: Draw,
+    pub(crate) under_way: u32,
+    pub(crate) starved: bool,
+    pub(crate) worn_out: bool,
+    pub(crate) sectors_per_unit: u32,
+}
+
+impl Ftl {
+    /// A core at its first start, all blocks erased.
+    pub fn new(config: Config) -> Ftl {
+        let geometry = &config.sheet.geometry;
+        let groups = geometry.blocks - config.spare_blocks;
+        let layout = Layout::new(&config.sheet, config.dies, groups, config.unit);
+        let sectors_per_unit = (config.unit.0 / wordline_units::host::SECTOR_BYTES) as u32;
+        let (blocks, usable, mut spares) = crate::retire::form_groups(&config, &layout);
+        let mut table = Groups::new(layout, blocks);
+        for (group, &usable) in usable.iter().enumerate() {
+            if !usable {
+                table.retire(Group(group as u32), None);
+            }
+        }
+        let dies = IdMap::from_fn(config.dies as usize, |die: DieId| {
+            let free = layout.groups_of(die).filter(|&group| usable[group]).map(|group| Group(group as u32)).collect();
+            Die::new(free, std::mem::take(&mut spares[usize::from(die.0)]))
+        });
+        let mut choices = config.techniques.clone();
+        choices.sort_unstable();
+        let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout)).collect();
+        let idle_wait = crate::seam::merge_idle_wait(techniques.iter().map(|technique| technique.idle_wait()));
+        Ftl {
+            map: Map::new(layout, config.exported_units),
+            groups: table,
+            buffer: Buffer::new(config.buffer.units, sectors_per_unit),
+            dies,
+            idle: IdleDies::new(config.dies, idle_wait.is_some()),
+            ready: Vec::new(),
+            suspends: Vec::new(),
+            pending: Slab::default(),
+            parts: Slab::default(),
+            admissions: VecDeque::new(),
+            flushes: VecDeque::new(),
+            done: VecDeque::new(),
+            notes: VecDeque::new(),
+            idle_wait,
+            techniques,
+            upkeep: Vec::new(),
+            stale: Vec::new(),
+            victim_draw: Draw::new(config.seed, Dice::Victim, config.core),
+            under_way: 0,
+            starved: false,
+            worn_out: false,
+            sectors_per_unit,
+            layout,
+            config,
+        }
+    }
+
+    /// The arithmetic of its addresses.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Its map.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Its block groups.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// The cards of the techniques that are switched on.
+    pub fn cards(&self) -> impl Iterator<Item = &'static crate::seam::Card> {
+        self.techniques.iter().map(|technique| technique.card())
+    }
+
+    /// The host asks for something.
+    pub fn submit(&mut self, now: Nanos, request: Request) {
+        let end = request.lpn.checked_add(request.units);
+        assert!(end.is_some_and(|end| end <= self.map.exported()), "request beyond the drive's end: the host edge must refuse it");
+        let part = Part { request, pending: 0, unadmitted: 0, ok: true };
+        match request.op {
+            HostOp::Read => self.read(part),
+            HostOp::Write => self.write(now, part),
+            HostOp::Trim => self.trim(now, part),
+            HostOp::Flush => self.flush(part),
+        }
+    }
+
+    /// An operation has ended. `spare` is the spare area of the page it read, unit by unit.
+    pub fn report(&mut self, now: Nanos, report: &Report, spare: &[Lpn]) {
+        self.under_way -= 1;
+        self.conclude(now, report, spare);
+    }
+
+    /// `die` can take an operation.
+    pub fn die_ready(&mut self, die: DieId) {
+        let state = &mut self.dies[die];
+        state.activity = match state.activity {
+            Activity::Suspending(cause) => Activity::Suspended(cause),
+            Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
+            Activity::Suspended(cause) => Activity::Suspended(cause),
+        };
+        self.ready.push(die);
+    }
+
+    /// The program or erase of `die` ended before the suspend took hold, or cannot be suspended now.
+    pub fn suspend_refused(&mut self, die: DieId) {
+        if let Activity::Suspending(cause) = self.dies[die].activity {
+            self.dies[die].activity = Activity::Working(cause);
+        }
+    }
+
+    /// The next operation to be issued at `now`, if any.
+    pub fn speak(&mut self, now: Nanos) -> Option<Operation> {
+        if let Some(die) = self.suspends.pop() {
+            return Some(Operation {
+                tag: u32::MAX,
+                die,
+                kind: wordline_flash::OperationKind::Suspend,
+                cause: wordline_units::Cause::Host,
+            });
+        }
+        loop {
+            if let Some(die) = self.ready.pop() {
+                match self.decide(now, die) {
+                    Some(operation) => return Some(operation),
+                    None => self.idle.insert(die, now),
+                }
+                continue;
+            }
+            if let Some(die) = self.idle_writer(now) {
+                self.idle.remove(die);
+                self.ready.push(die);
+                continue;
+            }
+            self.give_up_if_stuck(now);
+            return None;
+        }
+    }
+
+    /// The spare area of the program that `die` has just been ordered to do.
+    pub fn spare(&self, die: DieId) -> &[Lpn] {
+        &self.dies[die].spare
+    }
+
+    /// Units of the program that `die` is doing, by origin: host, moved, padding.
+    pub fn carried(&self, die: DieId) -> [u16; 3] {
+        self.dies[die].carried()
+    }
+
+    /// The next host request that is done.
+    pub fn acknowledge(&mut self) -> Option<Acknowledgement> {
+        self.done.pop_front()
+    }
+
+    /// The next thing to be written down.
+    pub fn note(&mut self) -> Option<Note> {
+        self.notes.pop_front()
+    }
+
+    /// When [`Ftl::tick`] should be called, if nothing else happens before.
+    pub fn next_deadline(&self) -> Option<Nanos> {
+        let linger = match (self.config.schedule.linger, self.buffer.oldest_complete()) {
+            (Some(linger), Some(entered)) if !self.idle.is_empty() => Some(entered + linger),
+            _ => None,
+        };
+        let idle = self.idle_wait.and_then(|wait| self.idle.oldest().map(|since| since + wait));
+        match (linger, idle) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Nanos) {
+        let Some(wait) = self.idle_wait else {
+            return;
+        };
+        while let Some((die, idle)) = self.idle.longest(now).filter(|&(_, idle)| idle >= wait) {
+            // Asked once per idle spell: the die leaves the waiting line whatever the answer is, and joins it again when it next falls idle.
+            self.idle.forget(die);
+            let free = self.dies[die].free.len() as u32;
+            self.spread(News::Idle { die, idle, free });
+        }
+    }
+
+    /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
+    pub fn is_quiet(&self) -> bool {
+        self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| die.moved.is_empty())
+    }
+
+    /// Whether the core has stopped taking writes.
+    pub fn is_worn_out(&self) -> bool {
+        self.worn_out
+    }
+
+    /// Free block groups of `die`.
+    pub fn free_groups(&self, die: DieId) -> u32 {
+        self.dies[die].free.len() as u32
+    }
+
+    /// Let the techniques learn `news` and gather what they want done.
+    pub(crate) fn spread(&mut self, news: News) {
+        if self.techniques.is_empty() {
+            return;
+        }
+        for technique in &mut self.techniques {
+            technique.learn(&news);
+        }
+        let mut wanted = std::mem::take(&mut self.upkeep);
+        crate::seam::merge_upkeep(self.techniques.iter().map(|technique| technique.upkeep(&news)), &mut wanted);
+        for item in wanted.drain(..) {
+            self.keep_up(item);
+        }
+        self.upkeep = wanted;
+    }
+
+    pub(crate) fn acknowledges_buffered(&self, request: &Request) -> bool {
+        self.config.buffer.acknowledge == Acknowledge::Buffered && !request.fua
+    }
+
+    pub(crate) fn unit_bytes(&self, units: u32) -> Bytes {
+        Bytes(u64::from(units) * self.config.unit.0)
+    }
+
+    /// Physical spare places of `die` in `plane`, for reports.
+    pub fn spare_blocks(&self, die: DieId, plane: PlaneId) -> usize {
+        self.dies[die].spares[usize::from(plane.0)].len()
+    }
+}

@@ -1,0 +1,276 @@
+//! The block groups: what each is used for, how much of it is valid, how worn it is.
+//!
+//! Parallel arrays over all groups of a core. The valid counts double as the victim policies' candidates: a group that cannot be taken carries the flag
+//! [`Candidates::OUT`] on top of its count.
+
+use wordline_units::DieId;
+
+use crate::layout::{Group, Layout, UnitAddr};
+use crate::victim::Candidates;
+
+/// What a group is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Erased and waiting.
+    Free,
+    /// Being written.
+    Active,
+    /// Full; can be taken as a victim.
+    Closed,
+    /// Its valid data is being moved away.
+    Draining,
+    /// All its valid data has been read; what is not yet programmed elsewhere still counts as valid here.
+    Drained,
+    /// Out of service.
+    Bad,
+}
+
+/// All groups of a core.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    layout: Layout,
+    uses: Vec<Use>,
+    valid: Vec<u32>,
+    closed: Vec<u32>,
+    erases: Vec<u32>,
+    /// Reads of each group that are queued or under way: it must not be erased before they end.
+    pins: Vec<u32>,
+    /// One bit per unit that is not valid though programmed. `None`: all are valid. Kept over an erase, so that steady state allocates nothing.
+    stale: Vec<Option<Box<[u64]>>>,
+    /// A program in it has failed: it goes out of service once it is empty.
+    condemned: Vec<bool>,
+    blocks: Vec<[u16; 4]>,
+    closings: u32,
+}
+
+impl Groups {
+    /// All groups free, standing on the physical `blocks`.
+    pub fn new(layout: Layout, blocks: Vec<[u16; 4]>) -> Groups {
+        let count = layout.group_count();
+        assert_eq!(blocks.len(), count);
+        Groups {
+            layout,
+            uses: vec![Use::Free; count],
+            valid: vec![Candidates::OUT; count],
+            closed: vec![0; count],
+            erases: vec![0; count],
+            pins: vec![0; count],
+            stale: vec![None; count],
+            condemned: vec![false; count],
+            blocks,
+            closings: 0,
+        }
+    }
+
+    /// What `group` is used for.
+    #[inline]
+    pub fn use_of(&self, group: Group) -> Use {
+        self.uses[group.index()]
+    }
+
+    /// Valid units in `group`.
+    #[inline]
+    pub fn valid(&self, group: Group) -> u32 {
+        self.valid[group.index()] & !Candidates::OUT
+    }
+
+    /// How often `group` was erased.
+    #[inline]
+    pub fn erases(&self, group: Group) -> u32 {
+        self.erases[group.index()]
+    }
+
+    /// The physical block of `group` in each plane.
+    #[inline]
+    pub fn blocks(&self, group: Group) -> [u16; 4] {
+        self.blocks[group.index()]
+    }
+
+    /// The closed groups of `die`, for a victim policy.
+    pub fn candidates(&self, die: DieId) -> Candidates<'_> {
+        let range = self.layout.groups_of(die);
+        Candidates {
+            valid: &self.valid[range.clone()],
+            closed: &self.closed[range.clone()],
+            erases: &self.erases[range],
+            now: self.closings,
+            capacity: self.layout.units_per_group,
+        }
+    }
+
+    /// The least-worn closed group of `die` and its erases.
+    pub fn least_worn_closed(&self, die: DieId) -> Option<(Group, u32)> {
+        self.layout
+            .groups_of(die)
+            .filter(|&index| self.uses[index] == Use::Closed)
+            .map(|index| (Group(index as u32), self.erases[index]))
+            .min_by_key(|&(_, erases)| erases)
+    }
+
+    /// `group` begins to be written.
+    pub fn open(&mut self, group: Group) {
+        let index = group.index();
+        assert_eq!(self.uses[index], Use::Free, "{group:?} opened");
+        assert_eq!(self.valid[index], Candidates::OUT, "{group:?} opened with valid data");
+        self.uses[index] = Use::Active;
+    }
+
+    /// `group` has been written to its end and can be taken as a victim.
+    pub fn close(&mut self, group: Group) {
+        let index = group.index();
+        assert_eq!(self.uses[index], Use::Active, "{group:?} closed");
+        self.uses[index] = Use::Closed;
+        self.valid[index] &= !Candidates::OUT;
+        self.closed[index] = self.closings;
+        self.closings = self.closings.wrapping_add(1);
+    }
+
+    /// Moving the data of `group` away begins.
+    pub fn drain(&mut self, group: Group) {
+        let index = group.index();
+        assert!(matches!(self.uses[index], Use::Closed | Use::Active), "{group:?} drained while {:?}", self.uses[index]);
+        self.uses[index] = Use::Draining;
+        self.valid[index] |= Candidates::OUT;
+    }
+
+    /// All valid data of `group` has been read; returns whether none is left to be programmed.
+    pub fn drained(&mut self, group: Group) -> bool {
+        assert_eq!(self.uses[group.index()], Use::Draining);
+        self.uses[group.index()] = Use::Drained;
+        self.valid(group) == 0
+    }
+
+    /// `group` was erased and is free.
+    pub fn erased(&mut self, group: Group) {
+        let index = group.index();
+        assert_eq!(self.valid[index], Candidates::OUT, "{group:?} erased with {} valid units", self.valid(group));
+        assert_eq!(self.pins[index], 0, "{group:?} erased while it is read");
+        self.uses[index] = Use::Free;
+        self.erases[index] += 1;
+        if let Some(bits) = &mut self.stale[index] {
+            bits.fill(0);
+        }
+    }
+
+    /// A program in `group` has failed.
+    pub fn condemn(&mut self, group: Group) {
+        self.condemned[group.index()] = true;
+    }
+
+    /// Whether a program in `group` has failed.
+    pub fn is_condemned(&self, group: Group) -> bool {
+        self.condemned[group.index()]
+    }
+
+    /// `group` goes out of service, or stands on other `blocks` from now on.
+    pub fn retire(&mut self, group: Group, replacement: Option<[u16; 4]>) {
+        let index = group.index();
+        assert_eq!(self.valid[index], Candidates::OUT, "{group:?} retired with valid data");
+        self.condemned[index] = false;
+        self.uses[index] = if replacement.is_some() { Use::Free } else { Use::Bad };
+        if let Some(blocks) = replacement {
+            self.blocks[index] = blocks;
+            self.erases[index] = 0;
+        }
+        if let Some(bits) = &mut self.stale[index] {
+            bits.fill(0);
+        }
+    }
+
+    /// The unit at `offset` of `group` was programmed and is valid.
+    #[inline]
+    pub fn add_valid(&mut self, group: Group, count: u32) {
+        self.valid[group.index()] += count;
+    }
+
+    /// The unit at `addr` was programmed but is not valid (padding, or overtaken).
+    #[inline]
+    pub fn add_stale(&mut self, addr: UnitAddr) {
+        let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+        self.mark(group, offset);
+    }
+
+    /// The unit at `addr` is no longer valid; returns whether its group was drained and this was its last.
+    #[inline]
+    #[must_use]
+    pub fn invalidate(&mut self, addr: UnitAddr) -> bool {
+        let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+        self.mark(group, offset);
+        let valid = &mut self.valid[group.index()];
+        debug_assert_ne!(*valid & !Candidates::OUT, 0, "{addr:?} invalidated in an empty group");
+        *valid -= 1;
+        *valid == Candidates::OUT && self.uses[group.index()] == Use::Drained
+    }
+
+    /// Whether the unit at `offset` of `group`, which must be programmed, is valid.
+    #[inline]
+    pub fn is_valid(&self, group: Group, offset: u32) -> bool {
+        match &self.stale[group.index()] {
+            None => true,
+            Some(bits) => bits[offset as usize / 64] >> (offset % 64) & 1 == 0,
+        }
+    }
+
+    /// The first valid unit of `group` at or after `offset` and before `end`.
+    #[inline]
+    pub fn next_valid(&self, group: Group, offset: u32, end: u32) -> Option<u32> {
+        let Some(bits) = &self.stale[group.index()] else {
+            return (offset < end).then_some(offset);
+        };
+        let mut at = offset;
+        while at < end {
+            let word = !bits[at as usize / 64] >> (at % 64);
+            if word != 0 {
+                let found = at + word.trailing_zeros();
+                return (found < end).then_some(found);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        None
+    }
+
+    /// A read of `group` is queued.
+    #[inline]
+    pub fn pin(&mut self, group: Group) {
+        self.pins[group.index()] += 1;
+    }
+
+    /// A read of `group` has ended.
+    #[inline]
+    pub fn unpin(&mut self, group: Group) {
+        self.pins[group.index()] -= 1;
+    }
+
+    /// Whether reads of `group` are queued or under way.
+    #[inline]
+    pub fn is_pinned(&self, group: Group) -> bool {
+        self.pins[group.index()] > 0
+    }
+
+    /// Set the wear of `group`, for drives that are constructed aged.
+    pub fn set_erases(&mut self, group: Group, erases: u32) {
+        self.erases[group.index()] = erases;
+    }
+
+    /// Declare the units of `group` that `is_valid` names valid and the rest stale, without writing them.
+    pub fn construct(&mut self, group: Group, units: u32, is_valid: impl Fn(u32) -> bool) {
+        let mut valid = 0;
+        for offset in 0..units {
+            if is_valid(offset) {
+                valid += 1;
+            } else {
+                self.mark(group, offset);
+            }
+        }
+        self.add_valid(group, valid);
+    }
+
+    #[inline]
+    fn mark(&mut self, group: Group, offset: u32) {
+        let words = (self.layout.units_per_group as usize).div_ceil(64);
+        let bits = self.stale[group.index()].get_or_insert_with(|| vec![0; words].into_boxed_slice());
+        let bit = 1 << (offset % 64);
+        debug_assert_eq!(bits[offset as usize / 64] & bit, 0, "{group:?} unit {offset} made stale twice");
+        bits[offset as usize / 64] |= bit;
+    }
+}

@@ -1,0 +1,221 @@
+//! Host requests: reads, writes, trims, flushes.
+
+use wordline_units::{Bytes, HostOp, Nanos, Priority};
+
+use crate::buffer::Admission;
+use crate::die::Activity;
+use crate::firmware::{Ftl, Part};
+use crate::layout::UnitAddr;
+use crate::list::NIL;
+use crate::operations::{Pending, Purpose};
+use crate::request::{Acknowledgement, Note, Request};
+use crate::seam::{Urgency, merge_urgency};
+
+impl Ftl {
+    pub(crate) fn read(&mut self, part: Part) {
+        let request = part.request;
+        let tag = self.parts.insert(part);
+        let mut run: Option<u32> = None;
+        for index in 0..request.units {
+            let lpn = request.lpn + index;
+            let mask = self.mask(&request, index);
+            if self.buffer.covers(lpn, mask) {
+                run = None;
+                continue;
+            }
+            let addr = self.map.get(lpn);
+            if addr == UnitAddr::NONE {
+                run = None;
+                continue;
+            }
+            let bytes = Bytes(u64::from(mask.count_ones()) * wordline_units::host::SECTOR_BYTES);
+            match run {
+                Some(before) if self.same_page(before, addr) => self.pending[before].bytes += bytes,
+                _ => {
+                    run = Some(self.queue_read(Purpose::HostRead { part: tag }, addr, bytes, request.priority));
+                    self.parts[tag].pending += 1;
+                }
+            }
+        }
+        if self.parts[tag].pending == 0 {
+            self.finish(tag);
+        }
+    }
+
+    /// Whether `addr` is the next unit of the page that the queued read `tag` is after.
+    fn same_page(&self, tag: u32, addr: UnitAddr) -> bool {
+        let Pending { group, offset, .. } = self.pending[tag];
+        let per_page = self.layout.units_per_page;
+        self.layout.group(addr) == group && self.layout.offset(addr) / per_page == offset / per_page
+    }
+
+    /// Queue a read of the page that holds `addr`.
+    fn queue_read(&mut self, purpose: Purpose, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
+        let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+        let die = self.layout.die(group);
+        let tag = self.pending.insert(Pending { purpose, group, offset, bytes, next: NIL });
+        self.groups.pin(group);
+        self.push_read(die, priority as usize, tag);
+        match self.dies[die].activity {
+            Activity::Free => self.wake(die),
+            Activity::Working(cause) if !self.techniques.is_empty() => {
+                let urgency = merge_urgency(self.techniques.iter().map(|technique| technique.urge_suspend(cause, priority)));
+                if urgency == Urgency::Now {
+                    self.dies[die].activity = Activity::Suspending(cause);
+                    self.suspends.push(die);
+                }
+            }
+            Activity::Working(_) | Activity::Busy | Activity::Suspending(_) | Activity::Suspended(_) => {}
+        }
+        tag
+    }
+
+    pub(crate) fn write(&mut self, now: Nanos, mut part: Part) {
+        part.unadmitted = part.request.units;
+        let tag = self.parts.insert(part);
+        if self.worn_out {
+            self.parts[tag].ok = false;
+            self.parts[tag].unadmitted = 0;
+            return self.finish(tag);
+        }
+        self.admissions.push_back(tag);
+        // Behind others that wait, it waits too: admission is in order.
+        if self.admissions.len() == 1 {
+            self.admit_waiting(now);
+        }
+    }
+
+    /// Bring waiting writes into the buffer, in order, until one finds no room.
+    pub(crate) fn admit_waiting(&mut self, now: Nanos) {
+        while let Some(&tag) = self.admissions.front() {
+            if !self.admit(now, tag) {
+                break;
+            }
+            self.admissions.pop_front();
+            if self.parts[tag].pending == 0 {
+                self.finish(tag);
+            }
+        }
+        self.complete_partials();
+    }
+
+    fn admit(&mut self, now: Nanos, tag: u32) -> bool {
+        let request = self.parts[tag].request;
+        let awaited = !self.acknowledges_buffered(&request);
+        while self.parts[tag].unadmitted > 0 {
+            let index = request.units - self.parts[tag].unadmitted;
+            match self.buffer.write(now, request.lpn + index, self.mask(&request, index)) {
+                Admission::Full => return false,
+                Admission::Slot(slot) => {
+                    self.parts[tag].unadmitted -= 1;
+                    if awaited {
+                        self.buffer.await_durable(slot, tag);
+                        self.parts[tag].pending += 1;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Fetch what is missing of partly written units, if they should not wait for the host to write the rest.
+    pub(crate) fn complete_partials(&mut self) {
+        while self.buffer.partial() > 0 && (self.is_pressed() || self.buffer.fill() > self.config.buffer.partial_watermark) {
+            let (slot, lpn) = self.buffer.take_partial().expect("there is one");
+            let addr = self.map.get(lpn);
+            if addr == UnitAddr::NONE {
+                self.buffer.filled(slot);
+            } else {
+                self.queue_read(Purpose::Fill { slot }, addr, self.unit_bytes(1), Priority::Normal);
+            }
+        }
+    }
+
+    /// Whether somebody waits for buffered data to become durable, or for room.
+    pub(crate) fn is_pressed(&self) -> bool {
+        self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admissions.is_empty()
+    }
+
+    pub(crate) fn trim(&mut self, now: Nanos, part: Part) {
+        let request = part.request;
+        let tag = self.parts.insert(part);
+        // A unit that is trimmed only in part keeps its data, as every standard allows.
+        let head = u32::from(request.skip_head > 0);
+        let tail = u32::from(request.skip_tail > 0 && request.units > head);
+        let (first, count) = (request.lpn + head, request.units - head - tail);
+        if !self.buffer.is_empty() {
+            (first..first + count).for_each(|lpn| self.buffer.discard(lpn));
+        }
+        let mut stale = std::mem::take(&mut self.stale);
+        self.map.clear(first, count, |_, addr| stale.push(addr));
+        stale.drain(..).for_each(|addr| self.invalidate(addr));
+        self.stale = stale;
+        self.finish(tag);
+        self.settle(now);
+    }
+
+    pub(crate) fn flush(&mut self, part: Part) {
+        let tag = self.parts.insert(part);
+        // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
+        let epoch = self.buffer.barrier();
+        self.flushes.push_back((tag, epoch));
+        self.complete_partials();
+        self.pass_flushes();
+    }
+
+    pub(crate) fn pass_flushes(&mut self) {
+        let durable = self.buffer.durable_epoch();
+        while let Some(&(tag, epoch)) = self.flushes.front() {
+            if epoch >= durable && !self.worn_out {
+                break;
+            }
+            self.flushes.pop_front();
+            self.parts[tag].ok &= epoch < durable;
+            self.finish(tag);
+        }
+    }
+
+    /// The request of `tag` is done.
+    pub(crate) fn finish(&mut self, tag: u32) {
+        let part = self.parts.remove(tag);
+        self.done.push_back(Acknowledgement { id: part.request.id, ok: part.ok });
+    }
+
+    /// Where nothing is under way and yet somebody waits, no block is left that could take the data.
+    pub(crate) fn give_up_if_stuck(&mut self, now: Nanos) {
+        if self.under_way == 0 && !self.worn_out && self.is_pressed() && self.has_program(now) {
+            self.wear_out();
+        }
+    }
+
+    /// Take no more writes. What is in the buffer stays readable.
+    pub(crate) fn wear_out(&mut self) {
+        self.worn_out = true;
+        self.notes.push_back(Note::WornOut);
+        while let Some(tag) = self.admissions.pop_front() {
+            self.parts[tag].ok = false;
+            self.parts[tag].unadmitted = 0;
+            if self.parts[tag].pending == 0 {
+                self.finish(tag);
+            }
+        }
+        self.buffer.give_up();
+        while let Some(part) = self.buffer.next_released() {
+            self.parts[part].ok = false;
+            self.parts[part].pending -= 1;
+            if self.parts[part].pending == 0 {
+                self.finish(part);
+            }
+        }
+        self.pass_flushes();
+    }
+
+    /// The sectors of the `index`-th unit that `request` covers.
+    fn mask(&self, request: &Request, index: u32) -> u64 {
+        let sectors = self.sectors_per_unit;
+        let head = if index == 0 { request.skip_head } else { 0 };
+        let tail = if index + 1 == request.units { request.skip_tail } else { 0 };
+        debug_assert!(head + tail < sectors && request.op != HostOp::Flush);
+        (u64::MAX >> (64 - (sectors - head - tail))) << head
+    }
+}

@@ -1,0 +1,164 @@
+//! The dies that have nothing to do.
+
+use wordline_units::{DieId, Nanos};
+
+/// A set of idle dies with the instant each fell idle.
+#[derive(Clone, Debug)]
+pub(crate) struct IdleDies {
+    words: Vec<u64>,
+    since: Vec<Nanos>,
+    /// Idle dies nobody has been told about, longest idle first.
+    line: std::collections::VecDeque<(Nanos, DieId)>,
+    tracked: bool,
+    count: u32,
+    next: u32,
+    dies: u32,
+}
+
+impl IdleDies {
+    /// All of `dies` dies are idle from the start. Only a `tracked` set knows which has been idle longest.
+    pub(crate) fn new(dies: u32, tracked: bool) -> IdleDies {
+        let mut idle = IdleDies {
+            words: vec![0; (dies as usize).div_ceil(64)],
+            since: vec![Nanos::ZERO; dies as usize],
+            line: std::collections::VecDeque::new(),
+            tracked,
+            count: 0,
+            next: 0,
+            dies,
+        };
+        (0..dies).for_each(|die| idle.insert(DieId(die as u16), Nanos::ZERO));
+        idle
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, die: DieId) -> bool {
+        self.words[usize::from(die.0) / 64] >> (die.0 % 64) & 1 == 1
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, die: DieId, now: Nanos) {
+        if !self.contains(die) {
+            self.words[usize::from(die.0) / 64] |= 1 << (die.0 % 64);
+            self.count += 1;
+            self.since[usize::from(die.0)] = now;
+            if self.tracked {
+                self.line_up(now, die);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn remove(&mut self, die: DieId) {
+        if self.contains(die) {
+            self.words[usize::from(die.0) / 64] &= !(1 << (die.0 % 64));
+            self.count -= 1;
+        }
+    }
+
+    /// The next idle die in turn that `accepts` takes.
+    #[inline]
+    pub(crate) fn next(&mut self, accepts: impl Fn(DieId) -> bool) -> Option<DieId> {
+        if self.count == 0 {
+            return None;
+        }
+        let mut at = self.next;
+        let mut left = self.dies;
+        while left > 0 {
+            let word = self.words[at as usize / 64] >> (at % 64);
+            let skip = if word == 0 { 64 - at % 64 } else { word.trailing_zeros() };
+            if skip >= left {
+                break;
+            }
+            if word == 0 || at + skip >= self.dies {
+                let step = skip.min(self.dies - at);
+                left -= step;
+                at = (at + step) % self.dies;
+                continue;
+            }
+            let die = DieId((at + skip) as u16);
+            let step = skip + 1;
+            if accepts(die) {
+                self.next = (at + step) % self.dies;
+                return Some(die);
+            }
+            left -= step.min(left);
+            at = (at + step) % self.dies;
+        }
+        None
+    }
+
+    /// Since when the die that has been idle longest, and was not forgotten, has been idle.
+    pub(crate) fn oldest(&self) -> Option<Nanos> {
+        self.line.iter().find(|&&(since, die)| self.is_current(since, die)).map(|&(since, _)| since)
+    }
+
+    /// The die that has been idle longest, and for how long.
+    pub(crate) fn longest(&mut self, now: Nanos) -> Option<(DieId, Nanos)> {
+        self.trim();
+        self.line.front().map(|&(since, die)| (die, now.saturating_sub(since)))
+    }
+
+    /// Take `die`, the longest idle, out of the waiting line; it stays idle.
+    pub(crate) fn forget(&mut self, die: DieId) {
+        if self.line.front().is_some_and(|&(_, front)| front == die) {
+            self.line.pop_front();
+        }
+    }
+
+    fn line_up(&mut self, now: Nanos, die: DieId) {
+        self.line.push_back((now, die));
+        // A die at the front that never works again would let the line grow behind it.
+        if self.line.len() > 4 * self.dies as usize + 16 {
+            let line = std::mem::take(&mut self.line);
+            self.line = line.into_iter().filter(|&(since, die)| self.is_current(since, die)).collect();
+        }
+    }
+
+    fn is_current(&self, since: Nanos, die: DieId) -> bool {
+        self.contains(die) && self.since[usize::from(die.0)] == since
+    }
+
+    /// Drop entries of dies that have worked since from the front.
+    fn trim(&mut self) {
+        while self.line.front().is_some_and(|&(since, die)| !self.is_current(since, die)) {
+            self.line.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn dies_come_in_turn_and_only_idle_ones(dies in 1u32..200, steps in prop::collection::vec((0u16..200, any::<bool>()), 1..100)) {
+            let mut idle = IdleDies::new(dies, true);
+            let mut twin: BTreeSet<u16> = (0..dies as u16).collect();
+            let mut turn = 0u16;
+            for (time, (die, enter)) in steps.into_iter().enumerate() {
+                let die = die % dies as u16;
+                if enter {
+                    idle.insert(DieId(die), Nanos(time as u64));
+                    twin.insert(die);
+                } else {
+                    idle.remove(DieId(die));
+                    twin.remove(&die);
+                }
+                let accepts = |die: u16| die % 3 != 1;
+                let expected = (0..dies as u16).map(|step| (turn + step) % dies as u16).find(|&die| twin.contains(&die) && accepts(die));
+                prop_assert_eq!(idle.next(|die| accepts(die.0)), expected.map(DieId));
+                if let Some(die) = expected {
+                    turn = (die + 1) % dies as u16;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Where mapping units lie: the arithmetic between unit addresses and pages, planes, blocks and dies.
+//!
+//! The firmware's erase unit is the *block group*: one block of every plane of a die, erased together. Its write unit is the *program unit*: what one multi-plane (and, where the die does it,
+//! one-shot) program fills. A [`UnitAddr`] names one mapping unit of a group:
+//!
+//! ```text
+//!   unit address = group << shift | offset
+//!   offset       = ((program · pages per program + page in wordline) · planes + plane) · units per page + unit
+//! ```
+//!
+//! The shift wastes addresses (576 units take 1,024) and saves a division on every overwrite.
+
+use wordline_flash::{PlaneSet, Sheet, Target};
+use wordline_units::{Bytes, DieId, PageId, PlaneId};
+
+/// A block group, counted over all dies of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group(pub u32);
+
+impl Group {
+    /// This group's place in a table over all groups.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where one mapping unit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnitAddr(pub u32);
+
+impl UnitAddr {
+    /// Nowhere.
+    pub const NONE: UnitAddr = UnitAddr(u32::MAX);
+}
+
+/// A unit's place inside its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The page, in program order.
+    pub page: PageId,
+    /// The plane.
+    pub plane: PlaneId,
+    /// The unit inside the page.
+    pub unit: u32,
+}
+
+/// The fixed numbers of one core's flash. Fields count the next smaller thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Dies of this core.
+    pub dies: u32,
+    /// Block groups of a die that hold data.
+    pub groups: u32,
+    /// Planes of a die.
+    pub planes: u32,
+    /// Mapping units in one page of one plane.
+    pub units_per_page: u32,
+    /// Pages of one plane that a program fills.
+    pub pages_per_program: u32,
+    /// Mapping units in a program unit.
+    pub units_per_program: u32,
+    /// Program units in a group.
+    pub programs: u32,
+    /// Mapping units in a group.
+    pub units_per_group: u32,
+    shift: u32,
+}
+
+impl Layout {
+    /// The layout of `dies` dies with `groups` groups each. The plan has checked that all of it fits 32-bit unit addresses.
+    pub fn new(sheet: &Sheet, dies: u32, groups: u32, unit: Bytes) -> Layout {
+        let geometry = &sheet.geometry;
+        assert!(geometry.page.0.is_multiple_of(unit.0), "a mapping unit must divide a page");
+        let units_per_page = (geometry.page.0 / unit.0) as u32;
+        let pages_per_program = sheet.pages_per_program();
+        let units_per_program = units_per_page * pages_per_program * geometry.planes;
+        let programs = geometry.pages() / pages_per_program;
+        let units_per_group = programs * units_per_program;
+        let shift = u32::BITS - (units_per_group - 1).leading_zeros();
+        assert!((u64::from(dies * groups) << shift) < u64::from(u32::MAX), "unit addresses do not fit 32 bits: use more cores");
+        Layout {
+            dies,
+            groups,
+            planes: geometry.planes,
+            units_per_page,
+            pages_per_program,
+            units_per_program,
+            programs,
+            units_per_group,
+            shift,
+        }
+    }
+
+    /// Block groups of all dies.
+    pub fn group_count(&self) -> usize {
+        (self.dies * self.groups) as usize
+    }
+
+    /// The `index`-th group of `die`.
+    #[inline]
+    pub fn group_at(&self, die: DieId, index: u32) -> Group {
+        Group(u32::from(die.0) * self.groups + index)
+    }
+
+    /// The groups of `die`, as a range of table places.
+    #[inline]
+    pub fn groups_of(&self, die: DieId) -> std::ops::Range<usize> {
+        let first = usize::from(die.0) * self.groups as usize;
+        first..first + self.groups as usize
+    }
+
+    /// The die of `group`.
+    #[inline]
+    pub fn die(&self, group: Group) -> DieId {
+        DieId((group.0 / self.groups) as u16)
+    }
+
+    /// The number of `group` inside its die.
+    #[inline]
+    pub fn number(&self, group: Group) -> u32 {
+        group.0 % self.groups
+    }
+
+    /// The unit at `offset` in `group`.
+    #[inline]
+    pub fn unit(&self, group: Group, offset: u32) -> UnitAddr {
+        debug_assert!(offset < self.units_per_group);
+        UnitAddr(group.0 << self.shift | offset)
+    }
+
+    /// The group of `addr`.
+    #[inline]
+    pub fn group(&self, addr: UnitAddr) -> Group {
+        Group(addr.0 >> self.shift)
+    }
+
+    /// The offset of `addr` in its group.
+    #[inline]
+    pub fn offset(&self, addr: UnitAddr) -> u32 {
+        addr.0 & ((1 << self.shift) - 1)
+    }
+
+    /// The place of `offset`.
+    #[inline]
+    pub fn place(&self, offset: u32) -> Place {
+        let (rest, unit) = split(offset, self.units_per_page);
+        let (page, plane) = split(rest, self.planes);
+        Place { page: PageId(page as u16), plane: PlaneId(plane as u8), unit }
+    }
+
+    /// The first page of program unit `program`.
+    #[inline]
+    pub fn first_page(&self, program: u32) -> PageId {
+        PageId((program * self.pages_per_program) as u16)
+    }
+
+    /// Where the unit `lpn` lies after the whole logical space was written once in order, program unit by program unit over the dies in turn.
+    #[inline]
+    pub fn regular(&self, lpn: u32) -> UnitAddr {
+        let (sequence, unit) = split(lpn, self.units_per_program);
+        let (round, die) = split(sequence, self.dies);
+        let (number, program) = split(round, self.programs);
+        self.unit(Group(die * self.groups + number), program * self.units_per_program + unit)
+    }
+
+    /// The unit that [`Layout::regular`] puts at `offset` of `group`.
+    pub fn regular_lpn(&self, group: Group, offset: u32) -> u32 {
+        let (program, unit) = split(offset, self.units_per_program);
+        let die = group.0 / self.groups;
+        let round = (group.0 % self.groups) * self.programs + program;
+        (round * self.dies + die) * self.units_per_program + unit
+    }
+
+    /// All planes at `page`, with the group's `blocks`.
+    #[inline]
+    pub fn all_planes(&self, blocks: [u16; 4], page: PageId) -> Target {
+        Target { planes: PlaneSet::first(self.planes), blocks, page }
+    }
+
+    /// One plane at `page`.
+    #[inline]
+    pub fn one_plane(&self, blocks: [u16; 4], plane: PlaneId, page: PageId) -> Target {
+        Target { planes: PlaneSet::one(plane), blocks, page }
+    }
+}
+
+#[inline]
+fn split(value: u32, by: u32) -> (u32, u32) {
+    // The common case of every 16-KiB drive; a division costs more than the branch.
+    if by == 1 { (value, 0) } else { (value / by, value % by) }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use wordline_flash::{Capabilities, ProgramScope, Timing};
+    use wordline_units::{CellKind, Geometry, Nanos};
+
+    /// A small die: `planes` × `blocks`, 2 h-layers × 2 wordlines, TLC, 16-KiB pages.
+    pub(crate) fn small_sheet(planes: u32, blocks: u32, program_scope: ProgramScope) -> Sheet {
+        Sheet {
+            geometry: Geometry {
+                channels: 1,
+                dies_per_channel: 1,
+                planes,
+                blocks,
+                layers: 2,
+                wordlines_per_layer: 2,
+                cell: CellKind::Tlc,
+                page: Bytes::kib(16),
+                spare: Bytes(1872),
+            },
+            timing: Timing {
+                read: [Nanos(80_000); 4],
+                program: [Nanos(700_000); 4],
+                program_wordline: Nanos(2_000_000),
+                erase: Nanos(3_500_000),
+                feature: Nanos(1_000),
+                cache_busy: Nanos(3_000),
+                suspend_program: Nanos(20_000),
+                suspend_erase: Nanos(20_000),
+                resume: Nanos(5_000),
+                suspend_interval: Nanos(100_000),
+                reset: Nanos(5_000),
+                bus_overhead: Nanos(0),
+            },
+            capabilities: Capabilities {
+                program_scope,
+                cache_read: false,
+                cache_program: false,
+                copyback: true,
+                suspend_program: true,
+                suspend_erase: true,
+            },
+        }
+    }
+
+    #[test]
+    fn regular_places_are_a_bijection_and_their_own_inverse() {
+        for (planes, scope, unit) in [(1, ProgramScope::Page, 16), (2, ProgramScope::Page, 4), (4, ProgramScope::Wordline, 4)] {
+            let layout = Layout::new(&small_sheet(planes, 5, scope), 3, 5, Bytes::kib(unit));
+            let total = layout.dies * layout.groups * layout.units_per_group;
+            let mut seen = std::collections::BTreeSet::new();
+            for lpn in 0..total {
+                let addr = layout.regular(lpn);
+                assert!(seen.insert(addr), "{addr:?} twice");
+                assert_eq!(layout.regular_lpn(layout.group(addr), layout.offset(addr)), lpn);
+                let place = layout.place(layout.offset(addr));
+                assert!(u32::from(place.page.0) < 12 && u32::from(place.plane.0) < planes && place.unit < layout.units_per_page);
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Flash operations under way: what each was for, and what follows when it ends.
+
+use wordline_flash::{Operation, OperationKind, Report, Status};
+use wordline_units::{Bytes, Cause, DieId, Lpn, Nanos};
+
+use crate::buffer::Landing;
+use crate::die::{Activity, Entry, Moved};
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::layout::{Group, UnitAddr};
+use crate::list::NIL;
+use crate::seam::News;
+
+/// What an operation is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    /// Part of a host read.
+    HostRead { part: u32 },
+    /// The rest of a partly written unit.
+    Fill { slot: u32 },
+    /// Valid units of a victim's page, one bit each from the page's first unit.
+    Move { units: u64 },
+    /// A program of the die's batch.
+    Program { program: u32 },
+    /// An erase.
+    Erase,
+    /// A move of a program unit without the bus.
+    Copyback { from: Group, from_program: u32, program: u32 },
+}
+
+/// An operation queued or under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    pub(crate) purpose: Purpose,
+    /// The group it acts on; for a copyback, the one it writes.
+    pub(crate) group: Group,
+    /// The unit a read is after.
+    pub(crate) offset: u32,
+    pub(crate) bytes: Bytes,
+    /// The next read in the die's queue.
+    pub(crate) next: u32,
+}
+
+impl Ftl {
+    /// Order the read `tag` of the page it names.
+    pub(crate) fn order_read(&mut self, die: DieId, tag: u32, cause: Cause) -> Operation {
+        let Pending { group, offset, bytes, .. } = self.pending[tag];
+        let place = self.layout.place(offset);
+        let target = self.layout.one_plane(self.groups.blocks(group), place.plane, place.page);
+        self.order(die, tag, OperationKind::Read { target, bytes }, cause)
+    }
+
+    pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
+        self.under_way += 1;
+        let state = &mut self.dies[die];
+        state.activity = match (state.activity, kind) {
+            (Activity::Suspended(of), _) => Activity::Suspended(of),
+            (_, OperationKind::Program { .. } | OperationKind::Erase { .. }) => Activity::Working(cause),
+            (_, OperationKind::Read { .. } | OperationKind::Copyback { .. } | OperationKind::Suspend | OperationKind::Resume) => {
+                Activity::Busy
+            }
+        };
+        Operation { tag, die, kind, cause }
+    }
+
+    /// An operation has ended.
+    pub(crate) fn conclude(&mut self, now: Nanos, report: &Report, spare: &[Lpn]) {
+        let Pending { purpose, group, offset, .. } = self.pending.remove(report.tag);
+        match purpose {
+            Purpose::HostRead { part } => {
+                self.groups.unpin(group);
+                let state = &mut self.parts[part];
+                state.ok &= report.status == Status::Good;
+                state.pending -= 1;
+                if state.pending == 0 {
+                    self.finish(part);
+                }
+                self.spread(News::PageRead { group, status: report.status });
+                self.wake_for_erase(report.die, group);
+            }
+            Purpose::Fill { slot } => {
+                self.groups.unpin(group);
+                self.buffer.filled(slot);
+                self.admit_waiting(now);
+                self.spread(News::PageRead { group, status: report.status });
+                self.wake_for_erase(report.die, group);
+            }
+            Purpose::Move { units } => {
+                let first = offset - offset % self.layout.units_per_page;
+                let mut left = units;
+                while left != 0 {
+                    let unit = left.trailing_zeros();
+                    left &= left - 1;
+                    // The host may have overwritten it while it was read.
+                    if self.groups.is_valid(group, first + unit) {
+                        let moved = Moved { lpn: spare[unit as usize].0, from: self.layout.unit(group, first + unit) };
+                        self.dies[report.die].moved.push_back(moved);
+                    }
+                }
+                self.dies[report.die].moves_under_way -= 1;
+                self.wake(report.die);
+                self.spread(News::PageRead { group, status: report.status });
+            }
+            Purpose::Program { program } => self.programmed(now, report, group, program),
+            Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),
+            Purpose::Erase => self.erased(report, group),
+        }
+    }
+
+    fn programmed(&mut self, now: Nanos, report: &Report, group: Group, program: u32) {
+        let mut batch = std::mem::take(&mut self.dies[report.die].batch);
+        let first = program * self.layout.units_per_program;
+        if report.status == Status::Good {
+            let mut valid = 0;
+            for (unit, entry) in batch.iter().enumerate() {
+                let addr = self.layout.unit(group, first + unit as u32);
+                let landed = match *entry {
+                    Entry::Host { slot } => match self.buffer.landed(slot) {
+                        Landing::Commit(lpn) => {
+                            self.repoint(lpn, addr);
+                            true
+                        }
+                        Landing::Discard => false,
+                    },
+                    Entry::Moved(Moved { lpn, from }) => self.land_moved(lpn, from, addr),
+                    Entry::Padding => false,
+                };
+                if landed {
+                    valid += 1;
+                } else {
+                    self.groups.add_stale(addr);
+                }
+            }
+            self.groups.add_valid(group, valid);
+            if program + 1 == self.layout.programs {
+                self.groups.close(group);
+            }
+            self.settle(now);
+        } else {
+            for entry in batch.iter().rev() {
+                match *entry {
+                    Entry::Host { slot } => self.buffer.failed(slot),
+                    Entry::Moved(moved) => self.dies[report.die].moved.push_front(moved),
+                    Entry::Padding => {}
+                }
+            }
+            self.abandon(report.die, group, program);
+            self.settle(now);
+        }
+        batch.clear();
+        self.dies[report.die].batch = batch;
+    }
+
+    fn copied(&mut self, now: Nanos, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
+        let units = self.layout.units_per_program;
+        if report.status != Status::Good {
+            // The source is untouched, so its units are moved again.
+            let job = self.dies[report.die].job.as_mut().expect("a copyback belongs to a reclaim job");
+            assert_eq!(job.victim, from.0);
+            job.cursor = from.1 * units;
+            self.abandon(report.die, to.0, to.1);
+            return self.settle(now);
+        }
+        let mut valid = 0;
+        for unit in 0..units {
+            let source = self.layout.unit(from.0, from.1 * units + unit);
+            let addr = self.layout.unit(to.0, to.1 * units + unit);
+            if self.groups.is_valid(from.0, from.1 * units + unit) && self.land_moved(spare[unit as usize].0, source, addr) {
+                valid += 1;
+            } else {
+                self.groups.add_stale(addr);
+            }
+        }
+        self.groups.add_valid(to.0, valid);
+        if to.1 + 1 == self.layout.programs {
+            self.groups.close(to.0);
+        }
+        self.settle(now);
+    }
+
+    /// Point `lpn` at `addr`; what it pointed at before is stale.
+    #[inline]
+    pub(crate) fn repoint(&mut self, lpn: u32, addr: UnitAddr) {
+        let before = self.map.set(lpn, addr);
+        if before != UnitAddr::NONE {
+            self.invalidate(before);
+        }
+    }
+
+    /// A moved unit is on flash again; returns whether it is still the newest.
+    #[inline]
+    fn land_moved(&mut self, lpn: u32, from: UnitAddr, addr: UnitAddr) -> bool {
+        if self.map.get(lpn) != from {
+            return false;
+        }
+        self.repoint(lpn, addr);
+        true
+    }
+
+    /// The data at `addr` is not wanted any more.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, addr: UnitAddr) {
+        if self.groups.invalidate(addr) {
+            let group = self.layout.group(addr);
+            self.emptied(group);
+        }
+        if self.starved {
+            self.wake_starved();
+        }
+    }
+
+    fn erased(&mut self, report: &Report, group: Group) {
+        if report.status == Status::Good {
+            self.groups.erased(group);
+            self.dies[report.die].free.push_back(group);
+            self.level_wear(report.die, group);
+        } else {
+            self.replace(report.die, group);
+        }
+        self.spread(News::Erased { group });
+    }
+
+    /// What follows a change of the buffer or of the free space: waiting writes come in, flushes pass.
+    pub(crate) fn settle(&mut self, now: Nanos) {
+        while let Some(part) = self.buffer.next_released() {
+            self.parts[part].pending -= 1;
+            if self.parts[part].pending == 0 && self.parts[part].unadmitted == 0 {
+                self.finish(part);
+            }
+        }
+        if !self.admissions.is_empty() {
+            self.admit_waiting(now);
+        }
+        if !self.flushes.is_empty() {
+            self.pass_flushes();
+        }
+    }
+
+    /// A pinned group that only waited for its readers can be erased now.
+    fn wake_for_erase(&mut self, die: DieId, group: Group) {
+        if self.groups.use_of(group) == Use::Drained && !self.groups.is_pinned(group) && self.idle.contains(die) {
+            self.wake(die);
+        }
+    }
+
+    pub(crate) fn wake(&mut self, die: DieId) {
+        if self.idle.contains(die) {
+            self.idle.remove(die);
+            self.ready.push(die);
+        }
+    }
+
+    fn wake_starved(&mut self) {
+        self.starved = false;
+        for index in 0..self.dies.len() {
+            let die = DieId(index as u16);
+            if std::mem::take(&mut self.dies[die].starved) {
+                self.wake(die);
+            }
+        }
+    }
+
+    /// Take the first read of `queue` of `die`.
+    pub(crate) fn pop_read(&mut self, die: DieId, queue: usize) -> Option<u32> {
+        let fifo = &mut self.dies[die].reads[queue];
+        if fifo.head == NIL {
+            return None;
+        }
+        let tag = fifo.head;
+        fifo.head = self.pending[tag].next;
+        if fifo.head == NIL {
+            fifo.tail = NIL;
+        }
+        self.dies[die].reads_waiting -= 1;
+        Some(tag)
+    }
+
+    /// Queue the read `tag` at `die`.
+    pub(crate) fn push_read(&mut self, die: DieId, queue: usize, tag: u32) {
+        let fifo = &mut self.dies[die].reads[queue];
+        match fifo.tail {
+            NIL => fifo.head = tag,
+            tail => self.pending[tail].next = tag,
+        }
+        self.dies[die].reads[queue].tail = tag;
+        self.dies[die].reads_waiting += 1;
+    }
+}

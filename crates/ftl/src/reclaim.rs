@@ -1,0 +1,205 @@
+//! Reclaim: move what is valid out of a victim, erase it.
+//!
+//! One victim at a time per die, one operation at a time: read a page that holds valid units, until a program unit is gathered; program it; go on. Units left over at the end of a victim travel with the next
+//! one. The victim is erased once its last valid unit is on flash elsewhere and its last reader is gone.
+
+use wordline_flash::{Operation, OperationKind};
+use wordline_units::{Cause, DieId, Lpn};
+
+use crate::die::{Entry, Job, Stream};
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::layout::Group;
+use crate::list::NIL;
+use crate::operations::{Pending, Purpose};
+use crate::seam::{News, Upkeep, merge_votes};
+use crate::victim::Candidates;
+
+impl Ftl {
+    /// The next operation that serves reclaim on `die`, if there is one.
+    pub(crate) fn reclaim_step(&mut self, die: DieId) -> Option<Operation> {
+        loop {
+            if let Some(operation) = self.erase_one(die) {
+                return Some(operation);
+            }
+            let gathered = self.dies[die].moved.len() as u32;
+            if gathered >= self.layout.units_per_program {
+                return self.program_moved(die);
+            }
+            let Some(job) = self.dies[die].job else {
+                // Without room to carry units from victim to victim, they go out with padding, so that the victim can be erased.
+                if self.dies[die].moves_under_way > 0 {
+                    return None;
+                }
+                let tight = self.dies[die].free.len() as u32 <= self.config.reclaim.floor;
+                if gathered > 0 && tight {
+                    return self.program_moved(die);
+                }
+                if self.start_job(die) {
+                    continue;
+                }
+                return if gathered > 0 { self.program_moved(die) } else { None };
+            };
+            match self.groups.next_valid(job.victim, job.cursor, job.end) {
+                Some(offset) => return self.move_page(die, job, offset),
+                None => self.end_job(die, job),
+            }
+        }
+    }
+
+    fn erase_one(&mut self, die: DieId) -> Option<Operation> {
+        let group = loop {
+            let at = self.dies[die].erasable.iter().position(|&group| !self.groups.is_pinned(group))?;
+            let group = self.dies[die].erasable.remove(at);
+            if !self.groups.is_condemned(group) {
+                break group;
+            }
+            self.replace(die, group);
+            self.spread(News::Erased { group });
+        };
+        let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
+        Some(self.order(die, tag, OperationKind::Erase { target }, Cause::Reclaim))
+    }
+
+    /// Choose the next victim of `die`; returns whether there is one.
+    fn start_job(&mut self, die: DieId) -> bool {
+        if self.start_retirement(die) {
+            return true;
+        }
+        let roomy = self.dies[die].free.len() as u32 > self.config.reclaim.floor;
+        while let Some((group, cause, erases)) = if roomy { self.dies[die].wanted.pop_front() } else { None } {
+            // It may have been reclaimed since it was asked for.
+            let unchanged = self.groups.erases(group) == erases;
+            if unchanged && self.groups.use_of(group) == Use::Closed {
+                self.begin(die, group, cause, self.layout.units_per_group);
+                return true;
+            }
+        }
+        let short = self.is_short(die);
+        if !short && self.dies[die].extra == 0 {
+            return false;
+        }
+        if !short {
+            self.dies[die].extra -= 1;
+        }
+        let candidates = self.groups.candidates(die);
+        let frees_something = candidates.valid.iter().any(|&valid| valid < candidates.capacity);
+        let victim = if frees_something { self.config.reclaim.victim.pick(&candidates, &mut self.victim_draw) } else { None };
+        let Some(victim) = victim else {
+            self.dies[die].starved = short;
+            self.starved |= short;
+            return false;
+        };
+        assert!(candidates.valid[victim] < Candidates::OUT, "the victim policy took a block it may not");
+        let group = self.layout.group_at(die, victim as u32);
+        self.begin(die, group, Cause::Reclaim, self.layout.units_per_group);
+        true
+    }
+
+    /// Begin to empty `victim`, which is programmed up to `end`.
+    pub(crate) fn begin(&mut self, die: DieId, victim: Group, cause: Cause, end: u32) {
+        self.groups.drain(victim);
+        let state = &mut self.dies[die];
+        assert_eq!(state.job, None);
+        state.job = Some(Job { victim, cause, cursor: 0, end });
+        state.moved_cause = cause;
+    }
+
+    fn end_job(&mut self, die: DieId, job: Job) {
+        self.dies[die].job = None;
+        if self.groups.drained(job.victim) {
+            self.dies[die].erasable.push(job.victim);
+        }
+    }
+
+    /// The last unit of a drained group has become stale.
+    pub(crate) fn emptied(&mut self, group: Group) {
+        let die = self.layout.die(group);
+        self.dies[die].erasable.push(group);
+        self.wake(die);
+    }
+
+    /// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on.
+    fn move_page(&mut self, die: DieId, job: Job, offset: u32) -> Option<Operation> {
+        let per_program = self.layout.units_per_program;
+        if offset.is_multiple_of(per_program) && self.is_copyback_agreed(job.victim) && self.is_whole(job.victim, offset) {
+            return self.copy_back(die, job, offset / per_program);
+        }
+        let per_page = self.layout.units_per_page;
+        let first = offset - offset % per_page;
+        let mut units = 0u64;
+        for unit in offset - first..per_page.min(job.end - first) {
+            if self.groups.is_valid(job.victim, first + unit) {
+                units |= 1 << unit;
+            }
+        }
+        self.dies[die].job = Some(Job { cursor: first + per_page, ..job });
+        self.dies[die].moves_under_way += 1;
+        let bytes = self.unit_bytes(units.count_ones());
+        let tag = self.pending.insert(Pending { purpose: Purpose::Move { units }, group: job.victim, offset, bytes, next: NIL });
+        Some(self.order_read(die, tag, job.cause))
+    }
+
+    fn is_copyback_agreed(&self, from: Group) -> bool {
+        !self.techniques.is_empty()
+            && self.config.sheet.capabilities.copyback
+            && merge_votes(self.techniques.iter().map(|technique| technique.vote_copyback(from)))
+    }
+
+    fn is_whole(&self, group: Group, first: u32) -> bool {
+        (first..first + self.layout.units_per_program).all(|offset| self.groups.is_valid(group, offset))
+    }
+
+    fn copy_back(&mut self, die: DieId, job: Job, from_program: u32) -> Option<Operation> {
+        let open = self.open(die, Stream::Moved)?;
+        self.dies[die].job = Some(Job { cursor: (from_program + 1) * self.layout.units_per_program, ..job });
+        let purpose = Purpose::Copyback { from: job.victim, from_program, program: open.program };
+        let tag = self.pending.insert(Pending { purpose, group: open.group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let from = self.layout.all_planes(self.groups.blocks(job.victim), self.layout.first_page(from_program));
+        let to = self.layout.all_planes(self.groups.blocks(open.group), self.layout.first_page(open.program));
+        self.advance(die, Stream::Moved, open);
+        Some(self.order(die, tag, OperationKind::Copyback { from, to }, job.cause))
+    }
+
+    /// Program what was gathered. `None`: no block is left to take it.
+    fn program_moved(&mut self, die: DieId) -> Option<Operation> {
+        let open = self.open(die, Stream::Moved)?;
+        let state = &mut self.dies[die];
+        state.batch.clear();
+        state.spare.clear();
+        for _ in 0..self.layout.units_per_program {
+            match state.moved.pop_front() {
+                Some(moved) => {
+                    state.batch.push(Entry::Moved(moved));
+                    state.spare.push(Lpn(moved.lpn));
+                }
+                None => {
+                    state.batch.push(Entry::Padding);
+                    state.spare.push(Lpn(u32::MAX));
+                }
+            }
+        }
+        let cause = state.moved_cause;
+        Some(self.program(die, Stream::Moved, open, cause))
+    }
+
+    /// Do what a technique asked for.
+    pub(crate) fn keep_up(&mut self, item: Upkeep) {
+        match item {
+            Upkeep::Rewrite { group, cause } => {
+                let die = self.layout.die(group);
+                let erases = self.groups.erases(group);
+                let known = self.dies[die].wanted.iter().any(|&(wanted, _, at)| wanted == group && at == erases);
+                if self.groups.use_of(group) == Use::Closed && !known {
+                    self.dies[die].wanted.push_back((group, cause, erases));
+                    self.wake(die);
+                }
+            }
+            Upkeep::Reclaim { die } => {
+                self.dies[die].extra = 1;
+                self.wake(die);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a core is asked to do for the host, and what it answers.
+
+use wordline_units::{HostOp, Priority};
+
+/// The part of a host request that falls to one core. Units are consecutive in the core's own logical space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The drive's name for it; comes back in the [`Acknowledgement`].
+    pub id: u32,
+    /// What to do.
+    pub op: HostOp,
+    /// The first unit.
+    pub lpn: u32,
+    /// How many units, the partly covered ones at both ends included.
+    pub units: u32,
+    /// Sectors of the first unit that are not covered.
+    pub skip_head: u32,
+    /// Sectors of the last unit that are not covered.
+    pub skip_tail: u32,
+    /// The host's queue.
+    pub priority: Priority,
+    /// A write is to be acknowledged only when it is durable.
+    pub fua: bool,
+}
+
+/// The end of a [`Request`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// The drive's name for it.
+    pub id: u32,
+    /// Whether all of it could be done.
+    pub ok: bool,
+}
+
+/// Something the drive should write down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A block group went out of service or changed its blocks.
+    Retired(crate::layout::Group),
+    /// No more writes are taken.
+    WornOut,
+}

@@ -1,0 +1,91 @@
+//! Bad blocks: those the die came with, those that fail, and the spares that stand in for them.
+
+use wordline_units::{Cause, DieId};
+
+use crate::config::Config;
+use crate::die::Stream;
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::layout::{Group, Layout};
+use crate::request::Note;
+
+/// Spare blocks of each plane of one die.
+type Spares = [Vec<u16>; 4];
+
+/// Stand every group on good blocks. Returns the physical block of each group in each plane, whether the group can be used, and the spares left in
+/// each die.
+pub(crate) fn form_groups(config: &Config, layout: &Layout) -> (Vec<[u16; 4]>, Vec<bool>, Vec<Spares>) {
+    let count = layout.group_count();
+    let mut blocks = vec![[0; 4]; count];
+    let mut usable = vec![true; count];
+    let mut spares = Vec::with_capacity(config.dies as usize);
+    for die in 0..config.dies as usize {
+        let bad = config.factory_bad.get(die).map_or(&[][..], Vec::as_slice);
+        let mut left: Spares = Default::default();
+        for plane in 0..layout.planes as usize {
+            let is_bad = |block: u16| bad.contains(&(plane as u8, block));
+            left[plane] = (layout.groups as u16..config.sheet.geometry.blocks as u16).rev().filter(|&block| !is_bad(block)).collect();
+            for number in 0..layout.groups as usize {
+                let group = die * layout.groups as usize + number;
+                let block = if is_bad(number as u16) { left[plane].pop() } else { Some(number as u16) };
+                match block {
+                    Some(block) => blocks[group][plane] = block,
+                    None => usable[group] = false,
+                }
+            }
+        }
+        spares.push(left);
+    }
+    (blocks, usable, spares)
+}
+
+impl Ftl {
+    /// A program of `group` failed at `program`: nothing more is written to it, and what it holds moves away.
+    pub(crate) fn abandon(&mut self, die: DieId, group: Group, program: u32) {
+        for stream in [Stream::Host, Stream::Moved] {
+            if self.dies[die].open[stream as usize].is_some_and(|open| open.group == group) {
+                self.dies[die].open[stream as usize] = None;
+            }
+        }
+        self.groups.condemn(group);
+        self.dies[die].failed.push((group, program * self.layout.units_per_program));
+    }
+
+    /// `group` cannot be erased, or a program in it has failed and its data is gone elsewhere: put it on spare blocks, or out of service.
+    pub(crate) fn replace(&mut self, die: DieId, group: Group) {
+        let planes = self.layout.planes as usize;
+        let spares = &mut self.dies[die].spares;
+        let replacement = spares[..planes].iter().all(|spares| !spares.is_empty()).then(|| {
+            let mut blocks = [0; 4];
+            for (plane, spares) in spares[..planes].iter_mut().enumerate() {
+                blocks[plane] = spares.pop().expect("not empty");
+            }
+            blocks
+        });
+        self.groups.retire(group, replacement);
+        if replacement.is_some() {
+            self.dies[die].free.push_back(group);
+        }
+        self.notes.push_back(Note::Retired(group));
+        if !self.worn_out && !self.has_enough_space() {
+            self.wear_out();
+        }
+    }
+
+    /// Whether the blocks in service can hold what was promised to the host and still be reclaimed.
+    fn has_enough_space(&self) -> bool {
+        let per_group = u64::from(self.layout.units_per_group);
+        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
+        let reserve = u64::from(self.layout.dies) * u64::from(self.config.reclaim.floor + 2);
+        good.saturating_sub(reserve) * per_group >= u64::from(self.map.exported())
+    }
+
+    /// Begin to empty the next group of `die` in which a program failed.
+    pub(crate) fn start_retirement(&mut self, die: DieId) -> bool {
+        let Some((group, end)) = self.dies[die].failed.pop() else {
+            return false;
+        };
+        self.begin(die, group, Cause::Retire, end);
+        true
+    }
+}

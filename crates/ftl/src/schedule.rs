@@ -1,0 +1,165 @@
+//! What a die does next.
+//!
+//! Work is bound to a die as late as possible: host data stays in the buffer until a die that can take a program asks. So no write ever queues behind a busy die while another is idle, which is what a fixed
+//! address-to-die rule costs (a drive under reclaim then runs at the pace of its slowest die).
+
+use wordline_flash::{Operation, OperationKind};
+use wordline_units::{Cause, DieId, Lpn, Nanos, Priority};
+
+use crate::die::{Activity, Entry, Open, Stream};
+use crate::firmware::Ftl;
+use crate::list::NIL;
+use crate::operations::{Pending, Purpose};
+
+impl Ftl {
+    /// The next operation of `die`, which is free or suspended.
+    pub(crate) fn decide(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
+        if let Activity::Suspended(cause) = self.dies[die].activity {
+            if let Some(read) = self.next_read(die) {
+                return Some(read);
+            }
+            self.dies[die].activity = Activity::Working(cause);
+            return Some(Operation { tag: NIL, die, kind: OperationKind::Resume, cause });
+        }
+        let state = &mut self.dies[die];
+        debug_assert_eq!(state.activity, Activity::Free);
+        if state.reads_waiting > 0 {
+            state.read_turn = !state.read_turn;
+            if self.config.schedule.reads_first || state.read_turn {
+                return self.next_read(die);
+            }
+        }
+        self.next_work(now, die).or_else(|| self.next_read(die))
+    }
+
+    fn next_read(&mut self, die: DieId) -> Option<Operation> {
+        if self.dies[die].reads_waiting == 0 {
+            return None;
+        }
+        let tag = (0..Priority::ALL.len()).find_map(|queue| self.pop_read(die, queue))?;
+        let cause = match self.pending[tag].purpose {
+            Purpose::Fill { .. } => Cause::Fill,
+            Purpose::HostRead { .. } | Purpose::Move { .. } | Purpose::Program { .. } | Purpose::Erase | Purpose::Copyback { .. } => {
+                Cause::Host
+            }
+        };
+        Some(self.order_read(die, tag, cause))
+    }
+
+    /// A program of host data or a step of reclaim.
+    fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
+        let short = self.is_short(die);
+        let state = &self.dies[die];
+        let host = self.has_program(now) && self.can_write(die);
+        let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
+        let at_it = state.job.is_some() || !state.erasable.is_empty() || !state.failed.is_empty();
+        let reclaim = short || at_it || state.extra > 0 || !state.wanted.is_empty() || !state.moved.is_empty();
+        let before_host = (short || at_it) && (urgent || !self.config.reclaim.preemptible);
+        if reclaim
+            && (before_host || !host)
+            && let Some(step) = self.reclaim_step(die)
+        {
+            return Some(step);
+        }
+        if host {
+            return Some(self.program_host(die));
+        }
+        None
+    }
+
+    /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.
+    pub(crate) fn is_short(&self, die: DieId) -> bool {
+        let state = &self.dies[die];
+        ((state.free.len() + state.erasable.len()) as u32) < self.config.reclaim.start
+    }
+
+    /// Whether `die` could take a program of host data.
+    #[inline]
+    pub(crate) fn can_write(&self, die: DieId) -> bool {
+        let state = &self.dies[die];
+        state.open[Stream::Host as usize].is_some() || state.free.len() as u32 > self.config.reclaim.floor
+    }
+
+    /// Whether the buffer has a program unit to give, full or forced out.
+    #[inline]
+    pub(crate) fn has_program(&self, now: Nanos) -> bool {
+        let complete = self.buffer.complete();
+        if complete >= self.layout.units_per_program {
+            return true;
+        }
+        complete > 0 && self.is_forced(now)
+    }
+
+    fn is_forced(&self, now: Nanos) -> bool {
+        if !self.flushes.is_empty() || !self.admissions.is_empty() {
+            return true;
+        }
+        match self.config.schedule.linger {
+            Some(linger) => self.buffer.oldest_complete().is_some_and(|entered| entered + linger <= now),
+            None => self.buffer.is_awaited(),
+        }
+    }
+
+    /// An idle die that should program host data.
+    pub(crate) fn idle_writer(&mut self, now: Nanos) -> Option<DieId> {
+        if self.idle.is_empty() || !self.has_program(now) {
+            return None;
+        }
+        let Ftl { idle, dies, config, .. } = self;
+        idle.next(|die| {
+            let state = &dies[die];
+            state.activity == Activity::Free
+                && (state.open[Stream::Host as usize].is_some() || state.free.len() as u32 > config.reclaim.floor)
+        })
+    }
+
+    fn program_host(&mut self, die: DieId) -> Operation {
+        let mut batch = std::mem::take(&mut self.dies[die].batch);
+        let mut spare = std::mem::take(&mut self.dies[die].spare);
+        batch.clear();
+        spare.clear();
+        for _ in 0..self.layout.units_per_program {
+            match self.buffer.take() {
+                Some((slot, lpn)) => {
+                    batch.push(Entry::Host { slot });
+                    spare.push(Lpn(lpn));
+                }
+                None => {
+                    batch.push(Entry::Padding);
+                    spare.push(Lpn(u32::MAX));
+                }
+            }
+        }
+        self.dies[die].batch = batch;
+        self.dies[die].spare = spare;
+        let open = self.open(die, Stream::Host).expect("the die can take a host program");
+        self.program(die, Stream::Host, open, Cause::Host)
+    }
+
+    /// Order the program of the die's batch at `open`.
+    pub(crate) fn program(&mut self, die: DieId, stream: Stream, open: Open, cause: Cause) -> Operation {
+        let bytes = self.unit_bytes(self.layout.units_per_program);
+        let purpose = Purpose::Program { program: open.program };
+        let tag = self.pending.insert(Pending { purpose, group: open.group, offset: 0, bytes, next: NIL });
+        let target = self.layout.all_planes(self.groups.blocks(open.group), self.layout.first_page(open.program));
+        self.advance(die, stream, open);
+        self.order(die, tag, OperationKind::Program { target, bytes }, cause)
+    }
+
+    /// Where the next program of `stream` goes; takes a free group where none is open. `None`: there is none to take.
+    pub(crate) fn open(&mut self, die: DieId, stream: Stream) -> Option<Open> {
+        if let Some(open) = self.dies[die].open[stream as usize] {
+            return Some(open);
+        }
+        let group = self.allocate(die, stream)?;
+        self.groups.open(group);
+        let open = Open { group, program: 0 };
+        self.dies[die].open[stream as usize] = Some(open);
+        Some(open)
+    }
+
+    pub(crate) fn advance(&mut self, die: DieId, stream: Stream, open: Open) {
+        let next = Open { program: open.program + 1, ..open };
+        self.dies[die].open[stream as usize] = (next.program < self.layout.programs).then_some(next);
+    }
+}

@@ -1,0 +1,191 @@
+//! The seam: what the core asks of techniques, and how it merges their answers.
+//!
+//! A technique proposes through `&self` and learns through `&mut self`; acting is the core's. Each question has one merge rule, and every rule gives the same
+//! result in whatever order the answers come, so any set of techniques can run together without one of them knowing of another.
+//!
+//! | question | answer | merge |
+//! |---|---|---|
+//! | [`Technique::upkeep`] | [`Upkeep`] | union |
+//! | [`Technique::idle_wait`] | a span | the shortest |
+//! | [`Technique::vote_copyback`] | [`Vote`] | consent: somebody proposes, nobody refuses |
+//! | [`Technique::urge_suspend`] | [`Urgency`] | the greatest |
+//!
+//! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
+
+use wordline_flash::Status;
+use wordline_units::{Cause, DieId, Nanos, Priority};
+
+use crate::layout::Group;
+
+/// Something the firmware did or heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A page of `group` was read.
+    PageRead {
+        /// The group.
+        group: Group,
+        /// How it ended.
+        status: Status,
+    },
+    /// `group` was erased, or put on other blocks: it holds nothing.
+    Erased {
+        /// The group.
+        group: Group,
+    },
+    /// `die` has had nothing to do for the span that a technique asked for.
+    Idle {
+        /// The die.
+        die: DieId,
+        /// How long it has been idle.
+        idle: Nanos,
+        /// Free groups it has.
+        free: u32,
+    },
+}
+
+/// A piece of work that a technique wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Upkeep {
+    /// Move all valid data of `group` elsewhere and erase it.
+    Rewrite {
+        /// The group.
+        group: Group,
+        /// What the moved pages are counted under.
+        cause: Cause,
+    },
+    /// Reclaim one victim of `die`, if it would free anything.
+    Reclaim {
+        /// The die.
+        die: DieId,
+    },
+}
+
+/// An opinion on whether a program unit may be moved by copyback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Vote {
+    /// No opinion.
+    Abstain,
+    /// It would pay.
+    Propose,
+    /// It must not be.
+    Refuse,
+}
+
+/// How urgently the die should stop what it is doing for a waiting read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Not at all: the read waits.
+    Wait,
+    /// At once, if the die can.
+    Now,
+}
+
+/// What a technique is, for people and for the interaction matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The mechanism's name: its folder, and the word in plans.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What it promises.
+    pub claim: &'static str,
+    /// The questions it answers.
+    pub answers: &'static [&'static str],
+    /// What the die must be able to do.
+    pub needs: &'static [&'static str],
+    /// Where it is known to fall short.
+    pub limits: &'static str,
+}
+
+/// One technique. Every question has an answer that changes nothing.
+pub trait Technique: std::fmt::Debug + Send {
+    /// What it is.
+    fn card(&self) -> &'static Card;
+
+    /// Hear what happened.
+    fn learn(&mut self, _news: &News) {}
+
+    /// Work to be done because of `news`, which was learnt before.
+    fn upkeep(&self, _news: &News) -> Option<Upkeep> {
+        None
+    }
+
+    /// After how long an idle die should be reported with [`News::Idle`]; `None`: never.
+    fn idle_wait(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Whether valid data of `from` may be moved by copyback.
+    fn vote_copyback(&self, _from: Group) -> Vote {
+        Vote::Abstain
+    }
+
+    /// Whether a program or erase (`working` says why it was ordered) should be suspended for a waiting read of this priority.
+    fn urge_suspend(&self, _working: Cause, _waiting: Priority) -> Urgency {
+        Urgency::Wait
+    }
+}
+
+/// Union: every item once, in the order of the items.
+pub fn merge_upkeep(answers: impl IntoIterator<Item = Option<Upkeep>>, into: &mut Vec<Upkeep>) {
+    into.extend(answers.into_iter().flatten());
+    into.sort_unstable();
+    into.dedup();
+}
+
+/// The shortest wait that anybody asks for.
+pub fn merge_idle_wait(answers: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
+    answers.into_iter().flatten().min()
+}
+
+/// Consent. With a two-valued vote, copyback would be allowed where no technique asked for it.
+pub fn merge_votes(answers: impl IntoIterator<Item = Vote>) -> bool {
+    answers.into_iter().max() == Some(Vote::Propose)
+}
+
+/// The greatest urgency.
+pub fn merge_urgency(answers: impl IntoIterator<Item = Urgency>) -> Urgency {
+    answers.into_iter().max().unwrap_or(Urgency::Wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn upkeep() -> impl Strategy<Value = Option<Upkeep>> {
+        prop_oneof![
+            Just(None),
+            (0u32..4).prop_map(|group| Some(Upkeep::Rewrite { group: Group(group), cause: Cause::Disturb })),
+            (0u16..4).prop_map(|die| Some(Upkeep::Reclaim { die: DieId(die) })),
+        ]
+    }
+
+    fn vote() -> impl Strategy<Value = Vote> {
+        prop_oneof![Just(Vote::Abstain), Just(Vote::Propose), Just(Vote::Refuse)]
+    }
+
+    proptest! {
+        #[test]
+        fn merges_do_not_depend_on_the_order_of_answers(
+            upkeeps in prop::collection::vec(upkeep(), 0..8).prop_flat_map(|v| (Just(v.clone()), Just(v).prop_shuffle())),
+            votes in prop::collection::vec(vote(), 0..8).prop_flat_map(|v| (Just(v.clone()), Just(v).prop_shuffle())),
+        ) {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            merge_upkeep(upkeeps.0, &mut a);
+            merge_upkeep(upkeeps.1, &mut b);
+            prop_assert_eq!(a, b);
+            let consent = votes.0.contains(&Vote::Propose) && !votes.0.contains(&Vote::Refuse);
+            prop_assert_eq!(merge_votes(votes.0), consent);
+            prop_assert_eq!(merge_votes(votes.1), consent);
+        }
+    }
+
+    #[test]
+    fn nobody_asked_means_nothing_is_done() {
+        assert!(!merge_votes([]));
+        assert_eq!(merge_urgency([]), Urgency::Wait);
+        assert_eq!(merge_idle_wait([None, None]), None);
+        assert_eq!(merge_idle_wait([Some(Nanos(5)), None, Some(Nanos(3))]), Some(Nanos(3)));
+    }
+}

@@ -1,0 +1,49 @@
+//! Reclaim space while nobody is looking.
+//!
+//! A die that has been idle for a while is likely to stay so for a while. Reclaiming then leaves free blocks for the next burst, which would otherwise wait for reclaim; it moves data that might have been
+//! overwritten by then, so it costs write amplification.
+
+use wordline_units::Nanos;
+
+use crate::seam::{Card, News, Technique, Upkeep};
+
+/// What it is.
+pub const CARD: Card = Card {
+    name: "idle-reclaim",
+    source: "common practice (background garbage collection)",
+    claim: "bursts after idle time meet free blocks",
+    answers: &["idle_wait", "upkeep"],
+    needs: &[],
+    limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",
+};
+
+/// Reclaims on idle dies.
+#[derive(Clone, Debug)]
+pub struct IdleReclaim {
+    after: Nanos,
+    until_free: u32,
+}
+
+impl IdleReclaim {
+    /// Reclaim on dies that have been idle for `after` and have fewer than `until_free` free groups.
+    pub fn new(after: Nanos, until_free: u32) -> Self {
+        IdleReclaim { after, until_free }
+    }
+}
+
+impl Technique for IdleReclaim {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn upkeep(&self, news: &News) -> Option<Upkeep> {
+        match *news {
+            News::Idle { die, idle, free } if idle >= self.after && free < self.until_free => Some(Upkeep::Reclaim { die }),
+            News::PageRead { .. } | News::Erased { .. } | News::Idle { .. } => None,
+        }
+    }
+
+    fn idle_wait(&self) -> Option<Nanos> {
+        Some(self.after)
+    }
+}

@@ -1,0 +1,31 @@
+//! Programs and erases give way to host reads.
+//!
+//! A read waits up to a whole erase for its die. Dies that can suspend let it through within some tens of microseconds, at the price of a resume.
+
+use wordline_units::{Cause, Priority};
+
+use crate::seam::{Card, Technique, Urgency};
+
+/// What it is.
+pub const CARD: Card = Card {
+    name: "read-preemption",
+    source: "ONFI/JEDEC program and erase suspend; the baseline of 000 §4",
+    claim: "a host read waits for a suspend, not for a program or an erase",
+    answers: &["urge_suspend"],
+    needs: &["suspend_program", "suspend_erase"],
+    limits: "knows no quota: many readers can hold up one erase for as long as the die's least interval between suspends lets them",
+};
+
+/// Urges a suspend for every waiting read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadPreemption;
+
+impl Technique for ReadPreemption {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn urge_suspend(&self, _: Cause, _: Priority) -> Urgency {
+        Urgency::Now
+    }
+}
