@@ -1,1 +1,37 @@
-//! (crate under construction)
+//! From a TOML file to a drive that has been checked.
+//!
+//! ```text
+//!  text ──parse──▶ parsed ──merge──▶ filled ──check──▶ Plan ──build──▶ drive::Config
+//!        shapes,            parents,          all rules           numbers only
+//!        units, words       defaults          between keys
+//! ```
+//!
+//! - [`Plan`] is the only way to a [`wordline_drive::Config`], and checking is the only way to a [`Plan`]: what is built downstream may rely on it.
+//! - Nothing is guessed. A quantity has a unit, a key is known, a word is one of its list, or there is a [`PlanError`] that names the place and the nearest right
+//!   word.
+//! - Every number has a source: values in `chips/` and `drives/` stand beside theirs, and [`Plan::describe`] prints both.
+//! - This crate opens no file by itself but in one small module, and it knows nothing of workloads or studies.
+
+mod check;
+mod describe;
+mod disk;
+mod document;
+mod error;
+mod figures;
+mod keys;
+mod kind;
+mod layer;
+mod load;
+mod nearest;
+mod plan;
+mod presets;
+mod quantity;
+mod reference;
+mod section;
+mod words;
+
+pub use error::{Mistake, Place, PlanError};
+pub use figures::Figures;
+pub use plan::Plan;
+pub use presets::{Preset, presets};
+pub use reference::{json_schema, reference_markdown};

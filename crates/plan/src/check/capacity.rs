@@ -1,0 +1,222 @@
+//! Rules of size: the mapping unit, the shares of the cores, the buffer, and whether what the host sees leaves the firmware room to work.
+
+use wordline_drive::Config;
+use wordline_units::{Bytes, Geometry};
+
+use crate::keys::filled::Sections;
+use crate::kind::{Kind, Share};
+use crate::layer::Mistakes;
+use crate::quantity::WHOLE;
+
+/// Groups of a die that are open: one takes the host's data, one what is moved.
+const ACTIVE: u64 = 2;
+/// With every group either full or open, no move would ever free one.
+const SLACK: u64 = 1;
+
+/// Completes the drive, or says why it cannot be.
+pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mistakes<'_>) -> Option<Config> {
+    let before = mistakes.count();
+    let geometry = config.sheet.geometry;
+    let unit = unit(sections, &geometry, mistakes)?;
+    let stripe_units = stripe(sections, unit, mistakes);
+    let cores = cores(sections, &geometry, unit, mistakes);
+    let (stripe_units, cores) = (stripe_units?, cores?);
+    config.stripe_units = stripe_units;
+    config.firmware.dies = geometry.dies() / cores;
+    let room = Room::of(sections, &geometry, unit, u64::from(cores) * u64::from(stripe_units));
+    config.exported_units = exported(sections, &room, mistakes)?;
+    // Every core holds the same number: what the host sees is a multiple of a stripe over all cores, and cores() found that it fits.
+    config.firmware.exported_units = u32::try_from(config.exported_units / u64::from(cores)).ok()?;
+    config.firmware.buffer.units = buffer(sections, &config, &room, mistakes)?;
+    idle(sections, &config, &room, mistakes);
+    (mistakes.count() == before).then_some(config)
+}
+
+fn unit(sections: &Sections, geometry: &Geometry, mistakes: &mut Mistakes<'_>) -> Option<Bytes> {
+    let unit = sections.mapping.unit.value;
+    if unit.0 == 0 || !unit.0.is_multiple_of(512) || !geometry.page.0.is_multiple_of(unit.0) {
+        let what = format!("mapping.unit is {unit}: expected a multiple of 512 B that divides a page of {}", geometry.page);
+        mistakes.at(&sections.mapping.unit.origin, what, None);
+        return None;
+    }
+    Some(unit)
+}
+
+fn stripe(sections: &Sections, unit: Bytes, mistakes: &mut Mistakes<'_>) -> Option<u32> {
+    let stripe = &sections.controller.stripe;
+    let Some(size) = stripe.value.0 else { return Some(1) };
+    let units = u32::try_from(size.0 / unit.0).unwrap_or(u32::MAX);
+    if size.0 == 0 || !size.0.is_multiple_of(unit.0) || size > Bytes::gib(1) {
+        let what = format!("controller.stripe is {size}: expected a multiple of mapping.unit, {unit}, and at most 1 GiB");
+        mistakes.at(&stripe.origin, what, None);
+        return None;
+    }
+    Some(units)
+}
+
+fn cores(sections: &Sections, geometry: &Geometry, unit: Bytes, mistakes: &mut Mistakes<'_>) -> Option<u32> {
+    let (set, dies) = (&sections.controller.cores, geometry.dies());
+    if set.value == 0 || !dies.is_multiple_of(set.value) {
+        let what = format!("controller.cores is {}: expected a number by which the {dies} dies can be divided", set.value);
+        mistakes.at(&set.origin, what, None);
+        return None;
+    }
+    // The firmware addresses a unit by 32 bits: the number of a group, and a place in it that is rounded up to a power of two.
+    let addresses = u128::from(group_units(geometry, unit).next_power_of_two()) * u128::from(geometry.blocks);
+    let fits = |cores: u32| addresses * u128::from(dies / cores) < u128::from(u32::MAX);
+    if !fits(set.value) {
+        let help = (set.value..=dies).find(|&cores| dies.is_multiple_of(cores) && fits(cores)).map_or_else(
+            || "one die alone is too large: take a larger mapping.unit".to_owned(),
+            |cores| format!("this drive needs at least {cores} cores, or a larger mapping.unit"),
+        );
+        let what = format!(
+            "controller.cores is {}: a core cannot address the {} mapping units of its {} dies",
+            set.value,
+            { u64::from(dies / set.value) * u64::from(geometry.blocks) * group_units(geometry, unit) },
+            dies / set.value
+        );
+        mistakes.at(&set.origin, what, Some(help));
+        return None;
+    }
+    Some(set.value)
+}
+
+/// Mapping units in a block group.
+fn group_units(geometry: &Geometry, unit: Bytes) -> u64 {
+    u64::from(geometry.planes) * u64::from(geometry.pages()) * (geometry.page.0 / unit.0)
+}
+
+/// How much room there is, in mapping units and block groups.
+struct Room {
+    raw: u64,
+    /// What the host sees comes in multiples of this, so that all cores have the same share.
+    granule: u64,
+    unit: Bytes,
+    dies: u64,
+    group: u64,
+    /// Groups of a die.
+    groups: u64,
+    spares: u64,
+    /// Groups that may be lost to factory bad blocks.
+    bad: u64,
+    start: u64,
+}
+
+impl Room {
+    fn of(sections: &Sections, geometry: &Geometry, unit: Bytes, granule: u64) -> Room {
+        let (dies, groups, group) = (u64::from(geometry.dies()), u64::from(geometry.blocks), group_units(geometry, unit));
+        Room {
+            raw: dies * groups * group,
+            granule,
+            unit,
+            dies,
+            group,
+            groups,
+            spares: u64::from(sections.mapping.spare_blocks.value),
+            bad: factory_bad(sections.faults.factory_bad.value, groups),
+            start: u64::from(sections.reclaim.start.value),
+        }
+    }
+
+    /// Groups of a die that can hold what the host sees; `None`: not one.
+    fn data_groups(&self) -> Option<u64> {
+        self.groups.checked_sub(self.spares + self.bad + self.start + ACTIVE + SLACK).filter(|&groups| groups > 0)
+    }
+
+    /// The most the host can see, in units; 0: nothing.
+    fn most(&self) -> u64 {
+        let units = self.data_groups().unwrap_or(0) * self.group * self.dies;
+        units / self.granule * self.granule
+    }
+
+    /// Groups of a die that `units` of the whole drive fill.
+    fn filled(&self, units: u64) -> u64 {
+        units.div_ceil(self.dies).div_ceil(self.group)
+    }
+}
+
+/// The blocks of a plane that may be bad from the start: the mean and five standard deviations, so that a plan is right under every seed.
+fn factory_bad(share: Share, blocks: u64) -> u64 {
+    if share == Share::NONE {
+        return 0;
+    }
+    let mean = share.fraction() * blocks as f64;
+    ((mean + 5.0 * (mean * (1.0 - share.fraction())).sqrt()).ceil() as u64).min(blocks)
+}
+
+fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Option<u64> {
+    let (op, capacity) = (&sections.mapping.over_provisioning, &sections.mapping.capacity);
+    let (key, origin, wanted) = match (op.value.0, capacity.value.0) {
+        (_, Some(size)) => ("mapping.capacity", &capacity.origin, size.0 / room.unit.0),
+        (Some(share), None) => ("mapping.over_provisioning", &op.origin, Share(WHOLE - share.0).of(room.raw)),
+        (None, None) => {
+            let help = "expected a share, such as \"7 %\", or mapping.capacity with a size, such as \"28 GiB\"";
+            mistakes.whole("mapping.over_provisioning is not set", Some(help.into()));
+            return None;
+        }
+    };
+    let written = if key == "mapping.capacity" { capacity.value.write() } else { op.value.write() };
+    let needs = format!(
+        "of {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, up to {} are bad from the start and {SLACK} gives slack",
+        room.groups, room.start, room.spares, room.bad
+    );
+    let Some(data_groups) = room.data_groups() else {
+        mistakes
+            .whole(format!("no drive of this shape has room for data: {needs}"), Some("take more blocks, or a lower reclaim.start".into()));
+        return None;
+    };
+    let units = wanted / room.granule * room.granule;
+    if units == 0 {
+        mistakes.at(origin, format!("{key} is {written}: that leaves the host nothing"), None);
+        return None;
+    }
+    if units > room.most() || room.filled(units) > data_groups {
+        let most = room.most();
+        let bytes = Bytes(most * room.unit.0);
+        let spare = (room.raw - most) as f64 / room.raw as f64;
+        let what = format!("{key} is {written}: over-full, the firmware would have no room to work");
+        let help = format!(
+            "the most this drive can show is {} ({}), which is an over-provisioning of {} %; {needs}",
+            Bytes(bytes.0).write().trim_matches('"'),
+            bytes,
+            (spare * 10_000.0).ceil() / 100.0
+        );
+        mistakes.at(origin, what, Some(help));
+        return None;
+    }
+    Some(units)
+}
+
+fn buffer(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mistakes<'_>) -> Option<u32> {
+    let size = &sections.buffer.size;
+    let geometry = &config.sheet.geometry;
+    let program = Bytes(u64::from(geometry.planes) * u64::from(config.sheet.pages_per_program()) * geometry.page.0);
+    let least = Bytes(program.0 * room.dies);
+    if size.value < least {
+        let what = format!(
+            "buffer.size is {}: expected at least {least}, one program unit of {program} for each of {} dies",
+            size.value, room.dies
+        );
+        mistakes.at(&size.origin, what, None);
+        return None;
+    }
+    if size.value > config.exported() {
+        let what = format!("buffer.size is {}: expected no more than the drive holds, {}", size.value, config.exported());
+        mistakes.at(&size.origin, what, None);
+        return None;
+    }
+    u32::try_from(size.value.0 / room.unit.0 / u64::from(config.cores)).ok()
+}
+
+/// Idle reclaim must be able to reach its goal, or a full drive would never rest.
+fn idle(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mistakes<'_>) {
+    let idle = &sections.idle_reclaim;
+    let (true, Some(until_free)) = (idle.on.value, idle.until_free.value.0) else { return };
+    let most = room.groups.saturating_sub(room.filled(config.exported_units) + room.spares + room.bad + ACTIVE + SLACK);
+    if u64::from(until_free) > most {
+        let what = format!(
+            "techniques.idle-reclaim.until_free is {until_free}: a full drive can never have more than {most} groups of a die free"
+        );
+        mistakes.at(&idle.until_free.origin, what, None);
+    }
+}

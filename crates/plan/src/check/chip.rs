@@ -1,0 +1,169 @@
+//! Rules of a die.
+
+use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
+use wordline_units::{Bytes, Geometry, Nanos};
+
+use super::within;
+use crate::keys::filled::Sections;
+use crate::kind::Kind;
+use crate::layer::{Mistakes, Set};
+use crate::words::PageTimes;
+
+/// Ids of dies, blocks and pages have sixteen bits.
+const IDS: u32 = 65_535;
+const PLANES_MAX: u32 = wordline_flash::command::PLANES_MAX as u32;
+const PAGE_MAX: Bytes = Bytes::mib(1);
+/// Room enough for thousands of the largest drives there are, and far from the end of 64 bits.
+const RAW_MAX: u128 = 1 << 60;
+
+/// Checks geometry, timing and capabilities; `None` where a geometry cannot be.
+pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Sheet> {
+    let geometry = geometry(sections, mistakes);
+    let timing = timing(sections, mistakes);
+    faults(sections, mistakes);
+    let wanted = &sections.capabilities;
+    let capabilities = Capabilities {
+        program_scope: wanted.program_scope.value,
+        cache_read: wanted.cache_read.value,
+        cache_program: wanted.cache_program.value,
+        copyback: wanted.copyback.value,
+        suspend_program: wanted.suspend_program.value,
+        suspend_erase: wanted.suspend_erase.value,
+    };
+    Some(Sheet { geometry: geometry?, timing: timing?, capabilities })
+}
+
+fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry> {
+    let (shape, flash) = (&sections.geometry, &sections.flash);
+    let before = mistakes.count();
+    within(mistakes, "geometry.planes", &shape.planes, 1, PLANES_MAX);
+    within(mistakes, "geometry.blocks", &shape.blocks, 1, IDS);
+    within(mistakes, "geometry.layers", &shape.layers, 1, IDS);
+    within(mistakes, "geometry.wordlines_per_layer", &shape.wordlines_per_layer, 1, IDS);
+    within(mistakes, "flash.channels", &flash.channels, 1, IDS);
+    within(mistakes, "flash.dies_per_channel", &flash.dies_per_channel, 1, IDS);
+    let page = shape.page.value;
+    if page.0 == 0 || page.0 % 512 != 0 || page > PAGE_MAX {
+        mistakes.at(&shape.page.origin, format!("geometry.page is {page}: expected a multiple of 512 B, at most {PAGE_MAX}"), None);
+    }
+    if shape.spare.value > page {
+        mistakes.at(&shape.spare.origin, format!("geometry.spare is {}: expected at most a page, {page}", shape.spare.value), None);
+    }
+    if mistakes.count() > before {
+        return None;
+    }
+    let pages = u64::from(shape.layers.value) * u64::from(shape.wordlines_per_layer.value) * u64::from(shape.cell.value.bits());
+    if pages > u64::from(IDS) {
+        let what = format!("geometry.layers × wordlines_per_layer × bits per cell make {pages} pages in a block: expected at most {IDS}");
+        mistakes.at(&shape.layers.origin, what, None);
+    }
+    let dies = u64::from(flash.channels.value) * u64::from(flash.dies_per_channel.value);
+    if dies > u64::from(IDS) {
+        mistakes.at(
+            &flash.dies_per_channel.origin,
+            format!("flash.channels × dies_per_channel make {dies} dies: expected at most {IDS}"),
+            None,
+        );
+    }
+    let blocks = u128::from(dies) * u128::from(shape.planes.value) * u128::from(shape.blocks.value);
+    let raw = blocks * u128::from(pages) * u128::from(page.0);
+    if mistakes.count() == before && raw > RAW_MAX {
+        let what = format!("this makes a drive of {} TiB: expected at most {} TiB", raw >> 40, RAW_MAX >> 40);
+        mistakes.at(&shape.blocks.origin, what, None);
+    }
+    if mistakes.count() > before {
+        return None;
+    }
+    Some(Geometry {
+        channels: flash.channels.value,
+        dies_per_channel: flash.dies_per_channel.value,
+        planes: shape.planes.value,
+        blocks: shape.blocks.value,
+        layers: shape.layers.value,
+        wordlines_per_layer: shape.wordlines_per_layer.value,
+        cell: shape.cell.value,
+        page,
+        spare: shape.spare.value,
+    })
+}
+
+fn timing(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Timing> {
+    let (times, wanted) = (&sections.timing, &sections.capabilities);
+    let before = mistakes.count();
+    let read = page_times(sections, "timing.t_read", &times.t_read, times.t_read.value, mistakes);
+    let scope = &wanted.program_scope;
+    let (mut program, mut program_wordline) = (Some([Nanos::ZERO; 4]), Nanos::ZERO);
+    match (scope.value, times.t_program.value.0, times.t_program_wordline.value.0) {
+        (ProgramScope::Page, Some(time), _) => program = page_times(sections, "timing.t_program", &times.t_program, time, mistakes),
+        (ProgramScope::Wordline, _, Some(time)) => program_wordline = time,
+        (ProgramScope::Page, None, _) => {
+            needed(mistakes, "timing.t_program", "capabilities.program_scope is \"page\"", &PageTimes::expected(), scope);
+        }
+        (ProgramScope::Wordline, _, None) => {
+            needed(mistakes, "timing.t_program_wordline", "capabilities.program_scope is \"wordline\"", &Nanos::expected(), scope);
+        }
+    }
+    if scope.value == ProgramScope::Wordline && times.t_program_wordline.value.0 == Some(Nanos::ZERO) {
+        instant(mistakes, "timing.t_program_wordline", &times.t_program_wordline);
+    }
+    if times.t_erase.value == Nanos::ZERO {
+        instant(mistakes, "timing.t_erase", &times.t_erase);
+    }
+    let mut suspend = |key: &str, ability: &str, able: &Set<bool>, time: Option<Nanos>| {
+        if able.value && time.is_none() {
+            needed(mistakes, key, &format!("{ability} is true"), &Nanos::expected(), able);
+        }
+        time.unwrap_or_default()
+    };
+    let suspend_program =
+        suspend("timing.t_suspend_program", "capabilities.suspend_program", &wanted.suspend_program, times.t_suspend_program.value.0);
+    let suspend_erase =
+        suspend("timing.t_suspend_erase", "capabilities.suspend_erase", &wanted.suspend_erase, times.t_suspend_erase.value.0);
+    if mistakes.count() > before {
+        return None;
+    }
+    Some(Timing {
+        read: read?,
+        program: program?,
+        program_wordline,
+        erase: times.t_erase.value,
+        feature: times.t_feature.value,
+        cache_busy: times.t_cache_busy.value,
+        suspend_program,
+        suspend_erase,
+        resume: times.t_resume.value,
+        suspend_interval: times.suspend_interval.value,
+        reset: times.t_reset.value,
+        bus_overhead: times.bus_overhead.value,
+    })
+}
+
+fn page_times<T>(sections: &Sections, key: &str, set: &Set<T>, times: PageTimes, mistakes: &mut Mistakes<'_>) -> Option<[Nanos; 4]> {
+    let cell = sections.geometry.cell.value;
+    let Some(held) = times.for_bits(cell.bits()) else {
+        let what = format!("{key} lists {} times: expected one, or {} as {} has page types", times.len(), cell.bits(), cell.name());
+        mistakes.at(&set.origin, what, None);
+        return None;
+    };
+    if times.as_slice().contains(&Nanos::ZERO) {
+        instant(mistakes, key, set);
+        return None;
+    }
+    Some(held)
+}
+
+/// An array that works in no time would let a host with a queue run for ever at one instant.
+fn instant<T>(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<T>) {
+    mistakes.at(&set.origin, format!("{key} is zero: expected a time greater than that"), None);
+}
+
+fn needed<T>(mistakes: &mut Mistakes<'_>, key: &str, why: &str, expected: &str, cause: &Set<T>) {
+    mistakes.at(&cause.origin, format!("{key} is not set, and {why}"), Some(format!("expected {expected}")));
+}
+
+fn faults(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let endurance = &sections.faults.endurance;
+    if endurance.value.0 == Some(0) {
+        mistakes.at(&endurance.origin, "faults.endurance is 0: expected at least 1, or \"none\"", None);
+    }
+}

@@ -1,0 +1,155 @@
+//! Rules of what stands around the dies, and the first draft of the drive: all of it but how much the host sees.
+
+use wordline_cells::Faults;
+use wordline_drive::Config;
+use wordline_drive::config::{Costs, Ecc};
+use wordline_flash::Sheet;
+use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::techniques::Choice;
+use wordline_units::Rate;
+
+use super::within;
+use crate::keys::filled::Sections;
+use crate::kind::{Kind, Maybe};
+use crate::layer::{Mistakes, Set};
+
+const QUEUE_MAX: u32 = 65_536;
+const TRANSFERS: std::ops::RangeInclusive<u64> = 1_000_000..=20_000_000_000;
+/// Below this, the transfer of one large request would take longer than virtual time lasts.
+const RATE_LEAST: u64 = 1_000_000;
+
+/// What has been found right and cannot be read off the sections without being looked at again.
+pub(super) struct Checked {
+    techniques: Vec<Choice>,
+}
+
+/// Checks everything that does not hang on how much the host sees.
+pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Checked> {
+    let before = mistakes.count();
+    let (flash, controller, reclaim) = (&sections.flash, &sections.controller, &sections.reclaim);
+    if !TRANSFERS.contains(&flash.channel_rate.value.0) {
+        let what =
+            format!("flash.channel_rate is {}: expected between 1 MT/s and 20000 MT/s", flash.channel_rate.value.write().trim_matches('"'));
+        mistakes.at(&flash.channel_rate.origin, what, None);
+    }
+    for (key, rate) in
+        [("controller.dram", &controller.dram), ("controller.link", &controller.link), ("controller.ecc_rate", &controller.ecc_rate)]
+    {
+        if rate.value.0.is_some_and(|rate| rate.bytes_per_second() < RATE_LEAST) {
+            mistakes.at(&rate.origin, format!("{key} is {}: expected at least 1 MB/s, or \"none\"", rate.value.write()), None);
+        }
+    }
+    within(mistakes, "controller.queue_depth", &controller.queue_depth, 1, QUEUE_MAX);
+    within(mistakes, "controller.cores", &controller.cores, 1, u32::MAX);
+    within(mistakes, "reclaim.floor", &reclaim.floor, 1, u32::MAX);
+    if reclaim.start.value <= reclaim.floor.value {
+        let what =
+            format!("reclaim.start is {} and reclaim.floor {}: expected start above floor", reclaim.start.value, reclaim.floor.value);
+        mistakes.at(&reclaim.start.origin, what, Some("reclaim must start before the host has to wait for it".into()));
+    }
+    if sections.wear.static_gap.value.0 == Some(0) {
+        mistakes.at(&sections.wear.static_gap.origin, "wear.static_gap is 0: expected at least 1, or \"none\"", None);
+    }
+    let techniques = techniques(sections, mistakes);
+    (mistakes.count() == before).then_some(Checked { techniques })
+}
+
+fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    let refresh = &sections.read_disturb_refresh;
+    if refresh.on.value
+        && let Some(reads_max) = parameter(mistakes, "techniques.read-disturb-refresh.reads_max", &refresh.on, &refresh.reads_max)
+    {
+        if reads_max == 0 {
+            mistakes.at(&refresh.reads_max.origin, "techniques.read-disturb-refresh.reads_max is 0: expected at least 1", None);
+        }
+        choices.push(Choice::ReadDisturbRefresh { reads_max });
+    }
+    let idle = &sections.idle_reclaim;
+    if idle.on.value {
+        let after = parameter(mistakes, "techniques.idle-reclaim.after", &idle.on, &idle.after);
+        let until_free = parameter(mistakes, "techniques.idle-reclaim.until_free", &idle.on, &idle.until_free);
+        if let (Some(after), Some(until_free)) = (after, until_free) {
+            let start = sections.reclaim.start.value;
+            if until_free <= start {
+                let what = format!("techniques.idle-reclaim.until_free is {until_free}: expected more than reclaim.start, {start}");
+                mistakes.at(&idle.until_free.origin, what, Some("reclaim keeps that many free without it".into()));
+            }
+            choices.push(Choice::IdleReclaim { after, until_free });
+        }
+    }
+    let (copyback, preemption, able) = (&sections.plain_copyback, &sections.read_preemption, &sections.capabilities);
+    if copyback.on.value {
+        if !able.copyback.value {
+            let what = "techniques.plain-copyback is on, and the die cannot do it: capabilities.copyback is false";
+            mistakes.at(&copyback.on.origin, what, None);
+        }
+        choices.push(Choice::PlainCopyback);
+    }
+    if preemption.on.value {
+        if !able.suspend_program.value && !able.suspend_erase.value {
+            let what = "techniques.read-preemption is on, and the die can suspend nothing: capabilities.suspend_program and suspend_erase are false";
+            mistakes.at(&preemption.on.origin, what, None);
+        }
+        choices.push(Choice::ReadPreemption);
+    }
+    choices
+}
+
+fn parameter<T: Kind + Copy>(mistakes: &mut Mistakes<'_>, key: &str, on: &Set<bool>, set: &Set<Maybe<T>>) -> Option<T> {
+    if set.value.0.is_none() {
+        mistakes.at(&on.origin, format!("{key} is not set, and the technique is on"), Some(format!("expected {}", T::expected())));
+    }
+    set.value.0
+}
+
+/// The drive, with nothing in it yet that hangs on how much the host sees.
+pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> Config {
+    let (controller, costs, faults) = (&sections.controller, &sections.costs, &sections.faults);
+    let seed = sections.run.seed.value;
+    Config {
+        sheet,
+        faults: Faults {
+            factory_bad: faults.factory_bad.value.fraction(),
+            program_fail: faults.program_fail.value.fraction(),
+            erase_fail: faults.erase_fail.value.fraction(),
+            endurance: faults.endurance.value.0,
+            read_fail: faults.read_fail.value.fraction(),
+        },
+        // A channel is eight lines wide: one byte with each transfer.
+        channel: Rate::from_bytes_per_second(sections.flash.channel_rate.value.0),
+        dram: controller.dram.value.0,
+        link: controller.link.value.0,
+        ecc: Ecc { latency: controller.ecc_latency.value, rate: controller.ecc_rate.value.0 },
+        cores: controller.cores.value,
+        stripe_units: 1,
+        costs: Costs { command: costs.command.value, unit: costs.unit.value, operation: costs.operation.value },
+        queue_depth: controller.queue_depth.value,
+        firmware: wordline_ftl::Config {
+            sheet,
+            dies: 0,
+            unit: sections.mapping.unit.value,
+            exported_units: 0,
+            spare_blocks: sections.mapping.spare_blocks.value,
+            factory_bad: Vec::new(),
+            buffer: BufferConfig {
+                units: 0,
+                acknowledge: sections.buffer.acknowledge.value,
+                partial_watermark: sections.buffer.partial_watermark.value.fraction(),
+            },
+            reclaim: ReclaimConfig {
+                victim: sections.reclaim.victim.value,
+                start: sections.reclaim.start.value,
+                floor: sections.reclaim.floor.value,
+                preemptible: sections.reclaim.preemptible.value,
+            },
+            wear: WearConfig { dynamic: sections.wear.dynamic.value, static_gap: sections.wear.static_gap.value.0 },
+            schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },
+            techniques: checked.techniques,
+            seed,
+            core: 0,
+        },
+        exported_units: 0,
+        seed,
+    }
+}

@@ -1,0 +1,41 @@
+//! The second stage: how values go together. Each rule names the key, its value and what was expected.
+
+mod capacity;
+mod chip;
+mod drive;
+
+use wordline_drive::Config;
+
+use crate::keys::filled::Sections;
+use crate::layer::{Mistakes, Set};
+use crate::load::Gathered;
+
+/// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. All that can be checked is checked even then.
+pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut Mistakes<'_>) -> Option<Config> {
+    // Either of the two, and the nearer text wins: the other is taken back, so that what is described is what holds.
+    let (op, capacity) = (&sections.mapping.over_provisioning, &sections.mapping.capacity);
+    if op.value.0.is_some() && capacity.value.0.is_some() {
+        match gathered.rank(&op.origin).cmp(&gathered.rank(&capacity.origin)) {
+            std::cmp::Ordering::Less => sections.mapping.capacity.value.0 = None,
+            std::cmp::Ordering::Greater => sections.mapping.over_provisioning.value.0 = None,
+            std::cmp::Ordering::Equal => {
+                mistakes.at(&capacity.origin, "mapping.capacity and mapping.over_provisioning say the same thing: set one of them", None);
+            }
+        }
+    }
+    let sheet = chip::check(sections, mistakes);
+    let rates = drive::check(sections, mistakes);
+    let sheet = sheet?;
+    let config = drive::assemble(sections, sheet, rates?);
+    capacity::check(sections, config, mistakes)
+}
+
+/// A count that must be between two others.
+fn within(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<u32>, least: u32, most: u32) {
+    let value = set.value;
+    if value < least {
+        mistakes.at(&set.origin, format!("{key} is {value}: expected at least {least}"), None);
+    } else if value > most {
+        mistakes.at(&set.origin, format!("{key} is {value}: expected at most {most}"), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! The whole plan as text.
+
+use std::fmt::Write;
+
+use crate::layer::Origin;
+use crate::plan::Plan;
+
+impl Plan {
+    /// The whole plan: every key with its value, defaults included, who says so, and what follows by arithmetic.
+    ///
+    /// The text is itself a drive file that makes the same drive.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        let figures = self.figures();
+        let mb = |rate: f64| format!("{:.1} MB/s", rate / 1e6);
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "# {}, plan {}", self.name(), self.hash_hex());
+        let facts = [
+            ("raw", figures.raw.to_string()),
+            ("exported", figures.exported.to_string()),
+            ("spare factor", format!("{:.2} %", figures.spare_factor * 100.0)),
+            ("pages", figures.pages.to_string()),
+            ("dies", format!("{} × {} block groups × {} pages × planes", figures.dies, figures.groups_per_die, figures.pages_per_block)),
+            ("channels", mb(figures.channel_bandwidth)),
+            ("planes sensing", mb(figures.sense_bandwidth)),
+            ("planes programming", mb(figures.program_bandwidth)),
+            ("read peak", mb(figures.read_peak)),
+            ("write peak", mb(figures.write_peak)),
+        ];
+        for (name, fact) in facts {
+            let _ = writeln!(text, "# {name:<20}{fact}");
+        }
+        if !self.summary().is_empty() {
+            let _ = writeln!(text, "summary = {}", crate::kind::quoted(self.summary()));
+        }
+        let lines = self.sections().lines();
+        let key_width = lines.iter().map(|line| line.key.len()).max().unwrap_or(0);
+        let value_width = lines.iter().map(|line| line.value.chars().count()).filter(|&width| width <= 32).max().unwrap_or(0);
+        let mut section = "";
+        for line in &lines {
+            if line.section != section {
+                section = line.section;
+                let _ = writeln!(text, "\n[{section}]");
+            }
+            let _ = writeln!(text, "{:<key_width$} = {:<value_width$}  # {}", line.key, line.value, self.source(line.origin));
+        }
+        text
+    }
+
+    fn source(&self, origin: &Origin) -> String {
+        match origin {
+            Origin::Default => "default".into(),
+            Origin::Caller => "given by the program".into(),
+            Origin::Written { layer, source, .. } => {
+                let file = self.gathered().layers.get(*layer).map_or("", |layer| layer.name.as_str());
+                let source = source.as_deref().unwrap_or("no source given");
+                if file == "--set" { "--set".into() } else { format!("{source} ({file})").replace(char::is_control, " ") }
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The first stage: from text to shape. Every key is known, every value is of its kind; how values go together is not looked at.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::keys::{parsed, table};
+use crate::kind::{Kind, unfit};
+use crate::layer::{Layer, Mistakes, Origin, Set};
+use crate::nearest::nearest;
+use crate::quantity::{Refusal, shown};
+
+/// Whether a text describes a chip or a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Only what a die is.
+    Chip,
+    /// A drive; may also say how its dies differ from their chip file.
+    Drive,
+    /// Settings of a command line: keys of a drive, but no other files.
+    Settings,
+}
+
+/// One text, parsed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Document {
+    /// One line on what it describes.
+    pub(crate) summary: Option<Set<String>>,
+    /// The file whose keys hold where this one says nothing.
+    pub(crate) inherit: Option<Set<String>>,
+    /// The chip file.
+    pub(crate) chip: Option<Set<String>>,
+    /// All keys.
+    pub(crate) sections: parsed::Sections,
+}
+
+impl Document {
+    /// Parses layer number `layer`. What cannot be understood is a mistake, and the rest is still read.
+    pub(crate) fn parse(layers: &[Layer], layer: usize, role: Role, mistakes: &mut Mistakes<'_>) -> Document {
+        let mut document = Document::default();
+        let (table, errors) = DeTable::parse_recoverable(&layers[layer].text);
+        let mut reader = Reader { document: &mut document, layer, role, mistakes };
+        if errors.is_empty() {
+            reader.top(table.get_ref());
+        }
+        for error in errors {
+            reader.refuse(error.span().unwrap_or_default(), Refusal::new(format!("not TOML: {}", error.message().replace('\n', ", "))));
+        }
+        document
+    }
+}
+
+struct Reader<'a, 'm> {
+    document: &'a mut Document,
+    layer: usize,
+    role: Role,
+    mistakes: &'a mut Mistakes<'m>,
+}
+
+impl Reader<'_, '_> {
+    fn origin(&self, span: Range<usize>, source: Option<String>) -> Origin {
+        Origin::Written { layer: self.layer, span, source }
+    }
+
+    fn refuse(&mut self, span: Range<usize>, refusal: Refusal) {
+        let origin = self.origin(span, None);
+        self.mistakes.at(&origin, refusal.what, refusal.help);
+    }
+
+    fn top(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            match (name, value.get_ref()) {
+                ("summary" | "inherit" | "chip", _) => self.word(name, value.get_ref(), key.span(), value.span()),
+                ("techniques", DeValue::Table(techniques)) => {
+                    for (technique, value) in techniques {
+                        self.section(&format!("techniques.{}", technique.get_ref()), technique.span(), value.get_ref());
+                    }
+                }
+                (name, value) => self.section(name, key.span(), value),
+            }
+        }
+    }
+
+    fn word(&mut self, name: &str, value: &DeValue<'_>, key: Range<usize>, span: Range<usize>) {
+        let origin = self.origin(span.clone(), None);
+        let allowed = match self.role {
+            Role::Drive => true,
+            Role::Chip => name != "chip",
+            Role::Settings => false,
+        };
+        if !allowed {
+            self.refuse(key, Refusal::new(format!("`{name}` cannot be set here")));
+            return;
+        }
+        match String::read(value) {
+            Err(refusal) => self.refuse(span, refusal),
+            Ok(value) => {
+                let slot = match name {
+                    "summary" => &mut self.document.summary,
+                    "inherit" => &mut self.document.inherit,
+                    _ => &mut self.document.chip,
+                };
+                *slot = Some(Set { value, origin });
+            }
+        }
+    }
+
+    fn section(&mut self, path: &str, span: Range<usize>, value: &DeValue<'_>) {
+        let sections = table();
+        let Some(info) = sections.iter().find(|section| section.path == path) else {
+            self.refuse(span, unknown_section(path, value, sections));
+            return;
+        };
+        if self.role == Role::Chip && !info.of_chip {
+            self.refuse(span, Refusal::new(format!("[{path}] belongs in a drive file, and this is a chip file")));
+            return;
+        }
+        let DeValue::Table(keys) = value else {
+            self.refuse(span, unfit(value, &format!("a section: [{path}] with keys below it")));
+            return;
+        };
+        let mut common = None;
+        if let Some(source) = keys.get("source") {
+            match String::read(source.get_ref()) {
+                Ok(text) => common = Some(text),
+                Err(refusal) => self.refuse(source.span(), refusal),
+            }
+        }
+        for (key, value) in keys {
+            let name: &str = key.get_ref();
+            if name != "source" {
+                self.key(info.path, name, key.span(), value.get_ref(), value.span(), common.clone());
+            }
+        }
+    }
+
+    fn key(&mut self, section: &str, name: &str, key: Range<usize>, value: &DeValue<'_>, span: Range<usize>, common: Option<String>) {
+        let (mut value, mut span, mut source) = (value, span, common);
+        if let DeValue::Table(pair) = value {
+            for (word, given) in pair {
+                match word.get_ref().as_ref() {
+                    "value" => {}
+                    "source" => match String::read(given.get_ref()) {
+                        Ok(text) => source = Some(text),
+                        Err(refusal) => self.refuse(given.span(), refusal),
+                    },
+                    other => {
+                        let what = format!("`{}` cannot stand beside a value", shown(other));
+                        self.refuse(word.span(), Refusal::new(what).with_help("expected { value = …, source = \"…\" }"));
+                    }
+                }
+            }
+            let Some(given) = pair.get("value") else {
+                self.refuse(span, Refusal::new(format!("`{name}` has no value")).with_help("expected { value = …, source = \"…\" }"));
+                return;
+            };
+            (value, span) = (given.get_ref(), given.span());
+        }
+        let origin = self.origin(span.clone(), source);
+        match self.document.sections.read(section, name, value, origin) {
+            None => self.refuse(key, unknown_key(section, name)),
+            Some(Err(refusal)) => {
+                let refusal = Refusal { what: format!("{section}.{name}: {}", refusal.what), ..refusal };
+                self.refuse(span, refusal);
+            }
+            Some(Ok(())) => {}
+        }
+    }
+}
+
+fn unknown_section(path: &str, value: &DeValue<'_>, sections: &[crate::section::SectionInfo]) -> Refusal {
+    if !matches!(value, DeValue::Table(_)) {
+        let homes = homes(path, sections);
+        let refusal = Refusal::new(format!("unknown key `{}`", shown(path)));
+        let near = nearest(
+            path,
+            sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name)).chain(["summary", "inherit", "chip"]),
+        );
+        return match (homes.is_empty(), near) {
+            (false, _) => refusal.with_help(format!("it belongs in {}", homes.join(" or "))),
+            (true, Some(near)) => refusal.with_help(format!("did you mean `{near}`?")),
+            (true, None) => refusal.with_help("outside of sections there are only summary, inherit and chip"),
+        };
+    }
+    let refusal = Refusal::new(format!("unknown section [{}]", shown(path)));
+    refusal.with_help(match nearest(path, sections.iter().map(|section| section.path)) {
+        Some(near) => format!("did you mean [{near}]?"),
+        None => format!("sections are {}", sections.iter().map(|section| section.path).collect::<Vec<_>>().join(", ")),
+    })
+}
+
+fn homes(key: &str, sections: &[crate::section::SectionInfo]) -> Vec<String> {
+    sections
+        .iter()
+        .filter(|section| section.keys.iter().any(|known| known.name == key))
+        .map(|section| format!("[{}]", section.path))
+        .collect()
+}
+
+fn unknown_key(section: &str, name: &str) -> Refusal {
+    let sections = table();
+    let refusal = Refusal::new(format!("unknown key `{}` in [{section}]", shown(name)));
+    let names: Vec<&str> =
+        sections.iter().find(|known| known.path == section).map_or_else(Vec::new, |known| known.keys.iter().map(|key| key.name).collect());
+    let homes = homes(name, sections);
+    refusal.with_help(match nearest(name, names.iter().copied()) {
+        _ if !homes.is_empty() => format!("it belongs in {}", homes.join(" or ")),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("keys are {}", names.join(", ")),
+    })
+}

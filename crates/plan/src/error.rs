@@ -1,0 +1,131 @@
+//! What is wrong with a plan, told so that a person can mend it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// There is no preset of this name.
+    #[error("{}", unknown_preset(.name, *.nearest))]
+    UnknownPreset {
+        /// The name that was asked for.
+        name: String,
+        /// The preset it may have been meant to be.
+        nearest: Option<&'static str>,
+    },
+    /// A file could not be read.
+    #[error("{}: cannot be read: {source}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The files were read and say something that cannot be, in one place or in several.
+    #[error("{}", all(.0))]
+    Mistakes(Vec<Mistake>),
+}
+
+fn unknown_preset(name: &str, nearest: Option<&str>) -> String {
+    let help = match nearest {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => format!("presets are {}; a file's name ends in .toml", crate::presets::drive_names().join(", ")),
+    };
+    format!("there is no drive called \"{}\"\n  = help: {help}", crate::quantity::shown(name))
+}
+
+fn all(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(Mistake::to_string).collect::<Vec<_>>().join("\n\n")
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where it is; `None` where something is missing from the plan as a whole.
+    pub place: Option<Place>,
+    /// What is wrong: the key, its value, and what was expected.
+    pub what: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or `--set` for the command line.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The text of the line, or of what surrounds the place in a very long one.
+    pub text: String,
+    /// How many characters of the line were left out before `text`.
+    pub cut: usize,
+    /// How many characters are meant.
+    pub width: usize,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            None => write!(f, "{}", self.what)?,
+            Some(place) => {
+                let margin = " ".repeat(place.line.to_string().len());
+                let lead: String =
+                    place.text.chars().take(place.column - 1 - place.cut).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+                writeln!(f, "{}:{}:{}: {}", place.file, place.line, place.column, self.what)?;
+                writeln!(f, "{margin} |")?;
+                writeln!(f, "{} | {}", place.line, place.text)?;
+                write!(f, "{margin} | {lead}{}", "^".repeat(place.width))?;
+            }
+        }
+        match &self.help {
+            Some(help) => write!(f, "\n  = help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Place {
+    /// The place of `span` (bytes) in `text`. A span that leaves its line is cut at the line's end, and one outside the text is moved to its end.
+    pub(crate) fn of(file: &str, text: &str, span: std::ops::Range<usize>) -> Place {
+        let start = floor_boundary(text, span.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let end = floor_boundary(text, span.end).clamp(start, line_end);
+        let line_text = text[line_start..line_end].trim_end_matches('\r');
+        let column = text[line_start..start].chars().count() + 1;
+        let (shown, cut) = window(line_text, column);
+        let room = (shown.chars().count() + 1).saturating_sub(column - cut).max(1);
+        Place {
+            file: file.to_owned(),
+            line: text[..line_start].matches('\n').count() + 1,
+            column,
+            text: shown,
+            cut,
+            width: text[start..end].chars().count().clamp(1, room),
+        }
+    }
+}
+
+/// Keeps a very long line from flooding the terminal: past 200 characters only what surrounds the place is shown.
+fn window(line: &str, column: usize) -> (String, usize) {
+    const WIDTH: usize = 200;
+    let printable = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+    if line.chars().count() <= WIDTH {
+        return (line.chars().map(printable).collect(), 0);
+    }
+    let skip = (column - 1).saturating_sub(WIDTH / 2);
+    (line.chars().skip(skip).take(WIDTH).map(printable).collect(), skip)
+}
+
+fn floor_boundary(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index -= 1;
+    }
+    index
+}

@@ -1,0 +1,227 @@
+//! The table of keys: every key there is, what it holds, what it means, and what holds where nobody writes it.
+//!
+//! A default is never a number somebody measured or chose: it is the neutral value, with which the thing has no effect. All others must be written in a file,
+//! beside their source.
+
+use std::sync::LazyLock;
+
+use wordline_flash::ProgramScope;
+use wordline_ftl::config::Acknowledge;
+use wordline_ftl::victim::VictimPolicy;
+use wordline_units::{Bytes, CellKind, Nanos, Rate};
+
+use crate::kind::{Kind, Maybe, Share, Transfers};
+use crate::layer::{Origin, Set};
+use crate::quantity::Refusal;
+use crate::section::{KeyInfo, Line, SectionInfo, sections};
+use crate::words::PageTimes;
+
+sections! {
+    /// The shape of a die.
+    "geometry" (chip) geometry: Geometry {
+        /// Bits per cell, which is pages per wordline.
+        cell: CellKind;
+        /// Planes in a die, 1 to 4.
+        planes: u32;
+        /// Blocks in a plane, spares and factory bad blocks included.
+        blocks: u32;
+        /// Horizontal layers in a block.
+        layers: u32;
+        /// Wordlines in an h-layer.
+        wordlines_per_layer: u32;
+        /// User bytes in a page.
+        page: Bytes;
+        /// Spare (out-of-band) bytes in a page.
+        spare: Bytes;
+    }
+
+    /// How long each command keeps a die, or its interface, busy.
+    "timing" (chip) timing: Timing {
+        /// t_R, from command to data in the register; one time, or one for each page type (LSB first).
+        t_read: PageTimes;
+        /// t_PROG of one page; one time, or one for each page type. Needed where `capabilities.program_scope` is "page".
+        t_program: Maybe<PageTimes> = Maybe(None);
+        /// t_PROG of a whole wordline in one shot. Needed where `capabilities.program_scope` is "wordline".
+        t_program_wordline: Maybe<Nanos> = Maybe(None);
+        /// t_BERS.
+        t_erase: Nanos;
+        /// t_FEAT, to set or get a feature.
+        t_feature: Nanos = Nanos::ZERO;
+        /// t_CBSY and t_RCBSY, to hand a page between data and cache register.
+        t_cache_busy: Nanos = Nanos::ZERO;
+        /// From a suspend command until the array is free, during a program. Needed where the die can do it.
+        t_suspend_program: Maybe<Nanos> = Maybe(None);
+        /// From a suspend command until the array is free, during an erase. Needed where the die can do it.
+        t_suspend_erase: Maybe<Nanos> = Maybe(None);
+        /// Added by each resume to what is left of the operation.
+        t_resume: Nanos = Nanos::ZERO;
+        /// Least time between a resume and the next suspend.
+        suspend_interval: Nanos = Nanos::ZERO;
+        /// t_RST.
+        t_reset: Nanos = Nanos::ZERO;
+        /// Command, address and status cycles on the bus for one operation.
+        bus_overhead: Nanos = Nanos::ZERO;
+    }
+
+    /// What a die is able to do.
+    "capabilities" (chip) capabilities: Capabilities {
+        /// What one program command fills: a page, or all pages of a wordline in one shot.
+        program_scope: ProgramScope;
+        /// Read the next page while the last one is put out.
+        cache_read: bool = false;
+        /// Take in the next page while the last one is programmed.
+        cache_program: bool = false;
+        /// Program from the register, without the bus.
+        copyback: bool = false;
+        /// Suspend a program.
+        suspend_program: bool = false;
+        /// Suspend an erase.
+        suspend_erase: bool = false;
+    }
+
+    /// How often cells fail.
+    "faults" (chip) faults: Faults {
+        /// Share of blocks that are bad when the die leaves the factory.
+        factory_bad: Share = Share::NONE;
+        /// Probability that a program fails.
+        program_fail: Share = Share::NONE;
+        /// Probability that an erase fails.
+        erase_fail: Share = Share::NONE;
+        /// Probability that a page read cannot be corrected.
+        read_fail: Share = Share::NONE;
+        /// Erases after which a block can no longer be erased.
+        endurance: Maybe<u32> = Maybe(None);
+    }
+
+    /// How many dies there are and how they are wired.
+    "flash" (drive) flash: Flash {
+        /// Channel buses.
+        channels: u32;
+        /// Dies on each channel: chips times dies in a chip.
+        dies_per_channel: u32;
+        /// Transfers on a channel's 8-bit bus, 1 MT/s to 20000 MT/s.
+        channel_rate: Transfers;
+    }
+
+    /// What stands between host and channels.
+    "controller" (drive) controller: Controller {
+        /// Firmware cores. Each has its share of the dies and of the addresses.
+        cores: u32;
+        /// How much consecutive data stays on one core; a multiple of `mapping.unit`. "none": one mapping unit.
+        stripe: Maybe<Bytes> = Maybe(None);
+        /// Requests the drive takes in at once; more wait in the host's queues.
+        queue_depth: u32;
+        /// DRAM bandwidth. "none": free.
+        dram: Maybe<Rate> = Maybe(None);
+        /// Bandwidth of the host link, in each direction. "none": free.
+        link: Maybe<Rate> = Maybe(None);
+        /// Error correction: from the last byte in to the last byte out.
+        ecc_latency: Nanos = Nanos::ZERO;
+        /// Error correction: bandwidth of a channel's engine. "none": as fast as data comes.
+        ecc_rate: Maybe<Rate> = Maybe(None);
+    }
+
+    /// Time a firmware core spends on each step.
+    "costs" (drive) costs: Costs {
+        /// Take in one host request.
+        command: Nanos = Nanos::ZERO;
+        /// Look up or change the map for one mapping unit.
+        unit: Nanos = Nanos::ZERO;
+        /// Order one flash operation and hear its report.
+        operation: Nanos = Nanos::ZERO;
+    }
+
+    /// What the host sees, and how it is mapped.
+    "mapping" (drive) mapping: Mapping {
+        /// What one map entry points to: a page or a divisor of one, and a multiple of 512 B.
+        unit: Bytes;
+        /// The spare factor, (raw − exported) / raw: the share of the raw flash that the host does not see. Either this or `capacity`.
+        over_provisioning: Maybe<Share> = Maybe(None);
+        /// What the host sees. Either this or `over_provisioning`.
+        capacity: Maybe<Bytes> = Maybe(None);
+        /// Blocks of each plane kept back to replace bad ones.
+        spare_blocks: u32 = 0;
+    }
+
+    /// The write buffer.
+    "buffer" (drive) buffer: Buffer {
+        /// Its size over all cores: at least one program unit for each die.
+        size: Bytes;
+        /// When a write without FUA is acknowledged: once it is in the buffer, or once it is programmed.
+        acknowledge: Acknowledge;
+        /// How full the buffer must be before units that the host has written only in part are completed from flash.
+        partial_watermark: Share;
+    }
+
+    /// How space is reclaimed. Counts are free block groups of one die; a group is one block from each plane.
+    "reclaim" (drive) reclaim: Reclaim {
+        /// Which block goes next.
+        victim: VictimPolicy;
+        /// Reclaim runs while fewer than this many are free.
+        start: u32;
+        /// With this many or fewer left, the host's writes wait for reclaim: at least 1, and less than `start`.
+        floor: u32;
+        /// Host writes go before reclaim, above the floor.
+        preemptible: bool = false;
+    }
+
+    /// How wear is levelled.
+    "wear" (drive) wear: Wear {
+        /// Take the least-worn free block for host data and the most-worn for moved data; otherwise, the one that has been free longest.
+        dynamic: bool = false;
+        /// Move the data of the least-worn block once a block of the die has been erased this many times more. "none": never.
+        static_gap: Maybe<u32> = Maybe(None);
+    }
+
+    /// In which order a die takes its work.
+    "schedule" (drive) schedule: Schedule {
+        /// Host reads go before programs and reclaim.
+        reads_first: bool = false;
+        /// How long a buffered unit may wait for company before it is programmed with padding. "none": until a flush.
+        linger: Maybe<Nanos> = Maybe(None);
+    }
+
+    /// Technique: rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.
+    "techniques.read-disturb-refresh" (drive) read_disturb_refresh: ReadDisturbRefresh {
+        /// Whether it is switched on.
+        on: bool = false;
+        /// Page reads of one block group between two erases. Needed where it is on.
+        reads_max: Maybe<u32> = Maybe(None);
+    }
+
+    /// Technique: reclaim space while a die has had nothing to do for a while.
+    "techniques.idle-reclaim" (drive) idle_reclaim: IdleReclaim {
+        /// Whether it is switched on.
+        on: bool = false;
+        /// How long a die must have been idle. Needed where it is on.
+        after: Maybe<Nanos> = Maybe(None);
+        /// Stop once this many block groups of the die are free; more than `reclaim.start`. Needed where it is on.
+        until_free: Maybe<u32> = Maybe(None);
+    }
+
+    /// Technique: move data by copyback, without the channel bus, wherever a whole program unit is valid.
+    "techniques.plain-copyback" (drive) plain_copyback: PlainCopyback {
+        /// Whether it is switched on. The die needs `capabilities.copyback`.
+        on: bool = false;
+    }
+
+    /// Technique: suspend programs and erases for host reads.
+    "techniques.read-preemption" (drive) read_preemption: ReadPreemption {
+        /// Whether it is switched on. The die needs `capabilities.suspend_program` or `capabilities.suspend_erase`.
+        on: bool = false;
+    }
+
+    /// How a run starts.
+    "run" (drive) run: Run {
+        /// The seed of every die's cells and every policy that samples.
+        seed: u64 = 1;
+        /// Share of the exported capacity that is written, sequentially, before a run starts.
+        fill: Share = Share::NONE;
+    }
+}
+
+/// The table of keys as data.
+pub(crate) fn table() -> &'static [SectionInfo] {
+    static TABLE: LazyLock<Vec<SectionInfo>> = LazyLock::new(listed);
+    &TABLE
+}

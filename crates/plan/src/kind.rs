@@ -1,0 +1,294 @@
+//! What a key can hold: how each kind of value is read, written, and described to a person and to an editor.
+
+use serde_json::{Value as Json, json};
+use toml::de::DeValue;
+use wordline_units::{Bytes, Nanos, Rate};
+
+use crate::quantity::{DATA_RATE, Dimension, Refusal, SHARE, SIZE, TIME, TRANSFER_RATE, WHOLE, shown};
+
+/// A kind of value.
+pub(crate) trait Kind: Sized + Clone + PartialEq {
+    /// What to write, for messages and the reference.
+    fn expected() -> String;
+    /// Reads a TOML value.
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal>;
+    /// Writes it as TOML, the same text for the same value always: hashes are taken over it.
+    fn write(&self) -> String;
+    /// JSON schema of the TOML value.
+    fn schema() -> Json;
+}
+
+/// Reads a text with its unit.
+fn quantity(dimension: &Dimension, value: &DeValue<'_>) -> Result<u64, Refusal> {
+    match value {
+        DeValue::String(text) => dimension.read(text),
+        DeValue::Integer(number) => Err(bare(dimension, number.as_str())),
+        DeValue::Float(number) => Err(bare(dimension, number.as_str())),
+        DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => Err(unfit(value, &dimension.expected())),
+    }
+}
+
+fn bare(dimension: &Dimension, number: &str) -> Refusal {
+    let unit = dimension.example.split(' ').nth(1).unwrap_or_default();
+    Refusal::new(format!("a bare number says no unit: expected {}", dimension.expected()))
+        .with_help(format!("write \"{} {unit}\" if that is what is meant", shown(number)))
+}
+
+/// The refusal of a value of the wrong TOML type.
+pub(crate) fn unfit(value: &DeValue<'_>, expected: &str) -> Refusal {
+    Refusal::new(format!("expected {expected}, found {}", toml_type(value)))
+}
+
+fn toml_type(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a decimal number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn quantity_schema(dimension: &Dimension) -> Json {
+    let units: Vec<String> = dimension.units.iter().map(|(name, _)| name.replace('/', "\\/")).collect();
+    json!({ "type": "string", "pattern": format!("^[0-9][0-9_]*(\\.[0-9_]+)? ?({})$", units.join("|")), "examples": [dimension.example] })
+}
+
+impl Kind for Nanos {
+    fn expected() -> String {
+        TIME.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let nanos = quantity(&TIME, value)?;
+        // Sums of spans are taken all over the simulator; a year each keeps all of them far from overflow.
+        const YEAR: u64 = 365 * 86_400 * 1_000_000_000;
+        if nanos > YEAR { Err(Refusal::new("a time of more than a year")) } else { Ok(Nanos(nanos)) }
+    }
+    fn write(&self) -> String {
+        quoted(&TIME.write(self.0))
+    }
+    fn schema() -> Json {
+        quantity_schema(&TIME)
+    }
+}
+
+impl Kind for Bytes {
+    fn expected() -> String {
+        SIZE.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        quantity(&SIZE, value).map(Bytes)
+    }
+    fn write(&self) -> String {
+        quoted(&SIZE.write(self.0))
+    }
+    fn schema() -> Json {
+        quantity_schema(&SIZE)
+    }
+}
+
+impl Kind for Rate {
+    fn expected() -> String {
+        DATA_RATE.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match quantity(&DATA_RATE, value)? {
+            0 => Err(Refusal::new("a data rate of zero moves nothing")),
+            rate => Ok(Rate::from_bytes_per_second(rate)),
+        }
+    }
+    fn write(&self) -> String {
+        quoted(&DATA_RATE.write(self.bytes_per_second()))
+    }
+    fn schema() -> Json {
+        quantity_schema(&DATA_RATE)
+    }
+}
+
+/// Transfers per second on a bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transfers(pub(crate) u64);
+
+impl Kind for Transfers {
+    fn expected() -> String {
+        TRANSFER_RATE.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        quantity(&TRANSFER_RATE, value).map(Transfers)
+    }
+    fn write(&self) -> String {
+        quoted(&TRANSFER_RATE.write(self.0))
+    }
+    fn schema() -> Json {
+        quantity_schema(&TRANSFER_RATE)
+    }
+}
+
+/// A share between nothing and the whole, in parts of [`WHOLE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share(pub(crate) u64);
+
+impl Share {
+    pub(crate) const NONE: Share = Share(0);
+
+    /// As a number between 0 and 1.
+    pub(crate) fn fraction(self) -> f64 {
+        self.0 as f64 / WHOLE as f64
+    }
+
+    /// This share of `count`, rounded down.
+    pub(crate) fn of(self, count: u64) -> u64 {
+        (u128::from(count) * u128::from(self.0) / u128::from(WHOLE)) as u64
+    }
+}
+
+impl Kind for Share {
+    fn expected() -> String {
+        SHARE.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match quantity(&SHARE, value)? {
+            parts if parts > WHOLE => Err(Refusal::new("a share of more than 100 %")),
+            parts => Ok(Share(parts)),
+        }
+    }
+    fn write(&self) -> String {
+        // Always per cent, however small: one look compares two of them.
+        let (whole, rest) = (self.0 / SHARE.units[0].1, self.0 % SHARE.units[0].1);
+        let text = format!("{whole}.{rest:013}");
+        format!("\"{} %\"", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+    fn schema() -> Json {
+        quantity_schema(&SHARE)
+    }
+}
+
+impl Kind for u32 {
+    fn expected() -> String {
+        "a whole number, such as 8".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let number = <u64 as Kind>::read(value)?;
+        u32::try_from(number).map_err(|_| Refusal::new(format!("a count of more than {}", u32::MAX)))
+    }
+    fn write(&self) -> String {
+        self.to_string()
+    }
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX })
+    }
+}
+
+impl Kind for u64 {
+    fn expected() -> String {
+        <u32 as Kind>::expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let DeValue::Integer(number) = value else {
+            let refusal = unfit(value, &<Self as Kind>::expected());
+            return Err(if matches!(value, DeValue::String(_)) {
+                refusal.with_help("a count has no unit: leave the quotes out")
+            } else {
+                refusal
+            });
+        };
+        if number.as_str().starts_with('-') {
+            return Err(Refusal::new("a count cannot be negative"));
+        }
+        let digits = number.as_str().trim_start_matches('+');
+        u64::from_str_radix(digits, number.radix()).map_err(|_| Refusal::new(format!("a count of more than {}", u64::MAX)))
+    }
+    fn write(&self) -> String {
+        self.to_string()
+    }
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": 0 })
+    }
+}
+
+impl Kind for bool {
+    fn expected() -> String {
+        "true or false".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::Boolean(yes) => Ok(*yes),
+            DeValue::String(_) => Err(unfit(value, &Self::expected()).with_help("leave the quotes out")),
+            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+                Err(unfit(value, &Self::expected()))
+            }
+        }
+    }
+    fn write(&self) -> String {
+        self.to_string()
+    }
+    fn schema() -> Json {
+        json!({ "type": "boolean" })
+    }
+}
+
+impl Kind for String {
+    fn expected() -> String {
+        "a text".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::String(text) => Ok(text.to_string()),
+            DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_)
+            | DeValue::Table(_) => Err(unfit(value, &Self::expected())),
+        }
+    }
+    fn write(&self) -> String {
+        quoted(self)
+    }
+    fn schema() -> Json {
+        json!({ "type": "string" })
+    }
+}
+
+/// A value, or the word `"none"`, which also takes back what a parent file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Maybe<T>(pub(crate) Option<T>);
+
+impl<T: Kind> Kind for Maybe<T> {
+    fn expected() -> String {
+        format!("{}, or \"none\"", T::expected())
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::String(text) if text == "none" => Ok(Maybe(None)),
+            DeValue::String(_)
+            | DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_)
+            | DeValue::Table(_) => T::read(value).map(|value| Maybe(Some(value))),
+        }
+    }
+    fn write(&self) -> String {
+        self.0.as_ref().map_or_else(|| "\"none\"".into(), T::write)
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [T::schema(), { "const": "none" }] })
+    }
+}
+
+/// A text as a TOML basic string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", c as u32)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}

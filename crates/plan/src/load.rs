@@ -1,0 +1,222 @@
+//! From a name to all the texts of a plan: the drive, what it inherits, its chip.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::document::{Document, Role};
+use crate::error::{Mistake, PlanError};
+use crate::kind::quoted;
+use crate::layer::{Layer, Mistakes, Origin, Set};
+use crate::nearest::nearest;
+use crate::presets;
+use crate::quantity::shown;
+
+/// How files are read; the only way out of this crate.
+pub(crate) type Reader<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
+
+/// The most files in a row of parents.
+const PARENTS_MAX: usize = 16;
+
+/// All texts of a plan, parsed, the nearest first; settings of a command line come after the files and count before them.
+#[derive(Clone, Debug)]
+pub(crate) struct Gathered {
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) documents: Vec<Document>,
+    files: usize,
+}
+
+/// A text and the folder its references start from; `None`: there are no files here, only presets.
+struct Text {
+    layer: Layer,
+    folder: Option<PathBuf>,
+}
+
+impl Gathered {
+    /// The texts of the drive called `name`: a preset, or a file where it ends in `.toml`.
+    pub(crate) fn load(name: &str, reader: Reader<'_>) -> Result<Gathered, PlanError> {
+        let text = if is_path(name) {
+            let path = PathBuf::from(name);
+            let text = reader(&path).map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
+            Text { layer: Layer { name: name.to_owned(), text }, folder: Some(path.parent().map(Path::to_owned).unwrap_or_default()) }
+        } else {
+            let text = presets::drive(name).ok_or_else(|| PlanError::UnknownPreset {
+                name: name.to_owned(),
+                nearest: nearest(name, presets::drive_names())
+                    .and_then(|near| presets::drive_names().into_iter().find(|known| *known == near)),
+            })?;
+            Text { layer: Layer { name: format!("drives/{name}.toml"), text: text.to_owned() }, folder: None }
+        };
+        Gathered::from_text(text, reader)
+    }
+
+    /// The texts of a drive whose own text is given.
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Gathered, PlanError> {
+        let text = Text { layer: Layer { name: name.to_owned(), text: text.to_owned() }, folder: None };
+        Gathered::from_text(text, &|_| Err(io::Error::other("no files are read here")))
+    }
+
+    fn from_text(drive: Text, reader: Reader<'_>) -> Result<Gathered, PlanError> {
+        let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), files: 0 };
+        let mut found = Vec::new();
+        gathered.chain(drive, Role::Drive, reader, &mut found);
+        let chip = gathered.documents.iter().find_map(|document| document.chip.clone());
+        if let Some(chip) = chip
+            && let Some(text) = gathered.refer(&chip, Role::Chip, reader, &mut found)
+        {
+            gathered.chain(text, Role::Chip, reader, &mut found);
+        }
+        gathered.files = gathered.documents.len();
+        if found.is_empty() { Ok(gathered) } else { Err(PlanError::Mistakes(found)) }
+    }
+
+    /// Adds a text and its parents.
+    fn chain(&mut self, first: Text, role: Role, reader: Reader<'_>, found: &mut Vec<Mistake>) {
+        let start = self.layers.len();
+        let mut next = Some(first);
+        while let Some(Text { layer, folder }) = next.take() {
+            self.layers.push(layer);
+            let mut mistakes = Mistakes::new(&self.layers);
+            let document = Document::parse(&self.layers, self.layers.len() - 1, role, &mut mistakes);
+            found.extend(mistakes.into_found());
+            let parent = document.inherit.clone();
+            self.documents.push(document);
+            let Some(parent) = parent else { return };
+            let text = self.refer_from(&parent, role, folder.as_deref(), reader, found);
+            let Some(text) = text else { return };
+            if self.layers[start..].iter().any(|layer| layer.name == text.layer.name) || self.layers.len() - start >= PARENTS_MAX {
+                let row: Vec<&str> =
+                    self.layers[start..].iter().map(|layer| layer.name.as_str()).chain([text.layer.name.as_str()]).collect();
+                let what = if row.len() > PARENTS_MAX {
+                    "too many parents in a row".into()
+                } else {
+                    format!("a file cannot be its own ancestor: {}", row.join(" → "))
+                };
+                self.mistake(&parent.origin, what, None, found);
+                return;
+            }
+            next = Some(text);
+        }
+    }
+
+    fn mistake(&self, origin: &Origin, what: String, help: Option<String>, found: &mut Vec<Mistake>) {
+        let mut mistakes = Mistakes::new(&self.layers);
+        mistakes.at(origin, what, help);
+        found.extend(mistakes.into_found());
+    }
+
+    /// The text that a drive's `chip` names.
+    fn refer(&self, name: &Set<String>, role: Role, reader: Reader<'_>, found: &mut Vec<Mistake>) -> Option<Text> {
+        let folder = match &name.origin {
+            Origin::Written { layer, .. } => {
+                self.layers.get(*layer).filter(|layer| is_path(&layer.name)).and_then(|layer| Path::new(&layer.name).parent())
+            }
+            Origin::Default | Origin::Caller => None,
+        };
+        self.refer_from(name, role, folder, reader, found)
+    }
+
+    fn refer_from(
+        &self,
+        name: &Set<String>,
+        role: Role,
+        folder: Option<&Path>,
+        reader: Reader<'_>,
+        found: &mut Vec<Mistake>,
+    ) -> Option<Text> {
+        let Set { value, origin } = name;
+        if is_path(value) {
+            let path = folder.map_or_else(|| PathBuf::from(value), |folder| folder.join(value));
+            return match reader(&path) {
+                Ok(text) => {
+                    let folder = Some(path.parent().map(Path::to_owned).unwrap_or_default());
+                    Some(Text { layer: Layer { name: path.display().to_string(), text }, folder })
+                }
+                Err(error) => {
+                    self.mistake(origin, format!("{} cannot be read: {error}", shown(&path.display().to_string())), None, found);
+                    None
+                }
+            };
+        }
+        let (kind, list, text) = match role {
+            Role::Chip => ("chip", presets::CHIPS, presets::chip(value)),
+            Role::Drive | Role::Settings => ("drive", presets::DRIVES, presets::drive(value)),
+        };
+        if let Some(text) = text {
+            return Some(Text { layer: Layer { name: format!("{kind}s/{value}.toml"), text: text.to_owned() }, folder: None });
+        }
+        let names = || list.iter().map(|(name, _)| *name);
+        let help = match nearest(value, names()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("there are {}; a file's name ends in .toml", names().collect::<Vec<_>>().join(", ")),
+        };
+        self.mistake(origin, format!("there is no {kind} called \"{}\"", shown(value)), Some(help), found);
+        None
+    }
+
+    /// Adds settings of a command line, `section.key=value`. The last of several for one key holds.
+    pub(crate) fn with_settings<S: AsRef<str>>(mut self, settings: &[S]) -> Result<Gathered, PlanError> {
+        let mut found = Vec::new();
+        for setting in settings {
+            let setting = setting.as_ref();
+            let text = setting_as_toml(setting);
+            self.layers.push(Layer { name: "--set".into(), text: text.clone().unwrap_or_else(|| setting.to_owned()) });
+            let layer = self.layers.len() - 1;
+            let mut mistakes = Mistakes::new(&self.layers);
+            let document = if text.is_some() {
+                Document::parse(&self.layers, layer, Role::Settings, &mut mistakes)
+            } else {
+                let origin = Origin::Written { layer, span: 0..setting.len(), source: None };
+                mistakes.at(&origin, "not a setting", Some("expected section.key=value, such as reclaim.victim=fifo".into()));
+                Document::default()
+            };
+            found.extend(mistakes.into_found());
+            self.documents.push(document);
+        }
+        if found.is_empty() { Ok(self) } else { Err(PlanError::Mistakes(found)) }
+    }
+
+    /// The documents' numbers, the one that counts most first.
+    fn by_rank(&self) -> impl Iterator<Item = usize> {
+        (self.files..self.documents.len()).rev().chain(0..self.files)
+    }
+
+    /// How near a layer is: less is nearer.
+    pub(crate) fn rank(&self, origin: &Origin) -> usize {
+        match origin {
+            Origin::Written { layer, .. } => self.by_rank().position(|number| number == *layer).unwrap_or(usize::MAX),
+            Origin::Caller => 0,
+            Origin::Default => usize::MAX,
+        }
+    }
+
+    /// All keys, each from the nearest text that has it.
+    pub(crate) fn merged(&self) -> crate::keys::parsed::Sections {
+        let mut sections = crate::keys::parsed::Sections::default();
+        for number in self.by_rank() {
+            sections.inherit(&self.documents[number].sections);
+        }
+        sections
+    }
+
+    /// The nearest summary.
+    pub(crate) fn summary(&self) -> &str {
+        self.documents.first().and_then(|document| document.summary.as_ref()).map_or("", |summary| summary.value.as_str())
+    }
+}
+
+/// Whether a name is a file's: presets have neither folders nor endings.
+fn is_path(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains(['/', '\\'])
+}
+
+/// `reclaim.victim=fifo` as a line of TOML. Words and quantities need no quotes on a command line.
+fn setting_as_toml(setting: &str) -> Option<String> {
+    let (key, value) = setting.split_once('=')?;
+    let (key, value) = (key.trim(), value.trim());
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    if !key.contains('.') || !key.split('.').all(plain) || value.contains(['\n', '\r']) {
+        return None;
+    }
+    let value = if toml::de::DeValue::parse(value).is_ok() { value.to_owned() } else { quoted(value) };
+    Some(format!("{key} = {value}"))
+}

@@ -1,0 +1,166 @@
+//! The checked plan.
+
+use std::path::Path;
+
+use wordline_drive::Config;
+
+use crate::check;
+use crate::error::PlanError;
+use crate::figures::Figures;
+use crate::keys::filled;
+use crate::layer::{Mistakes, Origin};
+use crate::load::Gathered;
+
+/// A drive that has been checked as a whole. There is no other way to make one than by checking it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    name: String,
+    gathered: Gathered,
+    sections: filled::Sections,
+    config: Config,
+    figures: Figures,
+}
+
+impl Plan {
+    /// Loads a drive: a preset by its name, or a file, whose name ends in `.toml`.
+    ///
+    /// # Errors
+    /// Says all that is wrong with it, and where.
+    pub fn load(name_or_path: &str) -> Result<Plan, PlanError> {
+        Plan::load_with(name_or_path, &crate::disk::read)
+    }
+
+    /// As [`Plan::load`], with files read by `reader`.
+    ///
+    /// # Errors
+    /// Says all that is wrong with it, and where.
+    pub fn load_with(name_or_path: &str, reader: &dyn Fn(&Path) -> std::io::Result<String>) -> Result<Plan, PlanError> {
+        Plan::check(name_or_path, Gathered::load(name_or_path, reader)?)
+    }
+
+    /// As [`Plan::load`], with settings on top; see [`Plan::override_keys`]. The drive need not be right without them.
+    ///
+    /// # Errors
+    /// Says all that is wrong with it, and where.
+    pub fn load_set<S: AsRef<str>>(name_or_path: &str, settings: &[S]) -> Result<Plan, PlanError> {
+        Plan::check(name_or_path, Gathered::load(name_or_path, &crate::disk::read)?.with_settings(settings)?)
+    }
+
+    /// A drive whose text is given. It may refer to presets, and to no files.
+    ///
+    /// # Errors
+    /// Says all that is wrong with it, and where; places are in `name`.
+    pub fn parse(name: &str, text: &str) -> Result<Plan, PlanError> {
+        Plan::check(name, Gathered::parse(name, text)?)
+    }
+
+    /// The one constructor.
+    fn check(name: &str, gathered: Gathered) -> Result<Plan, PlanError> {
+        let mut missing = Vec::new();
+        let filled = gathered.merged().fill(&mut missing);
+        let mut mistakes = Mistakes::new(&gathered.layers);
+        for (section, key, expected) in missing {
+            mistakes.whole(format!("{section}.{key} is not set"), Some(format!("expected {expected}")));
+        }
+        let checked = filled.and_then(|mut sections| {
+            let config = check::check(&mut sections, &gathered, &mut mistakes)?;
+            Some((sections, config))
+        });
+        match checked {
+            Some((sections, config)) if mistakes.is_empty() => {
+                let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
+                let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
+                let figures = Figures::of(&config);
+                Ok(Plan { name, sections, config, figures, gathered })
+            }
+            _ => Err(PlanError::Mistakes(mistakes.into_found())),
+        }
+    }
+
+    /// What it is called: the preset's name, or the file's without folder and ending.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// One line on what it is.
+    pub fn summary(&self) -> &str {
+        self.gathered.summary()
+    }
+
+    /// What [`wordline_drive`] needs to make the drive.
+    pub fn build(&self) -> Config {
+        self.config.clone()
+    }
+
+    /// Figures that follow from it.
+    pub fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.config.seed
+    }
+
+    /// The share of the exported capacity that is to be written before a run starts.
+    pub fn initial_fill(&self) -> f64 {
+        self.sections.run.fill.value.fraction()
+    }
+
+    /// The same drive with another seed. Its hash stays.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Plan {
+        self.sections.run.seed.value = seed;
+        self.sections.run.seed.origin = Origin::Caller;
+        self.config.seed = seed;
+        self.config.firmware.seed = seed;
+        self
+    }
+
+    /// The same drive with one key changed: `reclaim.victim=fifo`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the setting, or with the drive it makes.
+    pub fn override_key(&self, setting: &str) -> Result<Plan, PlanError> {
+        self.override_keys(&[setting])
+    }
+
+    /// The same drive with several keys changed together, so that only the outcome must be right. The last of several settings for one key holds.
+    ///
+    /// # Errors
+    /// Says what is wrong with a setting, or with the drive they make.
+    pub fn override_keys<S: AsRef<str>>(&self, settings: &[S]) -> Result<Plan, PlanError> {
+        let plan = Plan::check(&self.name, self.gathered.clone().with_settings(settings)?)?;
+        let seeded_by_hand = self.sections.run.seed.origin == Origin::Caller;
+        let seeded_by_setting = settings.iter().any(|setting| setting.as_ref().trim_start().starts_with("run.seed"));
+        Ok(if seeded_by_hand && !seeded_by_setting { plan.with_seed(self.seed()) } else { plan })
+    }
+
+    /// A number for everything that matters of the plan except its seed: the same for two plans that make the same drive, however their files are written.
+    pub fn hash(&self) -> u64 {
+        // FNV-1a, 64 bits: the same on every machine and in every release of the compiler.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for line in self.sections.lines() {
+            if (line.section, line.key) == ("run", "seed") {
+                continue;
+            }
+            for byte in format!("{}.{} = {}\n", line.section, line.key, line.value).bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        }
+        hash
+    }
+
+    /// [`Plan::hash`] as sixteen hexadecimal digits.
+    pub fn hash_hex(&self) -> String {
+        format!("{:016x}", self.hash())
+    }
+
+    pub(crate) fn sections(&self) -> &filled::Sections {
+        &self.sections
+    }
+
+    pub(crate) fn gathered(&self) -> &Gathered {
+        &self.gathered
+    }
+}

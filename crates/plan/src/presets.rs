@@ -1,0 +1,51 @@
+//! The chips and drives that come with Wordline, embedded so that the tool works anywhere. One explicit list.
+
+/// A drive that comes with Wordline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What to call it.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+}
+
+macro_rules! embedded {
+    ($folder:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, ".toml")))),*]
+    };
+}
+
+/// Chips: name and text.
+pub(crate) const CHIPS: &[(&str, &str)] = embedded! { "chips":
+    "tlc-48l"
+};
+
+/// Drives: name and text, in the order in which they are listed to a person.
+pub(crate) const DRIVES: &[(&str, &str)] = embedded! { "drives":
+    "pageftl"
+};
+
+/// The text of a chip.
+pub(crate) fn chip(name: &str) -> Option<&'static str> {
+    CHIPS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The text of a drive.
+pub(crate) fn drive(name: &str) -> Option<&'static str> {
+    DRIVES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names of all drives.
+pub(crate) fn drive_names() -> Vec<&'static str> {
+    DRIVES.iter().map(|(name, _)| *name).collect()
+}
+
+/// All drives that come with Wordline.
+pub fn presets() -> Vec<Preset> {
+    DRIVES.iter().map(|&(name, text)| Preset { name, summary: summary(text) }).collect()
+}
+
+/// The summary is read off the text, without parsing: listing presets should not depend on all of them being right.
+fn summary(text: &'static str) -> &'static str {
+    text.lines().find_map(|line| line.strip_prefix("summary = \"")?.strip_suffix('"')).unwrap_or("")
+}

@@ -1,0 +1,211 @@
+//! Reading and writing `"80 us"`: exact decimals with a unit.
+//!
+//! Nothing here goes through a float on its way to a whole number of nanoseconds or bytes: what is written is what is simulated, or it is refused.
+
+use crate::nearest::nearest;
+
+/// A dimension: what is measured, and the units it may be written in with their size in the smallest, rising.
+pub(crate) struct Dimension {
+    /// The word for it in messages.
+    pub(crate) name: &'static str,
+    /// An example to follow.
+    pub(crate) example: &'static str,
+    /// What one count of the held number is.
+    pub(crate) step: &'static str,
+    /// Units and how many steps each has. The first of equals is the one that is written.
+    pub(crate) units: &'static [(&'static str, u64)],
+}
+
+/// Time, held in nanoseconds.
+pub(crate) const TIME: Dimension = Dimension {
+    name: "time",
+    example: "80 us",
+    step: "a nanosecond",
+    units: &[
+        ("ns", 1),
+        ("us", 1_000),
+        ("µs", 1_000),
+        ("μs", 1_000),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ],
+};
+
+/// Amounts of data, held in bytes.
+pub(crate) const SIZE: Dimension = Dimension {
+    name: "size",
+    example: "16 KiB",
+    step: "a byte",
+    units: &[
+        ("B", 1),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+    ],
+};
+
+/// Data rates, held in bytes per second.
+pub(crate) const DATA_RATE: Dimension = Dimension {
+    name: "data rate",
+    example: "3.2 GB/s",
+    step: "a byte per second",
+    units: &[
+        ("B/s", 1),
+        ("kB/s", 1_000),
+        ("MB/s", 1_000_000),
+        ("GB/s", 1_000_000_000),
+        ("KiB/s", 1 << 10),
+        ("MiB/s", 1 << 20),
+        ("GiB/s", 1 << 30),
+    ],
+};
+
+/// Transfer rates of a bus, held in transfers per second.
+pub(crate) const TRANSFER_RATE: Dimension = Dimension {
+    name: "transfer rate",
+    example: "533 MT/s",
+    step: "a transfer per second",
+    units: &[("MT/s", 1_000_000), ("GT/s", 1_000_000_000)],
+};
+
+/// Shares and probabilities, held in parts per 10^15: fine enough for the rate of uncorrectable reads that a data sheet promises.
+pub(crate) const SHARE: Dimension =
+    Dimension { name: "share", example: "12 %", step: "one in 10^15", units: &[("%", 10_000_000_000_000), ("ppm", 1_000_000_000)] };
+
+/// Steps in a whole, for [`SHARE`].
+pub(crate) const WHOLE: u64 = 1_000_000_000_000_000;
+
+const DIMENSIONS: [&Dimension; 5] = [&TIME, &SIZE, &DATA_RATE, &TRANSFER_RATE, &SHARE];
+
+/// Why a text is no quantity: what is wrong, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) what: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(what: impl Into<String>) -> Refusal {
+        Refusal { what: what.into(), help: None }
+    }
+
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Refusal {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl Dimension {
+    /// What to write, for messages.
+    pub(crate) fn expected(&self) -> String {
+        format!("a {} with its unit, such as \"{}\"", self.name, self.example)
+    }
+
+    /// Reads a text as a whole number of steps.
+    pub(crate) fn read(&self, text: &str) -> Result<u64, Refusal> {
+        let text = text.trim();
+        let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-'))).unwrap_or(text.len());
+        let (number, unit) = (text[..split].trim(), text[split..].trim());
+        if number.is_empty() {
+            return Err(
+                Refusal::new(format!("\"{}\" is not a {}", shown(text), self.name)).with_help(format!("expected {}", self.expected()))
+            );
+        }
+        let steps = self.steps(unit, text)?;
+        if number.starts_with('-') {
+            return Err(Refusal::new(format!("a {} cannot be negative", self.name)));
+        }
+        let (digits, places) = decimal(number).ok_or_else(|| {
+            Refusal::new(format!("\"{}\" is not a number", shown(number))).with_help(format!("expected {}", self.expected()))
+        })?;
+        let too_great = || Refusal::new(format!("\"{}\" is greater than any {} Wordline can hold", shown(text), self.name));
+        if places > 18 {
+            return Err(Refusal::new(format!("\"{}\" has more decimals than Wordline can hold", shown(text))));
+        }
+        let digits: u128 = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| too_great())? };
+        let scaled = digits.checked_mul(u128::from(steps)).ok_or_else(too_great)?;
+        let divisor = 10u128.pow(places);
+        if !scaled.is_multiple_of(divisor) {
+            return Err(Refusal::new(format!("\"{}\" is finer than {}, the least step of a {}", shown(text), self.step, self.name)));
+        }
+        u64::try_from(scaled / divisor).map_err(|_| too_great())
+    }
+
+    fn steps(&self, unit: &str, text: &str) -> Result<u64, Refusal> {
+        if let Some((_, steps)) = self.units.iter().find(|(name, _)| *name == unit) {
+            return Ok(*steps);
+        }
+        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
+        if unit.is_empty() {
+            let what = format!("\"{}\" has no unit", shown(text));
+            return Err(Refusal::new(what).with_help(format!("expected {}; units are {}", self.expected(), names.join(", "))));
+        }
+        if matches!(unit, "KB" | "K" | "k") && self.name == SIZE.name {
+            return Err(Refusal::new(format!("\"{unit}\" can be read in two ways")).with_help("write KiB for 1024 bytes or kB for 1000"));
+        }
+        if let Some(other) = DIMENSIONS.iter().find(|other| other.units.iter().any(|(name, _)| *name == unit)) {
+            let what = format!("\"{unit}\" is a unit of {}, not of {}", other.name, self.name);
+            return Err(Refusal::new(what).with_help(format!("expected {}", self.expected())));
+        }
+        let what = format!("\"{}\" is no unit of {}", shown(unit), self.name);
+        Err(Refusal::new(what).with_help(match nearest(unit, names.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("units are {}", names.join(", ")),
+        }))
+    }
+
+    /// Writes a number of steps, exactly, in the unit a person would choose: the greatest in which it has at most three decimals.
+    pub(crate) fn write(&self, steps: u64) -> String {
+        // Binary and decimal units are both exact; the shorter text is the one that was meant, and among equals that in the greater unit.
+        let mut best: Option<String> = None;
+        for (name, size) in self.units.iter().rev().filter(|(name, size)| name.is_ascii() && (steps >= *size || *size == self.units[0].1)) {
+            if let Some(number) = exact(steps, *size) {
+                let text = format!("{number} {name}");
+                if best.as_ref().is_none_or(|best| text.len() < best.len()) {
+                    best = Some(text);
+                }
+            }
+        }
+        best.unwrap_or_else(|| format!("{steps} {}", self.units[0].0))
+    }
+}
+
+/// `steps / size` as a decimal number with at most three places, where that is exact.
+fn exact(steps: u64, size: u64) -> Option<String> {
+    let thousandths = u128::from(steps) * 1_000;
+    let size = u128::from(size);
+    if !thousandths.is_multiple_of(size) {
+        return None;
+    }
+    let thousandths = thousandths / size;
+    let text = format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000);
+    Some(text.trim_end_matches('0').trim_end_matches('.').to_owned())
+}
+
+/// The significant digits and the decimal places of a plain decimal number, `_` between digits allowed.
+fn decimal(text: &str) -> Option<(String, u32)> {
+    let text = text.strip_prefix('+').unwrap_or(text);
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let plain = |part: &str| part.split('_').all(|run| !run.is_empty() && run.bytes().all(|b| b.is_ascii_digit()));
+    if !plain(whole) || (text.contains('.') && !plain(fraction)) {
+        return None;
+    }
+    let fraction = fraction.replace('_', "");
+    let fraction = fraction.trim_end_matches('0');
+    let digits: String = whole.chars().filter(|&c| c != '_').chain(fraction.chars()).collect();
+    let places = u32::try_from(fraction.len()).unwrap_or(u32::MAX);
+    Some((digits.trim_start_matches('0').to_owned(), places))
+}
+
+/// At most forty characters of a text, for a message.
+pub(crate) fn shown(text: &str) -> String {
+    let cut: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if cut.len() < text.len() { cut + "…" } else { cut }
+}

@@ -1,0 +1,152 @@
+//! The machinery behind the table of keys: one macro makes, from one list of keys, the parsed form, the filled form and the reference.
+
+use serde_json::Value as Json;
+
+/// Everything there is to know about a key without having a value for it.
+pub(crate) struct KeyInfo {
+    pub(crate) name: &'static str,
+    /// Its doc comment.
+    pub(crate) doc: &'static [&'static str],
+    /// What to write.
+    pub(crate) expected: String,
+    /// The value where nobody wrote one, as TOML; `None`: it must be written.
+    pub(crate) default: Option<String>,
+    /// JSON schema of its value.
+    pub(crate) schema: Json,
+}
+
+/// Everything there is to know about a section.
+pub(crate) struct SectionInfo {
+    /// `timing`, or `techniques.idle_reclaim`.
+    pub(crate) path: &'static str,
+    /// Its doc comment.
+    pub(crate) doc: &'static [&'static str],
+    /// Whether a chip file may have it.
+    pub(crate) of_chip: bool,
+    pub(crate) keys: Vec<KeyInfo>,
+}
+
+/// A key of a checked plan with the value it has.
+pub(crate) struct Line<'a> {
+    pub(crate) section: &'static str,
+    pub(crate) key: &'static str,
+    /// The value as TOML.
+    pub(crate) value: String,
+    pub(crate) origin: &'a crate::layer::Origin,
+}
+
+/// Declares all sections.
+macro_rules! sections {
+    ($(
+        $(#[doc = $section_doc:literal])*
+        $path:literal ($file:ident) $field:ident: $Name:ident {
+            $( $(#[doc = $doc:literal])* $key:ident: $Kind:ty $(= $default:expr)?; )*
+        }
+    )*) => {
+        /// Parsed: each key has the value that is written in one text, if any.
+        pub(crate) mod parsed {
+            use super::*;
+
+            $(
+                #[derive(Clone, Debug, Default)]
+                pub(crate) struct $Name {
+                    $( pub(crate) $key: Option<Set<$Kind>>, )*
+                }
+            )*
+
+            /// All sections of one text.
+            #[derive(Clone, Debug, Default)]
+            pub(crate) struct Sections {
+                $( pub(crate) $field: $Name, )*
+            }
+
+            impl Sections {
+                /// Reads one value. `None`: there is no such key.
+                pub(crate) fn read(&mut self, section: &str, key: &str, value: &toml::de::DeValue<'_>, origin: Origin) -> Option<Result<(), Refusal>> {
+                    match (section, key) {
+                        $( $(
+                            ($path, stringify!($key)) => Some(<$Kind as Kind>::read(value).map(|value| self.$field.$key = Some(Set { value, origin }))),
+                        )* )*
+                        _ => None,
+                    }
+                }
+
+                /// Takes from `parent` what is not set here.
+                pub(crate) fn inherit(&mut self, parent: &Sections) {
+                    $( $(
+                        if self.$field.$key.is_none() {
+                            self.$field.$key.clone_from(&parent.$field.$key);
+                        }
+                    )* )*
+                }
+
+                /// Fills in defaults; says what is missing.
+                pub(crate) fn fill(self, missing: &mut Vec<(&'static str, &'static str, String)>) -> Option<filled::Sections> {
+                    $( let $field = {
+                        $( let $key = {
+                            let set = self.$field.$key.or(sections!(@default $Kind $(, $default)?).map(Set::default_of));
+                            if set.is_none() {
+                                missing.push(($path, stringify!($key), <$Kind as Kind>::expected()));
+                            }
+                            set
+                        }; )*
+                        (|| Some(filled::$Name { $( $key: $key?, )* }))()
+                    }; )*
+                    Some(filled::Sections { $( $field: $field?, )* })
+                }
+            }
+        }
+
+        /// Filled: each key has a value, be it the default.
+        pub(crate) mod filled {
+            use super::*;
+
+            $(
+                $(#[doc = $section_doc])*
+                #[derive(Clone, Debug, PartialEq)]
+                pub(crate) struct $Name {
+                    $( $(#[doc = $doc])* pub(crate) $key: Set<$Kind>, )*
+                }
+            )*
+
+            /// All sections of a plan.
+            #[derive(Clone, Debug, PartialEq)]
+            pub(crate) struct Sections {
+                $( pub(crate) $field: $Name, )*
+            }
+
+            impl Sections {
+                /// All keys with their values, in the order of the table.
+                pub(crate) fn lines(&self) -> Vec<Line<'_>> {
+                    vec![ $( $( Line {
+                        section: $path,
+                        key: stringify!($key),
+                        value: self.$field.$key.value.write(),
+                        origin: &self.$field.$key.origin,
+                    }, )* )* ]
+                }
+            }
+        }
+
+        /// The table of keys, made as data.
+        fn listed() -> Vec<SectionInfo> {
+            vec![ $( SectionInfo {
+                path: $path,
+                doc: &[$($section_doc),*],
+                of_chip: sections!(@$file),
+                keys: vec![ $( KeyInfo {
+                    name: stringify!($key),
+                    doc: &[$($doc),*],
+                    expected: <$Kind as Kind>::expected(),
+                    default: sections!(@default $Kind $(, $default)?).map(|value: $Kind| value.write()),
+                    schema: <$Kind as Kind>::schema(),
+                }, )* ],
+            }, )* ]
+        }
+    };
+    (@default $Kind:ty) => { None::<$Kind> };
+    (@default $Kind:ty, $default:expr) => { Some::<$Kind>($default) };
+    (@chip) => { true };
+    (@drive) => { false };
+}
+pub(crate) use sections;
