@@ -61,6 +61,10 @@ pub(crate) struct Held {
 pub struct Chip<P: Payload = NoPayload> {
     pub(crate) sheet: Sheet,
     pub(crate) grain: Grain,
+    /// All its planes.
+    pub(crate) planes: PlaneSet,
+    /// The most bytes that a program takes in.
+    pub(crate) room: u64,
     pub(crate) cells: Cells,
     /// All blocks, plane after plane.
     pub(crate) blocks: Vec<Block>,
@@ -102,7 +106,10 @@ impl<P: Payload> Chip<P> {
                 }
             }
         }
+        let page_bytes = geometry.page.0 + geometry.spare.0;
         Chip {
+            planes: PlaneSet::first(geometry.planes),
+            room: page_bytes * u64::from(geometry.planes * sheet.pages_per_program()),
             sheet,
             grain: Grain { pages: geometry.pages(), units: units_per_page },
             cells,

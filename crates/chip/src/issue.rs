@@ -1,13 +1,13 @@
 //! Carrying out a command.
 
 use wordline_cells::Outcome;
-use wordline_flash::{Command, PlaneSet, ProgramScope, Status, Target};
+use wordline_flash::{Command, ProgramScope, Status, Target};
 use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
 use crate::chip::{Chip, Held, UNITS_MAX, Work, WorkKind};
 use crate::payload::{Payload, Place};
-use crate::place::shares_block;
+use crate::place::{planes, shares_block};
 use crate::probe::Probe;
 use crate::registers::Registers;
 use crate::rule::{Class, Rule, Span};
@@ -29,42 +29,46 @@ impl<P: Payload> Chip<P> {
     /// If [`Chip::probe`] does not say [`Probe::Ready`]: that is a bug in the firmware or the controller.
     #[inline]
     pub fn issue(&mut self, command: Command, now: Nanos) -> Issued {
-        self.demand(&command, now);
+        if let Command::Read { target, cache } = command {
+            return if cache { self.read(Class::CacheRead, target, now) } else { self.read(Class::Read, target, now) };
+        }
+        self.issue_rarer(command, now)
+    }
+
+    /// All but reads.
+    fn issue_rarer(&mut self, command: Command, now: Nanos) -> Issued {
+        let class = Class::of(&command);
+        self.demand(class, &command, now);
         match command {
-            Command::Read { target, cache } => {
-                let status = self.sense(&target);
-                let issued = self.occupy(&command, now, Work { target, ..Work::OTHER }, status);
-                self.registers.sense(target, status, issued.ready_at, cache);
-                issued
-            }
             Command::Erase { target } => {
                 let status = self.erase(&target);
-                self.occupy(&command, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status)
+                self.occupy(class, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status)
             }
-            Command::CopybackProgram { target } => self.copyback(&command, target, now),
+            Command::CopybackProgram { target } => self.copyback(target, now),
             Command::Suspend => {
                 let held = Held { work: self.work, remaining: self.array_until - now, status: self.status };
-                let issued = self.occupy(&command, now, Work::OTHER, Status::Good);
+                let issued = self.occupy(class, now, Work::OTHER, Status::Good);
                 self.suspended = Some(held);
                 issued
             }
             Command::Resume => {
                 let Some(held) = self.suspended else { unreachable!("the rules demand a suspended operation") };
-                let issued = self.occupy(&command, now, held.work, held.status);
+                let issued = self.occupy(class, now, held.work, held.status);
                 self.suspended = None;
                 self.suspend_from = now + self.sheet.timing.suspend_interval;
                 issued
             }
             Command::SetFeature { feature, value } => {
                 self.features[feature as usize] = value;
-                self.occupy(&command, now, Work::OTHER, Status::Good)
+                self.occupy(class, now, Work::OTHER, Status::Good)
             }
-            Command::GetFeature { .. } => self.occupy(&command, now, Work::OTHER, Status::Good),
+            Command::GetFeature { .. } => self.occupy(class, now, Work::OTHER, Status::Good),
             Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status },
             Command::Reset => {
                 self.abandon(now);
-                self.occupy(&command, now, Work::OTHER, Status::Good)
+                self.occupy(class, now, Work::OTHER, Status::Good)
             }
+            Command::Read { target, .. } => self.read(class, target, now),
             Command::Program { .. } => panic!("a program needs its spare area: Chip::program"),
             Command::DataIn { .. } | Command::DataOut { .. } => panic!("the bus decides how long data takes: Chip::transfer"),
         }
@@ -77,43 +81,52 @@ impl<P: Payload> Chip<P> {
     /// If [`Chip::probe`] does not say [`Probe::Ready`], or if `spare` is not of the program unit's size.
     #[inline]
     pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], data: &P::Data) -> Issued {
-        let Command::Program { target, .. } = command else { panic!("{command:?} is not a program") };
-        self.demand(&command, now);
+        let Command::Program { target, cache } = command else { panic!("{command:?} is not a program") };
+        if cache {
+            self.program_as(Class::CacheProgram, &command, &target, now, spare, data)
+        } else {
+            self.program_as(Class::Program, &command, &target, now, spare, data)
+        }
+    }
+
+    #[inline(always)]
+    fn program_as(&mut self, class: Class, command: &Command, target: &Target, now: Nanos, spare: &[Lpn], data: &P::Data) -> Issued {
+        self.demand(class, command, now);
         let pages = self.sheet.pages_per_program();
         let units = self.grain.units as usize;
         let expected = (pages * target.planes.len()) as usize * units;
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
-        let mut page_of_unit = spare.chunks_exact(units);
-        let mut index = 0;
+        let (mut index, mut at) = (0, 0);
         for page in u32::from(target.page.0)..u32::from(target.page.0) + pages {
-            for plane in target.planes.iter() {
-                let Some(page_units) = page_of_unit.next() else { unreachable!("the length was checked") };
-                let block = self.flat(&target, plane);
+            for plane in planes(target.planes) {
+                let block = self.flat(target, plane);
                 self.payload.program(Place { block: block as u32, page }, index, data);
                 let block = &mut self.blocks[block];
-                block.spare.set(self.grain, page, page_units);
+                block.spare.set(self.grain, page, &spare[at..at + units]);
                 block.next_page = page as u16 + 1;
                 index += 1;
+                at += units;
             }
         }
-        let work = Work { kind: WorkKind::Program, target, pages: pages as u16 };
+        let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
         let status = self.verify(&work);
         self.registers.taken_in.0 = 0;
-        self.occupy(&command, now, work, status)
+        self.occupy(class, now, work, status)
     }
 
     /// Carry out a data transfer ([`Command::DataIn`] or [`Command::DataOut`]) that has the bus from `now` to `until`.
     ///
     /// # Panics
     /// If [`Chip::probe`] does not say [`Probe::Ready`].
-    #[inline]
+    #[inline(always)]
     pub fn transfer(&mut self, command: Command, now: Nanos, until: Nanos) {
         assert!(until >= now, "a transfer ends after it begins");
-        self.demand(&command, now);
         if let Command::DataIn { bytes } = command {
+            self.demand(Class::DataIn, &command, now);
             self.registers.take_in(bytes);
             self.bus_takes_in = true;
         } else if let Command::DataOut { .. } = command {
+            self.demand(Class::DataOut, &command, now);
             self.registers.put_out();
             self.bus_takes_in = false;
         } else {
@@ -123,10 +136,10 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Insist that `command` is legal.
-    #[inline]
-    fn demand(&mut self, command: &Command, now: Nanos) {
+    #[inline(always)]
+    fn demand(&mut self, class: Class, command: &Command, now: Nanos) {
         assert!(now >= self.latest, "time runs back at a die: {now} after {}", self.latest);
-        if !matches!(self.earliest(command, now), Ok(from) if from <= now) {
+        if !matches!(self.earliest(class, command, now), Ok(from) if from <= now) {
             self.refuse(command, now);
         }
         self.latest = now;
@@ -142,30 +155,48 @@ impl<P: Payload> Chip<P> {
         }
     }
 
+    #[inline(always)]
+    fn read(&mut self, class: Class, target: Target, now: Nanos) -> Issued {
+        let cache = class == Class::CacheRead;
+        self.demand(class, &Command::Read { target, cache }, now);
+        let status = self.sense(&target);
+        let issued = self.occupy(class, now, Work { target, ..Work::OTHER }, status);
+        self.registers.sense(target, status, issued.ready_at, cache);
+        issued
+    }
+
     /// The array and the interface are busy as the rules say.
-    #[inline]
-    fn occupy(&mut self, command: &Command, now: Nanos, work: Work, status: Status) -> Issued {
-        let rule = Rule::of(Class::of(command));
-        let sum = |spans: &[Span]| spans.iter().fold(now, |at, &span| at + self.span(span, &work));
-        let ready_at = sum(rule.array_busy);
-        self.interface_until = if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { sum(rule.interface_busy) };
+    #[inline(always)]
+    fn occupy(&mut self, class: Class, now: Nanos, work: Work, status: Status) -> Issued {
+        let rule = Rule::of(class);
+        let ready_at = now + self.sum(rule.array_busy, &work);
+        self.interface_until =
+            if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { now + self.sum(rule.interface_busy, &work) };
         self.array_until = ready_at;
         self.work = work;
         self.status = status;
         Issued { ready_at, status }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn sum(&self, spans: &[Span], work: &Work) -> Nanos {
+        match *spans {
+            [span] => self.span(span, work),
+            [first, second] => self.span(first, work) + self.span(second, work),
+            _ => unreachable!("a command occupies the die for one span or for two"),
+        }
+    }
+
+    #[inline(always)]
     fn span(&self, span: Span, work: &Work) -> Nanos {
         let timing = &self.sheet.timing;
         match span {
             Span::Read => timing.read[self.page_type(work.target.page.0)],
-            Span::Program => match self.sheet.capabilities.program_scope {
+            Span::Copyback if work.kind == WorkKind::Other => timing.cache_busy,
+            Span::Program | Span::Copyback => match self.sheet.capabilities.program_scope {
                 ProgramScope::Page => timing.program[self.page_type(work.target.page.0)],
                 ProgramScope::Wordline => timing.program_wordline,
             },
-            Span::Copyback if work.kind == WorkKind::Other => timing.cache_busy,
-            Span::Copyback => self.span(Span::Program, work),
             Span::Erase => timing.erase,
             Span::HandOver => timing.cache_busy,
             Span::Suspend if self.work.kind == WorkKind::Erase => timing.suspend_erase,
@@ -178,10 +209,10 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Sense a page of each plane.
-    #[inline]
+    #[inline(always)]
     fn sense(&mut self, target: &Target) -> Status {
         let mut status = Status::Good;
-        for plane in target.planes.iter() {
+        for plane in planes(target.planes) {
             let place = self.place(target, plane);
             let block = &mut self.blocks[place.block as usize];
             block.reads = block.reads.saturating_add(1);
@@ -207,7 +238,7 @@ impl<P: Payload> Chip<P> {
 
     fn erase(&mut self, target: &Target) -> Status {
         let mut status = Status::Good;
-        for plane in target.planes.iter() {
+        for plane in planes(target.planes) {
             let index = self.flat(target, plane);
             let block = &mut self.blocks[index];
             let outcome = self.cells.erase(block.erases);
@@ -233,9 +264,10 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Program the page in the register. A die that programs whole wordlines in one shot collects the pages first.
-    fn copyback(&mut self, command: &Command, target: Target, now: Nanos) -> Issued {
+    fn copyback(&mut self, target: Target, now: Nanos) -> Issued {
+        let class = Class::Copyback;
         let Some(source) = self.registers.source else { unreachable!("the rules demand a page in the register") };
-        for plane in target.planes.iter() {
+        for plane in planes(target.planes) {
             let (from, to) = (self.place(&source, plane), self.place(&target, plane));
             self.payload.copy(from, to);
             // Unit by unit through a small array, because the spare areas of the two blocks may be in different forms.
@@ -258,13 +290,13 @@ impl<P: Payload> Chip<P> {
         let complete = u32::from(pages) == 1 || self.page_type(target.page.0) + 1 == usize::from(pages);
         if !complete {
             self.registers.collecting = Some(target);
-            return self.occupy(command, now, Work::OTHER, Status::Good);
+            return self.occupy(class, now, Work::OTHER, Status::Good);
         }
         self.registers.collecting = None;
         let first = PageId(target.page.0 + 1 - pages);
         let work = Work { kind: WorkKind::Program, target: Target { page: first, ..target }, pages };
         let status = self.verify(&work);
-        self.occupy(command, now, work, status)
+        self.occupy(class, now, work, status)
     }
 
     /// Stop everything. What was being changed is lost.
@@ -288,7 +320,7 @@ impl<P: Payload> Chip<P> {
     /// What `work` was changing can no longer be read.
     #[cold]
     fn ruin(&mut self, work: &Work) {
-        for plane in PlaneSet(work.target.planes.0).iter() {
+        for plane in planes(work.target.planes) {
             let block = self.flat(&work.target, plane) as u32;
             match work.kind {
                 WorkKind::Program => {

@@ -1,5 +1,6 @@
 //! The legality rules that belong to an address: range, page order inside a block, bad blocks and suspended blocks.
 
+use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{PlaneSet, ProgramScope, Target};
 use wordline_units::PlaneId;
 
@@ -12,7 +13,7 @@ impl<P: Payload> Chip<P> {
     /// The block of `target` in `plane`, counted over all planes.
     #[inline]
     pub(crate) fn flat(&self, target: &Target, plane: PlaneId) -> usize {
-        plane.0 as usize * self.sheet.geometry.blocks as usize + target.blocks[plane.0 as usize] as usize
+        plane.0 as usize * self.sheet.geometry.blocks as usize + block_of(target, plane) as usize
     }
 
     /// The block of `target` in `plane`.
@@ -40,13 +41,13 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Whether the target exists.
-    #[inline]
+    #[inline(always)]
     fn check_range(&self, target: &Target) -> Result<(), Why> {
-        let all = PlaneSet::first(self.sheet.geometry.planes);
-        if target.planes.is_empty() || target.planes.0 & !all.0 != 0 {
+        if target.planes.is_empty() || target.planes.0 & !self.planes.0 != 0 {
             return Err(Why::Planes);
         }
-        if target.planes.iter().any(|plane| u32::from(target.blocks[plane.0 as usize]) >= self.sheet.geometry.blocks) {
+        let blocks = self.sheet.geometry.blocks;
+        if planes(target.planes).any(|plane| u32::from(block_of(target, plane)) >= blocks) {
             return Err(Why::Block);
         }
         if u32::from(target.page.0) >= self.grain.pages {
@@ -56,7 +57,7 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Whether `target` may be read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
         if let Some(held) = &self.suspended
@@ -72,7 +73,7 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Whether `target` may be programmed, apart from its place in a wordline.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_program(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
         if let Some(held) = &self.suspended
@@ -80,7 +81,7 @@ impl<P: Payload> Chip<P> {
         {
             return Err(Why::SuspendedBlock);
         }
-        for plane in target.planes.iter() {
+        for plane in planes(target.planes) {
             let block = self.block_at(target, plane);
             match block.state {
                 State::Usable => {}
@@ -122,19 +123,37 @@ impl<P: Payload> Chip<P> {
     /// Whether the blocks of `target` may be erased. Its page means nothing.
     pub(crate) fn check_erase(&self, target: &Target) -> Result<(), Why> {
         self.check_range(&Target { page: wordline_units::PageId(0), ..*target })?;
-        if target.planes.iter().any(|plane| self.block_at(target, plane).state == State::FactoryBad) {
+        if planes(target.planes).any(|plane| self.block_at(target, plane).state == State::FactoryBad) {
             return Err(Why::FactoryBad);
         }
         Ok(())
     }
 }
 
+/// The block of `target` in `plane`, without a check of the plane: there is none beyond the fourth.
+#[inline]
+fn block_of(target: &Target, plane: PlaneId) -> u16 {
+    const _: () = assert!(PLANES_MAX == 4);
+    target.blocks[plane.0 as usize % PLANES_MAX]
+}
+
+/// The planes of a set, lowest first. It takes as many turns as there are planes, and most commands have one.
+#[inline]
+pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {
+    let mut rest = set.0;
+    std::iter::from_fn(move || {
+        let next = rest.trailing_zeros() as u8;
+        rest &= rest.wrapping_sub(1);
+        (next < u8::BITS as u8).then_some(PlaneId(next))
+    })
+}
+
 /// Whether two targets have a block in common.
 pub(crate) fn shares_block(a: &Target, b: &Target) -> bool {
-    PlaneSet(a.planes.0 & b.planes.0).iter().any(|plane| a.block(plane) == b.block(plane))
+    planes(PlaneSet(a.planes.0 & b.planes.0)).any(|plane| a.block(plane) == b.block(plane))
 }
 
 /// Whether two targets of the same planes have all blocks in common.
 fn same_blocks(a: &Target, b: &Target) -> bool {
-    a.planes.iter().all(|plane| a.block(plane) == b.block(plane))
+    planes(a.planes).all(|plane| a.block(plane) == b.block(plane))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wordline_flash::{Command, PlaneSet};
+use wordline_flash::Command;
 use wordline_units::{Bytes, Nanos};
 
 use crate::chip::{Chip, WorkKind};
@@ -100,17 +100,19 @@ impl<P: Payload> Chip<P> {
     /// Whether `command` may be issued at `now`. Changes nothing.
     #[inline]
     pub fn probe(&self, command: &Command, now: Nanos) -> Probe {
-        match self.earliest(command, now) {
+        match self.earliest(Class::of(command), command, now) {
             Ok(from) if from <= now => Probe::Ready,
             Ok(until) => Probe::Blocked { until },
             Err(why) => Probe::Illegal(why),
         }
     }
 
-    /// The earliest instant at which `command` is legal, walking its row of the rules.
-    #[inline]
-    pub(crate) fn earliest(&self, command: &Command, now: Nanos) -> Result<Nanos, Why> {
-        let rule = Rule::of(Class::of(command));
+    /// The earliest instant at which `command`, of class `class`, is legal, walking its row of the rules.
+    ///
+    /// Always inlined: where the class is known, as in [`Chip::issue`], the compiler walks the row and a read costs a few comparisons.
+    #[inline(always)]
+    pub(crate) fn earliest(&self, class: Class, command: &Command, now: Nanos) -> Result<Nanos, Why> {
+        let rule = Rule::of(class);
         self.check_ability(rule.ability)?;
         self.check_address(command)?;
         self.check_suspended(rule.suspended)?;
@@ -136,7 +138,7 @@ impl<P: Payload> Chip<P> {
         self.check_registers(rule.registers, from)
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_ability(&self, ability: Ability) -> Result<(), Why> {
         let able = &self.sheet.capabilities;
         let listed = match ability {
@@ -153,7 +155,7 @@ impl<P: Payload> Chip<P> {
         if listed { Ok(()) } else { Err(Why::Unsupported) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_address(&self, command: &Command) -> Result<(), Why> {
         match command {
             Command::Read { target, .. } => self.check_read(target),
@@ -171,11 +173,7 @@ impl<P: Payload> Chip<P> {
                 }
                 check_size(*bytes, self.page_bytes() * u64::from(planes))
             }
-            Command::DataIn { bytes } => {
-                let planes = PlaneSet::first(self.sheet.geometry.planes).len();
-                let room = self.page_bytes() * u64::from(planes * self.sheet.pages_per_program());
-                check_size(*bytes, room.saturating_sub(self.registers.taken_in.0))
-            }
+            Command::DataIn { bytes } => check_size(*bytes, self.room - self.registers.taken_in.0),
             Command::Suspend
             | Command::Resume
             | Command::SetFeature { .. }
@@ -185,7 +183,7 @@ impl<P: Payload> Chip<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_suspended(&self, need: Suspended) -> Result<(), Why> {
         let held = self.suspended.as_ref().map(|held| held.work.kind);
         match (need, held) {
@@ -196,7 +194,7 @@ impl<P: Payload> Chip<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_registers(&self, need: Registers, from: Nanos) -> Result<Nanos, Why> {
         let held = &self.registers;
         match need {
