@@ -1,3 +1,18 @@
-//! The drive.
+//! A drive: firmware cores, DRAM, channels, error correction and dies around one calendar.
+//!
+//! Everything that takes time is an event or a first-come-first-served resource; the state of the whole drive is plain data, so two drives live in one
+//! process and a run can be repeated to the last bit.
+
 pub mod config;
-pub use config::Config;
+mod construct;
+mod drive;
+mod flash;
+mod host;
+mod inspect;
+pub mod precondition;
+mod stripe;
+
+pub use config::{Config, Costs, Ecc};
+pub use drive::Drive;
+pub use host::Pace;
+pub use stripe::Stripe;

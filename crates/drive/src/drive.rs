@@ -1,0 +1,466 @@
+//! The drive and its calendar.
+
+use wordline_chip::Chip;
+use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
+use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
+
+use crate::config::Config;
+use crate::flash::Flight;
+use crate::host::{HostQueues, InFlight, Pace};
+use crate::stripe::{Stripe, Wiring};
+
+/// What the calendar holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Due {
+    /// The next request of an open loop arrives.
+    Arrival,
+    /// A core hears of a part of a request.
+    Hear { part: u32 },
+    /// A page has been sensed.
+    Sensed { flight: u32 },
+    /// A page has left the die.
+    Transferred { flight: u32 },
+    /// A read is corrected and in DRAM.
+    Read { flight: u32 },
+    /// A program, an erase or a copyback has ended, unless it was suspended since.
+    Worked { flight: u32, attempt: u32 },
+    /// A die can be suspended now, perhaps.
+    TrySuspend { flight: u32, attempt: u32 },
+    /// A suspend has taken hold.
+    Suspended { die: DieId },
+    /// A read's data has reached the host.
+    Delivered { slot: u32 },
+    /// A core's deadline.
+    Tick { core: u32 },
+}
+
+/// The part of a host request that goes to one core.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    slot: u32,
+    core: u32,
+    request: Request,
+}
+
+/// Latency parts of the flash operation that is being reported, for the request that ends with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Last {
+    pub(crate) array: Nanos,
+    pub(crate) channel: Nanos,
+    pub(crate) ecc: Nanos,
+}
+
+/// A drive in virtual time.
+#[derive(Debug)]
+pub struct Drive<O: Observer = ()> {
+    pub(crate) config: Config,
+    pub(crate) calendar: Calendar<Due>,
+    pub(crate) log: EventLog,
+    /// Who watches.
+    pub observer: O,
+    pub(crate) chips: IdMap<DieId, Chip>,
+    pub(crate) ftls: Vec<Ftl>,
+    pub(crate) stripe: Stripe,
+    pub(crate) wiring: Wiring,
+    pub(crate) cores: Vec<Server>,
+    ticks: Vec<Nanos>,
+    pub(crate) channels: Vec<Bus>,
+    pub(crate) ecc: Vec<Server>,
+    pub(crate) ecc_rate: Option<wordline_units::Rate>,
+    pub(crate) dram: Option<Bus>,
+    link_in: Option<Bus>,
+    link_out: Option<Bus>,
+    pub(crate) flights: Vec<Flight>,
+    pub(crate) idle_flights: Vec<u32>,
+    /// The program or erase each die is busy with.
+    pub(crate) working: IdMap<DieId, u32>,
+    parts: Vec<Part>,
+    idle_parts: Vec<u32>,
+    host: HostQueues,
+    /// The request of an open loop that arrives next.
+    expected: Option<HostRequest>,
+    pub(crate) last: Option<Last>,
+    completed: u64,
+    unit_sectors: u64,
+}
+
+impl<O: Observer> Drive<O> {
+    /// A new drive, all blocks erased, watched by `observer`.
+    pub fn new(config: Config, observer: O) -> Drive<O> {
+        let geometry = config.sheet.geometry;
+        let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
+        let chips: IdMap<DieId, Chip> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
+            Chip::new(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page)
+        });
+        let stripe = Stripe::new(config.cores, config.stripe_units);
+        let wiring = Wiring::new(&geometry, config.cores);
+        let dies = geometry.dies() / config.cores;
+        let ftls = (0..config.cores)
+            .map(|core| {
+                let mut firmware = config.firmware.clone();
+                firmware.dies = dies;
+                firmware.core = core;
+                firmware.seed = config.seed;
+                firmware.exported_units = stripe.share(core, config.exported_units);
+                firmware.factory_bad =
+                    (0..dies as u16).map(|local| factory_bad(&chips[wiring.die(core, DieId(local))], &geometry)).collect();
+                Ftl::new(firmware)
+            })
+            .collect();
+        Drive {
+            calendar: Calendar::default(),
+            log: EventLog::default(),
+            observer,
+            chips,
+            ftls,
+            stripe,
+            wiring,
+            cores: vec![Server::default(); config.cores as usize],
+            ticks: vec![Nanos::MAX; config.cores as usize],
+            channels: vec![Bus::new(config.channel); geometry.channels as usize],
+            ecc: vec![Server::default(); geometry.channels as usize],
+            ecc_rate: config.ecc.rate,
+            dram: config.dram.map(Bus::new),
+            link_in: config.link.map(Bus::new),
+            link_out: config.link.map(Bus::new),
+            flights: Vec::new(),
+            idle_flights: Vec::new(),
+            working: IdMap::from_fn(geometry.dies() as usize, |_| u32::MAX),
+            parts: Vec::new(),
+            idle_parts: Vec::new(),
+            host: HostQueues::default(),
+            expected: None,
+            last: None,
+            completed: 0,
+            unit_sectors: config.firmware.unit.0 / SECTOR_BYTES,
+            config,
+        }
+    }
+
+    /// What it is made of.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The present.
+    pub fn now(&self) -> Nanos {
+        self.calendar.now()
+    }
+
+    /// The identity of the run so far.
+    pub fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// Its firmware cores.
+    pub fn firmware(&self) -> &[Ftl] {
+        &self.ftls
+    }
+
+    /// How many requests have been acknowledged.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Requests that have arrived and are not yet acknowledged.
+    pub fn outstanding(&self) -> u32 {
+        self.host.outstanding
+    }
+
+    /// Whether some core has stopped taking writes.
+    pub fn is_worn_out(&self) -> bool {
+        self.ftls.iter().any(Ftl::is_worn_out)
+    }
+
+    /// Serve `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged. Returns how many were.
+    ///
+    /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
+    pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {
+        let before = self.completed;
+        let goal = completions.map_or(u64::MAX, |count| before + count);
+        let mut exhausted = false;
+        while self.completed < goal {
+            match pace {
+                Pace::Closed { depth } => {
+                    while !exhausted && self.host.outstanding < depth {
+                        match load.next() {
+                            Some(request) => self.arrive(self.calendar.now(), &request),
+                            None => exhausted = true,
+                        }
+                    }
+                }
+                Pace::Open { origin } => {
+                    if self.expected.is_none() && !exhausted {
+                        self.expected = load.next();
+                        exhausted = self.expected.is_none();
+                        if let Some(request) = &self.expected {
+                            // A trace whose lines are out of order cannot bring a request into the past.
+                            self.calendar.enter((origin + request.at).max(self.calendar.now()), Due::Arrival);
+                        }
+                    }
+                }
+            }
+            if exhausted && self.host.outstanding == 0 && self.expected.is_none() {
+                break;
+            }
+            let Some((now, due)) = self.calendar.pop() else {
+                panic!("{}", self.post_mortem("nothing is due, yet requests are outstanding"));
+            };
+            self.handle(now, due);
+        }
+        self.completed - before
+    }
+
+    /// Let the drive finish what it has begun: write out the buffer and wait until nothing is under way. The host asks for a flush, which is logged as one.
+    pub fn settle(&mut self) {
+        let flush = HostRequest { at: self.now(), sector: 0, sectors: 0, op: HostOp::Flush, priority: Default::default(), fua: false };
+        self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
+        while !self.ftls.iter().all(Ftl::is_quiet) {
+            let Some((now, due)) = self.calendar.pop() else {
+                break;
+            };
+            self.handle(now, due);
+        }
+    }
+
+    fn handle(&mut self, now: Nanos, due: Due) {
+        match due {
+            Due::Hear { part } => {
+                let Part { slot, core, request } = self.parts[part as usize];
+                self.host.requests[slot as usize].heard = now;
+                self.ftls[core as usize].submit(now, request);
+                self.pump(now, core);
+            }
+            Due::Sensed { flight } => self.sensed(now, flight),
+            Due::Transferred { flight } => self.transferred(now, flight),
+            Due::Read { flight } => self.read_done(now, flight),
+            Due::Worked { flight, attempt } => self.worked(now, flight, attempt),
+            Due::TrySuspend { flight, attempt } => self.try_suspend(now, flight, attempt),
+            Due::Suspended { die } => self.suspended(now, die),
+            Due::Delivered { slot } => self.complete(now, slot),
+            Due::Tick { core } => {
+                self.ticks[core as usize] = Nanos::MAX;
+                self.ftls[core as usize].tick(now);
+                self.pump(now, core);
+            }
+            Due::Arrival => {
+                let request = self.expected.take().expect("an arrival is due only while a request is expected");
+                self.arrive(now, &request);
+            }
+        }
+    }
+
+    /// Do everything `core` wants done now.
+    pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
+        loop {
+            while let Some(operation) = self.ftls[core as usize].speak(now) {
+                self.issue(now, core, operation);
+            }
+            let mut heard = false;
+            while let Some(done) = self.ftls[core as usize].acknowledge() {
+                self.acknowledged(now, done);
+                heard = true;
+            }
+            if !heard {
+                break;
+            }
+        }
+        self.last = None;
+        while let Some(note) = self.ftls[core as usize].note() {
+            let event = match note {
+                Note::Retired(group) => {
+                    let layout = self.ftls[core as usize].layout();
+                    Event::Retired { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
+                }
+                Note::WornOut => Event::WornOut,
+            };
+            self.emit(now, event);
+        }
+        if let Some(deadline) = self.ftls[core as usize].next_deadline()
+            && deadline > now
+            && deadline < self.ticks[core as usize]
+        {
+            self.ticks[core as usize] = deadline;
+            self.calendar.enter(deadline, Due::Tick { core });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn emit(&mut self, now: Nanos, event: Event) {
+        self.log.record(now, &event);
+        self.observer.observe(now, &event);
+    }
+
+    fn arrive(&mut self, now: Nanos, request: &HostRequest) {
+        let end = request.sector + u64::from(request.sectors);
+        assert!(
+            end <= self.config.exported_units * self.unit_sectors,
+            "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
+        );
+        assert!(request.sectors > 0 || request.op == HostOp::Flush, "only a flush has no sectors");
+        let &HostRequest { sector, sectors, op, priority, fua, .. } = request;
+        let slot = self.host.arrive(InFlight {
+            op,
+            priority,
+            fua,
+            sector,
+            sectors,
+            arrived: now,
+            fetched: now,
+            heard: now,
+            parts: 0,
+            ok: true,
+            stages: Stages::default(),
+        });
+        self.emit(now, Event::Arrived { request: RequestId(slot), op, priority, sectors });
+        self.fetch(now);
+    }
+
+    /// Take waiting requests in, as far as the device's queue has room.
+    fn fetch(&mut self, now: Nanos) {
+        while self.host.inside < self.config.queue_depth {
+            let Some(slot) = self.host.next() else {
+                break;
+            };
+            self.host.inside += 1;
+            self.take_in(now, slot);
+        }
+    }
+
+    fn take_in(&mut self, now: Nanos, slot: u32) {
+        let InFlight { op, sector, sectors, arrived, .. } = self.host.requests[slot as usize];
+        let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
+        // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
+        let mut data_in = now;
+        if op == HostOp::Write {
+            if let Some(link) = &mut self.link_in {
+                data_in = data_in.max(link.transfer(now, bytes, Nanos::ZERO).1);
+            }
+            if let Some(dram) = &mut self.dram {
+                data_in = data_in.max(dram.transfer(now, bytes, Nanos::ZERO).1);
+            }
+        }
+        let first = sector / self.unit_sectors;
+        let units = if sectors == 0 { 0 } else { ((sector + u64::from(sectors) - 1) / self.unit_sectors - first + 1) as u32 };
+        let mut worked = now;
+        let mut parts = 0;
+        for core in 0..self.config.cores {
+            let Some(request) = self.share(slot, core, first, units) else {
+                continue;
+            };
+            let cost = self.config.costs.command + self.config.costs.unit * u64::from(request.units);
+            let done = self.cores[core as usize].occupy(now, cost);
+            worked = worked.max(done);
+            parts += 1;
+            let part = self.store_part(Part { slot, core, request });
+            self.parts[part as usize].request.id = part;
+            self.calendar.enter(done.max(data_in), Due::Hear { part });
+        }
+        let request = &mut self.host.requests[slot as usize];
+        request.fetched = now;
+        request.parts = parts;
+        request.stages.host_queue = now - arrived;
+        request.stages.core = worked - now;
+        request.stages.dram = data_in.saturating_sub(worked);
+    }
+
+    /// The part of the request in `slot` that falls to `core`: a run of units that is consecutive there.
+    fn share(&self, slot: u32, core: u32, first: u64, units: u32) -> Option<Request> {
+        let InFlight { op, sector, sectors, priority, fua, .. } = self.host.requests[slot as usize];
+        if op == HostOp::Flush {
+            return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority, fua });
+        }
+        let (lpn, end) = (self.stripe.share(core, first), self.stripe.share(core, first + u64::from(units)));
+        if lpn == end {
+            return None;
+        }
+        // The request may begin and end inside a unit; only the core that owns that unit skips sectors.
+        let skip_head = if self.stripe.locate(first).0 == core { (sector % self.unit_sectors) as u32 } else { 0 };
+        let last = first + u64::from(units) - 1;
+        let stop = (last + 1) * self.unit_sectors - (sector + u64::from(sectors));
+        let skip_tail = if self.stripe.locate(last).0 == core { stop as u32 } else { 0 };
+        Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua })
+    }
+
+    fn store_part(&mut self, part: Part) -> u32 {
+        match self.idle_parts.pop() {
+            Some(slot) => {
+                self.parts[slot as usize] = part;
+                slot
+            }
+            None => {
+                self.parts.push(part);
+                (self.parts.len() - 1) as u32
+            }
+        }
+    }
+
+    fn acknowledged(&mut self, now: Nanos, done: Acknowledgement) {
+        let slot = self.parts[done.id as usize].slot;
+        self.idle_parts.push(done.id);
+        let last = self.last;
+        let request = &mut self.host.requests[slot as usize];
+        request.ok &= done.ok;
+        request.parts -= 1;
+        if request.parts > 0 {
+            return;
+        }
+        let rest = now - request.arrived - request.stages.total();
+        let Last { array, channel, ecc } = last.unwrap_or_default();
+        let flash = array + channel + ecc;
+        let stages = &mut request.stages;
+        if flash <= rest {
+            (stages.die, stages.channel, stages.ecc) = (array, channel, ecc);
+            let waited = rest - flash;
+            if request.op == HostOp::Read { stages.die_wait = waited } else { stages.buffer = waited }
+        } else {
+            // The operation that released it began before it arrived (a flush, a wait for room): all of it was waiting.
+            stages.buffer = rest;
+        }
+        let delivered = if request.op == HostOp::Read { self.deliver(now, slot) } else { now };
+        if delivered == now {
+            self.complete(now, slot);
+        } else {
+            self.calendar.enter(delivered, Due::Delivered { slot });
+        }
+    }
+
+    /// Send a read's data to the host; returns when it is there.
+    fn deliver(&mut self, now: Nanos, slot: u32) -> Nanos {
+        let request = &mut self.host.requests[slot as usize];
+        let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
+        let mut end = now;
+        if let Some(dram) = &mut self.dram {
+            end = end.max(dram.transfer(now, bytes, Nanos::ZERO).1);
+        }
+        if let Some(link) = &mut self.link_out {
+            end = end.max(link.transfer(now, bytes, Nanos::ZERO).1);
+        }
+        request.stages.dram += end - now;
+        end
+    }
+
+    fn complete(&mut self, now: Nanos, slot: u32) {
+        let InFlight { op, priority, sector, sectors, arrived, ok, stages, .. } = self.host.requests[slot as usize];
+        self.host.inside -= 1;
+        self.host.leave(slot);
+        self.completed += 1;
+        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, ok };
+        self.emit(now, Event::Completed(done));
+        self.fetch(now);
+    }
+
+    /// Why the run cannot go on, with what is needed to repeat it.
+    pub(crate) fn post_mortem(&self, what: &str) -> String {
+        format!("{what}\nseed {}, event {}, now {}; the last events:\n{}", self.config.seed, self.log.count(), self.now(), self.log.tail())
+    }
+}
+
+fn factory_bad(chip: &Chip, geometry: &wordline_units::Geometry) -> Vec<(u8, u16)> {
+    (0..geometry.planes as u8)
+        .flat_map(|plane| (0..geometry.blocks as u16).map(move |block| (plane, block)))
+        .filter(|&(plane, block)| chip.is_factory_bad(wordline_units::PlaneId(plane), BlockId(u32::from(block))))
+        .collect()
+}

@@ -1,0 +1,333 @@
+//! Operations on dies: from the firmware's order to its report.
+//!
+//! ```text
+//!   read      order ─core─► sense ──Sensed──► bus ──Transferred──► ECC, DRAM ──Read──► report
+//!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
+//!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
+//!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
+//! ```
+
+use wordline_chip::Probe;
+use wordline_engine::{Event, FlashEvent, Observer};
+use wordline_flash::{Command, Operation, OperationKind, Report, Status, Target};
+use wordline_units::{BlockId, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, PlaneId};
+
+use crate::drive::{Drive, Due, Last};
+
+/// The most units one report names: four planes × four pages of a one-shot program × 32 units of 512 bytes.
+const SPARE_MAX: usize = 512;
+
+/// An operation under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    core: u32,
+    die: DieId,
+    operation: Operation,
+    issued: Nanos,
+    /// When the array began.
+    array_from: Nanos,
+    array: Nanos,
+    /// When the page was sensed.
+    sensed: Nanos,
+    /// When the page had left the die.
+    transferred: Nanos,
+    bus: Nanos,
+    dram: Nanos,
+    core_span: Nanos,
+    status: Status,
+    /// Counts suspends, so that a completion that was overtaken by one is recognised.
+    attempt: u32,
+}
+
+impl<O: Observer> Drive<O> {
+    /// Carry out what `core` ordered.
+    pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: Operation) {
+        let die = self.wiring.die(core, operation.die);
+        match operation.kind {
+            OperationKind::Suspend => {
+                let flight = self.working[die];
+                return self.try_suspend(now, flight, self.flights[flight as usize].attempt);
+            }
+            OperationKind::Resume => return self.resume(now, die),
+            OperationKind::Read { .. } | OperationKind::Program { .. } | OperationKind::Erase { .. } | OperationKind::Copyback { .. } => {}
+        }
+        let cost = self.config.costs.operation;
+        let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
+        let mut flight = Flight {
+            core,
+            die,
+            operation,
+            issued: now,
+            array_from: start,
+            array: Nanos::ZERO,
+            sensed: start,
+            transferred: start,
+            bus: Nanos::ZERO,
+            dram: Nanos::ZERO,
+            core_span: cost,
+            status: Status::Good,
+            attempt: 0,
+        };
+        let overhead = self.config.sheet.timing.bus_overhead;
+        let channel = self.wiring.channel(die);
+        match operation.kind {
+            OperationKind::Read { target, .. } => {
+                let issued = self.chips[die].issue(Command::Read { target, cache: false }, start);
+                flight.array = issued.ready_at - start;
+                flight.status = issued.status;
+                flight.sensed = issued.ready_at;
+                let slot = self.store(flight);
+                self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
+            }
+            OperationKind::Program { target, bytes } => {
+                let mut data = start;
+                if let Some(dram) = &mut self.dram {
+                    let (span, end) = dram.transfer(start, bytes, Nanos::ZERO);
+                    (flight.dram, data) = (span, end);
+                }
+                // The page flows out of DRAM through the bus into the die: the bus is held for its own span, and the data is in when both are through.
+                let (span, end) = self.channels[channel.0 as usize].transfer(start, bytes, overhead);
+                let loaded = end.max(data);
+                let chip = &mut self.chips[die];
+                chip.transfer(Command::DataIn { bytes }, end - span, loaded);
+                let spare = self.ftls[core as usize].spare(operation.die);
+                let issued = chip.program(Command::Program { target, cache: false }, loaded, spare, &());
+                flight.bus = span;
+                flight.array_from = loaded;
+                flight.transferred = loaded;
+                self.work(flight, loaded, issued.ready_at, issued.status);
+            }
+            OperationKind::Erase { target } => {
+                let issued = self.chips[die].issue(Command::Erase { target }, start);
+                self.work(flight, start, issued.ready_at, issued.status);
+            }
+            OperationKind::Copyback { from, to } => {
+                let chip = &mut self.chips[die];
+                let sensed = chip.issue(Command::Read { target: from, cache: false }, start).ready_at;
+                let issued = chip.issue(Command::CopybackProgram { target: to }, sensed);
+                self.work(flight, start, issued.ready_at, issued.status);
+            }
+            OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
+        }
+    }
+
+    /// The array works on `flight` until `end`.
+    fn work(&mut self, mut flight: Flight, from: Nanos, end: Nanos, status: Status) {
+        flight.array = end - from;
+        flight.status = status;
+        let die = flight.die;
+        let slot = self.store(flight);
+        self.working[die] = slot;
+        self.calendar.enter(end, Due::Worked { flight: slot, attempt: 0 });
+    }
+
+    /// The page is in the register: it takes its turn on the bus.
+    pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
+        let flight = &mut self.flights[slot as usize];
+        let OperationKind::Read { bytes, .. } = flight.operation.kind else { unreachable!("only reads are sensed") };
+        let channel = self.wiring.channel(flight.die);
+        let (span, end) = self.channels[channel.0 as usize].transfer(now, bytes, self.config.sheet.timing.bus_overhead);
+        flight.bus = span;
+        flight.transferred = end;
+        self.chips[flight.die].transfer(Command::DataOut { bytes }, end - span, end);
+        self.calendar.enter(end, Due::Transferred { flight: slot });
+    }
+
+    /// The page has left the die, which is free again; its data goes on through error correction into DRAM.
+    pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
+        let flight = &mut self.flights[slot as usize];
+        let OperationKind::Read { bytes, .. } = flight.operation.kind else { unreachable!("only reads are transferred") };
+        let channel = self.wiring.channel(flight.die).0 as usize;
+        let mut end = now;
+        if let Some(rate) = self.ecc_rate {
+            end = self.ecc[channel].occupy(now, rate.span(bytes));
+        }
+        end += self.config.ecc.latency;
+        if let Some(dram) = &mut self.dram {
+            let (span, through) = dram.transfer(now, bytes, Nanos::ZERO);
+            flight.dram = span;
+            end = end.max(through);
+        }
+        let (core, local) = (flight.core, flight.operation.die);
+        self.ftls[core as usize].die_ready(local);
+        if end == now {
+            return self.read_done(now, slot);
+        }
+        self.calendar.enter(end, Due::Read { flight: slot });
+        self.pump(now, core);
+    }
+
+    /// The data is there: the firmware hears of it.
+    pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
+        let flight = self.flights[slot as usize];
+        self.idle_flights.push(slot);
+        self.last = Some(Last { array: flight.array, channel: flight.transferred - flight.sensed, ecc: now - flight.transferred });
+        self.finish(now, &flight, FlashOp::Read);
+        let mut spare = [Lpn(u32::MAX); SPARE_MAX];
+        let mut count = 0;
+        // The firmware looks at spare areas only when it moves data; a host read need not fetch them.
+        if !matches!(flight.operation.cause, Cause::Host | Cause::Fill)
+            && let OperationKind::Read { target, .. } = flight.operation.kind
+        {
+            count = self.spare_of(flight.die, &target, 1, &mut spare);
+        }
+        self.report(now, &flight, &spare[..count]);
+    }
+
+    /// A program, an erase or a copyback has ended.
+    pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u32) {
+        let flight = self.flights[slot as usize];
+        if flight.attempt != attempt {
+            return;
+        }
+        self.idle_flights.push(slot);
+        self.working[flight.die] = u32::MAX;
+        self.last = Some(Last {
+            array: flight.array,
+            channel: flight.transferred.saturating_sub(flight.issued + flight.core_span),
+            ecc: Nanos::ZERO,
+        });
+        let mut spare = [Lpn(u32::MAX); SPARE_MAX];
+        let mut count = 0;
+        let op = match flight.operation.kind {
+            OperationKind::Program { .. } => FlashOp::Program,
+            OperationKind::Erase { .. } => FlashOp::Erase,
+            OperationKind::Copyback { from, .. } => {
+                count = self.spare_of(flight.die, &from, self.config.sheet.pages_per_program(), &mut spare);
+                FlashOp::Copyback
+            }
+            OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
+        };
+        self.finish(now, &flight, op);
+        self.ftls[flight.core as usize].suspend_refused(flight.operation.die);
+        self.ftls[flight.core as usize].die_ready(flight.operation.die);
+        self.report(now, &flight, &spare[..count]);
+    }
+
+    fn report(&mut self, now: Nanos, flight: &Flight, spare: &[Lpn]) {
+        let report =
+            Report { tag: flight.operation.tag, die: flight.operation.die, status: flight.status, corrected_bits: 0, array: flight.array };
+        self.ftls[flight.core as usize].report(now, &report, spare);
+        self.pump(now, flight.core);
+    }
+
+    /// The spare areas of `pages` pages from `target`, plane by plane in each page, unit by unit in each plane.
+    fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut [Lpn; SPARE_MAX]) -> usize {
+        let units = self.ftls[0].layout().units_per_page;
+        let mut count = 0;
+        for page in 0..pages {
+            let page = wordline_units::PageId(target.page.0 + page as u16);
+            for plane in target.planes.iter() {
+                for unit in 0..units {
+                    spare[count] = self.chips[die].spare(plane, target.block(plane), page, unit);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
+    /// Write down the end of `flight`.
+    fn finish(&mut self, now: Nanos, flight: &Flight, op: FlashOp) {
+        let (target, pages) = match flight.operation.kind {
+            OperationKind::Read { target, .. } => (target, target.planes.len()),
+            OperationKind::Program { target, .. } => (target, target.planes.len() * self.config.sheet.pages_per_program()),
+            OperationKind::Copyback { to, .. } => (to, to.planes.len() * self.config.sheet.pages_per_program()),
+            OperationKind::Erase { target } => (target, target.planes.len()),
+            OperationKind::Suspend | OperationKind::Resume => unreachable!("not an operation of its own"),
+        };
+        let ftl = &self.ftls[flight.core as usize];
+        let [host_units, moved_units, padding_units] = match op {
+            FlashOp::Program => ftl.carried(flight.operation.die),
+            FlashOp::Copyback => [0, ftl.layout().units_per_program as u16, 0],
+            FlashOp::Read | FlashOp::Erase => [0; 3],
+        };
+        let event = FlashEvent {
+            die: flight.die,
+            channel: self.wiring.channel(flight.die),
+            op,
+            cause: flight.operation.cause,
+            block: target.planes.iter().next().map_or(BlockId(0), |plane: PlaneId| target.block(plane)),
+            page: target.page,
+            pages: pages as u16,
+            host_units,
+            moved_units,
+            padding_units,
+            issued: flight.issued,
+            array: flight.array,
+            bus: flight.bus,
+            dram: flight.dram,
+            core: flight.core_span,
+            ok: flight.status == Status::Good,
+        };
+        self.emit(now, Event::Flash(event));
+    }
+
+    /// Suspend what `slot` does, as soon as the die lets itself be suspended.
+    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: u32, attempt: u32) {
+        if slot == u32::MAX || self.flights[slot as usize].attempt != attempt {
+            return;
+        }
+        let flight = self.flights[slot as usize];
+        if self.working[flight.die] != slot {
+            return;
+        }
+        // Data still on its way in belongs to the bus; the array can be suspended once it works.
+        if flight.array_from > now {
+            return self.calendar.enter(flight.array_from, Due::TrySuspend { flight: slot, attempt });
+        }
+        match self.chips[flight.die].probe(&Command::Suspend, now) {
+            Probe::Ready => {
+                let remaining = self.chips[flight.die].array_until() - now;
+                let ready_at = self.chips[flight.die].issue(Command::Suspend, now).ready_at;
+                let flight = &mut self.flights[slot as usize];
+                flight.attempt += 1;
+                // What is left is counted when it is done; the time the suspend itself takes is the array's too.
+                flight.array = flight.array - remaining + (ready_at - now);
+                let die = flight.die;
+                self.calendar.enter(ready_at, Due::Suspended { die });
+            }
+            Probe::Blocked { until } if until < self.chips[flight.die].array_until() => {
+                self.calendar.enter(until, Due::TrySuspend { flight: slot, attempt });
+            }
+            Probe::Blocked { .. } | Probe::Illegal(_) => {
+                self.ftls[flight.core as usize].suspend_refused(flight.operation.die);
+            }
+        }
+    }
+
+    /// The die is free for reads.
+    pub(crate) fn suspended(&mut self, now: Nanos, die: DieId) {
+        let (core, local) = self.wiring.home(die);
+        self.ftls[core as usize].die_ready(local);
+        self.pump(now, core);
+    }
+
+    fn resume(&mut self, now: Nanos, die: DieId) {
+        let ready_at = self.chips[die].issue(Command::Resume, now).ready_at;
+        let slot = self.working[die];
+        let flight = &mut self.flights[slot as usize];
+        flight.array_from = now;
+        flight.array += ready_at - now;
+        let attempt = flight.attempt;
+        self.calendar.enter(ready_at, Due::Worked { flight: slot, attempt });
+    }
+
+    fn store(&mut self, flight: Flight) -> u32 {
+        match self.idle_flights.pop() {
+            Some(slot) => {
+                self.flights[slot as usize] = flight;
+                slot
+            }
+            None => {
+                self.flights.push(flight);
+                (self.flights.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Bytes one unit takes.
+    pub fn unit_bytes(&self) -> Bytes {
+        self.config.firmware.unit
+    }
+}

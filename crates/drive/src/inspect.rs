@@ -1,0 +1,72 @@
+//! Looking into a drive: block maps and whole-drive audits.
+
+use wordline_engine::{BlockState, BlockView, Observer};
+use wordline_ftl::groups::Use;
+use wordline_ftl::{Group, UnitAddr};
+use wordline_units::{BlockId, Lpn};
+
+use crate::drive::Drive;
+
+impl<O: Observer> Drive<O> {
+    /// Every block group, die by die.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockView> + '_ {
+        self.chips.iter().flat_map(move |(die, _)| {
+            let (core, local) = self.wiring.home(die);
+            let ftl = &self.ftls[core as usize];
+            let layout = ftl.layout();
+            (0..layout.groups).map(move |number| {
+                let group = layout.group_at(local, number);
+                let groups = ftl.groups();
+                let state = match groups.use_of(group) {
+                    Use::Free => BlockState::Free,
+                    Use::Active => BlockState::Active,
+                    Use::Closed | Use::Draining | Use::Drained => BlockState::Closed,
+                    Use::Bad => BlockState::Bad,
+                };
+                BlockView {
+                    die,
+                    block: BlockId(number),
+                    state,
+                    valid: groups.valid(group),
+                    capacity: layout.units_per_group,
+                    erases: groups.erases(group),
+                }
+            })
+        })
+    }
+
+    /// Check every table of every core against the others and against the flash itself.
+    pub fn audit(&self) -> Result<(), String> {
+        for (core, ftl) in self.ftls.iter().enumerate() {
+            ftl.audit(|addr| self.spare_at(core as u32, addr)).map_err(|problem| format!("core {core}: {problem}"))?;
+            let layout = ftl.layout();
+            for group in (0..layout.group_count() as u32).map(Group) {
+                let die = self.wiring.die(core as u32, layout.die(group));
+                let (blocks, erases) = (ftl.groups().blocks(group), ftl.groups().erases(group));
+                for plane in 0..layout.planes as u8 {
+                    let block = BlockId(u32::from(blocks[usize::from(plane)]));
+                    let counted = self.chips[die].erases(wordline_units::PlaneId(plane), block);
+                    if ftl.groups().use_of(group) != Use::Bad && counted != erases {
+                        return Err(format!("core {core}: {group:?} counts {erases} erases, the die {counted}"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn spare_at(&self, core: u32, addr: UnitAddr) -> Lpn {
+        let ftl = &self.ftls[core as usize];
+        let layout = ftl.layout();
+        let group = layout.group(addr);
+        let place = layout.place(layout.offset(addr));
+        let block = ftl.groups().blocks(group)[place.plane.0 as usize];
+        self.chips[self.wiring.die(core, layout.die(group))].spare(place.plane, BlockId(u32::from(block)), place.page, place.unit)
+    }
+
+    /// Bytes of memory that maps and spare areas take.
+    pub fn memory_bytes(&self) -> usize {
+        let maps: usize = self.ftls.iter().map(|ftl| ftl.map().bytes()).sum();
+        maps + self.chips.iter().map(|(_, chip)| chip.memory_bytes()).sum::<usize>()
+    }
+}

@@ -1,0 +1,134 @@
+//! Who owns what: the host's addresses striped over firmware cores, the dies dealt out to them.
+
+use wordline_units::{ChannelId, DieId, Geometry, Id};
+
+/// The static striping of logical units over cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stripe {
+    cores: u32,
+    units: u32,
+}
+
+impl Stripe {
+    /// Runs of `units` units go to `cores` cores in turn.
+    pub fn new(cores: u32, units: u32) -> Stripe {
+        assert!(cores > 0 && units > 0);
+        Stripe { cores, units }
+    }
+
+    /// The core of a unit of the drive, and the unit's number there.
+    #[inline]
+    pub fn locate(&self, unit: u64) -> (u32, u32) {
+        if self.cores == 1 {
+            return (0, unit as u32);
+        }
+        let (row, offset) = (unit / u64::from(self.units), unit % u64::from(self.units));
+        let (turn, core) = (row / u64::from(self.cores), row % u64::from(self.cores));
+        (core as u32, (turn * u64::from(self.units) + offset) as u32)
+    }
+
+    /// The units of `core` among the first `units` of the drive.
+    #[inline]
+    pub fn share(&self, core: u32, units: u64) -> u32 {
+        if self.cores == 1 {
+            return units as u32;
+        }
+        let row = u64::from(self.units) * u64::from(self.cores);
+        let rest = (units % row).saturating_sub(u64::from(core) * u64::from(self.units)).min(u64::from(self.units));
+        (units / row * u64::from(self.units) + rest) as u32
+    }
+}
+
+/// Which die belongs to which core, and which channel it hangs on.
+#[derive(Clone, Debug)]
+pub(crate) struct Wiring {
+    homes: Vec<(u32, DieId)>,
+    dies: Vec<Vec<DieId>>,
+    channels: u32,
+}
+
+impl Wiring {
+    /// Whole channels to each core where the counts allow it, single dies in turn otherwise. A core's own dies are counted across its channels first, so that neighbours in its turn are on different buses.
+    pub(crate) fn new(geometry: &Geometry, cores: u32) -> Wiring {
+        let (channels, dies) = (geometry.channels, geometry.dies());
+        assert!(dies.is_multiple_of(cores), "{dies} dies cannot be dealt out to {cores} cores");
+        let mut table = vec![Vec::new(); cores as usize];
+        let mut homes = vec![(0, DieId(0)); dies as usize];
+        for (core, owned) in table.iter_mut().enumerate() {
+            for local in 0..dies / cores {
+                let die = if channels.is_multiple_of(cores) {
+                    let each = channels / cores;
+                    local / each * channels + core as u32 * each + local % each
+                } else {
+                    local * cores + core as u32
+                };
+                homes[die as usize] = (core as u32, DieId(local as u16));
+                owned.push(DieId(die as u16));
+            }
+        }
+        Wiring { homes, dies: table, channels }
+    }
+
+    /// The core that owns `die`, and the die's number there.
+    pub(crate) fn home(&self, die: DieId) -> (u32, DieId) {
+        self.homes[die.index()]
+    }
+
+    /// The die that is `local` of `core`.
+    #[inline]
+    pub(crate) fn die(&self, core: u32, local: DieId) -> DieId {
+        self.dies[core as usize][local.index()]
+    }
+
+    /// The channel of `die`.
+    #[inline]
+    pub(crate) fn channel(&self, die: DieId) -> ChannelId {
+        ChannelId((u32::from(die.0) % self.channels) as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_units::{Bytes, CellKind};
+
+    #[test]
+    fn striping_gives_each_unit_one_place() {
+        for (cores, units) in [(1, 1), (4, 1), (4, 16), (3, 5)] {
+            let stripe = Stripe::new(cores, units);
+            let total = 1_000u64;
+            let mut seen = vec![0; cores as usize];
+            let mut places = std::collections::BTreeSet::new();
+            for unit in 0..total {
+                let place = stripe.locate(unit);
+                assert!(places.insert(place));
+                seen[place.0 as usize] += 1;
+            }
+            for (core, &count) in seen.iter().enumerate() {
+                assert_eq!(stripe.share(core as u32, total), count);
+            }
+        }
+    }
+
+    #[test]
+    fn every_die_has_one_home() {
+        let geometry = |channels, dies_per_channel| Geometry {
+            channels,
+            dies_per_channel,
+            planes: 1,
+            blocks: 1,
+            layers: 1,
+            wordlines_per_layer: 1,
+            cell: CellKind::Tlc,
+            page: Bytes::kib(16),
+            spare: Bytes(0),
+        };
+        for (channels, dies, cores) in [(2, 4, 1), (16, 32, 4), (2, 4, 4), (3, 4, 2)] {
+            let wiring = Wiring::new(&geometry(channels, dies), cores);
+            for die in 0..(channels * dies) as u16 {
+                let (core, local) = wiring.home(DieId(die));
+                assert_eq!(wiring.die(core, local), DieId(die));
+            }
+        }
+    }
+}
