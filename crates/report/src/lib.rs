@@ -14,11 +14,13 @@ pub mod checks;
 pub mod compare;
 pub mod conclude;
 pub mod histogram;
+pub mod html;
 pub mod measured;
 pub mod metrics;
 pub mod result;
 pub mod scope;
 pub mod series;
+pub mod text;
 pub mod totals;
 pub mod violation;
 

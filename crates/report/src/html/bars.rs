@@ -1,0 +1,237 @@
+//! Bars: where the time of a request went, how busy the parts were, how worn the blocks are.
+
+use std::fmt::Write;
+
+use wordline_engine::Stages;
+
+use super::axis::{Axis, Unit, micros, short};
+use super::chart::figure_head;
+use super::{escape, percent};
+use crate::conclude::DriveDetail;
+use crate::result::{ByOp, DriveResult, StageMeans};
+use crate::text::{count, number};
+
+const WIDTH: f64 = 1240.0;
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 90.0;
+const BAR: f64 = 22.0;
+const STEP: f64 = 34.0;
+/// Dies side by side in a heat strip.
+const STRIP: usize = 64;
+
+/// Stacked bars of mean time per stage, one figure per kind of request that occurred.
+pub(super) fn stages(drives: &[&DriveResult]) -> String {
+    type Of = fn(&ByOp<StageMeans>) -> Option<&StageMeans>;
+    let kinds: [(&str, Of); 4] = [
+        ("Reads", |by| by.read.as_ref()),
+        ("Writes", |by| by.write.as_ref()),
+        ("Trims", |by| by.trim.as_ref()),
+        ("Flushes", |by| by.flush.as_ref()),
+    ];
+    let mut html = String::new();
+    for (title, of) in kinds {
+        let bars: Vec<(&str, &StageMeans)> =
+            drives.iter().filter_map(|drive| of(&drive.stages_us).map(|means| (drive.name.as_str(), means))).collect();
+        if !bars.is_empty() {
+            stacked(&mut html, title, &bars);
+        }
+    }
+    html
+}
+
+fn stacked(html: &mut String, title: &str, bars: &[(&str, &StageMeans)]) {
+    figure_head(html, title, "mean time per request in each stage");
+    let total = |means: &StageMeans| means.values().iter().sum::<f64>();
+    let axis = Axis::linear("", Unit::Micros, bars.iter().map(|bar| total(bar.1)).fold(0.0, f64::max));
+    let height = STEP * bars.len() as f64 + 22.0;
+    let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}: time per stage\">");
+    scale(html, &axis, height);
+    for (index, (name, means)) in bars.iter().enumerate() {
+        let y = STEP * index as f64 + 4.0;
+        label(html, name, y);
+        let mut from = 0.0;
+        for (stage, (what, value)) in Stages::NAMES.iter().zip(means.values()).enumerate() {
+            let (start, end) = (across(&axis, from), across(&axis, from + value));
+            from += value;
+            if value > 0.0 {
+                let share = percent(value / total(means));
+                let _ = write!(
+                    html,
+                    "<rect class=\"t{stage}\" x=\"{start:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{BAR}\" data-tip=\"{}&#10;{what}: {} ({share})\"/>",
+                    (end - start).max(0.1),
+                    escape(name),
+                    micros(value)
+                );
+            }
+        }
+        let _ = write!(html, "<text x=\"{:.1}\" y=\"{}\">{}</text>", across(&axis, from) + 8.0, y + 16.0, micros(total(means)));
+    }
+    html.push_str("</svg><div class=\"legend\">");
+    for (stage, name) in Stages::NAMES.iter().enumerate() {
+        if bars.iter().any(|bar| bar.1.values()[stage] > 0.0) {
+            let _ = write!(html, "<span><i class=\"t{stage}\"></i>{name}</span>");
+        }
+    }
+    html.push_str("</div></figure>");
+}
+
+fn across(axis: &Axis, value: f64) -> f64 {
+    LEFT + axis.place(value) * (WIDTH - LEFT - RIGHT)
+}
+
+fn scale(html: &mut String, axis: &Axis, height: f64) {
+    for tick in &axis.ticks {
+        let x = across(axis, *tick);
+        let _ = write!(html, "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{}\"/>", height - 20.0);
+        let _ = write!(html, "<text class=\"tick middle\" x=\"{x:.1}\" y=\"{}\">{}</text>", height - 4.0, axis.tick(*tick));
+    }
+}
+
+fn label(html: &mut String, name: &str, y: f64) {
+    let short = if name.chars().count() > 26 { name.chars().take(25).chain(['…']).collect() } else { name.to_owned() };
+    let _ = write!(html, "<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", LEFT - 10.0, y + 16.0, escape(&short));
+}
+
+/// How busy each kind of part was, drive by drive.
+pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
+    type Of = fn(&DriveResult) -> f64;
+    let parts: [(&str, Of); 4] = [
+        ("dies", |drive| drive.utilisation.die),
+        ("channels", |drive| drive.utilisation.channel),
+        ("firmware cores", |drive| drive.utilisation.core),
+        ("DRAM", |drive| drive.utilisation.dram),
+    ];
+    let mut html = String::new();
+    figure_head(&mut html, "Parts busy", "busy time over the number of parts times the window; cores and DRAM by flash operations");
+    let axis = Axis::linear("", Unit::Share, 1.0);
+    let bar = if drives.len() > 4 { 10.0 } else { 15.0 };
+    let group = bar * drives.len() as f64 + 14.0;
+    let height = group * parts.len() as f64 + 22.0;
+    let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Utilisation\">");
+    scale(&mut html, &axis, height);
+    for (part, (name, of)) in parts.iter().enumerate() {
+        let top = group * part as f64 + 6.0;
+        label(&mut html, name, top + (group - 14.0 - BAR) / 2.0);
+        for (index, drive) in drives.iter().enumerate() {
+            let (y, share) = (top + bar * index as f64, of(drive));
+            let end = across(&axis, share);
+            let _ = write!(
+                html,
+                "<rect class=\"fill d{}\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"{}\" data-tip=\"{}&#10;{name}: {}\"/>",
+                index % 7,
+                (end - LEFT).max(1.0),
+                bar - 2.0,
+                escape(&drive.name),
+                percent(share)
+            );
+            let _ = write!(html, "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", end + 6.0, y + bar - 3.5, percent(share));
+        }
+    }
+    html.push_str("</svg>");
+    if drives.len() > 1 {
+        html.push_str("<div class=\"legend\">");
+        for (index, drive) in drives.iter().enumerate() {
+            let _ = write!(html, "<span><i class=\"fill d{}\"></i>{}</span>", index % 7, escape(&drive.name));
+        }
+        html.push_str("</div>");
+    }
+    html.push_str("</figure>");
+    html
+}
+
+/// Every die and channel of a drive, coloured by how busy it was.
+pub(super) fn strips(detail: &DriveDetail) -> String {
+    let mut html = String::new();
+    let range = |shares: &[f64]| {
+        let (low, high) = shares.iter().fold((f64::MAX, 0.0_f64), |(low, high), share| (low.min(*share), high.max(*share)));
+        format!("{} to {}", percent(low.min(high)), percent(high))
+    };
+    let note = format!("dies {}, channels {}", range(&detail.die_utilisation), range(&detail.channel_utilisation));
+    figure_head(&mut html, &detail.name, &note);
+    // One scale for both, so that the eye may compare them.
+    let top = detail.die_utilisation.iter().chain(&detail.channel_utilisation).copied().fold(0.01, f64::max);
+    let (dies, channels) = (&detail.die_utilisation, &detail.channel_utilisation);
+    let rows = dies.len().div_ceil(STRIP);
+    let height = 26.0 * (rows + channels.len().div_ceil(STRIP)) as f64 + 8.0;
+    let _ = write!(html, "<svg viewBox=\"0 0 620 {height}\" role=\"img\" aria-label=\"Utilisation of each die and channel\">");
+    strip(&mut html, "die", dies, 0.0, top);
+    strip(&mut html, "channel", channels, 26.0 * rows as f64 + 8.0, top);
+    let _ = write!(html, "</svg><div class=\"legend\"><span>{}</span></div></figure>", ramp("idle", &percent(top)));
+    html
+}
+
+fn strip(html: &mut String, name: &str, shares: &[f64], top: f64, full: f64) {
+    let left = 64.0;
+    let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{}\">{name}s</text>", left - 8.0, top + 16.0);
+    let across = shares.len().min(STRIP);
+    let width = (620.0 - left) / across.max(1) as f64;
+    for (index, share) in shares.iter().enumerate() {
+        let (x, y) = (left + width * (index % STRIP) as f64, top + 26.0 * (index / STRIP) as f64);
+        let gap = if across > 32 { 1.0 } else { 2.0 };
+        let _ = write!(html, "<rect class=\"hole\" x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"22\"/>", width - gap);
+        let _ = write!(
+            html,
+            "<rect class=\"heat\" fill-opacity=\"{:.2}\" x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"22\" data-tip=\"{name} {index}: {} busy\"/>",
+            share / full,
+            width - gap,
+            percent(*share)
+        );
+    }
+}
+
+/// The key of a colour ramp.
+pub(super) fn ramp(low: &str, high: &str) -> String {
+    let mut html = format!("{low} ");
+    for level in 0..6 {
+        let _ = write!(html, "<i class=\"heat\" style=\"opacity:{:.2}\"></i>", 0.08 + 0.92 * f64::from(level) / 5.0);
+    }
+    let _ = write!(html, " {high}");
+    html
+}
+
+/// How often the blocks of a drive have been erased.
+pub(super) fn wear(detail: &DriveDetail, drive: usize) -> String {
+    let wear = &detail.wear;
+    let mut html = String::new();
+    let note = format!(
+        "erases per block group: {} to {}, mean {}, standard deviation {}; {} bad",
+        count(u64::from(wear.min)),
+        count(u64::from(wear.max)),
+        number(wear.mean),
+        number(wear.deviation),
+        count(wear.bad)
+    );
+    figure_head(&mut html, &detail.name, &note);
+    let (width, height, left, bottom) = (620.0, 220.0, 56.0, 40.0);
+    let axis = Axis::linear("", Unit::Plain("blocks"), wear.bars.iter().map(|bar| bar.2).max().unwrap_or(0) as f64);
+    let up = |value: f64| height - bottom - axis.place(value) * (height - bottom - 10.0);
+    let _ = write!(html, "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Histogram of erase counts\">");
+    for tick in axis.ticks.iter().filter(|tick| tick.fract() == 0.0) {
+        let y = up(*tick);
+        let _ = write!(html, "<line class=\"grid\" x1=\"{left}\" x2=\"{width}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
+        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{:.1}\">{}</text>", left - 8.0, y + 4.0, short(*tick));
+    }
+    let step = (width - left) / wear.bars.len() as f64;
+    // A few bars should not become walls.
+    let thick = (step - 1.5).clamp(1.0, 60.0);
+    let every = wear.bars.len().div_ceil(8).max(1);
+    for (index, (from, to, blocks)) in wear.bars.iter().enumerate() {
+        let middle = left + step * (index as f64 + 0.5);
+        let range = if from == to { from.to_string() } else { format!("{from}–{to}") };
+        let _ = write!(
+            html,
+            "<rect class=\"fill d{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{thick:.1}\" height=\"{:.1}\" data-tip=\"{range} erases: {} block groups\"/>",
+            drive % 7,
+            middle - thick / 2.0,
+            up(*blocks as f64),
+            height - bottom - up(*blocks as f64),
+            count(*blocks)
+        );
+        if index % every == 0 {
+            let _ = write!(html, "<text class=\"tick middle\" x=\"{middle:.1}\" y=\"{}\">{range}</text>", height - bottom + 16.0);
+        }
+    }
+    let _ = write!(html, "<line class=\"axis\" x1=\"{left}\" x2=\"{width}\" y1=\"{0}\" y2=\"{0}\"/>", height - bottom);
+    let _ = write!(html, "<text class=\"name middle\" x=\"{}\" y=\"{}\">erases</text></svg></figure>", (left + width) / 2.0, height - 6.0);
+    html
+}

@@ -1,0 +1,128 @@
+//! The block map: dies down, blocks across, coloured by how much of each block is still valid.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::bars::ramp;
+use super::chart::figure_head;
+use super::escape;
+use crate::blocks::{BlockMap, MapCell};
+use crate::conclude::DriveDetail;
+use crate::text::count;
+
+const WIDTH: f64 = 1240.0;
+const LEFT: f64 = 64.0;
+const LETTERS: &[u8; 52] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// Shades of validity; more would not be told apart.
+const SHADES: u32 = 10;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Paint {
+    Bad,
+    Free,
+    Active,
+    Shade(u32),
+}
+
+/// A cell of several blocks is painted as most of them are.
+fn paint(cell: &MapCell) -> Option<Paint> {
+    let all = cell.good + cell.bad;
+    if all == 0 {
+        return None;
+    }
+    Some(match cell.valid() {
+        _ if cell.bad * 2 >= all => Paint::Bad,
+        _ if cell.free * 2 > all => Paint::Free,
+        _ if cell.active * 2 >= all => Paint::Active,
+        Some(valid) => Paint::Shade((valid * f64::from(SHADES)).round() as u32),
+        None => Paint::Free,
+    })
+}
+
+/// The letter that the script reads back when the pointer is over the cell.
+fn letter(cell: &MapCell) -> char {
+    match paint(cell) {
+        None => ' ',
+        Some(Paint::Bad) => '!',
+        Some(Paint::Free) => '.',
+        Some(Paint::Active) => '+',
+        Some(Paint::Shade(_)) => char::from(LETTERS[((cell.valid().unwrap_or(0.0) * 51.0).round() as usize).min(51)]),
+    }
+}
+
+/// The block map of one drive; empty when its blocks are not known.
+pub(super) fn block_map(detail: &DriveDetail) -> String {
+    let map = &detail.map;
+    if map.cells.is_empty() {
+        return String::new();
+    }
+    let mut html = String::new();
+    let cell = match (map.blocks_per_cell, map.dies_per_row) {
+        (1, 1) => "each cell is a block group".to_owned(),
+        (blocks, 1) => format!("each cell is {blocks} block groups"),
+        (blocks, dies) => format!("each cell is {blocks} block groups on each of {dies} dies"),
+    };
+    figure_head(&mut html, &detail.name, &format!("{} dies of {} block groups; {cell}", map.dies, count(map.blocks as u64)));
+    let height = (320.0 / map.rows() as f64).clamp(4.0, 18.0);
+    let width = (WIDTH - LEFT) / map.columns as f64;
+    let bottom = height * map.rows() as f64;
+    let letters: Vec<String> = map.cells.chunks(map.columns).map(|row| row.iter().map(letter).collect()).collect();
+    let _ = write!(
+        html,
+        "<svg class=\"map\" viewBox=\"0 0 {WIDTH} {:.1}\" role=\"img\" aria-label=\"Block map of {}\" data-grid=\"{LEFT}|0|{width:.4}|{height:.4}|{}|{}\" data-cells=\"{}\">",
+        bottom + 22.0,
+        escape(&detail.name),
+        map.dies_per_row,
+        map.blocks_per_cell,
+        letters.join("|")
+    );
+    cells(&mut html, map, width, height);
+    axes(&mut html, map, width, height);
+    let _ = write!(
+        html,
+        "</svg><div class=\"legend\"><span>{}</span><span><i class=\"active\"></i>being written</span><span><i class=\"free\"></i>free</span><span><i class=\"broken\"></i>bad</span></div></figure>",
+        ramp("valid 0 %", "100 %")
+    );
+    html
+}
+
+/// One path per colour: a drive has thousands of cells and few colours.
+fn cells(html: &mut String, map: &BlockMap, width: f64, height: f64) {
+    let mut paths: BTreeMap<Paint, String> = BTreeMap::new();
+    let (gap_across, gap_down) = (if width > 5.0 { 0.8 } else { 0.0 }, if height > 5.0 { 0.8 } else { 0.0 });
+    for (index, cell) in map.cells.iter().enumerate() {
+        if let Some(paint) = paint(cell) {
+            let (x, y) = (LEFT + width * (index % map.columns) as f64, height * (index / map.columns) as f64);
+            let (w, h) = (width - gap_across, height - gap_down);
+            let _ = write!(paths.entry(paint).or_default(), "M{x:.1} {y:.1}h{w:.1}v{h:.1}h-{w:.1}z");
+        }
+    }
+    for (paint, path) in paths {
+        let _ = match paint {
+            Paint::Bad => write!(html, "<path class=\"broken\" d=\"{path}\"/>"),
+            Paint::Free => write!(html, "<path class=\"free\" d=\"{path}\"/>"),
+            Paint::Active => write!(html, "<path class=\"active\" d=\"{path}\"/>"),
+            Paint::Shade(shade) => {
+                let opacity = 0.08 + 0.92 * f64::from(shade) / f64::from(SHADES);
+                write!(html, "<path class=\"heat\" fill-opacity=\"{opacity:.2}\" d=\"{path}\"/>")
+            }
+        };
+    }
+}
+
+fn axes(html: &mut String, map: &BlockMap, width: f64, height: f64) {
+    // A word needs 14 units of height, however low the rows are.
+    let every = (14.0 / height).ceil().max((map.rows() as f64 / 12.0).ceil()) as usize;
+    for row in (0..map.rows()).step_by(every) {
+        let y = height * (row as f64 + 0.5) + 4.0;
+        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{y:.1}\">die {}</text>", LEFT - 8.0, row * map.dies_per_row);
+    }
+    let every = map.columns.div_ceil(10).max(1);
+    for column in (0..map.columns).step_by(every) {
+        let x = LEFT + width * (column as f64 + 0.5);
+        let name = if column == 0 { "block 0".to_owned() } else { (column * map.blocks_per_cell).to_string() };
+        let anchor = if column == 0 { "start" } else { "middle" };
+        let x = if column == 0 { LEFT } else { x };
+        let _ = write!(html, "<text class=\"tick {anchor}\" x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", height * map.rows() as f64 + 16.0);
+    }
+}

@@ -1,0 +1,127 @@
+//! One self-contained page: every chart is inline SVG, drawn here; the page loads nothing, opens offline and prints.
+//!
+//! Without its few lines of script the page loses only the values under the pointer.
+
+mod axis;
+mod bars;
+mod chart;
+mod map;
+mod over_time;
+mod tables;
+
+use std::fmt::Write;
+
+use crate::compare::names;
+use crate::conclude::DriveDetail;
+use crate::result::{DriveResult, Report};
+use crate::text::number;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The page of a report. Tables show every drive of the report; charts show the first seed of each drive that has a detail.
+pub fn page(report: &Report, details: &[DriveDetail]) -> String {
+    let names = names(&report.drives);
+    let drives: Vec<&DriveResult> = names.iter().filter_map(|name| report.drives.iter().find(|drive| drive.name == *name)).collect();
+    let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
+    let title = match names.as_slice() {
+        [] => "Wordline".to_owned(),
+        [only] => format!("{only} · Wordline"),
+        [first, others @ ..] => format!("{first} and {} more · Wordline", others.len()),
+    };
+    let mut html = head(&title);
+    let _ = write!(html, "<h1>{}</h1>", escape(&heading(&names)));
+    let _ = write!(html, "<p class=\"sub\">{}</p>", escape(&subtitle(report, &names)));
+    html.push_str(&tables::checks(report));
+    html.push_str(&tables::cards(&drives));
+    html.push_str(&tables::comparison(report));
+    section(&mut html, "Over time", "grid", over_time::charts(&details));
+    section(&mut html, "Latency", "grid", over_time::distributions(&details));
+    if !drives.is_empty() {
+        let _ = write!(html, "<p></p>{}", tables::percentiles(&drives));
+        section(&mut html, "Where the time went", "stack", vec![bars::stages(&drives)]);
+        section(&mut html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
+    }
+    let strips = details.iter().filter(|detail| !detail.die_utilisation.is_empty()).map(|detail| bars::strips(detail));
+    let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", strips.collect::<String>());
+    let wear = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());
+    section(&mut html, "Wear", "grid", wear.map(|(index, detail)| bars::wear(detail, index)).collect());
+    section(&mut html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
+    if !drives.is_empty() {
+        section(&mut html, "Runs", "stack", vec![tables::runs(report)]);
+    }
+    section(&mut html, "Plans", "stack", details.iter().filter(|detail| !detail.plan.is_empty()).map(|detail| plan(detail)).collect());
+    let _ = write!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>\n");
+    html
+}
+
+fn head(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\
+         <title>{}</title><style>{STYLE}</style></head><body><main>",
+        escape(title)
+    )
+}
+
+fn heading(names: &[&str]) -> String {
+    match names {
+        [] => "No drives".to_owned(),
+        [only] => (*only).to_owned(),
+        [first, second] => format!("{first} and {second}"),
+        [first, .., last] if names.len() > 4 => format!("{} drives, {first} to {last}", names.len()),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+fn subtitle(report: &Report, names: &[&str]) -> String {
+    let mut seeds: Vec<u64> = report.drives.iter().map(|drive| drive.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let seeds = match seeds.as_slice() {
+        [one] => format!("seed {one}"),
+        many => format!("{} seeds", many.len()),
+    };
+    let longest = report.drives.iter().map(|drive| drive.simulated_seconds).fold(0.0, f64::max);
+    let charts = if report.drives.len() > names.len() { "; charts and cards show the first seed" } else { "" };
+    format!(
+        "Simulated by Wordline: {} {}, {seeds}, up to {} s of simulated time{charts}",
+        names.len(),
+        if names.len() == 1 { "drive" } else { "drives" },
+        number(longest)
+    )
+}
+
+/// A section with a title, unless there is nothing in it.
+fn section(html: &mut String, title: &str, class: &str, parts: Vec<String>) {
+    let content: String = parts.concat();
+    if !content.is_empty() {
+        let _ = write!(html, "<h2>{title}</h2><div class=\"{class}\">{content}</div>");
+    }
+}
+
+fn plan(detail: &DriveDetail) -> String {
+    format!("<details><summary>{}, seed {}</summary><pre>{}</pre></details>", escape(&detail.name), detail.seed, escape(&detail.plan))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", number((share * 1000.0).round() / 10.0))
+}
+
+/// `text` with the characters that mean something to HTML made harmless.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // Control characters have no place in HTML, escaped or not.
+            control if control.is_control() && control != '\n' && control != '\t' => safe.push('\u{FFFD}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}

@@ -1,0 +1,170 @@
+//! What happened over the measured window, and how latency is distributed.
+
+use wordline_units::HostOp;
+
+use super::axis::{Axis, Unit};
+use super::chart::{Chart, Line, time_axis};
+use crate::conclude::DriveDetail;
+use crate::series::{Row, RowHost};
+
+type Value = fn(&Row, &DriveDetail) -> Option<f64>;
+
+/// What a chart over time shows: reads, or writes, or both as two lines per drive.
+struct Shown {
+    title: &'static str,
+    note: &'static str,
+    unit: Unit,
+    log: bool,
+    lines: &'static [(&'static str, Value)],
+}
+
+const CHARTS: &[Shown] = &[
+    Shown {
+        title: "IOPS",
+        note: "requests completed per second",
+        unit: Unit::Plain("1/s"),
+        log: false,
+        lines: &[
+            ("reads", |row, _| (row.width.0 > 0).then(|| row.per_second(row.read.requests))),
+            ("writes", |row, _| (row.width.0 > 0).then(|| row.per_second(row.write.requests))),
+        ],
+    },
+    Shown {
+        title: "Bandwidth",
+        note: "MiB per second",
+        unit: Unit::Plain("MiB/s"),
+        log: false,
+        lines: &[
+            ("reads", |row, _| Some(row.per_second(row.read.sectors) / 2_048.0)),
+            ("writes", |row, _| Some(row.per_second(row.write.sectors) / 2_048.0)),
+        ],
+    },
+    Shown {
+        title: "Mean latency",
+        note: "logarithmic",
+        unit: Unit::Micros,
+        log: true,
+        lines: &[("reads", |row, _| mean(&row.read)), ("writes", |row, _| mean(&row.write))],
+    },
+    Shown {
+        title: "99th percentile of latency",
+        note: "per interval, logarithmic",
+        unit: Unit::Micros,
+        log: true,
+        lines: &[("reads", |row, _| p99(&row.read)), ("writes", |row, _| p99(&row.write))],
+    },
+    Shown {
+        title: "Write amplification",
+        note: "units programmed per unit written",
+        unit: Unit::Plain(""),
+        log: false,
+        lines: &[("", |row, drive| row.waf(drive.unit.0))],
+    },
+    Shown {
+        title: "Reclaim",
+        note: "flash pages moved per second to free space",
+        unit: Unit::Plain("1/s"),
+        log: false,
+        lines: &[("", |row, _| Some(row.per_second(row.reclaim_pages)))],
+    },
+    Shown {
+        title: "Dies busy",
+        note: "share of all dies' time",
+        unit: Unit::Share,
+        log: false,
+        lines: &[("", |row, drive| share(row.die_ns, row, drive.dies))],
+    },
+    Shown {
+        title: "Channels busy",
+        note: "share of all channels' time",
+        unit: Unit::Share,
+        log: false,
+        lines: &[("", |row, drive| share(row.channel_ns, row, drive.channels))],
+    },
+];
+
+fn mean(host: &RowHost) -> Option<f64> {
+    host.mean_ns().map(|ns| ns / 1e3)
+}
+
+fn p99(host: &RowHost) -> Option<f64> {
+    host.p99().map(|span| span.as_micros_f64())
+}
+
+fn share(busy_ns: u64, row: &Row, count: u32) -> Option<f64> {
+    (row.width.0 > 0).then(|| busy_ns as f64 / (row.width.0 as f64 * f64::from(count.max(1))))
+}
+
+/// The charts over time that have anything to show.
+pub(super) fn charts(details: &[&DriveDetail]) -> Vec<String> {
+    let seconds = details.iter().filter_map(|drive| drive.rows.last()).map(|row| (row.start + row.width).as_secs_f64()).fold(0.0, f64::max);
+    CHARTS.iter().filter_map(|shown| chart(shown, details, seconds)).map(|chart| chart.html()).collect()
+}
+
+fn chart(shown: &Shown, details: &[&DriveDetail], seconds: f64) -> Option<Chart> {
+    let (x, per_second) = time_axis(seconds);
+    let mut lines = Vec::new();
+    for (kind, (name, value)) in shown.lines.iter().enumerate() {
+        for (drive, detail) in details.iter().enumerate() {
+            let points = detail.rows.iter().map(|row| {
+                let middle = row.start.as_secs_f64() + row.width.as_secs_f64() / 2.0;
+                (middle * per_second, value(row, detail))
+            });
+            let label = match (details.len(), name.is_empty()) {
+                (1, false) => (*name).to_owned(),
+                (_, true) => detail.name.clone(),
+                (_, false) => format!("{}, {name}", detail.name),
+            };
+            lines.push(Line { label, drive, dashed: kind > 0, points: points.collect() });
+        }
+    }
+    lines.retain(|line| !line.is_empty() && line.points.iter().any(|point| point.1 > Some(0.0)));
+    let all = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.1);
+    let max = all().fold(0.0, f64::max);
+    if lines.is_empty() || max <= 0.0 {
+        return None;
+    }
+    let y = if shown.log {
+        Axis::log(shown.title, shown.unit, all().filter(|value| *value > 0.0).fold(f64::MAX, f64::min), max)
+    } else {
+        Axis::linear(shown.title, shown.unit, max)
+    };
+    // Where there are only writes, a solid line needs no key.
+    if lines.iter().all(|line| line.dashed) {
+        lines.iter_mut().for_each(|line| line.dashed = false);
+    }
+    Some(Chart { title: shown.title.to_owned(), note: shown.note.to_owned(), x, y, lines })
+}
+
+/// One chart of the distribution of latency per kind of request that occurred.
+pub(super) fn distributions(details: &[&DriveDetail]) -> Vec<String> {
+    HostOp::ALL.into_iter().filter_map(|op| distribution(op, details)).map(|chart| chart.html()).collect()
+}
+
+fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
+    let curve = |detail: &DriveDetail| -> Vec<(f64, Option<f64>)> {
+        detail.curves[op as usize].iter().map(|(span, fraction)| (span.as_micros_f64(), Some(*fraction))).collect()
+    };
+    let mut lines: Vec<Line> = details
+        .iter()
+        .enumerate()
+        .map(|(drive, detail)| Line { label: detail.name.clone(), drive, dashed: false, points: curve(detail) })
+        .collect();
+    lines.retain(|line| !line.points.is_empty());
+    let spans = || lines.iter().flat_map(|line| &line.points).map(|point| point.0);
+    if lines.is_empty() {
+        return None;
+    }
+    let x = Axis::log("latency, logarithmic", Unit::Micros, spans().fold(f64::MAX, f64::min), spans().fold(0.0, f64::max));
+    // The curve ends at 100 %, which lies infinitely many nines away; the last request below it says how many nines the sample can show.
+    let last = lines.iter().flat_map(|line| line.points.iter().rev().nth(1)).filter_map(|point| point.1).fold(0.9, f64::max);
+    let nines = libm::ceil(-libm::log10((1.0 - last).max(1e-6))).clamp(2.0, 6.0) as u32;
+    let title = match op {
+        HostOp::Read => "Read latency",
+        HostOp::Write => "Write latency",
+        HostOp::Trim => "Trim latency",
+        HostOp::Flush => "Flush latency",
+    };
+    let note = "share of requests that took no longer; each step up is another nine".to_owned();
+    Some(Chart { title: title.to_owned(), note, x, y: Axis::nines("share of requests", nines), lines })
+}

@@ -1,0 +1,327 @@
+//! Tables for a terminal, at most 100 columns wide.
+
+use crate::compare::{Better, Comparison, FIGURES, Figure, names};
+use crate::result::{DriveResult, Latency, Report};
+
+const WIDTH: usize = 100;
+const LABEL: usize = 28;
+const COLUMN: usize = 24;
+/// Drives beside each other in one comparison table.
+const DRIVES: usize = (WIDTH - LABEL) / COLUMN;
+
+/// `value` as a person would write it: three or four significant digits, thousands apart, no exponent.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let magnitude = value.abs();
+    let decimals = match magnitude {
+        0.0 => 0,
+        1000.0.. => 0,
+        100.0.. => 1,
+        10.0.. => 2,
+        0.1.. => 3,
+        _ => (3 - libm::floor(libm::log10(magnitude)) as i32).clamp(0, 9) as usize - 1,
+    };
+    let text = format!("{value:.decimals$}");
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), ""), |(whole, fraction)| (whole, fraction));
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{}{point}{fraction}", thousands(whole))
+}
+
+/// A whole number with its thousands apart.
+pub fn count(value: u64) -> String {
+    thousands(&value.to_string())
+}
+
+fn thousands(whole: &str) -> String {
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let mut text = sign.to_owned();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", number((share * 1000.0).round() / 10.0))
+}
+
+/// Shortens `text` to `width` characters.
+fn fit(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// The results of one drive.
+pub fn run(drive: &DriveResult) -> String {
+    let mut text = String::new();
+    let steady = if drive.steady { "steady" } else { "not steady" };
+    line(&mut text, &format!("{}  (seed {}, {} s simulated, {steady})", fit(&drive.name, 60), drive.seed, number(drive.simulated_seconds)));
+    text.push('\n');
+    host(&mut text, drive);
+    latencies(&mut text, drive);
+    stages(&mut text, drive);
+    flash(&mut text, drive);
+    foot(&mut text, drive);
+    text
+}
+
+fn line(text: &mut String, content: &str) {
+    text.push_str(content.trim_end());
+    text.push('\n');
+}
+
+fn host(text: &mut String, drive: &DriveResult) {
+    let host = &drive.host;
+    line(text, &format!("  {:<10}{:>16}{:>14}{:>14}", "host", "requests", "IOPS", "MiB/s"));
+    let kinds = [
+        ("read", host.reads, host.read_iops, Some(host.read_mib_s)),
+        ("write", host.writes, host.write_iops, Some(host.write_mib_s)),
+        ("trim", host.trims, per_second(host.trims, drive), None),
+        ("flush", host.flushes, per_second(host.flushes, drive), None),
+    ];
+    for (name, requests, iops, bandwidth) in kinds.into_iter().filter(|kind| kind.1 > 0) {
+        line(text, &format!("  {name:<10}{:>16}{:>14}{:>14}", count(requests), number(iops), bandwidth.map_or(String::new(), number)));
+    }
+    if host.failed > 0 {
+        line(text, &format!("  {} requests failed", count(host.failed)));
+    }
+    text.push('\n');
+}
+
+fn per_second(requests: u64, drive: &DriveResult) -> f64 {
+    if drive.simulated_seconds > 0.0 { requests as f64 / drive.simulated_seconds } else { 0.0 }
+}
+
+fn classes(drive: &DriveResult) -> impl Iterator<Item = (&'static str, &Latency)> {
+    let latency = &drive.latency_us;
+    [("read", &latency.read), ("write", &latency.write), ("trim", &latency.trim), ("flush", &latency.flush)]
+        .into_iter()
+        .filter_map(|(name, latency)| latency.as_ref().map(|latency| (name, latency)))
+}
+
+fn latencies(text: &mut String, drive: &DriveResult) {
+    let header = ["mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"];
+    line(text, &format!("  {:<13}{}", "latency, us", header.map(|name| format!("{name:>12}")).concat()));
+    for (name, latency) in classes(drive) {
+        let values = [latency.mean, latency.p50, latency.p90, latency.p99, latency.p999, latency.p9999, latency.max];
+        line(text, &format!("  {name:<13}{}", values.map(|value| format!("{:>12}", number(value))).concat()));
+    }
+    text.push('\n');
+}
+
+fn stages(text: &mut String, drive: &DriveResult) {
+    let header = ["queue", "core", "DRAM", "buffer", "die wait", "die", "channel", "ECC"];
+    line(text, &format!("  {:<13}{}", "of it, us", header.map(|name| format!("{name:>10}")).concat()));
+    let stages = [("read", &drive.stages_us.read), ("write", &drive.stages_us.write), ("trim", &drive.stages_us.trim)];
+    for (name, means) in stages {
+        if let Some(means) = means {
+            line(text, &format!("  {name:<13}{}", means.values().map(|value| format!("{:>10}", number(value))).concat()));
+        }
+    }
+    text.push('\n');
+}
+
+fn flash(text: &mut String, drive: &DriveResult) {
+    if let Some(total) = drive.waf.total {
+        let waf = &drive.waf;
+        let parts = [
+            ("host", waf.host),
+            ("fill", waf.fill),
+            ("reclaim", waf.reclaim),
+            ("wear", waf.wear),
+            ("disturb", waf.disturb),
+            ("retire", waf.retire),
+            ("padding", waf.padding),
+        ];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter_map(|(name, part)| part.filter(|part| *part > 0.0).map(|part| format!("{name} {}", number(part))))
+            .collect();
+        line(text, &format!("  {:<13}{}  = {}", "WAF", number(total), parts.join(" + ")));
+    }
+    let blocks = &drive.blocks;
+    line(
+        text,
+        &format!(
+            "  {:<13}{} pages read, {} programmed, {} block groups erased",
+            "flash",
+            count(drive.pages_read),
+            count(drive.pages_programmed),
+            count(drive.erases)
+        ),
+    );
+    if blocks.good + blocks.bad > 0 {
+        let spread = format!("erased {} to {} times (mean {})", blocks.erases_min, blocks.erases_max, number(blocks.erases_mean));
+        line(
+            text,
+            &format!("  {:<13}{} good, {} bad, {} retired; {spread}", "blocks", count(blocks.good), count(blocks.bad), blocks.retired),
+        );
+    }
+    let busy = &drive.utilisation;
+    line(
+        text,
+        &format!(
+            "  {:<13}die {} (busiest {}), channel {} (busiest {}), core {}, DRAM {}",
+            "busy",
+            percent(busy.die),
+            percent(busy.die_max),
+            percent(busy.channel),
+            percent(busy.channel_max),
+            percent(busy.core),
+            percent(busy.dram)
+        ),
+    );
+    if let Some(seconds) = drive.worn_out_seconds {
+        line(text, &format!("  worn out after {} s: too few good blocks are left and writes fail", number(seconds)));
+    }
+}
+
+fn foot(text: &mut String, drive: &DriveResult) {
+    let run = &drive.run;
+    if run.cpu_seconds > 0.0 {
+        let rate = |rate: Option<f64>| number(rate.unwrap_or(0.0));
+        line(
+            text,
+            &format!(
+                "  {:<13}{} CPU-s, {} s; per CPU-second {} flash pages, {} requests; {} MiB",
+                "cost",
+                number(run.cpu_seconds),
+                number(run.wall_seconds),
+                rate(run.flash_pages_per_cpu_second),
+                rate(run.host_requests_per_cpu_second),
+                number(run.peak_rss_bytes as f64 / f64::from(1 << 20))
+            ),
+        );
+    }
+    line(text, &format!("  {:<13}plan {}, events {}", "identity", drive.plan_hash, drive.event_log_hash));
+    if drive.checks.passed {
+        let (mean, law) = (number(drive.in_flight.mean), number(drive.in_flight.iops_times_latency));
+        line(text, &format!("  {:<13}all self-checks passed; in flight {mean}, IOPS x latency {law}", "checks"));
+    } else {
+        line(text, "  CHECKS FAILED: no figure above can be trusted");
+        for violation in &drive.checks.violations {
+            line(text, &format!("    {violation}"));
+        }
+    }
+}
+
+/// Every drive against the first one: the figure, and its ratio to the first drive's with a 95 % confidence interval.
+pub fn compare(report: &Report) -> String {
+    let Some(comparison) = &report.comparison else {
+        return report.drives.iter().map(run).collect::<Vec<_>>().join("\n");
+    };
+    let mut text = String::new();
+    let names = names(&report.drives);
+    for others in names[1..].chunks(DRIVES - 1) {
+        table(&mut text, comparison, &[&names[..1], others].concat());
+        text.push('\n');
+    }
+    line(&mut text, &format!("  × is the ratio to {}.", fit(&comparison.baseline, 60)));
+    line(&mut text, &format!("  {}.", comparison.method));
+    let mut all_passed = true;
+    for (drive, violation) in report.violations() {
+        all_passed = false;
+        line(&mut text, &format!("  CHECKS FAILED, {} seed {}: {violation}", drive.name, drive.seed));
+    }
+    if all_passed {
+        line(&mut text, &format!("  All self-checks of {} runs passed.", report.drives.len()));
+    }
+    text
+}
+
+fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
+    let header: String = names.iter().map(|name| format!("{:>COLUMN$}", fit(name, COLUMN - 2))).collect();
+    line(text, &format!("{:<LABEL$}{header}", ""));
+    for figure in FIGURES {
+        let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path) else { continue };
+        let unit = if first.unit.is_empty() || figure.label.contains("IOPS") { String::new() } else { format!(", {}", first.unit) };
+        line(
+            text,
+            &format!(
+                "{:<LABEL$}{}",
+                fit(&format!("{}{unit}", figure.label), LABEL),
+                cells(comparison, figure, names, |ratio| number(ratio.value))
+            ),
+        );
+        if names.len() > 1 {
+            let ratios =
+                cells(
+                    comparison,
+                    figure,
+                    names,
+                    |ratio| {
+                        if ratio.drive == comparison.baseline { String::new() } else { ratio_text(ratio) }
+                    },
+                );
+            line(text, &format!("{:<LABEL$}{ratios}", ""));
+        }
+    }
+}
+
+fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&crate::compare::Ratio) -> String) -> String {
+    names.iter().map(|name| format!("{:>COLUMN$}", comparison.find(figure.path, name).map_or("-".to_owned(), &of))).collect()
+}
+
+/// `×1.25 [1.20, 1.30]`, with a mark where it is surely better or worse.
+pub(crate) fn ratio_text(ratio: &crate::compare::Ratio) -> String {
+    match (ratio.ratio, ratio.low, ratio.high) {
+        (Some(mean), Some(low), Some(high)) => format!("×{mean:.3} [{low:.3}, {high:.3}]"),
+        (Some(mean), ..) => format!("×{mean:.3}"),
+        (None, ..) => "-".to_owned(),
+    }
+}
+
+/// Whether a ratio is good news, as far as one can tell: `None` where the interval holds 1, or where neither way is better.
+pub(crate) fn verdict(ratio: &crate::compare::Ratio) -> Option<bool> {
+    let mean = ratio.ratio?;
+    let (low, high) = (ratio.low.unwrap_or(mean), ratio.high.unwrap_or(mean));
+    // Without an interval, a difference that would not show in the table is none.
+    let (low, high) = if ratio.low.is_none() { (low - 5e-4, high + 5e-4) } else { (low, high) };
+    let greater = if low > 1.0 {
+        true
+    } else if high < 1.0 {
+        false
+    } else {
+        return None;
+    };
+    match ratio.better {
+        Better::Higher => Some(greater),
+        Better::Lower => Some(!greater),
+        Better::Neither => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_a_person_writes_them() {
+        let cases = [
+            (0.0, "0"),
+            (0.136, "0.136"),
+            (1.0, "1"),
+            (1.2345, "1.235"),
+            (12.345, "12.35"),
+            (123.45, "123.5"),
+            (1234.5, "1,234"),
+            (1_234_567.0, "1,234,567"),
+            (-12_345.6, "-12,346"),
+            (0.012345, "0.0123"),
+            (f64::NAN, "-"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text, "{value}");
+        }
+        assert_eq!(count(1_000_000), "1,000,000");
+        assert_eq!(count(999), "999");
+    }
+}
