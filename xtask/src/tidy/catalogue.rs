@@ -49,13 +49,39 @@ fn techniques(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// A chip is nothing but numbers, so every chip file names where they come from.
+/// Every value of a chip or a drive says where it comes from: beside it (`{ value = …, source = "…" }`) or once for its table.
 fn sources(tree: &Tree) -> Vec<Finding> {
-    tree.with_extension("toml")
-        .filter(|(path, _)| path.starts_with("chips/"))
-        .filter(|(_, text)| !text.lines().any(|line| line.trim_start().starts_with("source")))
-        .map(|(path, _)| error(path, "sourced-numbers", "a chip file without a `source`: say where its numbers come from".to_owned()))
-        .collect()
+    let mut findings = Vec::new();
+    for (path, text) in tree.with_extension("toml").filter(|(path, _)| path.starts_with("chips/") || path.starts_with("drives/")) {
+        let file: toml::Table = match text.parse() {
+            Ok(file) => file,
+            Err(why) => {
+                findings.push(error(path, "sourced-numbers", format!("cannot be read: {}", why.message())));
+                continue;
+            }
+        };
+        for (section, keys) in sections(&file) {
+            let own = |value: &toml::Value| value.as_table().is_some_and(|value| value.contains_key("source"));
+            for (key, _) in keys.iter().filter(|(key, value)| *key != "source" && !keys.contains_key("source") && !own(value)) {
+                findings.push(error(
+                    path,
+                    "sourced-numbers",
+                    format!("`{section}.{key}` has no source: say where the value comes from, or that it is assumed and why"),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// The tables of a file with their names. What stands above the first table names files and describes; it is no number. Under `techniques` each technique is a
+/// table of its own, and which of them are there is a choice.
+fn sections(file: &toml::Table) -> Vec<(String, &toml::Table)> {
+    let tables = file.iter().filter_map(|(name, value)| Some((name, value.as_table()?)));
+    let (techniques, plain): (Vec<_>, Vec<_>) = tables.partition(|(name, _)| *name == "techniques");
+    let below =
+        techniques.into_iter().flat_map(|(_, all)| all).filter_map(|(name, value)| Some((format!("techniques.{name}"), value.as_table()?)));
+    plain.into_iter().map(|(name, table)| (name.clone(), table)).chain(below).collect()
 }
 
 /// A crate that forgets the workspace's lints has none.
@@ -91,9 +117,15 @@ mod tests {
     }
 
     #[test]
-    fn a_chip_needs_sources() {
-        assert_eq!(found(&[("chips/a.toml", "[timing]\nsource = \"data sheet, p. 3\"\n")]), [""; 0]);
-        assert_eq!(found(&[("chips/a.toml", "[timing]\n")]), ["chips/a.toml"]);
+    fn every_value_of_a_chip_or_drive_needs_a_source() {
+        let good = "summary = \"x\"\n[a]\nsource = \"data sheet, p. 3\"\nt_read = \"80 us\"\n[b]\nt_erase = { value = \"3 ms\", source = \"p. 4\" }\n";
+        assert_eq!(found(&[("chips/a.toml", good), ("drives/a.toml", good)]), [""; 0]);
+        let choice = "[techniques]\nplain-copyback = {}\n[techniques.idle-reclaim]\nsource = \"assumed\"\nafter = \"1 s\"\n";
+        assert_eq!(found(&[("drives/a.toml", choice)]), [""; 0]);
+        assert_eq!(found(&[("drives/a.toml", "[techniques.idle-reclaim]\nafter = \"1 s\"\n")]), ["drives/a.toml"]);
+        let bad = format!("{good}t_program = \"700 us\"\n[c]\nplanes = {{ value = 2 }}\n");
+        assert_eq!(found(&[("chips/a.toml", &bad), ("drives/b.toml", "no table")]), ["chips/a.toml", "chips/a.toml", "drives/b.toml"]);
+        assert_eq!(found(&[("studies/workloads/a.toml", &bad)]), [""; 0], "a workload is a choice");
     }
 
     #[test]
