@@ -1,0 +1,315 @@
+//! A die as a person would write it down: lists of facts, no tables, no registers, nothing clever. It knows what is allowed.
+#![allow(unreachable_pub, reason = "a module of a test has no outside")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wordline_flash::{Command, ProgramScope, Sheet, Status, Target};
+use wordline_units::{Nanos, PlaneId};
+
+/// A plane and a block in it.
+pub type Spot = (u8, u16);
+
+/// What keeps the array busy, or is suspended.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub program: bool,
+    pub spots: Vec<Spot>,
+    pub pages: Vec<u16>,
+    /// When it ends; once it is suspended, how much of it is left.
+    pub end: Nanos,
+}
+
+/// The naive model.
+pub struct Twin {
+    pub sheet: Sheet,
+    /// The units of every programmed page.
+    pub pages: BTreeMap<(u8, u16, u16), Vec<u32>>,
+    pub unreadable: BTreeSet<(u8, u16, u16)>,
+    pub unerased: BTreeSet<Spot>,
+    pub bad: BTreeSet<Spot>,
+    /// The array can be ordered from here on.
+    pub array_free: Nanos,
+    /// The pins answer from here on.
+    pub pins_free: Nanos,
+    pub bus: Option<(Nanos, bool)>,
+    pub job: Option<Job>,
+    pub held: Option<Job>,
+    pub no_suspend_before: Nanos,
+    /// Sensed pages that nobody has fetched, oldest first, with the instant from which they are there.
+    pub waiting: Vec<(Target, Nanos)>,
+    /// The page fetched last, if it can be fetched again.
+    pub fetched: Option<Target>,
+    /// The page that can be copied, its units and whether it is readable, as they were when it was sensed.
+    pub copy: Option<Target>,
+    pub loaded: u64,
+    pub collecting: Option<(Target, u16)>,
+}
+
+pub fn spots(target: &Target) -> Vec<Spot> {
+    (0..4).filter(|plane| target.planes.0 >> plane & 1 == 1).map(|plane| (plane, target.blocks[plane as usize])).collect()
+}
+
+impl Twin {
+    pub fn new(sheet: Sheet) -> Twin {
+        Twin {
+            sheet,
+            pages: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
+            unerased: BTreeSet::new(),
+            bad: BTreeSet::new(),
+            array_free: Nanos::ZERO,
+            pins_free: Nanos::ZERO,
+            bus: None,
+            job: None,
+            held: None,
+            no_suspend_before: Nanos::ZERO,
+            waiting: Vec::new(),
+            fetched: None,
+            copy: None,
+            loaded: 0,
+            collecting: None,
+        }
+    }
+
+    pub fn per_program(&self) -> u16 {
+        if self.sheet.capabilities.program_scope == ProgramScope::Wordline { self.sheet.geometry.cell.bits() as u16 } else { 1 }
+    }
+
+    pub fn next_page(&self, (plane, block): Spot) -> u16 {
+        self.pages.range((plane, block, 0)..=(plane, block, u16::MAX)).count() as u16
+    }
+
+    fn exists(&self, target: &Target, with_page: bool) -> bool {
+        let geometry = &self.sheet.geometry;
+        let all = spots(target);
+        !all.is_empty()
+            && target.planes.0 < 1 << geometry.planes
+            && all.iter().all(|spot| u32::from(spot.1) < geometry.blocks)
+            && (!with_page || u32::from(target.page.0) < geometry.pages())
+    }
+
+    fn bus_busy(&self, now: Nanos) -> bool {
+        self.bus.is_some_and(|(end, _)| now < end)
+    }
+
+    fn idle(&self, now: Nanos) -> bool {
+        now >= self.array_free && now >= self.pins_free
+    }
+
+    fn may_program(&self, target: &Target) -> bool {
+        self.exists(target, true)
+            && spots(target).iter().all(|spot| {
+                !self.bad.contains(spot) && !self.unerased.contains(spot) && self.next_page(*spot) == target.page.0 && !self.holds(*spot)
+            })
+            && !self.held.as_ref().is_some_and(|job| job.program)
+    }
+
+    fn holds(&self, spot: Spot) -> bool {
+        self.held.as_ref().is_some_and(|job| job.spots.contains(&spot))
+    }
+
+    /// Whether `command` may be given at `now`.
+    pub fn allows(&self, command: &Command, now: Nanos) -> bool {
+        let page_bytes = self.sheet.geometry.page.0 + self.sheet.geometry.spare.0;
+        let quiet = self.idle(now) && !self.bus_busy(now);
+        match command {
+            Command::Status | Command::Reset => true,
+            Command::SetFeature { .. } | Command::GetFeature { .. } => quiet,
+            Command::Read { target, cache } => {
+                let clear = spots(target).iter().all(|spot| match &self.held {
+                    Some(job) if job.spots.contains(spot) => job.program && !job.pages.contains(&target.page.0),
+                    _ => true,
+                });
+                let taking_in = self.bus.is_some_and(|(end, inwards)| inwards && now < end);
+                let room = match self.waiting.len() {
+                    0 => !taking_in,
+                    1 => !self.bus_busy(now),
+                    _ => false,
+                };
+                self.exists(target, true) && clear && self.idle(now) && if *cache { room } else { !self.bus_busy(now) }
+            }
+            Command::DataOut { bytes } => {
+                let page = self.waiting.first().copied().or(self.fetched.map(|page| (page, Nanos::ZERO)));
+                let Some((page, from)) = page else { return false };
+                let most = page_bytes * spots(&page).len() as u64;
+                now >= self.pins_free && !self.bus_busy(now) && now >= from && bytes.0 > 0 && bytes.0 <= most
+            }
+            Command::DataIn { bytes } => {
+                let most = page_bytes * u64::from(self.sheet.geometry.planes) * u64::from(self.per_program());
+                now >= self.pins_free
+                    && !self.bus_busy(now)
+                    && bytes.0 > 0
+                    && self.loaded + bytes.0 <= most
+                    && self.collecting.is_none()
+                    && !self.held.as_ref().is_some_and(|job| job.program)
+            }
+            Command::Program { target, .. } => {
+                quiet && self.loaded > 0 && self.may_program(target) && target.page.0 % self.per_program() == 0
+            }
+            Command::CopybackProgram { target } => {
+                let fits = match &self.collecting {
+                    Some((begun, _)) => spots(begun) == spots(target),
+                    None => target.page.0 % self.per_program() == 0,
+                };
+                quiet && self.may_program(target) && fits && self.copy.is_some_and(|source| source.planes == target.planes)
+            }
+            Command::Erase { target } => {
+                quiet
+                    && self.exists(target, false)
+                    && spots(target).iter().all(|spot| !self.bad.contains(spot))
+                    && self.held.is_none()
+                    && self.collecting.is_none()
+            }
+            Command::Suspend => self.held.is_none() && self.job.as_ref().is_some_and(|job| now < job.end) && now >= self.no_suspend_before,
+            Command::Resume => quiet && self.held.is_some(),
+        }
+    }
+
+    fn ruin(&mut self, job: &Job) {
+        for &(plane, block) in &job.spots {
+            if job.program {
+                self.unreadable.extend(job.pages.iter().map(|&page| (plane, block, page)));
+            } else {
+                self.unerased.insert((plane, block));
+            }
+        }
+    }
+
+    fn busy(&mut self, now: Nanos, pins: Nanos, array: Nanos, job: Option<Job>) -> Nanos {
+        self.pins_free = now + pins;
+        self.array_free = now + array;
+        self.job = job;
+        self.array_free
+    }
+
+    /// The wordline, or page, of `target` is programmed.
+    fn programmed(&mut self, target: &Target, cache: bool, status: Status, now: Nanos) -> Nanos {
+        let t = self.sheet.timing;
+        let count = self.per_program();
+        let first = target.page.0 / count * count;
+        let span = if count > 1 { t.program_wordline } else { t.program[usize::from(first) % 3] };
+        let array = if cache { t.cache_busy + span } else { span };
+        let job = Job { program: true, spots: spots(target), pages: (first..first + count).collect(), end: now + array };
+        if status == Status::Failed {
+            self.ruin(&job);
+        }
+        self.busy(now, if cache { t.cache_busy } else { array }, array, Some(job))
+    }
+
+    /// Book an allowed command; `status` is what the die said of it. Returns when it ends and, for a read, whether it must have gone well.
+    pub fn book(&mut self, command: &Command, now: Nanos, until: Nanos, spare: &[u32], status: Status) -> (Nanos, Option<Status>) {
+        let t = self.sheet.timing;
+        let ends = match command {
+            Command::Status => return (self.array_free.max(now), None),
+            Command::Reset => {
+                let running = self.job.take().filter(|job| now < job.end);
+                for job in running.into_iter().chain(self.held.take()) {
+                    self.ruin(&job);
+                }
+                if let Some((target, count)) = self.collecting.take() {
+                    let first = target.page.0 / self.per_program() * self.per_program();
+                    let job = Job { program: true, spots: spots(&target), pages: (first..first + count).collect(), end: now };
+                    self.ruin(&job);
+                }
+                (self.waiting, self.fetched, self.copy, self.loaded, self.bus) = (Vec::new(), None, None, 0, None);
+                self.busy(now, t.reset, t.reset, None)
+            }
+            Command::SetFeature { .. } | Command::GetFeature { .. } => self.busy(now, t.feature, t.feature, None),
+            Command::Read { target, cache } => {
+                let sense = t.read[usize::from(target.page.0) % 3];
+                let ends = if *cache {
+                    self.busy(now, t.cache_busy, t.cache_busy + sense, None)
+                } else {
+                    self.waiting.clear();
+                    self.busy(now, sense, sense, None)
+                };
+                self.waiting.push((*target, ends));
+                (self.fetched, self.copy, self.loaded) = (None, Some(*target), 0);
+                let lost = spots(target).iter().any(|&(plane, block)| {
+                    self.unerased.contains(&(plane, block)) || self.unreadable.contains(&(plane, block, target.page.0))
+                });
+                return (ends, Some(if lost { Status::Uncorrectable } else { Status::Good }));
+            }
+            Command::DataOut { .. } => {
+                if !self.waiting.is_empty() {
+                    let (page, _) = self.waiting.remove(0);
+                    self.fetched = self.waiting.is_empty().then_some(page);
+                }
+                self.bus = Some((until, false));
+                until
+            }
+            Command::DataIn { bytes } => {
+                self.waiting.clear();
+                (self.fetched, self.copy) = (None, None);
+                self.loaded += bytes.0;
+                self.bus = Some((until, true));
+                until
+            }
+            Command::Program { target, cache } => {
+                let mut units = spare.chunks(spare.len() / (spots(target).len() * usize::from(self.per_program())));
+                let count = self.per_program();
+                for page in target.page.0..target.page.0 + count {
+                    for (plane, block) in spots(target) {
+                        self.pages.insert((plane, block, page), units.next().expect("enough units").to_vec());
+                    }
+                }
+                self.loaded = 0;
+                self.programmed(target, *cache, status, now)
+            }
+            Command::CopybackProgram { target } => {
+                let source = self.copy.take().expect("it was allowed");
+                for ((plane, from), (_, to)) in spots(&source).into_iter().zip(spots(target)) {
+                    let units = self.pages.get(&(plane, from, source.page.0)).cloned().unwrap_or_else(|| vec![u32::MAX; 2]);
+                    self.pages.insert((plane, to, target.page.0), units);
+                }
+                // One status for all planes: if one page cannot be read, no copy can be trusted.
+                let lost = spots(&source).iter().any(|&(plane, block)| {
+                    self.unerased.contains(&(plane, block)) || self.unreadable.contains(&(plane, block, source.page.0))
+                });
+                if lost {
+                    self.unreadable.extend(spots(target).iter().map(|&(plane, block)| (plane, block, target.page.0)));
+                }
+                self.waiting.clear();
+                self.fetched = None;
+                let inside = target.page.0 % self.per_program();
+                if inside + 1 < self.per_program() {
+                    self.collecting = Some((*target, inside + 1));
+                    self.busy(now, t.cache_busy, t.cache_busy, None)
+                } else {
+                    self.collecting = None;
+                    self.programmed(target, false, status, now)
+                }
+            }
+            Command::Erase { target } => {
+                for spot in spots(target) {
+                    self.pages.retain(|&(plane, block, _), _| (plane, block) != spot);
+                    self.unreadable.retain(|&(plane, block, _)| (plane, block) != spot);
+                    self.unerased.remove(&spot);
+                    if self.copy.is_some_and(|source| spots(&source).contains(&spot)) {
+                        self.copy = None;
+                    }
+                }
+                let job = Job { program: false, spots: spots(target), pages: Vec::new(), end: now + t.erase };
+                self.busy(now, t.erase, t.erase, Some(job))
+            }
+            Command::Suspend => {
+                let job = self.job.take().expect("it was allowed");
+                let stop = if job.program { t.suspend_program } else { t.suspend_erase };
+                self.held = Some(Job { end: job.end - now, ..job });
+                self.busy(now, stop, stop, None)
+            }
+            Command::Resume => {
+                let job = self.held.take().expect("it was allowed");
+                let span = t.resume + job.end;
+                self.no_suspend_before = now + t.suspend_interval;
+                self.busy(now, span, span, Some(Job { end: now + span, ..job }))
+            }
+        };
+        (ends, None)
+    }
+
+    /// The units of a page.
+    pub fn units(&self, plane: PlaneId, block: u16, page: u16) -> Vec<u32> {
+        self.pages.get(&(plane.0, block, page)).cloned().unwrap_or_else(|| vec![u32::MAX; 2])
+    }
+}
