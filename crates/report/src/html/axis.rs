@@ -86,7 +86,10 @@ impl Axis {
         match self.unit {
             Unit::Plain(_) => short(value),
             Unit::Micros => micros(value),
-            Unit::Share => format!("{} %", number((value * 1e8).round() / 1e6)),
+            Unit::Share => {
+                let percent = format!("{:.4}", value * 100.0);
+                format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
+            }
         }
     }
 
@@ -164,5 +167,6 @@ mod tests {
             assert!((axis.place(fraction) - place).abs() < 1e-9, "{fraction}");
         }
         assert_eq!(axis.tick(0.9999), "99.99 %");
+        assert_eq!(axis.tick(1.0 - 1e-5), "99.999 %");
     }
 }

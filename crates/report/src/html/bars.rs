@@ -140,7 +140,14 @@ pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
 }
 
 /// Every die and channel of a drive, coloured by how busy it was.
-pub(super) fn strips(detail: &DriveDetail) -> String {
+pub(super) fn strips(details: &[&DriveDetail]) -> String {
+    // One scale for all, so that the eye may compare drives, dies and channels.
+    let shares = details.iter().flat_map(|detail| detail.die_utilisation.iter().chain(&detail.channel_utilisation));
+    let full = (shares.copied().fold(0.01, f64::max) * 10.0).ceil() / 10.0;
+    details.iter().filter(|detail| !detail.die_utilisation.is_empty()).map(|detail| drive_strips(detail, full)).collect()
+}
+
+fn drive_strips(detail: &DriveDetail, full: f64) -> String {
     let mut html = String::new();
     let range = |shares: &[f64]| {
         let (low, high) = shares.iter().fold((f64::MAX, 0.0_f64), |(low, high), share| (low.min(*share), high.max(*share)));
@@ -148,15 +155,13 @@ pub(super) fn strips(detail: &DriveDetail) -> String {
     };
     let note = format!("dies {}, channels {}", range(&detail.die_utilisation), range(&detail.channel_utilisation));
     figure_head(&mut html, &detail.name, &note);
-    // One scale for both, so that the eye may compare them.
-    let top = detail.die_utilisation.iter().chain(&detail.channel_utilisation).copied().fold(0.01, f64::max);
     let (dies, channels) = (&detail.die_utilisation, &detail.channel_utilisation);
     let rows = dies.len().div_ceil(STRIP);
     let height = 26.0 * (rows + channels.len().div_ceil(STRIP)) as f64 + 8.0;
     let _ = write!(html, "<svg viewBox=\"0 0 620 {height}\" role=\"img\" aria-label=\"Utilisation of each die and channel\">");
-    strip(&mut html, "die", dies, 0.0, top);
-    strip(&mut html, "channel", channels, 26.0 * rows as f64 + 8.0, top);
-    let _ = write!(html, "</svg><div class=\"legend\"><span>{}</span></div></figure>", ramp("idle", &percent(top)));
+    strip(&mut html, "die", dies, 0.0, full);
+    strip(&mut html, "channel", channels, 26.0 * rows as f64 + 8.0, full);
+    let _ = write!(html, "</svg><div class=\"legend\"><span>{}</span></div></figure>", ramp("idle", &percent(full)));
     html
 }
 

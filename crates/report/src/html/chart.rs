@@ -6,7 +6,6 @@ use super::axis::{Axis, Spread, Unit};
 use super::escape;
 
 const WIDTH: f64 = 620.0;
-const HEIGHT: f64 = 270.0;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
@@ -26,6 +25,7 @@ pub(super) struct Line {
 pub(super) struct Chart {
     pub(super) title: String,
     pub(super) note: String,
+    pub(super) height: f64,
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) lines: Vec<Line>,
@@ -41,10 +41,11 @@ impl Chart {
     pub(super) fn html(&self) -> String {
         let mut html = String::new();
         figure_head(&mut html, &self.title, &self.note);
-        let plot = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+        let plot = (WIDTH - LEFT - RIGHT, self.height - TOP - BOTTOM);
         let _ = write!(
             html,
-            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" data-x=\"{}\" data-y=\"{}\" data-plot=\"{LEFT}|{TOP}|{}|{}\">",
+            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\" data-x=\"{}\" data-y=\"{}\" data-plot=\"{LEFT}|{TOP}|{}|{}\">",
+            self.height,
             escape(&self.title),
             self.x.data(),
             self.y.data(),
@@ -66,11 +67,11 @@ impl Chart {
     }
 
     fn up(&self, value: f64) -> f64 {
-        HEIGHT - BOTTOM - self.y.place(value) * (HEIGHT - TOP - BOTTOM)
+        self.height - BOTTOM - self.y.place(value) * (self.height - TOP - BOTTOM)
     }
 
     fn grid(&self, html: &mut String) {
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let (right, bottom) = (WIDTH - RIGHT, self.height - BOTTOM);
         for tick in &self.y.ticks {
             let y = self.up(*tick);
             let _ = write!(html, "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
@@ -85,7 +86,7 @@ impl Chart {
         }
         let _ = write!(html, "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\"/>");
         let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
-        let _ = write!(html, "<text class=\"name middle\" x=\"{middle}\" y=\"{}\">{}</text>", HEIGHT - 8.0, escape(&self.x.label));
+        let _ = write!(html, "<text class=\"name middle\" x=\"{middle}\" y=\"{}\">{}</text>", self.height - 8.0, escape(&self.x.label));
     }
 
     fn line(&self, html: &mut String, line: &Line) {

@@ -42,8 +42,7 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
         section(&mut html, "Where the time went", "stack", vec![bars::stages(&drives)]);
         section(&mut html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
     }
-    let strips = details.iter().filter(|detail| !detail.die_utilisation.is_empty()).map(|detail| bars::strips(detail));
-    let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", strips.collect::<String>());
+    let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", bars::strips(&details));
     let wear = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());
     section(&mut html, "Wear", "grid", wear.map(|(index, detail)| bars::wear(detail, index)).collect());
     section(&mut html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());

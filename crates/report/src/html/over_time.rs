@@ -98,24 +98,29 @@ fn share(busy_ns: u64, row: &Row, count: u32) -> Option<f64> {
 /// The charts over time that have anything to show.
 pub(super) fn charts(details: &[&DriveDetail]) -> Vec<String> {
     let seconds = details.iter().filter_map(|drive| drive.rows.last()).map(|row| (row.start + row.width).as_secs_f64()).fold(0.0, f64::max);
-    CHARTS.iter().filter_map(|shown| chart(shown, details, seconds)).map(|chart| chart.html()).collect()
+    let mut charts = Vec::new();
+    for shown in CHARTS {
+        // Reads and writes of one drive share a chart; those of several drives would be a tangle.
+        let together = details.len() == 1;
+        for lines in shown.lines.chunks(if together { shown.lines.len() } else { 1 }) {
+            charts.extend(chart(shown, lines, details, seconds).map(|chart| chart.html()));
+        }
+    }
+    charts
 }
 
-fn chart(shown: &Shown, details: &[&DriveDetail], seconds: f64) -> Option<Chart> {
+fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], seconds: f64) -> Option<Chart> {
     let (x, per_second) = time_axis(seconds);
     let mut lines = Vec::new();
-    for (kind, (name, value)) in shown.lines.iter().enumerate() {
+    for (kind, (name, value)) in kinds.iter().enumerate() {
         for (drive, detail) in details.iter().enumerate() {
             let points = detail.rows.iter().map(|row| {
                 let middle = row.start.as_secs_f64() + row.width.as_secs_f64() / 2.0;
                 (middle * per_second, value(row, detail))
             });
-            let label = match (details.len(), name.is_empty()) {
-                (1, false) => (*name).to_owned(),
-                (_, true) => detail.name.clone(),
-                (_, false) => format!("{}, {name}", detail.name),
-            };
-            lines.push(Line { label, drive, dashed: kind > 0, points: points.collect() });
+            let label = if kinds.len() > 1 { (*name).to_owned() } else { detail.name.clone() };
+            // A single drive's reads and writes differ in colour as well as in their dashes.
+            lines.push(Line { label, drive: drive + kind, dashed: kind > 0, points: points.collect() });
         }
     }
     lines.retain(|line| !line.is_empty() && line.points.iter().any(|point| point.1 > Some(0.0)));
@@ -129,11 +134,13 @@ fn chart(shown: &Shown, details: &[&DriveDetail], seconds: f64) -> Option<Chart>
     } else {
         Axis::linear(shown.title, shown.unit, max)
     };
-    // Where there are only writes, a solid line needs no key.
-    if lines.iter().all(|line| line.dashed) {
-        lines.iter_mut().for_each(|line| line.dashed = false);
-    }
-    Some(Chart { title: shown.title.to_owned(), note: shown.note.to_owned(), x, y, lines })
+    let title = match (kinds, lines.as_slice()) {
+        ([(name, _)], _) if !name.is_empty() => format!("{}, {name}", shown.title),
+        // Where there are only reads or only writes, the title says it and the line needs no key.
+        ([_, _, ..], [only]) => format!("{}, {}", shown.title, only.label),
+        _ => shown.title.to_owned(),
+    };
+    Some(Chart { title, note: shown.note.to_owned(), height: 270.0, x, y, lines })
 }
 
 /// One chart of the distribution of latency per kind of request that occurred.
@@ -158,7 +165,7 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
     let x = Axis::log("latency, logarithmic", Unit::Micros, spans().fold(f64::MAX, f64::min), spans().fold(0.0, f64::max));
     // The curve ends at 100 %, which lies infinitely many nines away; the last request below it says how many nines the sample can show.
     let last = lines.iter().flat_map(|line| line.points.iter().rev().nth(1)).filter_map(|point| point.1).fold(0.9, f64::max);
-    let nines = libm::ceil(-libm::log10((1.0 - last).max(1e-6))).clamp(2.0, 6.0) as u32;
+    let nines = libm::ceil(-libm::log10((1.0 - last).max(1e-6))).clamp(2.0, 5.0) as u32;
     let title = match op {
         HostOp::Read => "Read latency",
         HostOp::Write => "Write latency",
@@ -166,5 +173,5 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
         HostOp::Flush => "Flush latency",
     };
     let note = "share of requests that took no longer; each step up is another nine".to_owned();
-    Some(Chart { title: title.to_owned(), note, x, y: Axis::nines("share of requests", nines), lines })
+    Some(Chart { title: title.to_owned(), note, height: 340.0, x, y: Axis::nines("share of requests", nines), lines })
 }
