@@ -1,9 +1,27 @@
 //! What the host does: traces of real systems, synthetic workloads, and how both become requests to a drive.
 //!
+//! ```text
+//! file ─ trace (recognise, read) ─┬─ stats, info, convert
+//!                                 └─ fit (place on one drive) ─ replay ─┐
+//! text ─ spec (parse, check) ─── generate ──────────────────────────────┴─ HostRequest
+//! ```
+//!
 //! Nothing here knows what a drive does with a request. Time is a number in a record or a draw from keyed dice; files are read
 //! through [`std::io::Read`], and only [`trace::open`] opens one.
 
+pub mod fit;
+pub mod generate;
+pub mod pts;
+pub mod replay;
+pub mod spec;
+pub mod steady;
 pub mod trace;
 
 mod serial;
 mod words;
+
+pub use fit::{Fit, FitError, Placement};
+pub use generate::{Generator, Phase};
+pub use replay::{Replay, ReplayError, ReplayOptions};
+pub use spec::{PhaseSpec, SpecError, WorkloadSpec};
+pub use trace::{Footprint, Format, TraceError, TraceInfo, TraceReader, TraceRecord, TraceStats};

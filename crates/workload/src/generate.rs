@@ -1,0 +1,263 @@
+//! Requests from a workload: the same seed, workload and capacity give the same requests on every machine.
+//!
+//! Each phase has dice of its own for addresses, mixture and arrivals, so changing one phase leaves the others alone. A request
+//! takes one number for the mixture, if there is anything to choose, and as many as its pattern needs for the address.
+
+mod arrival;
+mod pattern;
+mod scatter;
+mod zipf;
+
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+
+use crate::spec::{Arrival, PhaseSpec, SpecError, WorkloadSpec};
+use arrival::Clock;
+use pattern::{Pattern, Space};
+
+/// Shares are compared with so many random bits.
+const SHARE_BITS: u32 = 24;
+
+/// The requests of a workload on a drive of some capacity.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    phases: Vec<Phase>,
+    current: usize,
+}
+
+/// One phase while it runs.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    name: String,
+    first_sector: u64,
+    space: Space,
+    /// Upper bounds of read, write and trim; the rest flushes.
+    ops: [u32; 3],
+    fua: u32,
+    /// Upper bound of each size, in the order of the sizes.
+    sizes: Vec<u32>,
+    chooses: bool,
+    pattern: Pattern,
+    addresses: Draw,
+    mixture: Draw,
+    clock: Option<Clock>,
+    queue_depth: Option<u32>,
+    priority: Priority,
+    requests_left: u64,
+    sectors_left: u64,
+    time_limit: Option<Nanos>,
+    begins: Nanos,
+    latest: Nanos,
+}
+
+impl WorkloadSpec {
+    /// The requests of this workload on a drive of `capacity`.
+    pub fn generator(&self, seed: u64, capacity: Bytes) -> Result<Generator, SpecError> {
+        if self.phases.is_empty() {
+            return Err(SpecError::of(&self.name, "(none)", "a workload needs at least one phase"));
+        }
+        let phases = self.phases.iter().zip(0..).map(|(phase, number)| {
+            Phase::new(phase, number, seed, capacity).map_err(|message| SpecError::of(&self.name, &phase.name, message))
+        });
+        Ok(Generator { phases: phases.collect::<Result<_, _>>()?, current: 0 })
+    }
+}
+
+/// A share as a bound on random bits.
+fn bound(share: f64) -> u32 {
+    libm::round(share.clamp(0.0, 1.0) * f64::from(1u32 << SHARE_BITS)) as u32
+}
+
+/// The bounds of consecutive shares. From the last share above zero on they are open, so that rounding never lets through what has
+/// no share.
+fn bounds(shares: impl Iterator<Item = f64>) -> Vec<u32> {
+    let shares: Vec<f64> = shares.collect();
+    let last = shares.iter().rposition(|share| *share > 0.0).unwrap_or(0);
+    let mut sum = 0.0;
+    let bound_of = |(index, share): (usize, &f64)| {
+        sum += share;
+        if index >= last { 1 << SHARE_BITS } else { bound(sum) }
+    };
+    shares.iter().enumerate().map(bound_of).collect()
+}
+
+impl Phase {
+    fn new(spec: &PhaseSpec, number: u32, seed: u64, capacity: Bytes) -> Result<Phase, String> {
+        let start = spec.start.on(capacity).0.div_ceil(SECTOR_BYTES);
+        let room = (capacity.0 / SECTOR_BYTES).saturating_sub(start);
+        let span = (spec.span.on(capacity).0 / SECTOR_BYTES).min(room);
+        let whole = |size: Bytes| size.0 > 0 && size.0.is_multiple_of(SECTOR_BYTES) && size.0 / SECTOR_BYTES <= u64::from(u32::MAX);
+        if spec.sizes.is_empty() || spec.sizes.iter().any(|(size, _)| !whole(*size)) {
+            return Err("sizes are multiples of 512 B above zero".to_owned());
+        }
+        let sizes: Vec<u32> = spec.sizes.iter().map(|(size, _)| (size.0 / SECTOR_BYTES) as u32).collect();
+        let least = u64::from(sizes.iter().copied().min().unwrap_or(1));
+        let most = u64::from(sizes.iter().copied().max().unwrap_or(1));
+        let align = spec.align.map_or(least, |align| (align.0 / SECTOR_BYTES).max(1));
+        if most > span {
+            let (size, room) = (Bytes(most * SECTOR_BYTES), Bytes(span * SECTOR_BYTES));
+            return Err(format!("a request of {size} does not fit the {room} that the phase may use of this drive of {capacity}"));
+        }
+        let mix = [spec.mix.read, spec.mix.write, spec.mix.trim, spec.mix.flush];
+        if mix.iter().any(|share| !(0.0..=1.0).contains(share)) || (mix.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
+            return Err("the shares of the mix do not sum to 100 %".to_owned());
+        }
+        let (clock, queue_depth) = match spec.arrival {
+            Arrival::Closed { queue_depth } => (None, Some(queue_depth.max(1))),
+            Arrival::Open { rate, process, burst } => {
+                (Some(Clock::new(rate, process, burst, Draw::new(seed, Stream::Arrival, number))?), None)
+            }
+        };
+        if spec.limit.requests.is_none() && spec.limit.bytes.is_none() && spec.limit.time.is_none() {
+            return Err("a phase needs an end: requests, bytes or time".to_owned());
+        }
+        if spec.mix.flush >= 1.0 && spec.limit.requests.is_none() && spec.limit.time.is_none() {
+            return Err("flushes move no bytes, so a limit of bytes alone never ends the phase".to_owned());
+        }
+        let ops = bounds(mix.into_iter());
+        let space = Space::new(span, align, least, sizes);
+        let several = mix.iter().filter(|share| **share > 0.0).count() > 1;
+        Ok(Phase {
+            name: spec.name.clone(),
+            first_sector: start,
+            pattern: Pattern::new(&spec.address, &space, seed)?,
+            chooses: several || space.sizes.len() > 1 || spec.fua > 0.0,
+            ops: [ops[0], ops[1], ops[2]],
+            fua: bound(spec.fua) >> (SHARE_BITS - 16),
+            sizes: bounds(spec.sizes.iter().map(|(_, share)| *share)),
+            space,
+            addresses: Draw::new(seed, Stream::Address, number),
+            mixture: Draw::new(seed, Stream::Mix, number),
+            clock,
+            queue_depth,
+            priority: spec.priority,
+            requests_left: spec.limit.requests.unwrap_or(u64::MAX),
+            sectors_left: spec.limit.bytes.map_or(u64::MAX, |bytes| bytes.on(capacity).0.div_ceil(SECTOR_BYTES)),
+            time_limit: spec.limit.time,
+            begins: Nanos::ZERO,
+            latest: Nanos::ZERO,
+        })
+    }
+
+    /// The name in tables.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many requests are outstanding; `None` in an open loop.
+    pub fn queue_depth(&self) -> Option<u32> {
+        self.queue_depth
+    }
+
+    /// How long the phase lasts at most. In a closed loop the driver has to call [`Generator::end_phase`] when it is over.
+    pub fn time_limit(&self) -> Option<Nanos> {
+        self.time_limit
+    }
+
+    /// The time from which the phase's requests count, which is that of the last request of the phase before. A driver that starts
+    /// the phase only after all earlier requests are answered subtracts it.
+    pub fn begins(&self) -> Nanos {
+        self.begins
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        if self.requests_left == 0 || self.sectors_left == 0 {
+            return None;
+        }
+        let at = match &mut self.clock {
+            None => self.begins,
+            Some(clock) => {
+                let since = clock.next();
+                if self.time_limit.is_some_and(|limit| since >= limit) {
+                    self.requests_left = 0;
+                    return None;
+                }
+                self.begins.saturating_add(since)
+            }
+        };
+        self.latest = at;
+        self.requests_left -= 1;
+        let bits = if self.chooses { self.mixture.next_u64() } else { 0 };
+        let (op, size, fua) = self.choose(bits);
+        if op == HostOp::Flush {
+            return Some(HostRequest { at, sector: 0, sectors: 0, op, priority: self.priority, fua: false });
+        }
+        let (start, sectors) = (self.pattern.next(&self.space, size, &mut self.addresses), self.space.sizes[size].sectors);
+        self.sectors_left = self.sectors_left.saturating_sub(u64::from(sectors));
+        Some(HostRequest { at, sector: self.first_sector + start, sectors, op, priority: self.priority, fua })
+    }
+
+    /// What to do, with which of the sizes, and whether with unit access: three disjoint groups of bits, one for each.
+    #[inline]
+    fn choose(&self, bits: u64) -> (HostOp, usize, bool) {
+        let low = bits as u32 & ((1 << SHARE_BITS) - 1);
+        let op = if low < self.ops[0] {
+            HostOp::Read
+        } else if low < self.ops[1] {
+            HostOp::Write
+        } else if low < self.ops[2] {
+            HostOp::Trim
+        } else {
+            HostOp::Flush
+        };
+        let middle = (bits >> SHARE_BITS) as u32 & ((1 << SHARE_BITS) - 1);
+        let size = if self.sizes.len() == 1 { 0 } else { self.sizes.iter().position(|bound| middle < *bound).unwrap_or(0) };
+        let high = (bits >> (2 * SHARE_BITS)) as u32;
+        (op, size, op == HostOp::Write && high < self.fua)
+    }
+}
+
+impl Generator {
+    /// All phases, in order.
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// The number of the phase that the next request comes from, if that phase has one left; equal to the number of phases at the end.
+    pub fn phase_number(&self) -> usize {
+        self.current
+    }
+
+    /// The present phase; `None` at the end.
+    pub fn phase(&self) -> Option<&Phase> {
+        self.phases.get(self.current)
+    }
+
+    /// How many requests are outstanding in the present phase; `None` in an open loop and at the end.
+    pub fn queue_depth(&self) -> Option<u32> {
+        self.phase().and_then(Phase::queue_depth)
+    }
+
+    /// The next request of the present phase; `None` when the phase is over, for drivers that wait between phases.
+    #[inline]
+    pub fn next_in_phase(&mut self) -> Option<HostRequest> {
+        self.phases.get_mut(self.current)?.next()
+    }
+
+    /// End the present phase and begin the next one, if there is one.
+    pub fn end_phase(&mut self) -> Option<&Phase> {
+        let latest = self.phase()?.latest;
+        self.current += 1;
+        let next = self.phases.get_mut(self.current)?;
+        next.begins = latest;
+        next.latest = latest;
+        Some(next)
+    }
+}
+
+impl Iterator for Generator {
+    type Item = HostRequest;
+
+    /// The next request, whatever its phase. Times never run backwards.
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        loop {
+            if let Some(request) = self.next_in_phase() {
+                return Some(request);
+            }
+            self.end_phase()?;
+        }
+    }
+}

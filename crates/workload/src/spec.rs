@@ -1,0 +1,206 @@
+//! What a synthetic workload does, as data: phases, each with a mix, sizes, addresses and arrivals.
+//!
+//! The same values come from a TOML file ([`WorkloadSpec::parse`]), from the built-in files ([`WorkloadSpec::built_in`]) or from
+//! code. Whether they can be run on a drive of some capacity is decided when a generator is made.
+
+mod built_in;
+mod check;
+mod error;
+mod quantity;
+mod raw;
+
+use wordline_units::{Bytes, Nanos, Priority};
+
+pub use error::SpecError;
+
+/// A workload: phases one after another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadSpec {
+    /// Its name in tables.
+    pub name: String,
+    /// What it is for, in a sentence.
+    pub purpose: String,
+    /// What it does, in order.
+    pub phases: Vec<PhaseSpec>,
+}
+
+/// One phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseSpec {
+    /// Its name in tables.
+    pub name: String,
+    /// When it ends: at whichever limit is reached first. At least one is set.
+    pub limit: Limit,
+    /// Where the part of the drive that it uses begins.
+    pub start: Amount,
+    /// How large that part is.
+    pub span: Amount,
+    /// Requests begin at multiples of this from the start of the part; `None` takes the smallest size.
+    pub align: Option<Bytes>,
+    /// What requests do.
+    pub mix: Mix,
+    /// The share of writes with forced unit access.
+    pub fua: f64,
+    /// How large requests are: each size with its share.
+    pub sizes: Vec<(Bytes, f64)>,
+    /// Where they go.
+    pub address: Address,
+    /// When they come.
+    pub arrival: Arrival,
+    /// The class of every request.
+    pub priority: Priority,
+}
+
+/// The end of a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// After this many requests.
+    pub requests: Option<u64>,
+    /// After this many bytes read, written and trimmed.
+    pub bytes: Option<Amount>,
+    /// After this time. In a closed loop only the driver of the workload knows the time and has to end the phase.
+    pub time: Option<Nanos>,
+}
+
+/// An amount of data, absolute or relative to the drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// This fraction of the drive's capacity.
+    OfDrive(f64),
+}
+
+impl Amount {
+    /// The bytes on a drive of `capacity`.
+    pub fn on(self, capacity: Bytes) -> Bytes {
+        match self {
+            Amount::Bytes(bytes) => bytes,
+            Amount::OfDrive(fraction) => Bytes((capacity.0 as f64 * fraction) as u64),
+        }
+    }
+}
+
+/// Shares of the operations; they sum to one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Mix {
+    /// Reads.
+    pub read: f64,
+    /// Writes.
+    pub write: f64,
+    /// Trims.
+    pub trim: f64,
+    /// Flushes.
+    pub flush: f64,
+}
+
+impl Mix {
+    /// Reads at this share, writes for the rest.
+    pub fn reads(share: f64) -> Mix {
+        Mix { read: share, write: 1.0 - share, ..Mix::default() }
+    }
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Address {
+    /// Every place equally likely.
+    Uniform,
+    /// The r-th most popular place with a weight of 1 / r^theta.
+    Zipf {
+        /// The skew; 0.99 is usual.
+        theta: f64,
+        /// Whether popular places lie apart, rather than at the beginning.
+        scatter: bool,
+    },
+    /// A hot part of the space that gets most of the traffic.
+    HotCold {
+        /// The hot fraction of the space.
+        hot: f64,
+        /// The fraction of the traffic that goes there.
+        traffic: f64,
+        /// Whether hot places lie apart, rather than at the beginning.
+        scatter: bool,
+    },
+    /// Each request begins where the last one of its stream ended.
+    Sequential {
+        /// How many streams take turns, each in a part of the space of its own.
+        streams: u32,
+    },
+    /// Each request follows one of several patterns, by share.
+    Mixed(Vec<(f64, Address)>),
+}
+
+/// When requests come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival {
+    /// A new one as soon as fewer than this many are outstanding.
+    Closed {
+        /// How many are outstanding.
+        queue_depth: u32,
+    },
+    /// At times of their own, whatever the drive does.
+    Open {
+        /// Requests per second, on average while busy.
+        rate: f64,
+        /// How the gaps vary.
+        process: Process,
+        /// Times without any request in between.
+        burst: Option<Burst>,
+    },
+}
+
+/// How the gaps between requests of an open loop vary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Process {
+    /// Independent of each other: exponential gaps.
+    #[default]
+    Poisson,
+    /// All alike.
+    Constant,
+}
+
+/// Busy and idle times that alternate, busy first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// How long requests come.
+    pub busy: Nanos,
+    /// How long none comes.
+    pub idle: Nanos,
+}
+
+impl PhaseSpec {
+    /// A phase of 4 KiB reads, uniform over the drive, 32 at a time, that ends at `limit`; change what differs.
+    pub fn new(name: &str, limit: Limit) -> PhaseSpec {
+        PhaseSpec {
+            name: name.to_owned(),
+            limit,
+            start: Amount::Bytes(Bytes(0)),
+            span: Amount::OfDrive(1.0),
+            align: None,
+            mix: Mix::reads(1.0),
+            fua: 0.0,
+            sizes: vec![(Bytes::kib(4), 1.0)],
+            address: Address::Uniform,
+            arrival: Arrival::Closed { queue_depth: 32 },
+            priority: Priority::Normal,
+        }
+    }
+}
+
+impl Limit {
+    /// After `count` requests.
+    pub fn requests(count: u64) -> Limit {
+        Limit { requests: Some(count), ..Limit::default() }
+    }
+
+    /// After `amount` of data.
+    pub fn bytes(amount: Amount) -> Limit {
+        Limit { bytes: Some(amount), ..Limit::default() }
+    }
+
+    /// After `span`.
+    pub fn time(span: Nanos) -> Limit {
+        Limit { time: Some(span), ..Limit::default() }
+    }
+}

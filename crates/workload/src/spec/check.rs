@@ -1,0 +1,233 @@
+//! From the shape of a file to a workload whose values agree with each other.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, Priority};
+
+use super::quantity::{Q, Share};
+use super::raw::{RawAddress, RawArrival, RawMix, RawPattern, RawPhase, RawPriority, RawProcess, RawSizes, RawWorkload};
+use super::{Address, Amount, Arrival, Burst, Limit, Mix, PhaseSpec, Process, SpecError, WorkloadSpec};
+use crate::words::did_you_mean;
+
+/// Shares may miss the whole by this much, for percentages that were rounded.
+const ROUNDING: f64 = 1e-6;
+/// More is not a queue of any drive.
+const DEEPEST_QUEUE: u32 = 65_536;
+const MOST_STREAMS: u32 = 65_536;
+const MOST_SIZES: usize = 64;
+
+type Fault = (Range<usize>, String);
+
+impl WorkloadSpec {
+    /// Read a workload file; `file` is its name in messages.
+    pub fn parse(text: &str, file: &str) -> Result<WorkloadSpec, SpecError> {
+        let raw: RawWorkload =
+            toml::from_str(text).map_err(|error| SpecError::at(file, text, error.span(), with_nearest(error.message())))?;
+        checked(raw).map_err(|(span, message)| SpecError::at(file, text, Some(span), message))
+    }
+}
+
+/// The parser lists the right words in backticks after the wrong one; add which was probably meant.
+fn with_nearest(message: &str) -> String {
+    let message = message.trim_end();
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let hint = match quoted.next() {
+        Some(wrong) if message.starts_with("unknown ") => did_you_mean(wrong, quoted),
+        Some(_) | None => String::new(),
+    };
+    format!("{message}{hint}")
+}
+
+fn checked(raw: RawWorkload) -> Result<WorkloadSpec, Fault> {
+    if raw.name.get_ref().trim().is_empty() {
+        return Err((raw.name.span(), "a workload needs a name".to_owned()));
+    }
+    if raw.phases.get_ref().is_empty() {
+        return Err((raw.phases.span(), "a workload needs at least one phase".to_owned()));
+    }
+    let phases = raw.phases.into_inner().into_iter().enumerate();
+    Ok(WorkloadSpec {
+        name: raw.name.into_inner(),
+        purpose: raw.purpose,
+        phases: phases.map(|(index, raw)| phase(index, raw)).collect::<Result<_, _>>()?,
+    })
+}
+
+fn phase(index: usize, raw: Spanned<RawPhase>) -> Result<PhaseSpec, Fault> {
+    let whole = raw.span();
+    let raw = raw.into_inner();
+    let limit = Limit {
+        requests: positive(&raw.requests, |count| *count > 0, "a phase of no requests does nothing")?,
+        bytes: positive(&raw.bytes, |amount| nonzero(amount.0), "a phase of no bytes does nothing")?.map(|amount| amount.0),
+        time: positive(&raw.time, |time| time.0.0 > 0, "a phase of no time does nothing")?.map(|time| time.0),
+    };
+    if limit == Limit::default() {
+        return Err((whole, "a phase needs an end: requests, bytes or time".to_owned()));
+    }
+    let span = positive(&raw.span, |amount| nonzero(amount.0), "a span of nothing has no addresses")?;
+    for amount in [&raw.start, &raw.span].into_iter().flatten() {
+        if matches!(amount.get_ref().0, Amount::OfDrive(fraction) if fraction > 1.0) {
+            return Err((amount.span(), "more than the whole drive".to_owned()));
+        }
+    }
+    let align = positive(&raw.align, |align| sectors(align.0), "an alignment is a multiple of 512 B above zero")?.map(|align| align.0);
+    Ok(PhaseSpec {
+        name: raw.name.unwrap_or_else(|| format!("phase {}", index + 1)),
+        limit,
+        start: raw.start.map_or(Amount::Bytes(Bytes(0)), |start| start.into_inner().0),
+        span: span.map_or(Amount::OfDrive(1.0), |span| span.0),
+        align,
+        mix: mix(raw.mix)?,
+        fua: raw.fua.map_or(0.0, |share| share.0.0),
+        sizes: sizes(raw.size)?,
+        address: address(raw.address, true)?.1,
+        arrival: arrival(raw.arrival)?,
+        priority: match raw.priority {
+            Some(RawPriority::Urgent) => Priority::Urgent,
+            Some(RawPriority::High) => Priority::High,
+            Some(RawPriority::Low) => Priority::Low,
+            Some(RawPriority::Normal) | None => Priority::Normal,
+        },
+    })
+}
+
+fn positive<T: Copy>(value: &Option<Spanned<T>>, holds: impl Fn(&T) -> bool, message: &str) -> Result<Option<T>, Fault> {
+    match value {
+        Some(value) if !holds(value.get_ref()) => Err((value.span(), message.to_owned())),
+        Some(value) => Ok(Some(*value.get_ref())),
+        None => Ok(None),
+    }
+}
+
+fn nonzero(amount: Amount) -> bool {
+    match amount {
+        Amount::Bytes(bytes) => bytes.0 > 0,
+        Amount::OfDrive(fraction) => fraction > 0.0,
+    }
+}
+
+fn sectors(size: Bytes) -> bool {
+    size.0 > 0 && size.0.is_multiple_of(SECTOR_BYTES)
+}
+
+fn whole(sum: f64, span: Range<usize>, what: &str) -> Result<(), Fault> {
+    if (sum - 1.0).abs() <= ROUNDING { Ok(()) } else { Err((span, format!("{what} sum to {:.4} %, not 100 %", sum * 100.0))) }
+}
+
+fn mix(raw: Spanned<RawMix>) -> Result<Mix, Fault> {
+    let share = |share: Option<Q<Share>>| share.map_or(0.0, |share| share.0.0);
+    let span = raw.span();
+    let raw = raw.into_inner();
+    let mix = Mix { read: share(raw.read), write: share(raw.write), trim: share(raw.trim), flush: share(raw.flush) };
+    whole(mix.read + mix.write + mix.trim + mix.flush, span, "the shares of read, write, trim and flush")?;
+    Ok(mix)
+}
+
+fn sizes(raw: Spanned<RawSizes>) -> Result<Vec<(Bytes, f64)>, Fault> {
+    const MESSAGE: &str = "a size is a multiple of 512 B from 512 B to 1 GiB";
+    let valid = |size: Bytes| sectors(size) && size <= crate::trace::TraceRecord::LARGEST_TRANSFER;
+    let span = raw.span();
+    match raw.into_inner() {
+        RawSizes::One(size) if valid(size) => Ok(vec![(size, 1.0)]),
+        RawSizes::One(_) => Err((span, MESSAGE.to_owned())),
+        RawSizes::Many(sizes) if sizes.is_empty() || sizes.len() > MOST_SIZES => {
+            Err((span, format!("a mixture has from 1 to {MOST_SIZES} sizes")))
+        }
+        RawSizes::Many(sizes) => {
+            if let Some(wrong) = sizes.iter().find(|size| !valid(size.get_ref().size.0)) {
+                return Err((wrong.span(), MESSAGE.to_owned()));
+            }
+            whole(sizes.iter().map(|size| size.get_ref().share.0.0).sum(), span, "the shares of the sizes")?;
+            Ok(sizes.into_iter().map(|size| (size.get_ref().size.0, size.get_ref().share.0.0)).collect())
+        }
+    }
+}
+
+/// The pattern and its share in a mixture.
+fn address(raw: Spanned<RawAddress>, outermost: bool) -> Result<(f64, Address), Fault> {
+    let span = raw.span();
+    let keys = *raw.into_inner().0;
+    let pattern = keys.pattern;
+    let given = [
+        ("share", keys.share.as_ref().map(Spanned::span), !outermost),
+        ("theta", keys.theta.as_ref().map(Spanned::span), pattern == RawPattern::Zipf),
+        ("scatter", keys.scatter.as_ref().map(Spanned::span), matches!(pattern, RawPattern::Zipf | RawPattern::HotCold)),
+        ("hot", keys.hot.as_ref().map(Spanned::span), pattern == RawPattern::HotCold),
+        ("traffic", keys.traffic.as_ref().map(Spanned::span), pattern == RawPattern::HotCold),
+        ("streams", keys.streams.as_ref().map(Spanned::span), pattern == RawPattern::Sequential),
+        ("parts", keys.parts.as_ref().map(Spanned::span), pattern == RawPattern::Mixed && outermost),
+    ];
+    for (key, place, belongs) in given {
+        if let (Some(place), false) = (place, belongs) {
+            return Err((place, format!("'{key}' has no meaning for the pattern {} here", pattern.name())));
+        }
+    }
+    let missing = |key: &str| (span.clone(), format!("the pattern {} needs '{key}'", pattern.name()));
+    let share = match (&keys.share, outermost) {
+        (Some(share), _) => share.get_ref().0.0,
+        (None, true) => 1.0,
+        (None, false) => return Err(missing("share")),
+    };
+    let scatter = |usual: bool| keys.scatter.as_ref().map_or(usual, |scatter| *scatter.get_ref());
+    let address = match pattern {
+        RawPattern::Uniform => Address::Uniform,
+        RawPattern::Zipf => {
+            let message = "theta lies above 0 and at most at 5; 0.99 is usual";
+            let theta = positive(&keys.theta, |theta| *theta > 0.0 && *theta <= 5.0, message)?.ok_or_else(|| missing("theta"))?;
+            Address::Zipf { theta, scatter: scatter(true) }
+        }
+        RawPattern::HotCold => {
+            let message = "a hot part lies above 0 % and below 100 %";
+            let hot = positive(&keys.hot, |hot| hot.0.0 > 0.0 && hot.0.0 < 1.0, message)?.ok_or_else(|| missing("hot"))?;
+            let traffic = keys.traffic.as_ref().ok_or_else(|| missing("traffic"))?.get_ref().0.0;
+            Address::HotCold { hot: hot.0.0, traffic, scatter: scatter(false) }
+        }
+        RawPattern::Sequential => {
+            let message = format!("from 1 to {MOST_STREAMS} streams");
+            let streams = positive(&keys.streams, |streams| (1..=MOST_STREAMS).contains(streams), &message)?;
+            Address::Sequential { streams: streams.unwrap_or(1) }
+        }
+        RawPattern::Mixed if outermost => {
+            let parts = keys.parts.ok_or_else(|| missing("parts"))?;
+            let place = parts.span();
+            let parts = parts.into_inner().into_iter().map(|part| address(part, false)).collect::<Result<Vec<_>, _>>()?;
+            whole(parts.iter().map(|(share, _)| share).sum(), place, "the shares of the parts")?;
+            Address::Mixed(parts)
+        }
+        RawPattern::Mixed => return Err((span, "a part of a mixture cannot be a mixture itself".to_owned())),
+    };
+    Ok((share, address))
+}
+
+fn arrival(raw: Spanned<RawArrival>) -> Result<Arrival, Fault> {
+    let span = raw.span();
+    let raw = raw.into_inner();
+    let Some(rate) = raw.rate else {
+        let open = [raw.process.map(|key| key.span()), raw.busy.map(|key| key.span()), raw.idle.map(|key| key.span())];
+        if let Some(place) = open.into_iter().flatten().next() {
+            return Err((place, "this belongs to an open loop, which needs 'rate'".to_owned()));
+        }
+        let message = format!("from 1 to {DEEPEST_QUEUE} requests outstanding");
+        let depth = positive(&raw.queue_depth, |depth| (1..=DEEPEST_QUEUE).contains(depth), &message)?;
+        let queue_depth = depth.ok_or((span, "arrivals need 'queue_depth' (closed loop) or 'rate' (open loop)".to_owned()))?;
+        return Ok(Arrival::Closed { queue_depth });
+    };
+    if let Some(depth) = raw.queue_depth {
+        return Err((depth.span(), "'queue_depth' is for a closed loop and 'rate' for an open one; choose".to_owned()));
+    }
+    let message = "a time above zero";
+    let busy = positive(&raw.busy, |time| time.0.0 > 0, message)?;
+    let idle = positive(&raw.idle, |time| time.0.0 > 0, message)?;
+    let burst = match (busy, idle) {
+        (Some(busy), Some(idle)) => Some(Burst { busy: busy.0, idle: idle.0 }),
+        (None, None) => None,
+        (Some(_), None) | (None, Some(_)) => return Err((span, "bursts need both 'busy' and 'idle'".to_owned())),
+    };
+    let process = match raw.process.map(Spanned::into_inner) {
+        Some(RawProcess::Constant) => Process::Constant,
+        Some(RawProcess::Poisson) | None => Process::Poisson,
+    };
+    Ok(Arrival::Open { rate: rate.0.0, process, burst })
+}

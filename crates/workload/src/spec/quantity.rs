@@ -1,0 +1,162 @@
+//! Quantities in workload files: a number and a unit in a string. A bare number is refused, since nobody can tell its unit later.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use wordline_units::{Bytes, Nanos};
+
+use super::Amount;
+use crate::words::did_you_mean;
+
+/// A kind of quantity.
+pub(crate) trait Quantity: Sized {
+    /// What it is, for messages.
+    const KIND: &'static str;
+    /// The unit most people mean, for messages.
+    const USUAL: &'static str;
+    /// Its units, each with its factor.
+    const UNITS: &'static [(&'static str, f64)];
+
+    /// From a number of the unit with this factor.
+    fn of(number: f64, unit: &str, factor: f64) -> Result<Self, String>;
+}
+
+/// A quantity as it stands in a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Q<T>(pub(crate) T);
+
+const SIZES: [(&str, f64); 9] = [
+    ("B", 1.0),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+];
+
+impl Quantity for Bytes {
+    const KIND: &'static str = "a size";
+    const USUAL: &'static str = "KiB";
+    const UNITS: &'static [(&'static str, f64)] = &SIZES;
+
+    fn of(number: f64, _unit: &str, factor: f64) -> Result<Bytes, String> {
+        whole(number * factor, "a whole number of bytes").map(Bytes)
+    }
+}
+
+impl Quantity for Nanos {
+    const KIND: &'static str = "a time";
+    const USUAL: &'static str = "ms";
+    const UNITS: &'static [(&'static str, f64)] =
+        &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 6e10), ("h", 3.6e12), ("d", 8.64e13)];
+
+    fn of(number: f64, _unit: &str, factor: f64) -> Result<Nanos, String> {
+        whole(libm::round(number * factor), "a time below 584 years").map(Nanos)
+    }
+}
+
+/// A part of a whole, zero to one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl Quantity for Share {
+    const KIND: &'static str = "a share";
+    const USUAL: &'static str = "%";
+    const UNITS: &'static [(&'static str, f64)] = &[("%", 0.01)];
+
+    fn of(number: f64, _unit: &str, factor: f64) -> Result<Share, String> {
+        if number <= 100.0 { Ok(Share(number * factor)) } else { Err(format!("{number} % is more than the whole")) }
+    }
+}
+
+/// Events per second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PerSecond(pub(crate) f64);
+
+impl Quantity for PerSecond {
+    const KIND: &'static str = "a rate";
+    const USUAL: &'static str = "/s";
+    const UNITS: &'static [(&'static str, f64)] = &[("/s", 1.0), ("k/s", 1e3), ("M/s", 1e6)];
+
+    fn of(number: f64, _unit: &str, factor: f64) -> Result<PerSecond, String> {
+        let rate = number * factor;
+        if rate > 0.0 && rate <= 1e9 { Ok(PerSecond(rate)) } else { Err("a rate must be above zero and at most 1000 M/s".to_owned()) }
+    }
+}
+
+impl Quantity for Amount {
+    const KIND: &'static str = "a size or a part of the drive";
+    const USUAL: &'static str = "%";
+    const UNITS: &'static [(&'static str, f64)] =
+        &[("%", 0.01), SIZES[0], SIZES[1], SIZES[2], SIZES[3], SIZES[4], SIZES[5], SIZES[6], SIZES[7], SIZES[8]];
+
+    fn of(number: f64, unit: &str, factor: f64) -> Result<Amount, String> {
+        match unit {
+            "%" if number <= 1e6 => Ok(Amount::OfDrive(number * factor)),
+            "%" => Err("more than 10 000 times the drive".to_owned()),
+            _ => Bytes::of(number, unit, factor).map(Amount::Bytes),
+        }
+    }
+}
+
+fn whole(value: f64, expected: &str) -> Result<u64, String> {
+    let fits = value >= 0.0 && value < u64::MAX as f64 && libm::floor(value) == value;
+    if fits { Ok(value as u64) } else { Err(format!("{value} is not {expected}")) }
+}
+
+/// The quantity in `text`.
+pub(crate) fn parse<T: Quantity>(text: &str) -> Result<T, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (number, unit) = (text[..digits].replace('_', ""), text[digits..].trim());
+    let example = format!("{} {}", if number.is_empty() { "10" } else { &number }, T::USUAL);
+    let Ok(number) = number.parse::<f64>() else {
+        return Err(format!("'{text}' is not {}: a number and a unit are expected, such as \"{example}\"", T::KIND));
+    };
+    if unit.is_empty() {
+        return Err(format!("'{text}' is a bare number where {} is expected; write its unit, such as \"{example}\"", T::KIND));
+    }
+    match T::UNITS.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => T::of(number, unit, *factor),
+        None => {
+            let names: Vec<&str> = T::UNITS.iter().map(|(name, _)| *name).collect();
+            let hint = match names.iter().find(|name| name.eq_ignore_ascii_case(unit)) {
+                Some(name) => format!("; did you mean '{name}'?"),
+                None => did_you_mean(unit, names.iter().copied()),
+            };
+            Err(format!("'{unit}' is not a unit of {}; known are {}{hint}", T::KIND, names.join(", ")))
+        }
+    }
+}
+
+impl<'de, T: Quantity> Deserialize<'de> for Q<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Q<T>, D::Error> {
+        deserializer.deserialize_any(QuantityVisitor(PhantomData)).map(Q)
+    }
+}
+
+struct QuantityVisitor<T>(PhantomData<T>);
+
+impl<T: Quantity> Visitor<'_> for QuantityVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with its unit, such as \"10 {}\"", T::KIND, T::USUAL)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        parse(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        parse(&number.to_string()).map_err(E::custom)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        parse(&number.to_string()).map_err(E::custom)
+    }
+}

@@ -1,0 +1,128 @@
+//! Does a written trace read back as what was written, but for what the format is documented not to carry?
+
+use proptest::prelude::*;
+use wordline_units::{Bytes, HostOp, Nanos};
+use wordline_workload::Format;
+use wordline_workload::trace::{OutputFormat, ReadOptions, TraceReader, TraceRecord, TraceWriter};
+
+fn record() -> impl Strategy<Value = (u64, u32, HostOp, u64, u64, Option<u64>, bool)> {
+    let op = prop_oneof![Just(HostOp::Read), Just(HostOp::Write), Just(HostOp::Trim), Just(HostOp::Flush)];
+    (0u64..1 << 50, 0u32..4, op, 0u64..1 << 45, 1u64..1 << 24, proptest::option::of(0u64..1 << 40), any::<bool>())
+}
+
+fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
+    proptest::collection::vec(record(), 1..40).prop_map(move |rows| {
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut now = 0;
+        let build = |(gap, volume, op, offset, length, latency, fua): (u64, u32, HostOp, u64, u64, Option<u64>, bool)| {
+            // Volumes are numbered by first appearance.
+            let number = numbers.iter().position(|known| *known == volume).unwrap_or_else(|| {
+                numbers.push(volume);
+                numbers.len() - 1
+            });
+            now += gap;
+            let (offset, length) = if op == HostOp::Flush { (0, 0) } else { (offset, length) };
+            TraceRecord {
+                at: timed.then_some(Nanos(now)),
+                volume: number as u32,
+                op,
+                offset: Bytes(offset),
+                length: Bytes(length),
+                latency: latency.map(Nanos),
+                fua: fua && op == HostOp::Write,
+            }
+        };
+        rows.into_iter().map(build).collect()
+    })
+}
+
+/// What `format` keeps of a record.
+fn kept(record: &TraceRecord, format: OutputFormat) -> TraceRecord {
+    let mut kept = *record;
+    let sectors = |kept: &mut TraceRecord| {
+        let (start, end) = (kept.offset.0 / 512 * 512, kept.end().0.div_ceil(512) * 512);
+        (kept.offset, kept.length, kept.latency) = (Bytes(start), Bytes(end - start), None);
+    };
+    let at = record.at.unwrap_or(Nanos::ZERO);
+    match format {
+        OutputFormat::Csv => return kept,
+        OutputFormat::Msr => {
+            kept.latency = Some(Nanos(record.latency.unwrap_or(Nanos::ZERO).0 / 100 * 100));
+            kept.fua = false;
+            kept.at = Some(Nanos(at.0 / 100 * 100));
+        }
+        OutputFormat::Mqsim => {
+            sectors(&mut kept);
+            kept.fua = false;
+            kept.at = Some(at);
+        }
+        OutputFormat::Fio => {
+            kept.latency = None;
+            kept.fua = false;
+            kept.at = Some(Nanos(at.0 / 1000 * 1000));
+        }
+        OutputFormat::Blkparse => {
+            sectors(&mut kept);
+            kept.at = Some(at);
+        }
+    }
+    kept
+}
+
+fn renumbered(records: Vec<TraceRecord>) -> Vec<TraceRecord> {
+    let mut order: Vec<u32> = Vec::new();
+    let number = |mut record: TraceRecord| {
+        let at = order.iter().position(|known| *known == record.volume).unwrap_or_else(|| {
+            order.push(record.volume);
+            order.len() - 1
+        });
+        record.volume = at as u32;
+        record
+    };
+    records.into_iter().map(number).collect()
+}
+
+fn check(records: &[TraceRecord], format: OutputFormat) -> Result<(), TestCaseError> {
+    let timed = records[0].at.is_some();
+    let mut out = Vec::new();
+    let mut writer = TraceWriter::new(&mut out, format, timed).expect("memory");
+    for record in records {
+        writer.write(record, &format!("host.{}", record.volume)).expect("memory");
+    }
+    let written = writer.finish().expect("memory");
+    let data_only = matches!(format, OutputFormat::Msr | OutputFormat::Mqsim);
+    let carried = records.iter().filter(|record| !data_only || matches!(record.op, HostOp::Read | HostOp::Write));
+    let expected = renumbered(carried.map(|record| kept(record, format)).collect());
+    prop_assert_eq!(written.records as usize, expected.len());
+    prop_assert_eq!(written.left_out as usize, records.len() - expected.len());
+    let name = if format == OutputFormat::Fio { "fio3" } else { format.name() };
+    let options = ReadOptions { format: Some(Format::parse(name).expect("known")), ..ReadOptions::default() };
+    let reader = TraceReader::new(out.as_slice(), "written", options).expect("readable");
+    let read = reader.collect::<Result<Vec<_>, _>>().map_err(|error| TestCaseError::fail(error.to_string()))?;
+    prop_assert_eq!(read, expected, "{}", String::from_utf8_lossy(&out));
+    if !out.is_empty() {
+        let found = TraceReader::new(out.as_slice(), "written", ReadOptions::default()).expect("recognised");
+        let found = found.recognised().format;
+        let same = found.name() == name || format == OutputFormat::Mqsim && matches!(found, Format::Ascii(_));
+        prop_assert!(same, "{} recognised as {}", name, found);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn timed_traces_survive_every_format(records in records(true)) {
+        for format in OutputFormat::ALL {
+            check(&records, format)?;
+        }
+    }
+
+    #[test]
+    fn traces_without_times_survive_every_format(records in records(false)) {
+        for format in OutputFormat::ALL {
+            check(&records, format)?;
+        }
+    }
+}
