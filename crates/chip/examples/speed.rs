@@ -9,7 +9,7 @@ use wordline_flash::{Capabilities, Command, PlaneSet, ProgramScope, Sheet, Targe
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
 
 const BLOCKS: u32 = 1_024;
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 9;
 
 fn sheet(planes: u32, scope: ProgramScope) -> Sheet {
     let us = Nanos::from_micros;

@@ -140,15 +140,15 @@ impl<P: Payload> Chip<P> {
     fn demand(&mut self, class: Class, command: &Command, now: Nanos) {
         assert!(now >= self.latest, "time runs back at a die: {now} after {}", self.latest);
         if !matches!(self.earliest(class, command, now), Ok(from) if from <= now) {
-            self.refuse(command, now);
+            self.refuse(*command, now);
         }
         self.latest = now;
     }
 
     #[cold]
     #[inline(never)]
-    fn refuse(&self, command: &Command, now: Nanos) -> ! {
-        match self.probe(command, now) {
+    fn refuse(&self, command: Command, now: Nanos) -> ! {
+        match self.probe(&command, now) {
             Probe::Illegal(why) => panic!("illegal flash command at {now}: {command:?}: {why}"),
             Probe::Blocked { until } => panic!("flash command at {now}, but blocked until {until}: {command:?}"),
             Probe::Ready => unreachable!("probe and issue walk the same rules"),

@@ -40,15 +40,11 @@ impl<P: Payload> Chip<P> {
         }
     }
 
-    /// Whether the target exists.
+    /// Whether the planes and the page of the target exist.
     #[inline(always)]
     fn check_range(&self, target: &Target) -> Result<(), Why> {
         if target.planes.is_empty() || target.planes.0 & !self.planes.0 != 0 {
             return Err(Why::Planes);
-        }
-        let blocks = self.sheet.geometry.blocks;
-        if planes(target.planes).any(|plane| u32::from(block_of(target, plane)) >= blocks) {
-            return Err(Why::Block);
         }
         if u32::from(target.page.0) >= self.grain.pages {
             return Err(Why::Page);
@@ -56,10 +52,19 @@ impl<P: Payload> Chip<P> {
         Ok(())
     }
 
+    /// Whether the block of the target in `plane` exists. Apart from the rest, because most commands walk their planes anyway.
+    #[inline(always)]
+    fn check_block(&self, target: &Target, plane: PlaneId) -> Result<(), Why> {
+        if u32::from(block_of(target, plane)) < self.sheet.geometry.blocks { Ok(()) } else { Err(Why::Block) }
+    }
+
     /// Whether `target` may be read.
     #[inline(always)]
     pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
+        for plane in planes(target.planes) {
+            self.check_block(target, plane)?;
+        }
         if let Some(held) = &self.suspended
             && shares_block(target, &held.work.target)
         {
@@ -82,6 +87,7 @@ impl<P: Payload> Chip<P> {
             return Err(Why::SuspendedBlock);
         }
         for plane in planes(target.planes) {
+            self.check_block(target, plane)?;
             let block = self.block_at(target, plane);
             match block.state {
                 State::Usable => {}
@@ -123,8 +129,11 @@ impl<P: Payload> Chip<P> {
     /// Whether the blocks of `target` may be erased. Its page means nothing.
     pub(crate) fn check_erase(&self, target: &Target) -> Result<(), Why> {
         self.check_range(&Target { page: wordline_units::PageId(0), ..*target })?;
-        if planes(target.planes).any(|plane| self.block_at(target, plane).state == State::FactoryBad) {
-            return Err(Why::FactoryBad);
+        for plane in planes(target.planes) {
+            self.check_block(target, plane)?;
+            if self.block_at(target, plane).state == State::FactoryBad {
+                return Err(Why::FactoryBad);
+            }
         }
         Ok(())
     }
@@ -140,11 +149,13 @@ fn block_of(target: &Target, plane: PlaneId) -> u16 {
 /// The planes of a set, lowest first. It takes as many turns as there are planes, and most commands have one.
 #[inline]
 pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {
-    let mut rest = set.0;
+    let mut rest = u32::from(set.0);
     std::iter::from_fn(move || {
-        let next = rest.trailing_zeros() as u8;
-        rest &= rest.wrapping_sub(1);
-        (next < u8::BITS as u8).then_some(PlaneId(next))
+        (rest != 0).then(|| {
+            let next = rest.trailing_zeros() as u8;
+            rest &= rest - 1;
+            PlaneId(next)
+        })
     })
 }
 
