@@ -1,7 +1,8 @@
 //! Documentation that is generated from the code, so that it cannot drift from it.
 //!
 //! A generator is an example named `generate_…` of any crate. It is called with one argument, a folder, and writes files there under the paths they have in
-//! the repository. `docs` calls all of them with the repository itself; `docs --check` calls them with an empty folder and compares.
+//! the repository. `docs` calls all of them with the repository itself; `docs --check` calls them with an empty folder and compares. Everything in
+//! `docs/reference` is generated, so that a file there which no generator writes is out of date too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 fn generate(root: &Path, into: &Path) -> Result<(), String> {
     let into = into.to_str().ok_or("the path of the folder is not UTF-8")?;
     for (package, example) in generators(root)? {
-        run(cargo(root, &["run", "--quiet", "--package", &package, "--example", &example, "--", into]))?;
+        // The profile of the tests, so that CI compiles the libraries once for both.
+        run(cargo(root, &["run", "--quiet", "--profile", "test", "--package", &package, "--example", &example, "--", into]))?;
     }
     Ok(())
 }
@@ -52,7 +54,10 @@ fn generators(root: &Path) -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
-/// The files below `fresh` that are missing in `root` or have other contents there.
+/// Where all files are generated.
+const REFERENCE: &str = "docs/reference";
+
+/// The files below `fresh` that are missing in `root` or have other contents there, and those in [`REFERENCE`] that are missing below `fresh`.
 fn stale(root: &Path, fresh: &Path) -> Result<Vec<String>, String> {
     let mut stale = Vec::new();
     for path in files(fresh)? {
@@ -60,6 +65,13 @@ fn stale(root: &Path, fresh: &Path) -> Result<Vec<String>, String> {
         let new = fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         if fs::read(root.join(&name)).ok() != Some(new) {
             stale.push(name.display().to_string());
+        }
+    }
+    let reference = root.join(REFERENCE);
+    for path in if reference.is_dir() { files(&reference)? } else { Vec::new() } {
+        let name = path.strip_prefix(root).expect("below it");
+        if !fresh.join(name).exists() {
+            stale.push(format!("{} (nothing generates it)", name.display()));
         }
     }
     Ok(stale)
@@ -84,12 +96,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_and_changed_files_are_stale_and_equal_ones_are_not() {
+    fn missing_changed_and_orphaned_files_are_stale_and_equal_ones_are_not() {
         let base = std::env::temp_dir().join(format!("wordline-stale-{}", std::process::id()));
         let (root, fresh) = (base.join("root"), base.join("fresh"));
         for (folder, name, text) in [
             (&root, "docs/same.md", "a"),
             (&root, "docs/changed.md", "a"),
+            (&root, "docs/reference/orphan.md", "a"),
             (&fresh, "docs/same.md", "a"),
             (&fresh, "docs/changed.md", "b"),
             (&fresh, "docs/new.md", "c"),
@@ -100,6 +113,9 @@ mod tests {
         }
         let found = stale(&root, &fresh);
         fs::remove_dir_all(&base).expect("just made");
-        assert_eq!(found, Ok(vec!["docs/changed.md".to_owned(), "docs/new.md".to_owned()]));
+        assert_eq!(
+            found,
+            Ok(["docs/changed.md", "docs/new.md", "docs/reference/orphan.md (nothing generates it)"].map(str::to_owned).to_vec())
+        );
     }
 }
