@@ -129,3 +129,34 @@ fn floor_boundary(text: &str, index: usize) -> usize {
     }
     index
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, span: std::ops::Range<usize>) -> String {
+        Mistake { place: Some(Place::of("x.toml", text, span)), what: "wrong".into(), help: None }.to_string()
+    }
+
+    #[test]
+    fn the_caret_stands_below_what_is_meant() {
+        assert_eq!(told("a = 1\nµµ = 22\n", 13..15), "x.toml:2:6: wrong\n  |\n2 | µµ = 22\n  |      ^^");
+        assert_eq!(told("\tk = 2\r\n", 5..6), "x.toml:1:6: wrong\n  |\n1 | \tk = 2\n  | \t    ^");
+    }
+
+    #[test]
+    fn a_place_outside_of_the_text_is_moved_into_it() {
+        assert_eq!(told("", 5..9), "x.toml:1:1: wrong\n  |\n1 | \n  | ^");
+        assert_eq!(told("ab\ncd", 1..99), "x.toml:1:2: wrong\n  |\n1 | ab\n  |  ^");
+        assert!(told("µ", 1..1).starts_with("x.toml:1:1"), "the middle of a character is its beginning");
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut() {
+        let text = format!("{}!{}", "x".repeat(10_000), "y".repeat(10_000));
+        let told = told(&text, 10_000..10_001);
+        assert!(told.starts_with("x.toml:1:10001: wrong") && told.len() < 700, "{told}");
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines[2].find('!'), lines[3].find('^'));
+    }
+}

@@ -30,8 +30,15 @@ fn quantity(dimension: &Dimension, value: &DeValue<'_>) -> Result<u64, Refusal> 
 
 fn bare(dimension: &Dimension, number: &str) -> Refusal {
     let unit = dimension.example.split(' ').nth(1).unwrap_or_default();
-    Refusal::new(format!("a bare number says no unit: expected {}", dimension.expected()))
-        .with_help(format!("write \"{} {unit}\" if that is what is meant", shown(number)))
+    let refusal = Refusal::new(format!("a bare number says no unit: expected {}", dimension.expected()));
+    // A share below one was most likely meant as a fraction of the whole.
+    match number.parse::<f64>() {
+        Ok(fraction) if unit == "%" && fraction > 0.0 && fraction < 1.0 => {
+            let percent = (fraction * 1e10).round() / 1e8;
+            refusal.with_help(format!("write \"{percent} %\" if a fraction of the whole is meant, or \"{} %\"", shown(number)))
+        }
+        _ => refusal.with_help(format!("write \"{} {unit}\" if that is what is meant", shown(number))),
+    }
 }
 
 /// The refusal of a value of the wrong TOML type.

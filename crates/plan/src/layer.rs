@@ -48,7 +48,8 @@ impl<T> Set<T> {
 /// Collects mistakes, each with its place.
 pub(crate) struct Mistakes<'a> {
     layers: &'a [Layer],
-    found: Vec<Mistake>,
+    /// Each with its layer and its place there, for the order in which they are told.
+    found: Vec<(usize, usize, Mistake)>,
 }
 
 impl<'a> Mistakes<'a> {
@@ -62,13 +63,17 @@ impl<'a> Mistakes<'a> {
             Origin::Written { layer, span, .. } => self.layers.get(*layer).map(|layer| Place::of(&layer.name, &layer.text, span.clone())),
             Origin::Default | Origin::Caller => None,
         };
-        self.found.push(Mistake { place, what: what.into(), help });
+        let (layer, start) = match origin {
+            Origin::Written { layer, span, .. } => (*layer, span.start),
+            Origin::Default | Origin::Caller => (usize::MAX, 0),
+        };
+        self.found.push((layer, start, Mistake { place, what: what.into(), help }));
     }
 
     /// A mistake of the plan as a whole.
     pub(crate) fn whole(&mut self, what: impl Into<String>, help: Option<String>) {
         let name = self.layers.first().map_or("plan", |layer| layer.name.as_str());
-        self.found.push(Mistake { place: None, what: format!("{name}: {}", what.into()), help });
+        self.found.push((usize::MAX, 0, Mistake { place: None, what: format!("{name}: {}", what.into()), help }));
     }
 
     /// How many there are so far.
@@ -80,7 +85,9 @@ impl<'a> Mistakes<'a> {
         self.found.is_empty()
     }
 
-    pub(crate) fn into_found(self) -> Vec<Mistake> {
-        self.found
+    /// All of them in the order of the texts, those of the plan as a whole last.
+    pub(crate) fn into_found(mut self) -> Vec<Mistake> {
+        self.found.sort_by_key(|(layer, start, _)| (*layer, *start));
+        self.found.into_iter().map(|(_, _, mistake)| mistake).collect()
     }
 }

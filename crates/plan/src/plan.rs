@@ -59,9 +59,7 @@ impl Plan {
         let mut missing = Vec::new();
         let filled = gathered.merged().fill(&mut missing);
         let mut mistakes = Mistakes::new(&gathered.layers);
-        for (section, key, expected) in missing {
-            mistakes.whole(format!("{section}.{key} is not set"), Some(format!("expected {expected}")));
-        }
+        tell_missing(&missing, &mut mistakes);
         let checked = filled.and_then(|mut sections| {
             let config = check::check(&mut sections, &gathered, &mut mistakes)?;
             Some((sections, config))
@@ -163,4 +161,17 @@ impl Plan {
     pub(crate) fn gathered(&self) -> &Gathered {
         &self.gathered
     }
+}
+
+/// A key or two that are missing are told one by one. Many mean that the file was not meant to stand alone.
+fn tell_missing(missing: &[(&'static str, &'static str, String)], mistakes: &mut Mistakes<'_>) {
+    if missing.len() <= 3 {
+        for (section, key, expected) in missing {
+            mistakes.whole(format!("{section}.{key} is not set"), Some(format!("expected {expected}")));
+        }
+        return;
+    }
+    let keys: Vec<String> = missing.iter().map(|(section, key, _)| format!("{section}.{key}")).collect();
+    let help = "to start from a drive that is complete, write inherit = \"pageftl\" and only what differs";
+    mistakes.whole(format!("{} keys are not set: {}", keys.len(), keys.join(", ")), Some(help.into()));
 }

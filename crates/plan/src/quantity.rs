@@ -142,7 +142,7 @@ impl Dimension {
         if let Some((_, steps)) = self.units.iter().find(|(name, _)| *name == unit) {
             return Ok(*steps);
         }
-        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).filter(|name| name.is_ascii()).collect();
         if unit.is_empty() {
             let what = format!("\"{}\" has no unit", shown(text));
             return Err(Refusal::new(what).with_help(format!("expected {}; units are {}", self.expected(), names.join(", "))));
@@ -155,7 +155,9 @@ impl Dimension {
             return Err(Refusal::new(what).with_help(format!("expected {}", self.expected())));
         }
         let what = format!("\"{}\" is no unit of {}", shown(unit), self.name);
-        Err(Refusal::new(what).with_help(match nearest(unit, names.iter().copied()) {
+        // "usec" and "seconds" begin with the right word.
+        let begins = names.iter().copied().filter(|name| unit.starts_with(name)).max_by_key(|name| name.len());
+        Err(Refusal::new(what).with_help(match nearest(unit, names.iter().copied()).or(begins) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("units are {}", names.join(", ")),
         }))
@@ -208,4 +210,78 @@ fn decimal(text: &str) -> Option<(String, u32)> {
 pub(crate) fn shown(text: &str) -> String {
     let cut: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if cut.len() < text.len() { cut + "…" } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_written_is_what_is_held() {
+        let cases = [
+            (&TIME, "80 us", 80_000),
+            (&TIME, "3.5ms", 3_500_000),
+            (&TIME, " 1_000  ns ", 1_000),
+            (&TIME, "0.115 µs", 115),
+            (&TIME, "+2 s", 2_000_000_000),
+            (&TIME, "0.000 s", 0),
+            (&SIZE, "16 KiB", 16_384),
+            (&SIZE, "1.5 GB", 1_500_000_000),
+            (&SIZE, "1872 B", 1_872),
+            (&DATA_RATE, "3.2 GB/s", 3_200_000_000),
+            (&TRANSFER_RATE, "533.333333 MT/s", 533_333_333),
+            (&SHARE, "0.1 %", WHOLE / 1_000),
+            (&SHARE, "100 %", WHOLE),
+            (&SHARE, "1 ppm", WHOLE / 1_000_000),
+        ];
+        for (dimension, text, steps) in cases {
+            assert_eq!(dimension.read(text), Ok(steps), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused() {
+        for text in [
+            "", " ", "us", "80", "- us", "-1 us", "1..2 us", ".5 us", "5. us", "1e3 us", "1__0 us", "_1 us", "80 us us", "∞ us", "NaN us",
+            "0x10 us",
+        ] {
+            assert!(TIME.read(text).is_err(), "{text:?}");
+        }
+        assert!(SIZE.read("18446744073709551616 B").is_err());
+        assert_eq!(SIZE.read("18446744073709551615 B"), Ok(u64::MAX));
+        assert!(SIZE.read(&"9".repeat(10_000)).is_err());
+        assert!(SIZE.read(&format!("{} B", "9".repeat(10_000))).is_err());
+        assert!(SIZE.read(&format!("0.{}1 TiB", "0".repeat(10_000))).is_err());
+    }
+
+    #[test]
+    fn a_wrong_unit_finds_the_right_one() {
+        let help = |text: &str| TIME.read(text).expect_err(text).help.unwrap_or_default();
+        assert_eq!(help("80 US"), "did you mean \"us\"?");
+        assert_eq!(help("80 usec"), "did you mean \"us\"?");
+        assert_eq!(help("80 seconds"), "did you mean \"s\"?");
+        assert_eq!(SIZE.read("4 kib").expect_err("wrong case").help.as_deref(), Some("did you mean \"KiB\"?"));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_held_is_written_so_that_it_is_read_again(steps: u64, few in 0u64..5_000, scale in 0usize..8) {
+            for dimension in DIMENSIONS {
+                for steps in [steps, few.saturating_mul(dimension.units[scale % dimension.units.len()].1)] {
+                    // A share is written in per cent by its own kind, with as many places as it takes.
+                    if dimension.name != SHARE.name && dimension.name != TRANSFER_RATE.name {
+                        prop_assert_eq!(dimension.read(&dimension.write(steps)), Ok(steps));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_text_is_a_panic(text in "\\PC*") {
+            for dimension in DIMENSIONS {
+                let _ = dimension.read(&text);
+            }
+        }
+    }
 }

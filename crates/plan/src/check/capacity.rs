@@ -12,6 +12,10 @@ use crate::quantity::WHOLE;
 const ACTIVE: u64 = 2;
 /// With every group either full or open, no move would ever free one.
 const SLACK: u64 = 1;
+/// The firmware keeps one bit for each 512-byte sector of a buffered unit in a word of 64.
+const UNIT_MAX: Bytes = Bytes::kib(32);
+/// The spare area of a page holds the names of as many.
+const UNITS_PER_PAGE_MAX: u64 = 64;
 
 /// Completes the drive, or says why it cannot be.
 pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mistakes<'_>) -> Option<Config> {
@@ -34,8 +38,12 @@ pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mist
 
 fn unit(sections: &Sections, geometry: &Geometry, mistakes: &mut Mistakes<'_>) -> Option<Bytes> {
     let unit = sections.mapping.unit.value;
-    if unit.0 == 0 || !unit.0.is_multiple_of(512) || !geometry.page.0.is_multiple_of(unit.0) {
-        let what = format!("mapping.unit is {unit}: expected a multiple of 512 B that divides a page of {}", geometry.page);
+    let fits = unit.0 > 0 && unit.0.is_multiple_of(512) && unit <= UNIT_MAX;
+    if !fits || !geometry.page.0.is_multiple_of(unit.0) || geometry.page.0 / unit.0 > UNITS_PER_PAGE_MAX {
+        let what = format!(
+            "mapping.unit is {unit}: expected a multiple of 512 B up to {UNIT_MAX} that divides a page of {} into at most {UNITS_PER_PAGE_MAX}",
+            geometry.page
+        );
         mistakes.at(&sections.mapping.unit.origin, what, None);
         return None;
     }
@@ -62,7 +70,8 @@ fn cores(sections: &Sections, geometry: &Geometry, unit: Bytes, mistakes: &mut M
         return None;
     }
     // The firmware addresses a unit by 32 bits: the number of a group, and a place in it that is rounded up to a power of two.
-    let addresses = u128::from(group_units(geometry, unit).next_power_of_two()) * u128::from(geometry.blocks);
+    let groups = u128::from(geometry.blocks.saturating_sub(sections.mapping.spare_blocks.value));
+    let addresses = u128::from(group_units(geometry, unit).next_power_of_two()) * groups;
     let fits = |cores: u32| addresses * u128::from(dies / cores) < u128::from(u32::MAX);
     if !fits(set.value) {
         let help = (set.value..=dies).find(|&cores| dies.is_multiple_of(cores) && fits(cores)).map_or_else(
@@ -97,7 +106,7 @@ struct Room {
     /// Groups of a die.
     groups: u64,
     spares: u64,
-    /// Groups that may be lost to factory bad blocks.
+    /// Groups that may be lost to factory bad blocks, once the spares have stood in for some.
     bad: u64,
     start: u64,
 }
@@ -105,6 +114,7 @@ struct Room {
 impl Room {
     fn of(sections: &Sections, geometry: &Geometry, unit: Bytes, granule: u64) -> Room {
         let (dies, groups, group) = (u64::from(geometry.dies()), u64::from(geometry.blocks), group_units(geometry, unit));
+        let spares = u64::from(sections.mapping.spare_blocks.value);
         Room {
             raw: dies * groups * group,
             granule,
@@ -112,8 +122,9 @@ impl Room {
             dies,
             group,
             groups,
-            spares: u64::from(sections.mapping.spare_blocks.value),
-            bad: factory_bad(sections.faults.factory_bad.value, groups),
+            spares,
+            // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
+            bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
             start: u64::from(sections.reclaim.start.value),
         }
     }
@@ -157,7 +168,7 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
     };
     let written = if key == "mapping.capacity" { capacity.value.write() } else { op.value.write() };
     let needs = format!(
-        "of {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, up to {} are bad from the start and {SLACK} gives slack",
+        "of the {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, up to {} may be lost to factory bad blocks and {SLACK} gives slack",
         room.groups, room.start, room.spares, room.bad
     );
     let Some(data_groups) = room.data_groups() else {
@@ -172,15 +183,11 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
     }
     if units > room.most() || room.filled(units) > data_groups {
         let most = room.most();
-        let bytes = Bytes(most * room.unit.0);
+        let bytes = Bytes(most * room.unit.0).write();
         let spare = (room.raw - most) as f64 / room.raw as f64;
         let what = format!("{key} is {written}: over-full, the firmware would have no room to work");
-        let help = format!(
-            "the most this drive can show is {} ({}), which is an over-provisioning of {} %; {needs}",
-            Bytes(bytes.0).write().trim_matches('"'),
-            bytes,
-            (spare * 10_000.0).ceil() / 100.0
-        );
+        let (size, op) = (bytes.trim_matches('"'), (spare * 10_000.0).ceil() / 100.0);
+        let help = format!("the most this drive can show is {size}, an over-provisioning of {op} %: {needs}");
         mistakes.at(origin, what, Some(help));
         return None;
     }

@@ -13,8 +13,10 @@ use crate::words::PageTimes;
 const IDS: u32 = 65_535;
 const PLANES_MAX: u32 = wordline_flash::command::PLANES_MAX as u32;
 const PAGE_MAX: Bytes = Bytes::mib(1);
-/// Room enough for thousands of the largest drives there are, and far from the end of 64 bits.
-const RAW_MAX: u128 = 1 << 60;
+/// Thirty times the largest drive there is, and far from the end of 64 bits.
+const RAW_MAX: u128 = 1 << 50;
+/// Each block costs some forty bytes of memory whether it is used or not.
+const BLOCKS_MAX: u128 = 1 << 26;
 
 /// Checks geometry, timing and capabilities; `None` where a geometry cannot be.
 pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Sheet> {
@@ -45,8 +47,7 @@ fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry
     let page = shape.page.value;
     if page.0 == 0 || page.0 % 512 != 0 || page > PAGE_MAX {
         mistakes.at(&shape.page.origin, format!("geometry.page is {page}: expected a multiple of 512 B, at most {PAGE_MAX}"), None);
-    }
-    if shape.spare.value > page {
+    } else if shape.spare.value > page {
         mistakes.at(&shape.spare.origin, format!("geometry.spare is {}: expected at most a page, {page}", shape.spare.value), None);
     }
     if mistakes.count() > before {
@@ -69,6 +70,10 @@ fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry
     let raw = blocks * u128::from(pages) * u128::from(page.0);
     if mistakes.count() == before && raw > RAW_MAX {
         let what = format!("this makes a drive of {} TiB: expected at most {} TiB", raw >> 40, RAW_MAX >> 40);
+        mistakes.at(&shape.blocks.origin, what, None);
+    }
+    if mistakes.count() == before && blocks > BLOCKS_MAX {
+        let what = format!("this makes a drive of {blocks} blocks: expected at most {BLOCKS_MAX}");
         mistakes.at(&shape.blocks.origin, what, None);
     }
     if mistakes.count() > before {

@@ -1,0 +1,116 @@
+//! What a plan promises: it describes itself, its hash is of what matters, settings and seeds do what they say, and the reference is up to date.
+
+use std::fs;
+use std::path::Path;
+
+use wordline_plan::{Plan, json_schema, presets, reference_markdown};
+
+#[test]
+fn a_description_is_a_drive_file_that_makes_the_same_drive() {
+    for preset in presets() {
+        let plan = Plan::load(preset.name).expect(preset.name);
+        let text = plan.describe();
+        let again = Plan::parse("described.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again.build(), plan.build(), "{}", preset.name);
+        assert_eq!(again.hash(), plan.hash(), "{}", preset.name);
+    }
+}
+
+#[test]
+fn the_hash_is_of_what_matters() {
+    let hash = |text: &str| Plan::parse("x.toml", text).unwrap_or_else(|error| panic!("{error}")).hash();
+    let plain = hash("inherit = \"pageftl\"");
+    assert_eq!(
+        plain,
+        hash("# a remark\nsummary = \"another\"\ninherit=\"pageftl\"\n[wear]\n[reclaim]\nstart = { value = 4, source = \"me\" }")
+    );
+    assert_eq!(plain, hash("inherit = \"pageftl\"\n[timing]\nt_read = \"0.08 ms\""), "the same time in another unit");
+    assert_eq!(plain, hash("inherit = \"pageftl\"\n[run]\nseed = 7"), "seeds are told apart by themselves");
+    assert_ne!(plain, hash("inherit = \"pageftl\"\n[timing]\nt_read = \"81 us\""));
+    assert_eq!(Plan::load("pageftl").expect("a preset").hash_hex().len(), 16);
+}
+
+#[test]
+fn settings_and_seeds_reach_the_drive() {
+    let plan = Plan::load("pageftl").expect("a preset").with_seed(u64::MAX);
+    assert_eq!((plan.seed(), plan.build().seed, plan.build().firmware.seed), (u64::MAX, u64::MAX, u64::MAX));
+    let changed = plan.override_keys(&[
+        "reclaim.start=9",
+        "reclaim.floor = 5",
+        "reclaim.start=8",
+        "timing.t_read=[\"60 us\", \"80 us\", \"100 us\"]",
+    ]);
+    let changed = changed.expect("settings");
+    assert_eq!((changed.build().firmware.reclaim.start, changed.build().firmware.reclaim.floor), (8, 5), "the last of two holds");
+    assert_eq!(changed.build().sheet.timing.read[2].0, 100_000);
+    assert_eq!(changed.seed(), u64::MAX, "the seed stays");
+    assert_eq!(changed.override_key("run.seed=3").expect("a setting").seed(), 3);
+    assert!(changed.describe().contains("# --set"));
+    let capacity = plan.override_key("mapping.capacity=20 GiB").expect("a setting");
+    assert_eq!(
+        capacity.figures().exported,
+        wordline_units::Bytes::gib(20),
+        "a nearer capacity outdoes the over-provisioning it is laid over"
+    );
+}
+
+#[test]
+fn over_provisioning_is_the_spare_factor() {
+    let plan = Plan::load("pageftl").expect("a preset").override_key("mapping.over_provisioning=28 %").expect("a setting");
+    let figures = plan.figures();
+    assert!((figures.spare_factor - 0.28).abs() < 1e-6, "{}", figures.spare_factor);
+    assert_eq!(plan.build().exported_units, 1_972_224 * 72 / 100);
+}
+
+#[test]
+fn the_largest_capacity_that_a_message_names_works_and_the_next_does_not() {
+    let plan = Plan::load("pageftl").expect("a preset");
+    let told = plan.override_key("mapping.over_provisioning=0 %").expect_err("over-full").to_string();
+    let size = told.split("can show is ").nth(1).and_then(|rest| rest.split(',').next()).expect("it names a size");
+    let largest = plan.override_key(&format!("mapping.capacity={size}")).expect("it works");
+    let next = largest.figures().exported.0 + 16_384;
+    assert!(plan.override_key(&format!("mapping.capacity={next} B")).is_err());
+    let op = told.split("over-provisioning of ").nth(1).and_then(|rest| rest.split(':').next()).expect("it names a share");
+    plan.override_key(&format!("mapping.over_provisioning={op}")).expect("so does the share");
+}
+
+#[test]
+fn bandwidths_follow_from_the_sheet() {
+    let figures = *Plan::load("mqsim-b").expect("a preset").figures();
+    assert_eq!(figures.channel_bandwidth, 1e9);
+    assert!((figures.program_bandwidth - 8.0 * 16_384.0 / 700e-6).abs() < 1.0);
+    assert!((figures.sense_bandwidth - 8.0 * 16_384.0 / 65e-6).abs() < 1.0);
+    assert_eq!(figures.read_peak, 1e9);
+    assert_eq!(figures.write_peak, figures.program_bandwidth);
+}
+
+#[test]
+fn every_technique_of_the_firmware_has_a_section() {
+    let on: Vec<String> = reference_markdown()
+        .lines()
+        .filter_map(|line| line.strip_prefix("## [techniques.")?.strip_suffix(']').map(str::to_owned))
+        .collect();
+    let mut text = String::from("inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\n");
+    for name in &on {
+        let parameters = match name.as_str() {
+            "read-disturb-refresh" => "reads_max = 1000\n",
+            "idle-reclaim" => "after = \"1 ms\"\nuntil_free = 22\n",
+            _ => "",
+        };
+        text += &format!("[techniques.{name}]\non = true\n{parameters}");
+    }
+    let plan = Plan::parse("all.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let mut built: Vec<&str> = plan.build().firmware.techniques.iter().map(|choice| choice.card().name).collect();
+    let mut on: Vec<&str> = on.iter().map(String::as_str).collect();
+    built.sort_unstable();
+    on.sort_unstable();
+    assert_eq!(built, on);
+}
+
+#[test]
+fn the_reference_is_up_to_date() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let message = "run cargo run -p wordline-plan --example generate_plan_reference -- .";
+    assert_eq!(fs::read_to_string(folder.join("plan.md")).expect(message), reference_markdown(), "{message}");
+    assert_eq!(fs::read_to_string(folder.join("plan.schema.json")).expect(message), json_schema(), "{message}");
+}
