@@ -8,8 +8,9 @@ use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Capabilities, Command, PlaneSet, ProgramScope, Sheet, Target, Timing};
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
 
-const BLOCKS: u32 = 1_024;
-const ROUNDS: u32 = 9;
+const BLOCKS: u32 = 64;
+/// Short rounds, many of them: the best one was not interrupted.
+const ROUNDS: u32 = 100;
 
 fn sheet(planes: u32, scope: ProgramScope) -> Sheet {
     let us = Nanos::from_micros;
@@ -50,7 +51,7 @@ fn sheet(planes: u32, scope: ProgramScope) -> Sheet {
     }
 }
 
-/// Run `step` `count` times in each round and print the best round.
+/// Print what one of the `count` operations of a round takes, in the best round.
 fn measure(name: &str, count: u32, mut round: impl FnMut()) {
     let best = (0..ROUNDS)
         .map(|_| {
@@ -97,7 +98,7 @@ fn programs(name: &str, planes: u32, scope: ProgramScope, units: u32, cluster: b
 fn reads(name: &str, planes: u32, stride: u32) {
     let sheet = sheet(planes, ProgramScope::Page);
     let mut chip: Chip = Chip::new(sheet, Faults::default(), 1, 0, 4);
-    let count = 500_000;
+    let count = 48_000;
     let targets: Vec<Target> = (0..count).map(|n| n * stride % (BLOCKS * 768)).map(|at| target(planes, at / 768, at % 768)).collect();
     let mut now = Nanos::ZERO;
     measure(name, count, || {

@@ -7,7 +7,7 @@ use wordline_units::{Lpn, Nanos, PageId};
 use crate::block::State;
 use crate::chip::{Chip, Held, UNITS_MAX, Work, WorkKind};
 use crate::payload::{Payload, Place};
-use crate::place::{planes, shares_block};
+use crate::place::{count, planes, shares_block};
 use crate::probe::Probe;
 use crate::registers::Registers;
 use crate::rule::{Class, Rule, Span};
@@ -81,11 +81,11 @@ impl<P: Payload> Chip<P> {
     /// If [`Chip::probe`] does not say [`Probe::Ready`], or if `spare` is not of the program unit's size.
     #[inline]
     pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], data: &P::Data) -> Issued {
-        let Command::Program { target, cache } = command else { panic!("{command:?} is not a program") };
+        let Command::Program { ref target, cache } = command else { panic!("{command:?} is not a program") };
         if cache {
-            self.program_as(Class::CacheProgram, &command, &target, now, spare, data)
+            self.program_as(Class::CacheProgram, &command, target, now, spare, data)
         } else {
-            self.program_as(Class::Program, &command, &target, now, spare, data)
+            self.program_as(Class::Program, &command, target, now, spare, data)
         }
     }
 
@@ -94,7 +94,7 @@ impl<P: Payload> Chip<P> {
         self.demand(class, command, now);
         let pages = self.sheet.pages_per_program();
         let units = self.grain.units as usize;
-        let expected = (pages * target.planes.len()) as usize * units;
+        let expected = (pages * count(target.planes)) as usize * units;
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
         let (mut index, mut at) = (0, 0);
         for page in u32::from(target.page.0)..u32::from(target.page.0) + pages {
