@@ -7,10 +7,10 @@
 //! ```
 //!
 //! - [`Plan`] is the only way to a [`wordline_drive::Config`], and checking is the only way to a [`Plan`]: what is built downstream may rely on it.
-//! - Nothing is guessed. A quantity has a unit, a key is known, a word is one of its list, or there is a [`PlanError`] that names the place and the nearest right
-//!   word.
+//! - Nothing is guessed. A quantity has a unit, a key is known, a word is one of its list, or there is a [`PlanError`] that names the place and the
+//!   nearest right word.
 //! - Every number has a source: values in `chips/` and `drives/` stand beside theirs, and [`Plan::describe`] prints both.
-//! - This crate opens no file by itself but in one small module, and it knows nothing of workloads or studies.
+//! - One small module opens files, and no other does. Nothing here knows of workloads or studies.
 
 mod check;
 mod describe;

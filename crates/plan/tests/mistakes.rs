@@ -61,10 +61,9 @@ fn a_file_that_cannot_be_read_is_named() {
 fn settings_are_held_to_the_same_rules() {
     let plan = Plan::load("pageftl").expect("a preset");
     let told = |setting: &str| plan.override_key(setting).expect_err(setting).to_string();
-    assert_eq!(
-        told("reclaim.victim=fifa"),
-        "--set:1:18: reclaim.victim: \"fifa\" is no victim policy\n  |\n1 | reclaim.victim = \"fifa\"\n  |                  ^^^^^^\n  = help: did you mean \"fifo\"?"
-    );
+    let fifa = told("reclaim.victim=fifa");
+    assert!(fifa.starts_with("--set:1:18: reclaim.victim: \"fifa\" is no victim policy\n"), "{fifa}");
+    assert!(fifa.contains("1 | reclaim.victim = \"fifa\"\n  |                  ^^^^^^\n  = help: did you mean \"fifo\"?"), "{fifa}");
     assert!(told("reclaim.start=1").contains("expected start above floor"));
     assert!(told("fill=90%").contains("not a setting"));
     assert!(told("run.fill").contains("expected section.key=value"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use wordline_ftl::Layout;
+use wordline_ftl::{Ftl, Layout};
 use wordline_plan::{Plan, PlanError, presets};
 
 /// A plan must be good for everything it is for; an error must have places inside of its text.
@@ -17,6 +17,10 @@ fn judge(outcome: &Result<Plan, PlanError>) {
             // Asserts that every address fits.
             let layout = Layout::new(&config.sheet, firmware.dies, groups, firmware.unit);
             assert!(u64::from(firmware.exported_units) < u64::from(layout.units_per_group) * layout.group_count() as u64);
+            // So does the firmware itself, at its first start.
+            if layout.group_count() < 100_000 && firmware.buffer.units < 1_000_000 {
+                drop(Ftl::new(firmware.clone()));
+            }
             assert!(plan.describe().contains(&plan.hash_hex()));
         }
         Err(error) => {

@@ -168,7 +168,8 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
     };
     let written = if key == "mapping.capacity" { capacity.value.write() } else { op.value.write() };
     let needs = format!(
-        "of the {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, up to {} may be lost to factory bad blocks and {SLACK} gives slack",
+        "of the {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, \
+         up to {} may be lost to factory bad blocks and {SLACK} gives slack",
         room.groups, room.start, room.spares, room.bad
     );
     let Some(data_groups) = room.data_groups() else {

@@ -10,7 +10,8 @@ use crate::keys::filled::Sections;
 use crate::layer::{Mistakes, Set};
 use crate::load::Gathered;
 
-/// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. All that can be checked is checked even then.
+/// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. What can be checked without it still
+/// is.
 pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut Mistakes<'_>) -> Option<Config> {
     // Either of the two, and the nearer text wins: the other is taken back, so that what is described is what holds.
     let (op, capacity) = (&sections.mapping.over_provisioning, &sections.mapping.capacity);
