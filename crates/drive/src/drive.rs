@@ -82,6 +82,8 @@ pub struct Drive<O: Observer = ()> {
     /// The request of an open loop that arrives next.
     expected: Option<HostRequest>,
     pub(crate) last: Option<Last>,
+    /// Room for the spare areas of one report.
+    pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
     unit_sectors: u64,
 }
@@ -133,6 +135,7 @@ impl<O: Observer> Drive<O> {
             host: HostQueues::default(),
             expected: None,
             last: None,
+            spare: Vec::new(),
             completed: 0,
             unit_sectors: config.firmware.unit.0 / SECTOR_BYTES,
             config,

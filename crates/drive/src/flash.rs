@@ -14,9 +14,6 @@ use wordline_units::{BlockId, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, PlaneId}
 
 use crate::drive::{Drive, Due, Last};
 
-/// The most units one report names: four planes × four pages of a one-shot program × 32 units of 512 bytes.
-const SPARE_MAX: usize = 512;
-
 /// An operation under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
@@ -163,15 +160,16 @@ impl<O: Observer> Drive<O> {
         self.idle_flights.push(slot);
         self.last = Some(Last { array: flight.array, channel: flight.transferred - flight.sensed, ecc: now - flight.transferred });
         self.finish(now, &flight, FlashOp::Read);
-        let mut spare = [Lpn(u32::MAX); SPARE_MAX];
-        let mut count = 0;
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.clear();
         // The firmware looks at spare areas only when it moves data; a host read need not fetch them.
         if !matches!(flight.operation.cause, Cause::Host | Cause::Fill)
             && let OperationKind::Read { target, .. } = flight.operation.kind
         {
-            count = self.spare_of(flight.die, &target, 1, &mut spare);
+            self.spare_of(flight.die, &target, 1, &mut spare);
         }
-        self.report(now, &flight, &spare[..count]);
+        self.report(now, &flight, &spare);
+        self.spare = spare;
     }
 
     /// A program, an erase or a copyback has ended.
@@ -187,13 +185,13 @@ impl<O: Observer> Drive<O> {
             channel: flight.transferred.saturating_sub(flight.issued + flight.core_span),
             ecc: Nanos::ZERO,
         });
-        let mut spare = [Lpn(u32::MAX); SPARE_MAX];
-        let mut count = 0;
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.clear();
         let op = match flight.operation.kind {
             OperationKind::Program { .. } => FlashOp::Program,
             OperationKind::Erase { .. } => FlashOp::Erase,
             OperationKind::Copyback { from, .. } => {
-                count = self.spare_of(flight.die, &from, self.config.sheet.pages_per_program(), &mut spare);
+                self.spare_of(flight.die, &from, self.config.sheet.pages_per_program(), &mut spare);
                 FlashOp::Copyback
             }
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
@@ -201,7 +199,8 @@ impl<O: Observer> Drive<O> {
         self.finish(now, &flight, op);
         self.ftls[flight.core as usize].suspend_refused(flight.operation.die);
         self.ftls[flight.core as usize].die_ready(flight.operation.die);
-        self.report(now, &flight, &spare[..count]);
+        self.report(now, &flight, &spare);
+        self.spare = spare;
     }
 
     fn report(&mut self, now: Nanos, flight: &Flight, spare: &[Lpn]) {
@@ -212,19 +211,16 @@ impl<O: Observer> Drive<O> {
     }
 
     /// The spare areas of `pages` pages from `target`, plane by plane in each page, unit by unit in each plane.
-    fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut [Lpn; SPARE_MAX]) -> usize {
+    fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut Vec<Lpn>) {
         let units = self.ftls[0].layout().units_per_page;
-        let mut count = 0;
         for page in 0..pages {
             let page = wordline_units::PageId(target.page.0 + page as u16);
             for plane in target.planes.iter() {
                 for unit in 0..units {
-                    spare[count] = self.chips[die].spare(plane, target.block(plane), page, unit);
-                    count += 1;
+                    spare.push(self.chips[die].spare(plane, target.block(plane), page, unit));
                 }
             }
         }
-        count
     }
 
     /// Write down the end of `flight`.
