@@ -66,28 +66,27 @@ impl IdleDies {
         if self.count == 0 {
             return None;
         }
-        let mut at = self.next;
-        let mut left = self.dies;
-        while left > 0 {
+        let (turn, dies) = (self.next, self.dies);
+        let found = self.find(turn, dies, &accepts).or_else(|| self.find(0, turn, &accepts))?;
+        self.next = (found + 1) % dies;
+        Some(DieId(found as u16))
+    }
+
+    /// The first idle die from `from` up to `to` that `accepts` takes.
+    #[inline]
+    fn find(&self, from: u32, to: u32, accepts: &impl Fn(DieId) -> bool) -> Option<u32> {
+        let mut at = from;
+        while at < to {
             let word = self.words[at as usize / 64] >> (at % 64);
-            let skip = if word == 0 { 64 - at % 64 } else { word.trailing_zeros() };
-            if skip >= left {
-                break;
-            }
-            if word == 0 || at + skip >= self.dies {
-                let step = skip.min(self.dies - at);
-                left -= step;
-                at = (at + step) % self.dies;
+            if word == 0 {
+                at = (at / 64 + 1) * 64;
                 continue;
             }
-            let die = DieId((at + skip) as u16);
-            let step = skip + 1;
-            if accepts(die) {
-                self.next = (at + step) % self.dies;
-                return Some(die);
+            at += word.trailing_zeros();
+            if at < to && accepts(DieId(at as u16)) {
+                return Some(at);
             }
-            left -= step.min(left);
-            at = (at + step) % self.dies;
+            at += 1;
         }
         None
     }
