@@ -125,8 +125,8 @@ impl Comparison {
             }
         }
         let method = match seeds.len() {
-            1 => "one seed: ratios carry no confidence interval; use several seeds to get one".to_owned(),
-            n => format!("geometric mean over {n} seeds, paired by seed; 95 % interval from Student's t over the logarithms of the ratios"),
+            1 => "One seed: ratios carry no confidence interval; use several seeds to get one".to_owned(),
+            n => format!("Geometric mean over {n} seeds, paired by seed; 95 % interval from Student's t over the logarithms of the ratios"),
         };
         Some(Comparison { baseline: names[0].to_owned(), seeds, method, ratios })
     }

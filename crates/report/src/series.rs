@@ -92,7 +92,8 @@ impl Row {
         (written > 0).then(|| programmed as f64 / written as f64)
     }
 
-    fn merge(&mut self, later: &Row) {
+    /// Take in the row that follows this one.
+    pub fn merge(&mut self, later: &Row) {
         self.width += later.width;
         for (mine, theirs) in [(&mut self.read, &later.read), (&mut self.write, &later.write)] {
             mine.requests += theirs.requests;

@@ -1,6 +1,6 @@
 //! Tables for a terminal, at most 100 columns wide.
 
-use crate::compare::{Better, Comparison, FIGURES, Figure, names};
+use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, names};
 use crate::result::{DriveResult, Latency, Report};
 
 const WIDTH: usize = 100;
@@ -76,6 +76,20 @@ pub fn run(drive: &DriveResult) -> String {
 fn line(text: &mut String, content: &str) {
     text.push_str(content.trim_end());
     text.push('\n');
+}
+
+/// Prose, broken between words so that it fits.
+fn prose(text: &mut String, content: &str) {
+    let mut so_far = String::from(" ");
+    for word in content.split_whitespace() {
+        if so_far.chars().count() + 1 + word.chars().count() > WIDTH {
+            line(text, &so_far);
+            so_far = String::from("   ");
+        }
+        so_far.push(' ');
+        so_far.push_str(word);
+    }
+    line(text, &so_far);
 }
 
 fn host(text: &mut String, drive: &DriveResult) {
@@ -208,7 +222,7 @@ fn foot(text: &mut String, drive: &DriveResult) {
     } else {
         line(text, "  CHECKS FAILED: no figure above can be trusted");
         for violation in &drive.checks.violations {
-            line(text, &format!("    {violation}"));
+            prose(text, &violation.to_string());
         }
     }
 }
@@ -224,12 +238,12 @@ pub fn compare(report: &Report) -> String {
         table(&mut text, comparison, &[&names[..1], others].concat());
         text.push('\n');
     }
-    line(&mut text, &format!("  × is the ratio to {}.", fit(&comparison.baseline, 60)));
-    line(&mut text, &format!("  {}.", comparison.method));
+    prose(&mut text, &format!("× is the ratio to {}.", fit(&comparison.baseline, 60)));
+    prose(&mut text, &format!("{}.", comparison.method));
     let mut all_passed = true;
     for (drive, violation) in report.violations() {
         all_passed = false;
-        line(&mut text, &format!("  CHECKS FAILED, {} seed {}: {violation}", drive.name, drive.seed));
+        prose(&mut text, &format!("CHECKS FAILED, {} seed {}: {violation}", drive.name, drive.seed));
     }
     if all_passed {
         line(&mut text, &format!("  All self-checks of {} runs passed.", report.drives.len()));
@@ -242,36 +256,29 @@ fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
     line(text, &format!("{:<LABEL$}{header}", ""));
     for figure in FIGURES {
         let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path) else { continue };
-        let unit = if first.unit.is_empty() || figure.label.contains("IOPS") { String::new() } else { format!(", {}", first.unit) };
-        line(
-            text,
-            &format!(
-                "{:<LABEL$}{}",
-                fit(&format!("{}{unit}", figure.label), LABEL),
-                cells(comparison, figure, names, |ratio| number(ratio.value))
-            ),
-        );
-        if names.len() > 1 {
-            let ratios =
-                cells(
-                    comparison,
-                    figure,
-                    names,
-                    |ratio| {
-                        if ratio.drive == comparison.baseline { String::new() } else { ratio_text(ratio) }
-                    },
-                );
+        let plain = first.unit.is_empty() || ["IOPS", "pages"].iter().any(|word| figure.label.contains(word));
+        let unit = if plain { String::new() } else { format!(", {}", first.unit) };
+        let label = fit(&format!("{}{unit}", figure.label), LABEL);
+        let base = |ratio: &Ratio| ratio.drive == comparison.baseline;
+        if comparison.seeds.len() == 1 {
+            let both =
+                |ratio: &Ratio| format!("{} {:>9}", number(ratio.value), if base(ratio) { String::new() } else { ratio_text(ratio) });
+            line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, both)));
+        } else {
+            // Ratio and interval need a line of their own.
+            line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, |ratio| number(ratio.value))));
+            let ratios = cells(comparison, figure, names, |ratio| if base(ratio) { String::new() } else { ratio_text(ratio) });
             line(text, &format!("{:<LABEL$}{ratios}", ""));
         }
     }
 }
 
-fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&crate::compare::Ratio) -> String) -> String {
+fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&Ratio) -> String) -> String {
     names.iter().map(|name| format!("{:>COLUMN$}", comparison.find(figure.path, name).map_or("-".to_owned(), &of))).collect()
 }
 
 /// `×1.25 [1.20, 1.30]`, with a mark where it is surely better or worse.
-pub(crate) fn ratio_text(ratio: &crate::compare::Ratio) -> String {
+pub(crate) fn ratio_text(ratio: &Ratio) -> String {
     match (ratio.ratio, ratio.low, ratio.high) {
         (Some(mean), Some(low), Some(high)) => format!("×{mean:.3} [{low:.3}, {high:.3}]"),
         (Some(mean), ..) => format!("×{mean:.3}"),
@@ -280,7 +287,7 @@ pub(crate) fn ratio_text(ratio: &crate::compare::Ratio) -> String {
 }
 
 /// Whether a ratio is good news, as far as one can tell: `None` where the interval holds 1, or where neither way is better.
-pub(crate) fn verdict(ratio: &crate::compare::Ratio) -> Option<bool> {
+pub(crate) fn verdict(ratio: &Ratio) -> Option<bool> {
     let mean = ratio.ratio?;
     let (low, high) = (ratio.low.unwrap_or(mean), ratio.high.unwrap_or(mean));
     // Without an interval, a difference that would not show in the table is none.
@@ -309,10 +316,10 @@ mod tests {
             (0.0, "0"),
             (0.136, "0.136"),
             (1.0, "1"),
-            (1.2345, "1.235"),
-            (12.345, "12.35"),
-            (123.45, "123.5"),
-            (1234.5, "1,234"),
+            (1.2347, "1.235"),
+            (12.347, "12.35"),
+            (123.47, "123.5"),
+            (1234.4, "1,234"),
             (1_234_567.0, "1,234,567"),
             (-12_345.6, "-12,346"),
             (0.012345, "0.0123"),

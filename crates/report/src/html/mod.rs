@@ -50,7 +50,7 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
         section(&mut html, "Runs", "stack", vec![tables::runs(report)]);
     }
     section(&mut html, "Plans", "stack", details.iter().filter(|detail| !detail.plan.is_empty()).map(|detail| plan(detail)).collect());
-    let _ = write!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>\n");
+    let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
     html
 }
 

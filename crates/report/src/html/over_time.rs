@@ -7,6 +7,9 @@ use super::chart::{Chart, Line, time_axis};
 use crate::conclude::DriveDetail;
 use crate::series::{Row, RowHost};
 
+/// The most points in a line over time.
+const ROWS_MAX: usize = 160;
+
 type Value = fn(&Row, &DriveDetail) -> Option<f64>;
 
 /// What a chart over time shows: reads, or writes, or both as two lines per drive.
@@ -95,26 +98,49 @@ fn share(busy_ns: u64, row: &Row, count: u32) -> Option<f64> {
     (row.width.0 > 0).then(|| busy_ns as f64 / (row.width.0 as f64 * f64::from(count.max(1))))
 }
 
+/// Few enough rows for a line to be followed by eye.
+fn thin(rows: &[Row]) -> Vec<Row> {
+    let mut thin = rows.to_vec();
+    while thin.len() > ROWS_MAX {
+        let pairs = thin.chunks(2);
+        let merged = pairs.map(|pair| {
+            let mut row = pair[0].clone();
+            pair[1..].iter().for_each(|later| row.merge(later));
+            row
+        });
+        thin = merged.collect();
+    }
+    // A short last row is mostly noise; it ends the one before it instead.
+    if let [.., before, last] = thin.as_mut_slice()
+        && last.width.0 * 2 < before.width.0
+    {
+        before.merge(last);
+        thin.pop();
+    }
+    thin
+}
+
 /// The charts over time that have anything to show.
 pub(super) fn charts(details: &[&DriveDetail]) -> Vec<String> {
     let seconds = details.iter().filter_map(|drive| drive.rows.last()).map(|row| (row.start + row.width).as_secs_f64()).fold(0.0, f64::max);
     let mut charts = Vec::new();
+    let rows: Vec<Vec<Row>> = details.iter().map(|detail| thin(&detail.rows)).collect();
     for shown in CHARTS {
         // Reads and writes of one drive share a chart; those of several drives would be a tangle.
         let together = details.len() == 1;
         for lines in shown.lines.chunks(if together { shown.lines.len() } else { 1 }) {
-            charts.extend(chart(shown, lines, details, seconds).map(|chart| chart.html()));
+            charts.extend(chart(shown, lines, details, &rows, seconds).map(|chart| chart.html()));
         }
     }
     charts
 }
 
-fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], seconds: f64) -> Option<Chart> {
+fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], rows: &[Vec<Row>], seconds: f64) -> Option<Chart> {
     let (x, per_second) = time_axis(seconds);
     let mut lines = Vec::new();
     for (kind, (name, value)) in kinds.iter().enumerate() {
-        for (drive, detail) in details.iter().enumerate() {
-            let points = detail.rows.iter().map(|row| {
+        for (drive, (detail, rows)) in details.iter().zip(rows).enumerate() {
+            let points = rows.iter().map(|row| {
                 let middle = row.start.as_secs_f64() + row.width.as_secs_f64() / 2.0;
                 (middle * per_second, value(row, detail))
             });

@@ -89,7 +89,7 @@ pub(super) fn comparison(report: &Report) -> String {
     }
     let _ = write!(
         html,
-        "</tbody></table><p class=\"note\">× is the ratio to {}: {}. Green is surely better, red surely worse.</p></div>",
+        "</tbody></table><p class=\"note\">× is the ratio to {}. {}. Green is surely better, red surely worse.</p></div>",
         escape(&comparison.baseline),
         escape(&comparison.method)
     );

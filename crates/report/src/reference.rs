@@ -1,0 +1,165 @@
+//! The reference manual of the output, generated from the schema of the JSON and the columns of the tables, so that it cannot disagree with them.
+
+use std::fmt::Write;
+
+use schemars::schema_for;
+use serde_json::Value;
+
+use crate::result::Report;
+use crate::table::{Column, INTERVALS, REQUESTS};
+use crate::violation::Account;
+
+/// The JSON schema of a report.
+pub fn json_schema() -> String {
+    let mut text = serde_json::to_string_pretty(&schema_for!(Report)).expect("a schema is valid JSON");
+    text.push('\n');
+    text
+}
+
+/// The reference manual of JSON and Parquet output: name, type, unit and meaning of everything.
+pub fn reference_markdown() -> String {
+    let schema = serde_json::to_value(schema_for!(Report)).expect("a schema is valid JSON");
+    let mut text = String::from(
+        "# Output\n\n\
+         *Generated from the code by `wordline_report::reference::reference_markdown`. Do not edit.*\n\n\
+         Everything here is a function of the events of the simulation: the same plan, seed and trace give the same output on any machine, except for\n\
+         what is under `run`. Rates divide by the exact simulated time and count what was served.\n\n\
+         ## JSON (`--json`)\n\n\
+         `[]` is an entry of a list. Null means that there was nothing to measure. Names keep their meaning; new ones may be added.\n\n\
+         | name | type | unit | meaning |\n|---|---|---|---|\n",
+    );
+    members(&mut text, &schema, &schema, "");
+    columns(
+        &mut text,
+        "requests.parquet",
+        "one row per completed request of the measured window; instants count from the start of the run",
+        REQUESTS,
+    );
+    columns(&mut text, "intervals.parquet", "one row per interval of the measured window; instants count from its start", INTERVALS);
+    text.push_str("\n## Self-checks\n\nEvery run keeps these accounts. If one does not balance, the command says so and exits with code 3.\n\n| account | holds when |\n|---|---|\n");
+    let docs = enum_docs(&schema, "Account");
+    for (account, doc) in Account::ALL.into_iter().zip(docs) {
+        let _ = writeln!(text, "| {} | {} |", account.name(), cell(&doc));
+    }
+    text
+}
+
+/// The rows of an object's members, and of theirs.
+fn members(text: &mut String, root: &Value, object: &Value, path: &str) {
+    let Some(properties) = object["properties"].as_object() else { return };
+    for (name, member) in properties {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let (inner, nullable) = resolve(root, member);
+        let (inner, path) = match inner.get("items") {
+            Some(items) => (resolve(root, items).0, format!("{path}[]")),
+            None => (inner, path),
+        };
+        let kind = kind(inner, nullable);
+        let doc = member["description"].as_str().or(inner["description"].as_str()).unwrap_or("");
+        let _ = writeln!(text, "| `{path}` | {kind} | {} | {} |", member["x-unit"].as_str().unwrap_or(""), cell(doc));
+        members(text, root, inner, &path);
+    }
+}
+
+/// Follows references, and looks through "this or null".
+fn resolve<'a>(root: &'a Value, schema: &'a Value) -> (&'a Value, bool) {
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
+        return (&root["$defs"][name], false);
+    }
+    if let Some(either) = schema["anyOf"].as_array()
+        && let Some(inner) = either.iter().find(|inner| inner["type"] != "null")
+    {
+        return (resolve(root, inner).0, true);
+    }
+    (schema, false)
+}
+
+fn kind(schema: &Value, nullable: bool) -> String {
+    let names: Vec<&str> = match &schema["type"] {
+        Value::String(name) => vec![name],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => vec!["string"],
+    };
+    let mut names: Vec<&str> = names.into_iter().filter(|name| *name != "null").collect();
+    if nullable || schema["type"].as_array().is_some_and(|names| names.iter().any(|name| name == "null")) {
+        names.push("null");
+    }
+    names.join(" or ")
+}
+
+fn enum_docs(schema: &Value, name: &str) -> Vec<String> {
+    let variants = schema["$defs"][name]["oneOf"].as_array();
+    variants.into_iter().flatten().map(|variant| variant["description"].as_str().unwrap_or("").to_owned()).collect()
+}
+
+fn columns(text: &mut String, file: &str, what: &str, columns: &[Column]) {
+    let _ = write!(text, "\n## `{file}` (`--parquet`)\n\nIt has {what}.\n\n| column | type | unit | meaning |\n|---|---|---|---|\n");
+    for column in columns {
+        let _ = writeln!(text, "| `{}` | {} | {} | {} |", column.name, column.kind.name(), column.unit, cell(column.meaning));
+    }
+}
+
+/// A doc comment as one line of a table.
+fn cell(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_the_json_has_a_meaning() {
+        for line in reference_markdown().lines().filter(|line| line.starts_with("| `")) {
+            let meaning = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or("");
+            assert!(meaning.len() > 3, "no meaning: {line}");
+        }
+    }
+
+    #[test]
+    fn every_account_is_explained() {
+        let schema = serde_json::to_value(schema_for!(Report)).unwrap();
+        assert_eq!(enum_docs(&schema, "Account").len(), Account::ALL.len());
+    }
+
+    #[test]
+    fn the_names_that_programs_rely_on_are_there() {
+        let text = reference_markdown();
+        for name in [
+            "name",
+            "plan_hash",
+            "seed",
+            "event_log_hash",
+            "host.reads",
+            "host.writes",
+            "host.trims",
+            "host.iops",
+            "host.read_mib_s",
+            "host.write_mib_s",
+            "latency_us.read.mean",
+            "latency_us.write.p50",
+            "latency_us.trim.p9999",
+            "latency_us.read.max",
+            "waf.total",
+            "waf.reclaim",
+            "waf.wear",
+            "waf.disturb",
+            "erases",
+            "pages_programmed",
+            "pages_read",
+            "utilisation.die",
+            "utilisation.channel",
+            "utilisation.core",
+            "utilisation.dram",
+            "run.cpu_seconds",
+            "run.wall_seconds",
+            "run.peak_rss_bytes",
+            "run.flash_pages_per_cpu_second",
+            "run.host_requests_per_cpu_second",
+            "simulated_seconds",
+            "steady",
+        ] {
+            assert!(text.contains(&format!("| `drives[].{name}` |")), "{name} is missing");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `intervals.parquet`: the time series of one or more drives.
+
+use std::io::Write;
+
+use parquet::data_type::ByteArray;
+use wordline_units::host::SECTOR_BYTES;
+
+use super::{Cell, Column, Table, TableError, integer, real, word};
+use crate::conclude::DriveDetail;
+use crate::series::{Row, RowHost};
+
+/// The columns of `intervals.parquet`. Instants count from the start of the measured window.
+pub const INTERVALS: &[Column] = &[
+    word("drive", "the drive's name"),
+    integer("seed", "", "the seed of all random streams"),
+    real("start_s", "s", "when the interval begins"),
+    real("width_s", "s", "how long it is; the last one ends with the window"),
+    integer("reads", "requests", "reads completed"),
+    integer("writes", "requests", "writes completed"),
+    integer("trims", "requests", "trims completed"),
+    real("read_iops", "1/s", "reads completed per second"),
+    real("write_iops", "1/s", "writes completed per second"),
+    real("read_mib_s", "MiB/s", "data read per second"),
+    real("write_mib_s", "MiB/s", "data written per second"),
+    real("read_mean_us", "us", "mean latency of reads; null when none completed"),
+    real("read_p99_us", "us", "99th percentile of reads, within 1.6 %"),
+    real("write_mean_us", "us", "mean latency of writes; null when none completed"),
+    real("write_p99_us", "us", "99th percentile of writes, within 1.6 %"),
+    real("waf", "", "mapping units programmed over mapping units' worth of sectors written; null when nothing was written"),
+    integer("host_units", "mapping units", "new host data programmed"),
+    integer("moved_units", "mapping units", "old data programmed again, for any cause"),
+    integer("padding_units", "mapping units", "padding programmed"),
+    integer("reclaim_pages", "flash pages", "pages programmed to reclaim space, copyback included"),
+    integer("pages_read", "flash pages", "pages read"),
+    integer("pages_programmed", "flash pages", "pages programmed, copyback included"),
+    integer("erases", "block groups", "block groups erased"),
+    real("die_utilisation", "", "share of all dies' time in which their arrays worked"),
+    real("channel_utilisation", "", "share of all channels' time in which their buses were held"),
+    real("mean_in_flight", "requests", "mean number of requests in flight"),
+];
+
+/// Write the time series of these drives, one after the other; returns where they were written to.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_intervals<W: Write + Send>(to: W, drives: &[DriveDetail]) -> Result<W, TableError> {
+    let mut table = Table::new("intervals", INTERVALS, to)?;
+    for drive in drives {
+        let name = ByteArray::from(drive.name.as_str());
+        drive.rows.iter().for_each(|row| table.push(&cells(&name, drive, row)));
+        table.flush()?;
+    }
+    table.finish()
+}
+
+fn cells<'a>(name: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; 26] {
+    let some = |value: f64| Cell::Real(Some(value));
+    let mib = |host: &RowHost| row.per_second(host.sectors * SECTOR_BYTES) / f64::from(1 << 20);
+    let mean = |host: &RowHost| Cell::Real(host.mean_ns().map(|ns| ns / 1e3));
+    let p99 = |host: &RowHost| Cell::Real(host.p99().map(|span| span.as_micros_f64()));
+    let share = |busy: u64, parts: u32| Cell::Real(Some(row.per_second(busy) / 1e9 / f64::from(parts.max(1))));
+    [
+        Cell::Text(name),
+        Cell::Integer(drive.seed),
+        some(row.start.as_secs_f64()),
+        some(row.width.as_secs_f64()),
+        Cell::Integer(row.read.requests),
+        Cell::Integer(row.write.requests),
+        Cell::Integer(row.trims),
+        some(row.per_second(row.read.requests)),
+        some(row.per_second(row.write.requests)),
+        some(mib(&row.read)),
+        some(mib(&row.write)),
+        mean(&row.read),
+        p99(&row.read),
+        mean(&row.write),
+        p99(&row.write),
+        Cell::Real(row.waf(drive.unit.0)),
+        Cell::Integer(row.host_units),
+        Cell::Integer(row.moved_units),
+        Cell::Integer(row.padding_units),
+        Cell::Integer(row.reclaim_pages),
+        Cell::Integer(row.pages_read),
+        Cell::Integer(row.pages_programmed),
+        Cell::Integer(row.erases),
+        share(row.die_ns, drive.dies),
+        share(row.channel_ns, drive.channels),
+        some(if row.width.0 == 0 { 0.0 } else { row.in_flight_ns as f64 / row.width.0 as f64 }),
+    ]
+}

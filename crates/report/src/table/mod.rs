@@ -1,0 +1,191 @@
+//! Parquet tables: one row per interval, and one row per request.
+//!
+//! The plain column writer is enough for tables of numbers, and holds one row group of them in memory at a time. Units are in the reference and in the
+//! file's own metadata, under `unit.` and the column's name.
+
+mod intervals;
+mod requests;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+
+pub use intervals::{INTERVALS, write_intervals};
+pub use requests::{REQUESTS, RequestLog};
+
+/// A Parquet table could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The file could not be written or the writer was misused.
+    #[error("cannot write a Parquet table: {0}")]
+    Parquet(#[from] ParquetError),
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 64-bit integers.
+    Integer,
+    /// Double-precision numbers; null where there is nothing to measure.
+    Real,
+    /// UTF-8 words.
+    Text,
+    /// Yes or no.
+    Flag,
+}
+
+impl Kind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Kind::Integer => "integer",
+            Kind::Real => "number or null",
+            Kind::Text => "string",
+            Kind::Flag => "boolean",
+        }
+    }
+}
+
+/// One column of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// Its unit; empty for words and ratios.
+    pub unit: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// One value of a row.
+#[derive(Clone, Debug)]
+enum Cell<'a> {
+    Integer(u64),
+    Real(Option<f64>),
+    Text(&'a ByteArray),
+    Flag(bool),
+}
+
+/// The values of one column in the row group being filled.
+enum Held {
+    Integer(Vec<i64>),
+    // Values, and for each row whether it has one.
+    Real(Vec<f64>, Vec<i16>),
+    Text(Vec<ByteArray>),
+    Flag(Vec<bool>),
+}
+
+/// A table being written.
+struct Table<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    held: Vec<Held>,
+    rows: usize,
+}
+
+impl<W: Write + Send> Table<W> {
+    fn new(name: &str, columns: &[Column], to: W) -> Result<Table<W>, TableError> {
+        let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_, _>>()?;
+        let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
+        let units = columns.iter().filter(|column| !column.unit.is_empty());
+        let units = units.map(|column| KeyValue::new(format!("unit.{}", column.name), column.unit.to_owned())).collect();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+            .set_key_value_metadata(Some(units))
+            .build();
+        let writer = SerializedFileWriter::new(to, schema, Arc::new(properties))?;
+        let held = columns.iter().map(|column| match column.kind {
+            Kind::Integer => Held::Integer(Vec::new()),
+            Kind::Real => Held::Real(Vec::new(), Vec::new()),
+            Kind::Text => Held::Text(Vec::new()),
+            Kind::Flag => Held::Flag(Vec::new()),
+        });
+        Ok(Table { writer, held: held.collect(), rows: 0 })
+    }
+
+    fn push(&mut self, cells: &[Cell<'_>]) {
+        assert_eq!(cells.len(), self.held.len(), "a row has one value per column");
+        for (held, cell) in self.held.iter_mut().zip(cells) {
+            match (held, cell) {
+                (Held::Integer(values), Cell::Integer(value)) => values.push(value.cast_signed()),
+                (Held::Real(values, present), Cell::Real(value)) => {
+                    values.extend(*value);
+                    present.push(i16::from(value.is_some()));
+                }
+                (Held::Text(values), Cell::Text(value)) => values.push((*value).clone()),
+                (Held::Flag(values), Cell::Flag(value)) => values.push(*value),
+                (Held::Integer(_) | Held::Real(..) | Held::Text(_) | Held::Flag(_), cell) => panic!("{cell:?} does not fit its column"),
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// Write the rows held as a row group.
+    fn flush(&mut self) -> Result<(), TableError> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for held in &mut self.held {
+            let mut column = group.next_column()?.expect("the schema has a column for each that is held");
+            match (column.untyped(), &mut *held) {
+                (ColumnWriter::Int64ColumnWriter(to), Held::Integer(values)) => to.write_batch(values, None, None)?,
+                (ColumnWriter::DoubleColumnWriter(to), Held::Real(values, present)) => to.write_batch(values, Some(present), None)?,
+                (ColumnWriter::ByteArrayColumnWriter(to), Held::Text(values)) => to.write_batch(values, None, None)?,
+                (ColumnWriter::BoolColumnWriter(to), Held::Flag(values)) => to.write_batch(values, None, None)?,
+                (_, Held::Integer(_) | Held::Real(..) | Held::Text(_) | Held::Flag(_)) => {
+                    unreachable!("the schema was made from these columns")
+                }
+            };
+            column.close()?;
+            match held {
+                Held::Integer(values) => values.clear(),
+                Held::Real(values, present) => {
+                    values.clear();
+                    present.clear();
+                }
+                Held::Text(values) => values.clear(),
+                Held::Flag(values) => values.clear(),
+            }
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<W, TableError> {
+        self.flush()?;
+        Ok(self.writer.into_inner()?)
+    }
+}
+
+fn field(column: &Column) -> Result<Type, ParquetError> {
+    let (physical, repetition) = match column.kind {
+        Kind::Integer => (Physical::INT64, Repetition::REQUIRED),
+        Kind::Real => (Physical::DOUBLE, Repetition::OPTIONAL),
+        Kind::Text => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
+        Kind::Flag => (Physical::BOOLEAN, Repetition::REQUIRED),
+    };
+    let logical = (column.kind == Kind::Text).then_some(LogicalType::String);
+    Type::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
+}
+
+const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: Kind::Integer, unit, meaning }
+}
+
+const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: Kind::Real, unit, meaning }
+}
+
+const fn word(name: &'static str, meaning: &'static str) -> Column {
+    Column { name, kind: Kind::Text, unit: "", meaning }
+}

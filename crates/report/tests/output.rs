@@ -1,0 +1,228 @@
+//! JSON, tables, the page and Parquet as a person or a program would receive them.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes as Buffer;
+use fabricated::Toy;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use wordline_engine::Observer;
+use wordline_report::table::{INTERVALS, REQUESTS, RequestLog, write_intervals};
+use wordline_report::{DriveDetail, Report, Violation, html, reference, text};
+use wordline_units::Nanos;
+
+#[allow(dead_code)]
+#[path = "../examples/fabricated/mod.rs"]
+mod fabricated;
+
+fn report(toys: &[Toy]) -> (Report, Vec<DriveDetail>) {
+    let (results, details) = toys.iter().map(Toy::conclude).unzip();
+    (Report::new(results), details)
+}
+
+fn two() -> (Report, Vec<DriveDetail>) {
+    let small = Toy { requests: 2_000, mix: (50, 5), ..Toy::default() };
+    report(&[Toy { name: "one", ..small.clone() }, Toy { name: "two & <three>", moved: 3, ..small }])
+}
+
+/// Compares with a file of this directory; `WORDLINE_BLESS=1` writes it instead.
+fn golden(name: &str, text: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("WORDLINE_BLESS").is_some() {
+        std::fs::write(&path, text).expect("golden files can be written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{name} has changed; look at the difference and run with WORDLINE_BLESS=1 if it is right");
+}
+
+#[test]
+fn json_is_as_it_was_and_reads_back() {
+    let (report, _) = two();
+    let json = report.to_json();
+    golden("report.json", &json);
+    let back: Report = serde_json::from_str(&json).expect("what was written can be read");
+    assert!(back == report && back.to_json() == json, "a report does not read back as it was written");
+}
+
+#[test]
+fn tables_are_as_they_were_and_fit_a_terminal() {
+    let (report, _) = two();
+    let run = text::run(&report.drives[0]);
+    golden("run.txt", &run);
+    let compare = text::compare(&report);
+    golden("compare.txt", &compare);
+    let seeds: Vec<Toy> = (0..12)
+        .map(|n| Toy {
+            name: ["a", "b", "a-drive-with-a-rather-long-name", "d", "e", "f"][n % 6],
+            seed: n as u64 / 6,
+            requests: 1_000,
+            ..Toy::default()
+        })
+        .collect();
+    let many = text::compare(&self::report(&seeds).0);
+    for line in run.lines().chain(compare.lines()).chain(many.lines()) {
+        assert!(line.chars().count() <= 100 && !line.ends_with(' '), "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn the_reference_on_disk_is_the_one_the_code_gives() {
+    let markdown = reference::reference_markdown();
+    assert_eq!(markdown, reference::reference_markdown());
+    // The book is written by the build tasks; where it is there, it must agree.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/output.md");
+    if let Ok(kept) = std::fs::read_to_string(path) {
+        assert!(kept == markdown, "docs/reference/output.md is out of date");
+    }
+    assert!(reference::json_schema().contains("\"plan_hash\""));
+}
+
+#[test]
+fn the_same_run_gives_the_same_output_to_the_byte() {
+    let (first, second) = (two(), two());
+    assert_eq!(first.0.to_json(), second.0.to_json());
+    assert_eq!(html::page(&first.0, &first.1), html::page(&second.0, &second.1));
+    assert_eq!(write_intervals(Vec::new(), &first.1).unwrap(), write_intervals(Vec::new(), &second.1).unwrap());
+}
+
+/// The names of all elements; panics where tags do not balance or an attribute is not quoted.
+fn elements(page: &str) -> BTreeSet<String> {
+    let (mut open, mut seen, mut rest) = (Vec::new(), BTreeSet::new(), page.strip_prefix("<!DOCTYPE html>\n").expect("a doctype"));
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("every tag ends");
+        let tag = &rest[start + 1..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap().to_owned();
+        assert!(name.chars().all(|letter| letter.is_ascii_alphanumeric()), "not a tag: <{tag}>");
+        assert_eq!(tag.matches('"').count() % 2, 0, "a quote is missing: <{tag}>");
+        assert!(!tag.contains("NaN") && !tag.contains("inf\"") && !tag.contains("=\"-"), "not a number, or negative: <{tag}>");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_ref(), Some(&name), "</{name}> closes another element");
+        } else if !tag.ends_with('/') {
+            open.push(name.clone());
+        }
+        if !tag.starts_with('/') && (name == "script" || name == "style") {
+            rest = &rest[rest.find("</").expect("the element ends")..];
+        }
+        seen.insert(name);
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    seen
+}
+
+#[test]
+fn the_page_is_well_formed_and_loads_nothing() {
+    let (report, details) = two();
+    let page = html::page(&report, &details);
+    let elements = elements(&page);
+    for name in ["svg", "table", "details", "path"] {
+        assert!(elements.contains(name), "no {name}");
+    }
+    for loader in ["link", "img", "iframe", "object", "embed", "a"] {
+        assert!(!elements.contains(loader), "<{loader}>");
+    }
+    for word in ["http:", "https:", "//cdn", "url(", "@import", "src=", "href=", "<three>"] {
+        assert!(!page.contains(word), "the page contains {word}");
+    }
+    assert!(page.contains("two &amp; &lt;three&gt;"));
+    assert!(page.len() < 1 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn a_class_that_did_not_occur_has_no_chart() {
+    let (report, details) = report(&[Toy { mix: (100, 0), requests: 3_000, ..Toy::default() }]);
+    let page = html::page(&report, &details);
+    elements(&page);
+    for absent in ["Write latency", "IOPS, writes", "Write amplification", "Reclaim", ">Writes<", "Trim", "Comparison", "write mean"] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+    for present in ["Read latency", "IOPS, reads", ">Reads<", "Block map", "Dies busy"] {
+        assert!(page.contains(present), "no {present}");
+    }
+    let run = text::run(&report.drives[0]);
+    assert!(!run.contains("write") && !run.contains("WAF"));
+}
+
+#[test]
+fn an_empty_report_and_an_empty_run_are_pages_too() {
+    elements(&html::page(&Report::new(Vec::new()), &[]));
+    let (report, details) = report(&[Toy { requests: 0, ..Toy::default() }]);
+    elements(&html::page(&report, &details));
+    text::run(&report.drives[0]);
+}
+
+#[test]
+fn a_page_of_a_512_die_drive_stays_small() {
+    let (report, details) = report(&[Toy { shape: (32, 16), blocks: 500, requests: 40_000, ..Toy::default() }]);
+    let page = html::page(&report, &details);
+    elements(&page);
+    assert!(page.len() < 1 << 20, "{} bytes", page.len());
+}
+
+#[test]
+fn violations_are_shouted() {
+    let (mut report, details) = two();
+    report.drives[1].checks.passed = false;
+    report.drives[1].checks.violations =
+        vec![Violation { account: wordline_report::Account::LittlesLaw, count: 2, first_ns: 1_500, message: "3 is not <4>".to_owned() }];
+    assert_eq!(report.violations().count(), 1);
+    let page = html::page(&report, &details);
+    elements(&page);
+    assert!(page.contains("cannot be trusted") && page.contains("3 is not &lt;4&gt;") && !page.contains("class=\"passed\""));
+    assert!(text::run(&report.drives[1]).contains("CHECKS FAILED"));
+    let compare = text::compare(&report).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(compare.contains("CHECKS FAILED, two & <three> seed 1: Little's law violated, 2 times; first at 1.5 us: 3 is not <4>"));
+}
+
+fn units(reader: &SerializedFileReader<Buffer>) -> BTreeSet<String> {
+    reader.metadata().file_metadata().key_value_metadata().into_iter().flatten().map(|pair| pair.key.clone()).collect()
+}
+
+#[test]
+fn every_request_is_in_its_table_across_row_groups() {
+    let toy = Toy { requests: 70_000, ..Toy::default() };
+    let (events, _) = toy.events();
+    let mut log = RequestLog::new(Vec::new(), Nanos::ZERO).unwrap();
+    events.iter().for_each(|(at, event)| log.observe(*at, event));
+    let reader = SerializedFileReader::new(Buffer::from(log.finish().unwrap())).unwrap();
+    assert_eq!(reader.num_row_groups(), 2);
+    let columns: Vec<_> = reader.metadata().file_metadata().schema().get_fields().iter().map(|field| field.name().to_owned()).collect();
+    assert_eq!(columns, REQUESTS.iter().map(|column| column.name).collect::<Vec<_>>());
+    assert!(units(&reader).contains("unit.latency_ns"));
+    let (mut count, mut reads) = (0, 0);
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        assert_eq!(row.get_long(1).unwrap() - row.get_long(0).unwrap(), row.get_long(6).unwrap());
+        assert_eq!((7..15).map(|stage| row.get_long(stage).unwrap()).sum::<i64>(), row.get_long(6).unwrap());
+        reads += u64::from(row.get_string(2).unwrap() == "read");
+        count += 1;
+    }
+    let (result, _) = toy.conclude();
+    assert_eq!((count, reads), (toy.requests, result.host.reads));
+}
+
+#[test]
+fn requests_before_the_window_are_left_out_of_their_table() {
+    let (events, _) = Toy { requests: 500, ..Toy::default() }.events();
+    let mut log = RequestLog::new(Vec::new(), Nanos::MAX).unwrap();
+    events.iter().for_each(|(at, event)| log.observe(*at, event));
+    let reader = SerializedFileReader::new(Buffer::from(log.finish().unwrap())).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
+}
+
+#[test]
+fn intervals_hold_every_drive_and_null_where_nothing_was_measured() {
+    let (_, details) = report(&[
+        Toy { name: "reads", mix: (100, 0), requests: 2_000, ..Toy::default() },
+        Toy { name: "writes", mix: (0, 0), requests: 2_000, ..Toy::default() },
+    ]);
+    let reader = SerializedFileReader::new(Buffer::from(write_intervals(Vec::new(), &details).unwrap())).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows() as usize, details[0].rows.len() + details[1].rows.len());
+    let place = |name: &str| INTERVALS.iter().position(|column| column.name == name).unwrap();
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let written = row.get_long(place("writes")).unwrap() > 0;
+        assert_eq!(row.get_double(place("waf")).is_ok(), written, "a WAF only where something was written");
+        assert!((0.0..=1.0).contains(&row.get_double(place("die_utilisation")).unwrap()));
+    }
+}
