@@ -20,9 +20,13 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     })?;
     steps.run("docs", || docs::check(root))?;
     steps.run("readme", || readme::run(root))?;
-    println!("{}", steps.summary());
-    let outcome = steps.run("test", || suite::run(root, &[]));
-    println!("{}", steps.summary());
+    let mut count = suite::Count::default();
+    let outcome = steps.run("test", || {
+        let outcome;
+        (count, outcome) = suite::counted(root, &[]);
+        outcome
+    });
+    println!("{}\n\n{count}", steps.summary());
     outcome
 }
 

@@ -6,15 +6,27 @@ use std::process::Stdio;
 
 use crate::steps::{cargo, shown};
 
-/// Runs all tests, or those that `arguments` (for `cargo test`) choose. Goes on after a failure, so that one run shows every failure there is.
+/// Runs all tests, or those that `arguments` (for `cargo test`) choose, and prints the count as the last line.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let (count, outcome) = counted(root, arguments);
+    println!("\n{count}");
+    outcome
+}
+
+/// Runs the tests and counts them. Goes on after a failure, so that one run shows every failure there is.
+pub(crate) fn counted(root: &Path, arguments: &[&str]) -> (Count, Result<(), String>) {
+    let mut count = Count::default();
+    let outcome = count_into(&mut count, root, arguments);
+    (count, outcome)
+}
+
+fn count_into(count: &mut Count, root: &Path, arguments: &[&str]) -> Result<(), String> {
     let chosen = arguments.iter().any(|argument| matches!(*argument, "-p" | "--package"));
     let scope: &[&str] = if chosen { &[] } else { &["--workspace"] };
     // Documentation tests come with it: `cargo test` runs them for every library.
     let mut command = cargo(root, &[&["test", "--no-fail-fast"], scope, arguments].concat());
     println!("$ {}", shown(&command));
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start cargo: {error}"))?;
-    let mut count = Count::default();
     let mut failed = Vec::new();
     for line in BufReader::new(child.stdout.take().expect("piped above")).lines() {
         let line = line.map_err(|error| format!("cannot read what cargo prints: {error}"))?;
@@ -25,7 +37,6 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
         }
     }
     let status = child.wait().map_err(|error| format!("cargo was lost: {error}"))?;
-    println!("\n{count}");
     if status.success() {
         return if count.passed == 0 { Err("no test ran".to_owned()) } else { Ok(()) };
     }
@@ -34,7 +45,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
 
 /// What the closing lines of the test programs add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
+pub(crate) struct Count {
     passed: u64,
     failed: u64,
 }
