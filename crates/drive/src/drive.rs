@@ -234,6 +234,12 @@ impl<O: Observer> Drive<O> {
                 let Part { slot, core, request } = self.parts[part as usize];
                 self.host.requests[slot as usize].heard = now;
                 self.ftls[core as usize].submit(now, request);
+                if request.op == HostOp::Trim {
+                    let units = self.ftls[core as usize].take_invalidated();
+                    if units > 0 {
+                        self.emit(now, Event::Invalidated { die: self.wiring.die(core, DieId(0)), units });
+                    }
+                }
                 self.pump(now, core);
             }
             Due::Sensed { flight } => self.sensed(now, flight),

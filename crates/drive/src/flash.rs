@@ -206,7 +206,12 @@ impl<O: Observer> Drive<O> {
     fn report(&mut self, now: Nanos, flight: &Flight, spare: &[Lpn]) {
         let report =
             Report { tag: flight.operation.tag, die: flight.operation.die, status: flight.status, corrected_bits: 0, array: flight.array };
-        self.ftls[flight.core as usize].report(now, &report, spare);
+        let ftl = &mut self.ftls[flight.core as usize];
+        ftl.report(now, &report, spare);
+        let units = ftl.take_invalidated();
+        if units > 0 {
+            self.emit(now, Event::Invalidated { die: flight.die, units });
+        }
         self.pump(now, flight.core);
     }
 

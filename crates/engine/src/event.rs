@@ -20,9 +20,9 @@ pub enum Event {
     Completed(Completion),
     /// A flash operation ended.
     Flash(FlashEvent),
-    /// Host data became invalid: overwritten or trimmed.
+    /// Host data became invalid: overwritten or trimmed, or trimmed while it was programmed.
     Invalidated {
-        /// The die that held it.
+        /// The die whose program made it so; for a trim, the first die of its core.
         die: DieId,
         /// Mapping units that became invalid.
         units: u32,

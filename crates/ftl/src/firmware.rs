@@ -61,6 +61,8 @@ pub struct Ftl {
     pub(crate) under_way: u32,
     pub(crate) starved: bool,
     pub(crate) worn_out: bool,
+    /// Units of host data that became stale and have not been written down.
+    pub(crate) invalidated: u32,
     pub(crate) sectors_per_unit: u32,
 }
 
@@ -108,6 +110,7 @@ impl Ftl {
             under_way: 0,
             starved: false,
             worn_out: false,
+            invalidated: 0,
             sectors_per_unit,
             layout,
             config,
@@ -212,6 +215,12 @@ impl Ftl {
     /// The next host request that is done.
     pub fn acknowledge(&mut self) -> Option<Acknowledgement> {
         self.done.pop_front()
+    }
+
+    /// Units of host data that have become stale since this was last asked.
+    #[inline]
+    pub fn take_invalidated(&mut self) -> u32 {
+        std::mem::take(&mut self.invalidated)
     }
 
     /// The next thing to be written down.

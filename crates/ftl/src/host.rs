@@ -148,6 +148,7 @@ impl Ftl {
         }
         let mut stale = std::mem::take(&mut self.stale);
         self.map.clear(first, count, |_, addr| stale.push(addr));
+        self.invalidated += stale.len() as u32;
         stale.drain(..).for_each(|addr| self.invalidate(addr));
         self.stale = stale;
         self.finish(tag);

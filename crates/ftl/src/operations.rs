@@ -117,10 +117,13 @@ impl Ftl {
                 let landed = match *entry {
                     Entry::Host { slot } => match self.buffer.landed(slot) {
                         Landing::Commit(lpn) => {
-                            self.repoint(lpn, addr);
+                            self.invalidated += u32::from(self.repoint(lpn, addr));
                             true
                         }
-                        Landing::Discard => false,
+                        Landing::Discard => {
+                            self.invalidated += 1;
+                            false
+                        }
                     },
                     Entry::Moved(Moved { lpn, from }) => self.land_moved(lpn, from, addr),
                     Entry::Padding => false,
@@ -178,13 +181,15 @@ impl Ftl {
         self.settle(now);
     }
 
-    /// Point `lpn` at `addr`; what it pointed at before is stale.
+    /// Point `lpn` at `addr`; what it pointed at before, if anything, is stale. Returns whether there was something.
     #[inline]
-    pub(crate) fn repoint(&mut self, lpn: u32, addr: UnitAddr) {
+    pub(crate) fn repoint(&mut self, lpn: u32, addr: UnitAddr) -> bool {
         let before = self.map.set(lpn, addr);
-        if before != UnitAddr::NONE {
-            self.invalidate(before);
+        if before == UnitAddr::NONE {
+            return false;
         }
+        self.invalidate(before);
+        true
     }
 
     /// A moved unit is on flash again; returns whether it is still the newest.
