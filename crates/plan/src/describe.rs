@@ -20,13 +20,16 @@ impl Plan {
             ("exported", figures.exported.to_string()),
             ("spare factor", format!("{:.2} %", figures.spare_factor * 100.0)),
             ("pages", figures.pages.to_string()),
-            ("dies", format!("{} × {} block groups × {} pages × planes", figures.dies, figures.groups_per_die, figures.pages_per_block)),
+            ("dies", figures.dies.to_string()),
+            ("a die", format!("planes {} × blocks {} × pages {}", figures.planes, figures.groups_per_die, figures.pages_per_block)),
             ("channels", mb(figures.channel_bandwidth)),
             ("planes sensing", mb(figures.sense_bandwidth)),
             ("planes programming", mb(figures.program_bandwidth)),
             ("read peak", mb(figures.read_peak)),
             ("write peak", mb(figures.write_peak)),
         ];
+        let files: Vec<&str> = self.gathered().layers.iter().map(|layer| layer.name.as_str()).collect();
+        let _ = writeln!(text, "# {:<20}{}", "made of", files.join(", ").replace(char::is_control, " "));
         for (name, fact) in facts {
             let _ = writeln!(text, "# {name:<20}{fact}");
         }

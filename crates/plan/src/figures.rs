@@ -9,7 +9,9 @@ use wordline_units::Bytes;
 pub struct Figures {
     /// Dies in the drive.
     pub dies: u32,
-    /// Block groups in a die: one block from each plane.
+    /// Planes in a die.
+    pub planes: u32,
+    /// Block groups in a die, one block from each plane: blocks in a plane.
     pub groups_per_die: u32,
     /// Pages in a block.
     pub pages_per_block: u32,
@@ -53,6 +55,7 @@ impl Figures {
         let (raw, exported) = (geometry.raw(), config.exported());
         Figures {
             dies: geometry.dies(),
+            planes: geometry.planes,
             groups_per_die: geometry.blocks,
             pages_per_block: geometry.pages(),
             pages: raw.0 / geometry.page.0,

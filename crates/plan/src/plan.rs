@@ -138,14 +138,22 @@ impl Plan {
     pub fn hash(&self) -> u64 {
         // FNV-1a, 64 bits: the same on every machine and in every release of the compiler.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for line in self.sections.lines() {
-            if (line.section, line.key) == ("run", "seed") {
-                continue;
-            }
-            for byte in format!("{}.{} = {}\n", line.section, line.key, line.value).bytes() {
+        let mut take = |text: &str| {
+            for byte in text.bytes() {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
             }
+        };
+        let lines = self.sections.lines();
+        let off: Vec<&str> = lines.iter().filter(|line| line.key == "on" && line.value == "false").map(|line| line.section).collect();
+        for line in lines {
+            let elsewhere = matches!((line.section, line.key), ("run", "seed") | ("mapping", "capacity" | "over_provisioning"));
+            // The parameters of a technique that is off change nothing.
+            if !elsewhere && (line.key == "on" || !off.contains(&line.section)) {
+                take(&format!("{}.{} = {}\n", line.section, line.key, line.value));
+            }
         }
+        // What the host sees can be said in two ways.
+        take(&format!("exported_units = {}\n", self.config.exported_units));
         hash
     }
 

@@ -26,6 +26,14 @@ fn the_hash_is_of_what_matters() {
     );
     assert_eq!(plain, hash("inherit = \"pageftl\"\n[timing]\nt_read = \"0.08 ms\""), "the same time in another unit");
     assert_eq!(plain, hash("inherit = \"pageftl\"\n[run]\nseed = 7"), "seeds are told apart by themselves");
+    assert_eq!(plain, hash("inherit = \"pageftl\"\n[techniques.idle-reclaim]\nafter = \"1 ms\""), "a parameter of a technique that is off");
+    let exported = Plan::load("pageftl").expect("a preset").figures().exported.0;
+    assert_eq!(
+        plain,
+        hash(&format!("inherit = \"pageftl\"\n[mapping]\ncapacity = \"{exported} B\"")),
+        "the same capacity said in another way"
+    );
+    assert_ne!(plain, hash("inherit = \"pageftl\"\n[mapping]\nover_provisioning = \"8 %\""));
     assert_ne!(plain, hash("inherit = \"pageftl\"\n[timing]\nt_read = \"81 us\""));
     assert_eq!(Plan::load("pageftl").expect("a preset").hash_hex().len(), 16);
 }

@@ -16,6 +16,8 @@ const SLACK: u64 = 1;
 const UNIT_MAX: Bytes = Bytes::kib(32);
 /// The spare area of a page holds the names of as many.
 const UNITS_PER_PAGE_MAX: u64 = 64;
+/// More DRAM than a controller has, and its table still fits a workstation's.
+const BUFFER_MAX: Bytes = Bytes::gib(16);
 
 /// Completes the drive, or says why it cannot be.
 pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mistakes<'_>) -> Option<Config> {
@@ -208,8 +210,9 @@ fn buffer(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mist
         mistakes.at(&size.origin, what, None);
         return None;
     }
-    if size.value > config.exported() {
-        let what = format!("buffer.size is {}: expected no more than the drive holds, {}", size.value, config.exported());
+    let most = BUFFER_MAX.min(config.exported());
+    if size.value > most {
+        let what = format!("buffer.size is {}: expected at most {most}, and no more than the drive holds", size.value);
         mistakes.at(&size.origin, what, None);
         return None;
     }
