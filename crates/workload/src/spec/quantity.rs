@@ -18,6 +18,11 @@ pub(crate) trait Quantity: Sized {
     /// Its units, each with its factor.
     const UNITS: &'static [(&'static str, f64)];
 
+    /// The unit that a bare number was probably meant in.
+    fn guess(_number: f64) -> &'static str {
+        Self::USUAL
+    }
+
     /// From a number of the unit with this factor.
     fn of(number: f64, unit: &str, factor: f64) -> Result<Self, String>;
 }
@@ -42,6 +47,10 @@ impl Quantity for Bytes {
     const KIND: &'static str = "a size";
     const USUAL: &'static str = "KiB";
     const UNITS: &'static [(&'static str, f64)] = &SIZES;
+
+    fn guess(number: f64) -> &'static str {
+        if number >= 512.0 { "B" } else { Self::USUAL }
+    }
 
     fn of(number: f64, _unit: &str, factor: f64) -> Result<Bytes, String> {
         whole(number * factor, "a whole number of bytes").map(Bytes)
@@ -113,11 +122,11 @@ pub(crate) fn parse<T: Quantity>(text: &str) -> Result<T, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (number, unit) = (text[..digits].replace('_', ""), text[digits..].trim());
-    let example = format!("{} {}", if number.is_empty() { "10" } else { &number }, T::USUAL);
     let Ok(number) = number.parse::<f64>() else {
-        return Err(format!("'{text}' is not {}: a number and a unit are expected, such as \"{example}\"", T::KIND));
+        return Err(format!("'{text}' is not {}: a number and a unit are expected, such as \"10 {}\"", T::KIND, T::USUAL));
     };
     if unit.is_empty() {
+        let example = format!("{number} {}", T::guess(number));
         return Err(format!("'{text}' is a bare number where {} is expected; write its unit, such as \"{example}\"", T::KIND));
     }
     match T::UNITS.iter().find(|(name, _)| *name == unit) {

@@ -91,8 +91,8 @@ pub enum TraceError {
         line: u64,
         /// The format the file is read as.
         format: super::Format,
-        /// What is wrong.
-        fault: LineFault,
+        /// What is wrong. Boxed, because results carry the largest error's size.
+        fault: Box<LineFault>,
     },
     /// A format was named that does not exist.
     #[error(transparent)]

@@ -11,7 +11,7 @@ use super::reader::{ReadOptions, TraceReader};
 const HEAD_BYTES: u64 = 64 << 10;
 /// A longer line is not a trace line, and must not be gathered in memory.
 const LONGEST_LINE: u64 = 64 << 10;
-const BUFFER_BYTES: usize = 256 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// Open a trace file, plain or compressed with gzip or zstd.
 pub fn open(path: &Path, options: ReadOptions) -> Result<TraceReader<'static>, TraceError> {

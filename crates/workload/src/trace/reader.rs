@@ -145,7 +145,12 @@ impl<'a> TraceReader<'a> {
 
     /// The error to stop with, or nothing when the reading goes on.
     fn judge(&mut self, fault: LineFault) -> Option<TraceError> {
-        let error = || TraceError::Line { file: self.file.clone(), line: self.lines.number(), format: self.parser.format(), fault };
+        let error = || TraceError::Line {
+            file: self.file.clone(),
+            line: self.lines.number(),
+            format: self.parser.format(),
+            fault: Box::new(fault),
+        };
         match self.on_fault {
             OnFault::Stop => {
                 self.finished = true;

@@ -1,0 +1,188 @@
+//! Do generators give what their workload says, again and again, and do files with mistakes say where they are?
+
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_workload::spec::{Address, Amount, Arrival, Burst, Limit, Mix, Process};
+use wordline_workload::{PhaseSpec, WorkloadSpec};
+
+const CAPACITY: Bytes = Bytes::gib(1);
+
+fn one(phase: PhaseSpec) -> WorkloadSpec {
+    WorkloadSpec { name: "test".to_owned(), purpose: String::new(), phases: vec![phase] }
+}
+
+fn requests(phase: PhaseSpec) -> Vec<HostRequest> {
+    one(phase).generator(7, CAPACITY).expect("fits").collect()
+}
+
+#[test]
+fn every_built_in_runs_and_stays_on_the_drive() {
+    for name in WorkloadSpec::built_in_names() {
+        let spec = WorkloadSpec::built_in(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(spec.name, name);
+        assert!(!spec.purpose.is_empty());
+        let drawn: Vec<HostRequest> = spec.generator(3, CAPACITY).expect(name).take(60_000).collect();
+        assert!(drawn.len() > 5_000, "{name}: {}", drawn.len());
+        assert!(drawn.iter().all(|request| (request.sector + u64::from(request.sectors)) * 512 <= CAPACITY.0), "{name}");
+        assert!(drawn.iter().all(|request| (request.sectors == 0) == (request.op == HostOp::Flush)), "{name}");
+        assert!(drawn.is_sorted_by_key(|request| request.at), "{name}");
+        assert_eq!(drawn, spec.generator(3, CAPACITY).expect(name).take(60_000).collect::<Vec<_>>(), "{name}: not repeatable");
+    }
+}
+
+/// A change here changes the results of every study: it has to be wanted.
+#[test]
+fn the_default_workload_draws_the_same_requests_on_every_machine() {
+    let mut generator = WorkloadSpec::built_in("default").expect("sound").generator(1, CAPACITY).expect("fits");
+    let mut hashes = Vec::new();
+    while generator.phase().is_some() {
+        let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+        while let Some(request) = generator.next_in_phase() {
+            for word in [request.at.0, request.sector, u64::from(request.sectors), request.op as u64, u64::from(request.fua)] {
+                hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01B3);
+            }
+        }
+        hashes.push(hash);
+        generator.end_phase();
+    }
+    assert_eq!(hashes, GOLDEN, "{hashes:#x?}");
+}
+
+const GOLDEN: [u64; 4] = [0xbcef_a1db_0654_d325, 0x3d9f_538b_78c6_db4b, 0x4480_a6d1_156a_3735, 0x8b7d_0852_b6e7_4035];
+
+#[test]
+fn shares_come_out_as_asked() {
+    let drawn = requests(PhaseSpec {
+        mix: Mix { read: 0.5, write: 0.3, trim: 0.15, flush: 0.05 },
+        fua: 0.25,
+        sizes: vec![(Bytes::kib(4), 0.8), (Bytes::kib(64), 0.2)],
+        priority: Priority::High,
+        ..PhaseSpec::new("mix", Limit::requests(100_000))
+    });
+    let share = |holds: &dyn Fn(&HostRequest) -> bool| drawn.iter().filter(|request| holds(request)).count() as f64 / drawn.len() as f64;
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 0.006, "{found} against {expected}");
+    near(share(&|request| request.op == HostOp::Read), 0.5);
+    near(share(&|request| request.op == HostOp::Trim), 0.15);
+    near(share(&|request| request.op == HostOp::Flush), 0.05);
+    near(share(&|request| request.fua), 0.3 * 0.25);
+    near(share(&|request| request.sectors == 128), 0.95 * 0.2);
+    assert!(drawn.iter().all(|request| request.sector.is_multiple_of(8) && request.priority == Priority::High));
+    assert!(drawn.iter().all(|request| !request.fua || request.op == HostOp::Write));
+}
+
+#[test]
+fn hot_and_cold_get_their_traffic() {
+    for scatter in [false, true] {
+        let address = Address::HotCold { hot: 0.1, traffic: 0.9, scatter };
+        let drawn = requests(PhaseSpec { address, ..PhaseSpec::new("hot", Limit::requests(100_000)) });
+        let mut counts = std::collections::BTreeMap::new();
+        drawn.iter().for_each(|request| *counts.entry(request.sector).or_insert(0u32) += 1);
+        let early = drawn.iter().filter(|request| request.sector * 512 < CAPACITY.0 / 10).count() as f64 / 1e5;
+        assert!(scatter && (early - 0.1).abs() < 0.02 || !scatter && (early - 0.9).abs() < 0.01, "{early}");
+    }
+}
+
+#[test]
+fn the_popular_places_stay_the_same_from_phase_to_phase() {
+    let phase =
+        |name: &str| PhaseSpec { address: Address::Zipf { theta: 1.2, scatter: true }, ..PhaseSpec::new(name, Limit::requests(20_000)) };
+    let spec = WorkloadSpec { phases: vec![phase("a"), phase("b")], ..one(phase("a")) };
+    let drawn: Vec<HostRequest> = spec.generator(7, CAPACITY).expect("fits").collect();
+    let top = |drawn: &[HostRequest]| {
+        let mut counts = std::collections::BTreeMap::new();
+        drawn.iter().for_each(|request| *counts.entry(request.sector).or_insert(0u32) += 1);
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(sector, _)| sector)
+    };
+    assert_eq!(top(&drawn[..20_000]), top(&drawn[20_000..]));
+    assert_ne!(drawn[..20_000], drawn[20_000..]);
+}
+
+#[test]
+fn streams_take_turns_and_each_is_in_order() {
+    let drawn = requests(PhaseSpec {
+        sizes: vec![(Bytes::kib(128), 1.0)],
+        address: Address::Sequential { streams: 4 },
+        ..PhaseSpec::new("streams", Limit::bytes(Amount::OfDrive(1.5)))
+    });
+    assert_eq!(drawn.len() as u64, CAPACITY.0 / Bytes::kib(128).0 * 3 / 2);
+    for stream in 0..4 {
+        let own: Vec<u64> = drawn.iter().skip(stream).step_by(4).map(|request| request.sector).collect();
+        let breaks = own.windows(2).filter(|pair| pair[1] != pair[0] + 256).count();
+        assert_eq!(breaks, 1, "one wrap in one and a half rounds");
+    }
+}
+
+#[test]
+fn open_loops_keep_their_rate_and_their_rest() {
+    let burst = Some(Burst { busy: Nanos::from_millis(10), idle: Nanos::from_millis(40) });
+    for process in [Process::Constant, Process::Poisson] {
+        let arrival = Arrival::Open { rate: 100_000.0, process, burst };
+        let drawn = requests(PhaseSpec { arrival, ..PhaseSpec::new("bursts", Limit::time(Nanos::from_secs(1))) });
+        assert!((19_400..20_600).contains(&drawn.len()), "{}", drawn.len());
+        assert!(drawn.iter().all(|request| request.at.0 % 50_000_000 < 10_000_000), "a request in an idle gap");
+    }
+}
+
+#[test]
+fn a_later_phase_continues_the_clock_and_leaves_its_own_draws_alone() {
+    let arrival = Arrival::Open { rate: 1e6, process: Process::Poisson, burst: None };
+    let phase = |count| PhaseSpec { arrival, ..PhaseSpec::new("p", Limit::requests(count)) };
+    let run = |first| -> Vec<HostRequest> {
+        let spec = WorkloadSpec { phases: vec![phase(first), phase(50)], ..one(phase(first)) };
+        spec.generator(7, CAPACITY).expect("fits").collect()
+    };
+    let (short, long) = (run(10), run(1000));
+    assert!(long.is_sorted_by_key(|request| request.at));
+    let addresses = |drawn: &[HostRequest]| drawn.iter().map(|request| request.sector).collect::<Vec<_>>();
+    assert_eq!(addresses(&short[10..]), addresses(&long[1000..]));
+}
+
+#[test]
+fn a_request_that_does_not_fit_is_refused_with_both_sizes() {
+    let phase = PhaseSpec { sizes: vec![(Bytes::mib(2), 1.0)], ..PhaseSpec::new("big", Limit::requests(1)) };
+    let error = one(phase).generator(1, Bytes::mib(1)).expect_err("too large").to_string();
+    assert_eq!(error, "workload test, phase big: a request of 2 MiB does not fit the 1 MiB that the phase may use of this drive of 1 MiB");
+}
+
+const SOUND: &str = r#"name = "x"
+[[phases]]
+requests = 10
+mix = { read = "100 %" }
+size = "4 KiB"
+address = "uniform"
+arrival = { queue_depth = 1 }
+"#;
+
+#[test]
+fn mistakes_are_placed_and_the_right_word_is_named() {
+    let cases = [
+        (
+            "size = \"4 KiB\"",
+            "size = 4096",
+            "w.toml:5:8: '4096' is a bare number where a size is expected; write its unit, such as \"4096 B\"",
+        ),
+        (
+            "size = \"4 KiB\"",
+            "size = \"4 kib\"",
+            "w.toml:5:8: 'kib' is not a unit of a size; known are B, KiB, MiB, GiB, TiB, kB, MB, GB, TB; did you mean 'KiB'?",
+        ),
+        ("size =", "sise =", "did you mean 'size'?"),
+        ("read = \"100 %\"", "raed = \"100 %\"", "did you mean 'read'?"),
+        ("\"100 %\"", "\"90 %\"", "w.toml:4:7: the shares of read, write, trim and flush sum to 90.0000 %, not 100 %"),
+        ("\"uniform\"", "\"unifrom\"", "did you mean 'uniform'?"),
+        ("\"uniform\"", "{ pattern = \"zipf\" }", "w.toml:6:11: the pattern zipf needs 'theta'"),
+        ("\"uniform\"", "{ pattern = \"uniform\", theta = 1.0 }", "w.toml:6:42: 'theta' has no meaning for the pattern uniform here"),
+        ("queue_depth = 1", "queue_dept = 1", "did you mean 'queue_depth'?"),
+        ("queue_depth = 1", "queue_depth = 0", "w.toml:7:27: from 1 to 65536 requests outstanding"),
+        ("requests = 10", "", "a phase needs an end: requests, bytes or time"),
+        ("requests = 10", "time = \"10\"", "w.toml:3:8: '10' is a bare number where a time is expected; write its unit, such as \"10 ms\""),
+        ("\"4 KiB\"", "[{ size = \"4 KiB\", share = 1 }]", "is a bare number where a share is expected"),
+    ];
+    assert!(WorkloadSpec::parse(SOUND, "w.toml").is_ok());
+    for (from, to, expected) in cases {
+        let text = SOUND.replacen(from, to, 1);
+        let error = WorkloadSpec::parse(&text, "w.toml").expect_err(to);
+        let shown = error.to_string();
+        assert!(shown.contains(expected), "{to}\nshows\n{shown}\nwithout\n{expected}");
+        assert!(shown.contains('^') && error.position().is_some(), "{shown}");
+    }
+}
