@@ -17,6 +17,7 @@
 
 mod block;
 mod chip;
+mod image;
 mod issue;
 mod payload;
 mod place;

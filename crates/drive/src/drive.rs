@@ -78,14 +78,14 @@ pub struct Drive<O: Observer = ()> {
     pub(crate) working: IdMap<DieId, u32>,
     parts: Vec<Part>,
     idle_parts: Vec<u32>,
-    host: HostQueues,
+    pub(crate) host: HostQueues,
     /// The request of an open loop that arrives next.
-    expected: Option<HostRequest>,
+    pub(crate) expected: Option<HostRequest>,
     pub(crate) last: Option<Last>,
     /// Room for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
-    unit_sectors: u64,
+    pub(crate) unit_sectors: u64,
 }
 
 impl<O: Observer> Drive<O> {
@@ -377,7 +377,14 @@ impl<O: Observer> Drive<O> {
 
     /// The part of the request in `slot` that falls to `core`: a run of units that is consecutive there.
     fn share(&self, slot: u32, core: u32, first: u64, units: u32) -> Option<Request> {
-        let InFlight { op, sector, sectors, priority, fua, .. } = self.host.requests[slot as usize];
+        let InFlight { op, sector, sectors, arrived, priority, fua, .. } = self.host.requests[slot as usize];
+        self.cut(&HostRequest { at: arrived, sector, sectors, op, priority, fua }, core, first, units)
+    }
+
+    /// The part of `asked`, which touches `units` units from `first`, that falls to `core`.
+    #[inline]
+    pub(crate) fn cut(&self, asked: &HostRequest, core: u32, first: u64, units: u32) -> Option<Request> {
+        let &HostRequest { op, sector, sectors, priority, fua, .. } = asked;
         if op == HostOp::Flush {
             return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority, fua });
         }

@@ -216,7 +216,7 @@ impl<O: Observer> Drive<O> {
     }
 
     /// The spare areas of `pages` pages from `target`, plane by plane in each page, unit by unit in each plane.
-    fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut Vec<Lpn>) {
+    pub(crate) fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut Vec<Lpn>) {
         let units = self.ftls[0].layout().units_per_page;
         for page in 0..pages {
             let page = wordline_units::PageId(target.page.0 + page as u16);

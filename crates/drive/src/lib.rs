@@ -15,4 +15,5 @@ mod stripe;
 pub use config::{Config, Costs, Ecc};
 pub use drive::Drive;
 pub use host::Pace;
+pub use precondition::Aged;
 pub use stripe::Stripe;

@@ -118,6 +118,11 @@ impl Buffer {
         1.0 - self.unused.len() as f64 / self.slots.len() as f64
     }
 
+    /// Slots that hold nothing.
+    pub(crate) fn room(&self) -> u32 {
+        self.unused.len() as u32
+    }
+
     /// Whether nothing is in the buffer.
     pub(crate) fn is_empty(&self) -> bool {
         self.unused.len() == self.slots.len()

@@ -259,6 +259,11 @@ impl Ftl {
         self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| die.moved.is_empty())
     }
 
+    /// Units that the write buffer can still take.
+    pub fn buffer_room(&self) -> u32 {
+        self.buffer.room()
+    }
+
     /// Whether the core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         self.worn_out

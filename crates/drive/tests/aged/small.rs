@@ -1,0 +1,145 @@
+//! Small drives and uniform loads.
+
+use wordline_cells::Faults;
+use wordline_drive::{Config, Costs, Drive, Ecc, Pace};
+use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
+use wordline_ftl::config::{Acknowledge, BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::victim::VictimPolicy;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Bytes, CellKind, Geometry, HostOp, HostRequest, Nanos, Priority, Rate};
+
+/// What the tests vary.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) channels: u32,
+    pub(crate) dies_per_channel: u32,
+    pub(crate) cores: u32,
+    pub(crate) planes: u32,
+    pub(crate) blocks: u32,
+    pub(crate) layers: u32,
+    pub(crate) scope: ProgramScope,
+    pub(crate) unit: Bytes,
+    /// Spare share of the exported space: raw = exported × (1 + this).
+    pub(crate) spare: f64,
+    pub(crate) victim: VictimPolicy,
+    pub(crate) preemptible: bool,
+    pub(crate) faults: Faults,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape {
+            channels: 2,
+            dies_per_channel: 2,
+            cores: 1,
+            planes: 1,
+            blocks: 128,
+            layers: 8,
+            scope: ProgramScope::Page,
+            unit: Bytes::kib(16),
+            spare: 0.28,
+            victim: VictimPolicy::Greedy,
+            preemptible: false,
+            faults: Faults::default(),
+        }
+    }
+}
+
+impl Shape {
+    pub(crate) fn config(&self) -> Config {
+        let us = Nanos::from_micros;
+        let sheet = Sheet {
+            geometry: Geometry {
+                channels: self.channels,
+                dies_per_channel: self.dies_per_channel,
+                planes: self.planes,
+                blocks: self.blocks,
+                layers: self.layers,
+                wordlines_per_layer: 4,
+                cell: CellKind::Tlc,
+                page: Bytes::kib(16),
+                spare: Bytes(1872),
+            },
+            timing: Timing {
+                read: [us(65); 4],
+                program: [us(700); 4],
+                program_wordline: us(2_000),
+                erase: us(5_000),
+                feature: us(1),
+                cache_busy: us(3),
+                suspend_program: us(20),
+                suspend_erase: us(20),
+                resume: us(5),
+                suspend_interval: us(100),
+                reset: us(5),
+                bus_overhead: Nanos(0),
+            },
+            capabilities: Capabilities {
+                program_scope: self.scope,
+                cache_read: false,
+                cache_program: false,
+                copyback: true,
+                suspend_program: true,
+                suspend_erase: true,
+            },
+        };
+        let raw = sheet.geometry.raw().0 / self.unit.0;
+        let firmware = wordline_ftl::Config {
+            sheet,
+            dies: 0,
+            unit: self.unit,
+            exported_units: 0,
+            spare_blocks: 0,
+            factory_bad: vec![],
+            buffer: BufferConfig { units: 1024, acknowledge: Acknowledge::Buffered, partial_watermark: 0.5 },
+            reclaim: ReclaimConfig { victim: self.victim, start: 3, floor: 1, preemptible: self.preemptible },
+            wear: WearConfig { dynamic: false, static_gap: None },
+            schedule: ScheduleConfig { reads_first: true, linger: None },
+            techniques: vec![],
+            seed: 1,
+            core: 0,
+        };
+        Config {
+            sheet,
+            faults: self.faults,
+            // A byte takes a whole nanosecond, so that no fraction is carried from transfer to transfer.
+            channel: Rate::from_mega_transfers(1_000, 8),
+            dram: None,
+            link: None,
+            ecc: Ecc { latency: Nanos(0), rate: None },
+            cores: self.cores,
+            stripe_units: 4,
+            costs: Costs::default(),
+            queue_depth: 65_535,
+            firmware,
+            exported_units: (raw as f64 / (1.0 + self.spare)) as u64,
+            seed: 1,
+        }
+    }
+
+    pub(crate) fn drive(&self) -> Drive {
+        Drive::new(self.config(), ())
+    }
+}
+
+/// One-unit writes, uniform over the first `span` units.
+pub(crate) fn uniform(config: &Config, span: u64, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {
+    let sectors = config.firmware.unit.0 / 512;
+    let mut draw = Draw::new(seed, Stream::Address, 0);
+    std::iter::from_fn(move || {
+        Some(HostRequest {
+            at: Nanos::ZERO,
+            sector: draw.below(span) * sectors,
+            sectors: sectors as u32,
+            op: HostOp::Write,
+            priority: Priority::Normal,
+            fua: false,
+        })
+    })
+}
+
+/// Serve `count` requests at a depth that keeps every die busy.
+pub(crate) fn serve<O: wordline_engine::Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {
+    drive.serve(load, Pace::Closed { depth: 256 }, Some(count));
+    drive.settle();
+}
