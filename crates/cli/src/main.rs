@@ -1,2 +1,41 @@
-//! The wordline command.
-fn main() {}
+//! The `wordline` command: what a person types, what they see while they wait, and the files they get.
+//!
+//! The rim of the project: clocks, threads and files are allowed here and nowhere below. Exit codes: 0 done, 2 the input was wrong (nothing was written), 3 a run broke one of its own checks.
+
+mod args;
+mod compare;
+mod cost;
+mod drives;
+mod failure;
+mod files;
+mod input;
+mod progress;
+mod run;
+mod simulate;
+mod steady;
+mod trace;
+mod watch;
+
+use std::process::ExitCode;
+
+use args::{Arguments, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Run(options) => run::run(&options),
+        Command::Compare(options) => compare::compare(&options),
+        Command::Trace(options) => trace::trace(&options),
+        Command::Drives => drives::list(),
+        Command::Workloads { name } => drives::workloads(name.as_deref()),
+        Command::Describe(options) => drives::describe(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("wordline: {failure}");
+            failure.code()
+        }
+    }
+}

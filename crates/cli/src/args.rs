@@ -1,0 +1,176 @@
+//! The command line's shape.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
+#[derive(Debug, Parser)]
+#[command(name = "wordline", version, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a workload or a trace on one drive.
+    Run(RunOptions),
+    /// Run the same workload on several drives, paired on the same random streams, and print ratios.
+    Compare(CompareOptions),
+    /// Look at, convert or measure a block trace.
+    Trace(TraceOptions),
+    /// List the drives that come with Wordline.
+    Drives,
+    /// List the workloads that come with Wordline, or print one.
+    Workloads {
+        /// Print this workload's file, as a start for your own.
+        name: Option<String>,
+    },
+    /// Print a drive's whole checked plan, with the source of every value.
+    Describe(DescribeOptions),
+}
+
+/// Where a workload comes from and how it is put on a drive.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LoadOptions {
+    /// A built-in workload, a workload file (.toml), or a block trace (plain, .gz or .zst; recognised by content).
+    #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
+    pub(crate) workload: String,
+    /// Keep this many requests outstanding (closed loop), whatever the workload says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) qd: Option<u32>,
+    /// Issue a trace's requests at its own times; the default for traces that have times.
+    #[arg(long, conflicts_with = "qd")]
+    pub(crate) open_loop: bool,
+    /// Play a trace so many times as fast.
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    pub(crate) speed: f64,
+    /// Play a trace so many times over.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) repeat: u32,
+    /// Stop after this many requests.
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<u64>,
+    /// What to do with addresses beyond the drive: reject, wrap, scale or compact.
+    #[arg(long, default_value = "reject", value_name = "HOW")]
+    pub(crate) fit: String,
+    /// Count malformed trace lines instead of stopping at the first.
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// Read a trace as this format instead of recognising it.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) fill: Option<String>,
+    /// Repeat the workload's last phase until throughput is steady (SNIA PTS: five rounds within 20 %, drift within 10 %), then measure one round more.
+    #[arg(long)]
+    pub(crate) until_steady: bool,
+    /// Requests in one round of --until-steady; by default what writes or reads a quarter of the drive.
+    #[arg(long, value_name = "N", requires = "until_steady")]
+    pub(crate) round: Option<u64>,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OutputOptions {
+    /// Write the results as JSON ("-": standard output). docs/reference/output.md describes every name.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+    /// Write one self-contained HTML page with all charts.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write per-interval and per-request tables as Parquet files into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunOptions {
+    /// A drive's name (see `wordline drives`) or file.
+    #[arg(default_value = "pageftl")]
+    pub(crate) drive: String,
+    /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of all random streams; the drive's own otherwise.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) load: LoadOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CompareOptions {
+    /// Drives' names or files; the first is what the others are compared with.
+    #[arg(long, value_delimiter = ',', default_value = "pageftl,pageftl-4k,pageftl-fifo", value_name = "NAME,…")]
+    pub(crate) drives: Vec<String>,
+    /// Change a value of every drive's plan.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// How many seeds; confidence intervals need at least two.
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+    /// Runs at the same time; as many as there are cores by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    #[command(flatten)]
+    pub(crate) load: LoadOptions,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DescribeOptions {
+    /// A drive's name or file.
+    pub(crate) drive: String,
+    /// Change a value of the plan.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TraceOptions {
+    #[command(subcommand)]
+    pub(crate) command: TraceCommand,
+    /// Count malformed lines instead of stopping at the first.
+    #[arg(long, global = true)]
+    pub(crate) lenient: bool,
+    /// Read as this format instead of recognising it.
+    #[arg(long, global = true, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// What a trace is: format, columns, span, first and last records.
+    Info {
+        file: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a trace does: requests, sizes, footprint, overwrites, gaps.
+    Stats {
+        file: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a trace in another format.
+    Convert {
+        file: PathBuf,
+        /// msr, mqsim, fio, blkparse or csv.
+        #[arg(long, value_name = "FORMAT")]
+        to: String,
+        /// Where to; standard output otherwise.
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}

@@ -1,0 +1,32 @@
+//! What a run costs the machine it runs on.
+
+use std::time::Instant;
+
+use cpu_time::ThreadTime;
+use wordline_report::Cost;
+use wordline_units::Bytes;
+
+/// A stopwatch over this thread's processor time and the wall's.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    cpu: ThreadTime,
+    wall: Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Stopwatch {
+        Stopwatch { cpu: ThreadTime::now(), wall: Instant::now() }
+    }
+
+    pub(crate) fn read(&self) -> Cost {
+        Cost { cpu_seconds: self.cpu.elapsed().as_secs_f64(), wall_seconds: self.wall.elapsed().as_secs_f64(), peak_rss: peak_rss() }
+    }
+}
+
+/// The most memory this process has held; zero where the system does not say.
+fn peak_rss() -> Bytes {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok());
+    Bytes::kib(kib.unwrap_or(0))
+}

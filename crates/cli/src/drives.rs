@@ -1,0 +1,34 @@
+//! `wordline drives`, `workloads` and `describe`.
+
+use wordline_plan::{Plan, presets};
+use wordline_workload::WorkloadSpec;
+
+use crate::args::DescribeOptions;
+use crate::failure::Failure;
+use crate::files;
+
+pub(crate) fn list() -> Result<(), Failure> {
+    let presets = presets();
+    let width = presets.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
+    let lines: Vec<String> = presets.iter().map(|preset| format!("{:width$}  {}", preset.name, preset.summary)).collect();
+    files::write_or_print("-", &lines.join("\n"))
+}
+
+pub(crate) fn workloads(name: Option<&str>) -> Result<(), Failure> {
+    if let Some(name) = name {
+        let spec = WorkloadSpec::built_in(name)?;
+        return files::write_or_print("-", WorkloadSpec::built_in_text(&spec.name).unwrap_or_default().trim_end());
+    }
+    let names = WorkloadSpec::built_in_names();
+    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for name in names {
+        lines.push(format!("{name:width$}  {}", WorkloadSpec::built_in(name)?.purpose));
+    }
+    files::write_or_print("-", &lines.join("\n"))
+}
+
+pub(crate) fn describe(options: &DescribeOptions) -> Result<(), Failure> {
+    let plan = Plan::load_set(&options.drive, &options.settings)?;
+    files::write_or_print("-", plan.describe().trim_end())
+}

@@ -1,0 +1,49 @@
+//! Everything that can end a command early, with its exit code.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use wordline_plan::PlanError;
+use wordline_report::table::TableError;
+use wordline_workload::{FitError, ReplayError, SpecError, TraceError};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{0}")]
+    Plan(#[from] PlanError),
+    #[error("{0}")]
+    Spec(#[from] SpecError),
+    #[error("{0}")]
+    Trace(#[from] TraceError),
+    #[error("{0}")]
+    Fit(#[from] FitError),
+    #[error("{0}")]
+    Replay(#[from] ReplayError),
+    #[error("{0}")]
+    Table(#[from] TableError),
+    #[error("{path}: {error}", path = path.display())]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("{0}")]
+    Usage(String),
+    /// A run's books do not balance: the figures are not to be trusted.
+    #[error("the run broke its own checks; its figures are not to be trusted:\n{0}")]
+    Checks(String),
+}
+
+impl Failure {
+    /// 3 for a run that broke its checks, 2 for everything the user can mend.
+    pub(crate) fn code(&self) -> ExitCode {
+        match self {
+            Failure::Checks(_) => ExitCode::from(3),
+            Failure::Plan(_)
+            | Failure::Spec(_)
+            | Failure::Trace(_)
+            | Failure::Fit(_)
+            | Failure::Replay(_)
+            | Failure::Table(_)
+            | Failure::File { .. }
+            | Failure::Usage(_) => ExitCode::from(2),
+        }
+    }
+}

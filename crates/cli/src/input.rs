@@ -1,0 +1,191 @@
+//! From what the user named to requests: built-in workloads, workload files and traces.
+
+use std::path::{Path, PathBuf};
+
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, HostRequest, Nanos};
+use wordline_workload::trace::{OnFault, ReadOptions, TraceStats};
+use wordline_workload::{
+    Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, TraceError, TraceReader, WorkloadSpec, trace,
+};
+
+use crate::args::LoadOptions;
+use crate::failure::Failure;
+
+/// A workload that has been read and checked, ready to be put on any number of drives.
+#[derive(Debug)]
+pub(crate) enum Workload {
+    /// Made by a generator.
+    Made(WorkloadSpec),
+    /// Taken from a trace.
+    Traced(Traced),
+}
+
+/// A trace on disk and how to replay it.
+#[derive(Clone, Debug)]
+pub(crate) struct Traced {
+    path: PathBuf,
+    read: ReadOptions,
+    fit: Fit,
+    replay: ReplayOptions,
+    pub(crate) timed: bool,
+    pub(crate) requests: u64,
+}
+
+impl Workload {
+    /// Find and check what `options` name.
+    pub(crate) fn load(options: &LoadOptions) -> Result<Workload, Failure> {
+        let name = options.workload.as_str();
+        let path = Path::new(name);
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(path).map_err(|error| Failure::File { path: path.to_owned(), error })?;
+            return Ok(Workload::Made(WorkloadSpec::parse(&text, name)?));
+        }
+        if !path.exists() && !name.contains(['/', '.']) {
+            return Ok(Workload::Made(WorkloadSpec::built_in(name)?));
+        }
+        let read = read_options(options.format.as_deref(), options.lenient)?;
+        let mut reader = trace::open(path, read)?;
+        let timed = reader.timed();
+        let requests = TraceStats::measure(&mut reader)?.requests;
+        if reader.skipped().count > 0 {
+            eprintln!("wordline: {name}: {} malformed lines passed over, such as", reader.skipped().count);
+            reader.skipped().first.iter().for_each(|fault| eprintln!("  {fault}"));
+        }
+        if requests == 0 {
+            return Err(Failure::Usage(format!("{name}: the trace holds no request")));
+        }
+        let replay = ReplayOptions { speed: options.speed, repeat: options.repeat, ..ReplayOptions::default() };
+        if !(options.speed.is_finite() && options.speed > 0.0) {
+            return Err(wordline_workload::ReplayError::Speed(options.speed).into());
+        }
+        if options.open_loop && !timed {
+            return Err(Failure::Usage(format!("{name} has no times, so it cannot be replayed in an open loop; use --qd N")));
+        }
+        Ok(Workload::Traced(Traced { path: path.to_owned(), read, fit: Fit::parse(&options.fit)?, replay, timed, requests }))
+    }
+}
+
+/// How to read a trace.
+pub(crate) fn read_options(format: Option<&str>, lenient: bool) -> Result<ReadOptions, Failure> {
+    let format = format.map(Format::parse).transpose().map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(ReadOptions { format, on_fault: if lenient { OnFault::Skip } else { OnFault::Stop } })
+}
+
+/// One stretch of requests with one pace.
+pub(crate) struct Stage {
+    pub(crate) name: String,
+    /// Outstanding requests, or `None` in an open loop.
+    pub(crate) depth: Option<u32>,
+    pub(crate) time_limit: Option<Nanos>,
+    /// About how many requests it has, where that is known.
+    pub(crate) total: Option<u64>,
+}
+
+/// The requests of a workload on one drive, stage by stage.
+pub(crate) enum Source {
+    Made {
+        generator: Box<Generator>,
+        depth: Option<u32>,
+        totals: Vec<Option<u64>>,
+        begun: bool,
+    },
+    Traced {
+        replay: Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>,
+        depth: Option<u32>,
+        requests: u64,
+        begun: bool,
+        failure: Option<TraceError>,
+    },
+}
+
+impl Source {
+    /// Put `workload` on a drive of `capacity`.
+    pub(crate) fn new(workload: &Workload, options: &LoadOptions, seed: u64, capacity: Bytes) -> Result<Source, Failure> {
+        match workload {
+            Workload::Made(spec) => {
+                let generator = Box::new(spec.generator(seed, capacity)?);
+                let totals = spec.phases.iter().map(|phase| expected(phase, capacity)).collect();
+                Ok(Source::Made { generator, depth: options.qd, totals, begun: false })
+            }
+            Workload::Traced(traced) => {
+                let footprint = Footprint::measure(&mut open(traced)?, Bytes::kib(4))?;
+                let placement = Placement::new(footprint, capacity, traced.fit)?;
+                let again = traced.clone();
+                let replay = Replay::new(move || open(&again), placement, traced.replay)?;
+                let depth = options.qd.or(if traced.timed { None } else { Some(32) });
+                let requests = traced.requests * u64::from(traced.replay.repeat);
+                Ok(Source::Traced { replay: Box::new(replay), depth, requests, begun: false, failure: None })
+            }
+        }
+    }
+
+    /// Begin the next stage, if there is one.
+    pub(crate) fn next_stage(&mut self) -> Option<Stage> {
+        match self {
+            Source::Made { generator, depth, totals, begun } => {
+                if std::mem::replace(begun, true) {
+                    generator.end_phase()?;
+                }
+                let number = generator.phase_number();
+                let phase = generator.phase()?;
+                let depth = depth.or(phase.queue_depth());
+                Some(Stage { name: phase.name().to_owned(), depth, time_limit: phase.time_limit(), total: totals[number] })
+            }
+            Source::Traced { depth, requests, begun, .. } => {
+                if std::mem::replace(begun, true) {
+                    return None;
+                }
+                Some(Stage { name: "replay".to_owned(), depth: *depth, time_limit: None, total: Some(*requests) })
+            }
+        }
+    }
+
+    /// What stopped a trace early.
+    pub(crate) fn failure(&mut self) -> Option<TraceError> {
+        match self {
+            Source::Made { .. } => None,
+            Source::Traced { failure, .. } => failure.take(),
+        }
+    }
+}
+
+/// The requests of the present stage, with times counted from its beginning.
+impl Iterator for Source {
+    type Item = HostRequest;
+
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        match self {
+            Source::Made { generator, .. } => {
+                let begins = generator.phase()?.begins();
+                let request = generator.next_in_phase()?;
+                Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
+            }
+            Source::Traced { replay, failure, .. } => match replay.next()? {
+                Ok(request) => Some(request),
+                Err(error) => {
+                    *failure = Some(error);
+                    None
+                }
+            },
+        }
+    }
+}
+
+fn open(traced: &Traced) -> Result<TraceReader<'static>, TraceError> {
+    trace::open(&traced.path, traced.read)
+}
+
+/// About how many requests a phase has.
+pub(crate) fn expected(phase: &wordline_workload::PhaseSpec, capacity: Bytes) -> Option<u64> {
+    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / mean_size(phase)) as u64);
+    [phase.limit.requests, by_bytes].into_iter().flatten().min()
+}
+
+/// The mean size of a phase's requests in bytes.
+pub(crate) fn mean_size(phase: &wordline_workload::PhaseSpec) -> f64 {
+    let (bytes, shares) =
+        phase.sizes.iter().fold((0.0, 0.0), |(bytes, shares), (size, share)| (bytes + size.0 as f64 * share, shares + share));
+    if shares > 0.0 { (bytes / shares).max(SECTOR_BYTES as f64) } else { SECTOR_BYTES as f64 }
+}

@@ -1,0 +1,81 @@
+//! How far a long run has come: a bar on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wordline_units::Nanos;
+
+/// The progress of several runs.
+#[derive(Debug)]
+pub(crate) struct Board {
+    bars: Option<MultiProgress>,
+    quiet: bool,
+}
+
+impl Board {
+    pub(crate) fn new(quiet: bool) -> Board {
+        let terminal = std::io::stderr().is_terminal();
+        let bars = (terminal && !quiet).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
+        Board { bars, quiet }
+    }
+
+    /// A line for one run of `name`.
+    pub(crate) fn line(&self, name: &str) -> Line {
+        let bar = self.bars.as_ref().map(|bars| {
+            let bar = bars.add(ProgressBar::new_spinner());
+            bar.set_style(style(None));
+            bar.set_prefix(name.to_owned());
+            bar
+        });
+        Line { bar, quiet: self.quiet, name: name.to_owned(), told: Instant::now(), total: None }
+    }
+}
+
+fn style(total: Option<u64>) -> ProgressStyle {
+    let template = match total {
+        Some(_) => "{prefix:22} {bar:24} {percent:>3} %  {human_pos} requests  {per_sec}  ETA {eta}  {msg}",
+        None => "{prefix:22} {spinner} {human_pos} requests  {per_sec}  {msg}",
+    };
+    ProgressStyle::with_template(template).expect("the template is valid").progress_chars("█▌ ")
+}
+
+/// The progress of one run.
+#[derive(Debug)]
+pub(crate) struct Line {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    name: String,
+    told: Instant,
+    total: Option<u64>,
+}
+
+impl Line {
+    /// The run will take about so many requests in all.
+    pub(crate) fn expect(&mut self, total: Option<u64>) {
+        self.total = total;
+        if let Some(bar) = &self.bar {
+            bar.set_style(style(total));
+            bar.set_length(total.unwrap_or(0));
+        }
+    }
+
+    /// So many requests are done, at this virtual time.
+    pub(crate) fn update(&mut self, requests: u64, now: Nanos, stage: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(requests);
+            bar.set_message(format!("{stage}, {now} simulated"));
+        } else if !self.quiet && self.told.elapsed() >= Duration::from_secs(5) {
+            self.told = Instant::now();
+            let share = self.total.filter(|&total| total > 0).map(|total| format!(" ({} %)", requests * 100 / total));
+            eprintln!("{}: {stage}: {requests} requests{}, {now} simulated", self.name, share.unwrap_or_default());
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `wordline run`.
+
+use wordline_plan::Plan;
+use wordline_report::{DriveDetail, Report, html, table, text};
+
+use crate::args::{OutputOptions, RunOptions};
+use crate::failure::Failure;
+use crate::files;
+use crate::input::Workload;
+use crate::progress::Board;
+use crate::simulate::Job;
+
+pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
+    let mut plan = Plan::load_set(&options.drive, &options.settings)?;
+    if let Some(seed) = options.seed {
+        plan = plan.with_seed(seed);
+    }
+    let workload = Workload::load(&options.load)?;
+    check_places(&options.output)?;
+    let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));
+    let job = Job { plan: &plan, workload: &workload, load: &options.load, requests };
+    let outcome = job.run(Board::new(options.output.quiet).line(plan.name()))?;
+    let shown = text::run(&outcome.result);
+    let report = Report::new(vec![outcome.result]);
+    write(&options.output, &report, &[outcome.detail], &shown)
+}
+
+/// Refuse places that cannot be written before the run, not after it.
+pub(crate) fn check_places(output: &OutputOptions) -> Result<(), Failure> {
+    if let Some(folder) = &output.parquet {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::File { path: folder.clone(), error })?;
+    }
+    let json = output.json.as_deref().filter(|&name| name != "-").map(std::path::Path::new);
+    json.into_iter().chain(output.html.as_deref()).try_for_each(files::check_writable)
+}
+
+/// Print and write everything that was asked for, then speak up if a check was broken.
+pub(crate) fn write(output: &OutputOptions, report: &Report, details: &[DriveDetail], shown: &str) -> Result<(), Failure> {
+    if output.json.as_deref() != Some("-") {
+        files::write_or_print("-", shown)?;
+    }
+    if let Some(name) = &output.json {
+        files::write_or_print(name, &report.to_json())?;
+    }
+    if let Some(path) = &output.html {
+        files::write(path, html::page(report, details).as_bytes())?;
+        eprintln!("wordline: charts in {}", path.display());
+    }
+    if let Some(folder) = &output.parquet {
+        let (pending, file) = files::Pending::create(&folder.join("intervals.parquet"))?;
+        drop(table::write_intervals(file, details)?);
+        pending.finish()?;
+        eprintln!("wordline: tables in {}", folder.display());
+    }
+    let broken: Vec<String> = report.violations().map(|(drive, violation)| format!("  {}: {violation}", drive.name)).collect();
+    if broken.is_empty() { Ok(()) } else { Err(Failure::Checks(broken.join("\n"))) }
+}

@@ -1,0 +1,178 @@
+//! One run: a drive, a workload, a seed.
+
+use std::path::PathBuf;
+
+use wordline_drive::{Drive, Pace};
+use wordline_engine::BlockView;
+use wordline_plan::Plan;
+use wordline_report::table::RequestLog;
+use wordline_report::{DriveDetail, DriveResult, Identity, Metrics, Scope, Violation, conclude};
+use wordline_units::Nanos;
+
+use crate::args::LoadOptions;
+use crate::cost::Stopwatch;
+use crate::failure::Failure;
+use crate::files::Pending;
+use crate::input::{Source, Stage, Workload};
+use crate::progress::Line;
+use crate::steady::Rounds;
+use crate::watch::Watch;
+
+/// How many requests are served between two looks at the clock.
+const CHUNK: u64 = 20_000;
+
+/// What a run leaves.
+pub(crate) struct Outcome {
+    pub(crate) result: DriveResult,
+    pub(crate) detail: DriveDetail,
+}
+
+/// A run to be made.
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) workload: &'a Workload,
+    pub(crate) load: &'a LoadOptions,
+    /// Where the log of requests goes.
+    pub(crate) requests: Option<PathBuf>,
+}
+
+impl Job<'_> {
+    /// Make the run.
+    pub(crate) fn run(&self, mut line: Line) -> Result<Outcome, Failure> {
+        let config = self.plan.build();
+        let mut source = Source::new(self.workload, self.load, config.seed, config.exported())?;
+        let mut scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
+        let mut stages = Vec::new();
+        if let (Some(depth), _) | (None, Some(depth)) = (self.load.qd, only_depth(self.workload)) {
+            scope.queue_depth = Some(depth);
+        }
+        let pending = self.requests.as_deref().map(Pending::create).transpose()?;
+        let (pending, log) = match pending {
+            Some((pending, file)) => (Some(pending), Some(RequestLog::new(file, Nanos::ZERO)?)),
+            None => (None, None),
+        };
+        let fill = match &self.load.fill {
+            Some(text) => percent(text)?,
+            None if self.load.until_steady => 1.0,
+            None => self.plan.initial_fill(),
+        };
+        let units = config.exported_units;
+        let mut drive = Drive::new(config, Watch { metrics: Metrics::new(scope), log });
+        drive.construct_filled((units as f64 * fill) as u64);
+        let valid_before = valid_units(&drive);
+
+        let mut watch = Stopwatch::start();
+        let mut left = self.load.requests.unwrap_or(u64::MAX);
+        let mut steady = false;
+        while let Some(stage) = source.next_stage() {
+            stages.push(stage.name.clone());
+            line.expect(stage.total.map(|total| drive.completed() + total.min(left)));
+            if self.load.until_steady && is_last(self.workload, stages.len()) {
+                let rounds = Rounds::new(self.workload, self.load, drive.config().exported())?;
+                steady = rounds.run(&mut drive, &mut source, &stage, &mut line, &mut watch);
+                break;
+            }
+            left -= serve(&mut drive, &mut source, &stage, left, &mut line);
+            if left == 0 {
+                break;
+            }
+        }
+        if let Some(error) = source.failure() {
+            return Err(error.into());
+        }
+        let cost = watch.read();
+        let held = u64::from(drive.outstanding());
+        let measured = drive.observer.metrics.clone().finish(drive.now(), held);
+        let blocks: Vec<BlockView> = drive.blocks().collect();
+        let identity = Identity {
+            name: self.plan.name().to_owned(),
+            plan_hash: self.plan.hash(),
+            seed: self.plan.seed(),
+            event_log_hash: drive.log().hash(),
+            steady,
+            plan: self.plan.describe(),
+        };
+        let (mut result, detail) = conclude(&identity, &measured, &blocks, cost);
+        line.update(drive.completed(), drive.now(), "checking");
+        let mut violations = self.check_books(&mut drive, valid_before)?;
+        violations.retain(|violation| !result.checks.violations.contains(violation));
+        result.checks.violations.append(&mut violations);
+        if let (Some(pending), Some(log)) = (pending, drive.observer.log.take()) {
+            drop(log.finish()?);
+            pending.finish()?;
+        }
+        line.finish();
+        Ok(Outcome { result, detail })
+    }
+
+    /// Bring the drive to rest and hold its books against each other: requests, valid units, and every table of the firmware against the flash.
+    fn check_books(&self, drive: &mut Drive<Watch>, valid_before: u64) -> Result<Vec<Violation>, Failure> {
+        if self.load.until_steady || self.load.requests.is_some() {
+            return Ok(drive.observer.metrics.violations());
+        }
+        drive.settle();
+        let valid_after = valid_units(drive);
+        drive.observer.metrics.check_valid_units(valid_before, valid_after);
+        drive.audit().map_err(|problem| Failure::Checks(format!("  {}: {problem}", self.plan.name())))?;
+        Ok(drive.observer.metrics.violations())
+    }
+}
+
+/// Serve one stage, at most `left` requests of it; returns how many were served.
+pub(crate) fn serve(drive: &mut Drive<Watch>, source: &mut Source, stage: &Stage, left: u64, line: &mut Line) -> u64 {
+    let origin = drive.now();
+    let pace = pace(drive, stage);
+    let mut served = 0;
+    loop {
+        let chunk = CHUNK.min(left - served);
+        let done = drive.serve(source, pace, Some(chunk));
+        served += done;
+        line.update(drive.completed(), drive.now(), &stage.name);
+        let late = stage.depth.is_some() && stage.time_limit.is_some_and(|limit| drive.now() - origin >= limit);
+        if done < chunk || served == left || late {
+            break;
+        }
+    }
+    if served < left {
+        // The next stage starts on a drive that has answered everything.
+        served += drive.serve(&mut std::iter::empty(), Pace::Closed { depth: 1 }, None);
+    }
+    served
+}
+
+/// How the requests of `stage` come, from now on.
+pub(crate) fn pace(drive: &Drive<Watch>, stage: &Stage) -> Pace {
+    stage.depth.map_or(Pace::Open { origin: drive.now() }, |depth| Pace::Closed { depth })
+}
+
+fn valid_units(drive: &Drive<Watch>) -> u64 {
+    drive.blocks().map(|block| u64::from(block.valid)).sum()
+}
+
+/// The queue depth of the whole workload, if it has one.
+fn only_depth(workload: &Workload) -> Option<u32> {
+    match workload {
+        Workload::Made(spec) if spec.phases.len() == 1 => match spec.phases[0].arrival {
+            wordline_workload::spec::Arrival::Closed { queue_depth } => Some(queue_depth),
+            wordline_workload::spec::Arrival::Open { .. } => None,
+        },
+        Workload::Made(_) | Workload::Traced(_) => None,
+    }
+}
+
+fn is_last(workload: &Workload, stage: usize) -> bool {
+    match workload {
+        Workload::Made(spec) => stage == spec.phases.len(),
+        Workload::Traced(_) => true,
+    }
+}
+
+/// A share such as "90 %", between 0 and 1.
+pub(crate) fn percent(text: &str) -> Result<f64, Failure> {
+    let number = text.trim().strip_suffix('%').map(str::trim_end);
+    number
+        .and_then(|number| number.parse::<f64>().ok())
+        .filter(|value| (0.0..=100.0).contains(value))
+        .map(|value| value / 100.0)
+        .ok_or_else(|| Failure::Usage(format!("'{text}' is not a share: expected 0 % to 100 %, such as \"90 %\"")))
+}

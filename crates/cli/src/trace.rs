@@ -1,0 +1,56 @@
+//! `wordline trace`.
+
+use std::path::Path;
+
+use wordline_workload::trace::{OutputFormat, ReadOptions, TraceStats};
+use wordline_workload::{TraceInfo, TraceReader, trace};
+
+use crate::args::{TraceCommand, TraceOptions};
+use crate::failure::Failure;
+use crate::files;
+use crate::input::read_options;
+
+pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {
+    let read = read_options(options.format.as_deref(), options.lenient)?;
+    match &options.command {
+        TraceCommand::Info { file, json } => {
+            let mut reader = trace::open(file, read)?;
+            let info = TraceInfo::gather(&mut reader)?;
+            show(&info, *json)
+        }
+        TraceCommand::Stats { file, json } => {
+            let mut reader = trace::open(file, read)?;
+            let stats = TraceStats::measure(&mut reader)?;
+            show(&stats, *json)
+        }
+        TraceCommand::Convert { file, to, output } => convert(file, read, to, output.as_deref()),
+    }
+}
+
+fn show<T: std::fmt::Display + serde::Serialize>(value: &T, json: bool) -> Result<(), Failure> {
+    let text = if json { serde_json::to_string_pretty(value).expect("plain data") } else { value.to_string() };
+    files::write_or_print("-", text.trim_end())
+}
+
+fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> Result<(), Failure> {
+    let format = OutputFormat::parse(to).map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut reader: TraceReader<'_> = trace::open(file, read)?;
+    let written = match output {
+        Some(path) => {
+            let (pending, out) = files::Pending::create(path)?;
+            let written = trace::convert(&mut reader, out, format)?;
+            pending.finish()?;
+            written
+        }
+        None => trace::convert(&mut reader, std::io::stdout().lock(), format)?,
+    };
+    let mut told = format!("{} records written as {to}", written.records);
+    if written.left_out > 0 {
+        told += &format!("; {} left out, for which {to} has no word", written.left_out);
+    }
+    if written.widened > 0 {
+        told += &format!("; {} widened to whole sectors", written.widened);
+    }
+    eprintln!("wordline: {told}");
+    Ok(())
+}
