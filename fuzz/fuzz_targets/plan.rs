@@ -1,4 +1,7 @@
-// To become fuzz/fuzz_targets/plan.rs, with wordline-plan among the dependencies of fuzz/Cargo.toml. Good seeds: drives/*.toml, crates/plan/tests/mistakes/*.toml.
+//! Any text as a drive file, and as a setting of the command line: a plan that describes itself, or an error, never a panic.
+//!
+//! Good seeds: `drives/` and `crates/plan/tests/mistakes/`.
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
