@@ -74,6 +74,11 @@ impl<const BITS: u32> Histogram<BITS> {
         (least, least + (1 << shift) - 1)
     }
 
+    /// The buckets that may be occupied; a row of a time series touches few of them.
+    fn range(&self) -> std::ops::Range<usize> {
+        if self.count == 0 { 0..0 } else { Self::bucket(self.min)..Self::bucket(self.max) + 1 }
+    }
+
     /// How many spans were recorded.
     pub fn count(&self) -> u64 {
         self.count
@@ -144,8 +149,9 @@ impl<const BITS: u32> Histogram<BITS> {
 
     /// Forget every span and keep the memory.
     pub fn clear(&mut self) {
+        let range = self.range();
         let mut buckets = std::mem::take(&mut self.buckets);
-        buckets.fill(0);
+        buckets[range].fill(0);
         *self = Histogram { buckets, ..Histogram::default() };
     }
 
@@ -157,16 +163,10 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 
     pub(crate) fn sparse(&self) -> Sparse {
-        Sparse {
-            entries: self
-                .buckets
-                .iter()
-                .enumerate()
-                .filter(|(_, count)| **count > 0)
-                .map(|(index, &count)| (index as u32, count))
-                .collect(),
-            max: self.max,
-        }
+        let range = self.range();
+        let from = range.start as u32;
+        let buckets = (from..).zip(&self.buckets[range]);
+        Sparse { entries: buckets.filter(|(_, count)| **count > 0).map(|(index, count)| (index, *count)).collect(), max: self.max }
     }
 }
 
