@@ -144,17 +144,21 @@ pub(super) fn strips(details: &[&DriveDetail]) -> String {
     // One scale for all, so that the eye may compare drives, dies and channels.
     let shares = details.iter().flat_map(|detail| detail.die_utilisation.iter().chain(&detail.channel_utilisation));
     let full = (shares.copied().fold(0.01, f64::max) * 10.0).ceil() / 10.0;
-    details.iter().filter(|detail| !detail.die_utilisation.is_empty()).map(|detail| drive_strips(detail, full)).collect()
+    details
+        .iter()
+        .filter(|detail| !detail.die_utilisation.is_empty())
+        .map(|detail| drive_strips(if details.len() == 1 { "Each die and channel" } else { &detail.name }, detail, full))
+        .collect()
 }
 
-fn drive_strips(detail: &DriveDetail, full: f64) -> String {
+fn drive_strips(title: &str, detail: &DriveDetail, full: f64) -> String {
     let mut html = String::new();
     let range = |shares: &[f64]| {
         let (low, high) = shares.iter().fold((f64::MAX, 0.0_f64), |(low, high), share| (low.min(*share), high.max(*share)));
         format!("{} to {}", percent(low.min(high)), percent(high))
     };
     let note = format!("dies {}, channels {}", range(&detail.die_utilisation), range(&detail.channel_utilisation));
-    figure_head(&mut html, &detail.name, &note);
+    figure_head(&mut html, title, &note);
     let (dies, channels) = (&detail.die_utilisation, &detail.channel_utilisation);
     let rows = dies.len().div_ceil(STRIP);
     let height = 26.0 * (rows + channels.len().div_ceil(STRIP)) as f64 + 8.0;
@@ -195,7 +199,7 @@ pub(super) fn ramp(low: &str, high: &str) -> String {
 }
 
 /// How often the blocks of a drive have been erased.
-pub(super) fn wear(detail: &DriveDetail, drive: usize) -> String {
+pub(super) fn wear(title: &str, detail: &DriveDetail, drive: usize) -> String {
     let wear = &detail.wear;
     let mut html = String::new();
     let note = format!(
@@ -206,7 +210,7 @@ pub(super) fn wear(detail: &DriveDetail, drive: usize) -> String {
         number(wear.deviation),
         count(wear.bad)
     );
-    figure_head(&mut html, &detail.name, &note);
+    figure_head(&mut html, title, &note);
     let (width, height, left, bottom) = (620.0, 220.0, 56.0, 40.0);
     let axis = Axis::linear("", Unit::Plain("blocks"), wear.bars.iter().map(|bar| bar.2).max().unwrap_or(0) as f64);
     let up = |value: f64| height - bottom - axis.place(value) * (height - bottom - 10.0);

@@ -42,9 +42,15 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
         section(&mut html, "Where the time went", "stack", vec![bars::stages(&drives)]);
         section(&mut html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
     }
-    let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", bars::strips(&details));
-    let wear = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());
-    section(&mut html, "Wear", "grid", wear.map(|(index, detail)| bars::wear(detail, index)).collect());
+    let worn = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());
+    if let [only] = details.as_slice() {
+        // One drive's two small figures share a row.
+        let wear: String = worn.map(|(index, _)| bars::wear("Wear", only, index)).collect();
+        let _ = write!(html, "<p></p><div class=\"grid\">{}{wear}</div>", bars::strips(&details));
+    } else {
+        let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", bars::strips(&details));
+        section(&mut html, "Wear", "grid", worn.map(|(index, detail)| bars::wear(&detail.name, detail, index)).collect());
+    }
     section(&mut html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
     if !drives.is_empty() {
         section(&mut html, "Runs", "stack", vec![tables::runs(report)]);
