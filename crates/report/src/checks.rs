@@ -40,16 +40,13 @@ impl Exclusive {
     /// An operation ended at `at`; whether all that ended could have been done one at a time.
     #[inline]
     fn fits(&mut self, issued: u64, span: u64, at: u64) -> bool {
-        if issued >= self.start {
-            if issued >= self.start + self.work {
-                *self = Exclusive { start: issued, work: span };
-            } else {
-                self.work += span;
-            }
-        } else if issued + span > self.start {
-            // Issued before the window and ended after it, as a suspended erase: the wider window is the fuller one.
-            *self = Exclusive { start: issued, work: self.work + span };
-        }
+        // Selections rather than branches: which case holds is as good as random, and a wrong guess would cost more than all of this.
+        let begun = issued >= self.start;
+        let idle = issued >= self.start + self.work;
+        // Issued before the window and ended after it, as a suspended erase: where the wider window is the fuller one, it takes over.
+        let wider = !begun & (issued + span > self.start);
+        let counted = if begun | wider { self.work + span } else { self.work };
+        *self = Exclusive { start: if idle | wider { issued } else { self.start }, work: if idle { span } else { counted } };
         let fits = self.start + self.work <= at;
         if !fits {
             // Reported once, not once for every later operation of the busy period.
