@@ -52,6 +52,18 @@ impl Cells {
         }
     }
 
+    /// How often each kind of dice has been thrown: program, erase, read. The whole state, for snapshots.
+    pub fn drawn(&self) -> [u64; 3] {
+        [self.program.drawn(), self.erase.drawn(), self.read.drawn()]
+    }
+
+    /// Go on where a snapshot stopped.
+    pub fn resume(&mut self, [program, erase, read]: [u64; 3]) {
+        self.program.resume(program);
+        self.erase.resume(erase);
+        self.read.resume(read);
+    }
+
     /// Whether the block with this number (counted over all planes of the die) was bad from the start.
     pub fn factory_bad(&self, block: u64) -> bool {
         let unit = (self.factory.at(block) >> 11) as f64 / (1u64 << 53) as f64;

@@ -3,7 +3,7 @@
 use crate::spare::Spare;
 
 /// One erase block of one plane.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Block {
     /// What its pages hold.
     pub(crate) spare: Spare,
@@ -18,7 +18,7 @@ pub(crate) struct Block {
 }
 
 /// Whether a block can be used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum State {
     /// It can.
     #[default]

@@ -1,10 +1,12 @@
 //! A die at rest: what is left of it when nothing is going on.
 
+use serde::{Deserialize, Serialize};
 use wordline_flash::Status;
 use wordline_units::Nanos;
 
+use crate::block::Block;
 use crate::chip::{Chip, Work};
-use crate::payload::Payload;
+use crate::payload::{Payload, Place};
 use crate::registers::Registers;
 
 impl<P: Payload> Chip<P> {
@@ -30,5 +32,51 @@ impl<P: Payload> Chip<P> {
         self.registers = Registers::EMPTY;
         self.work = Work::OTHER;
         self.status = Status::Good;
+    }
+}
+
+/// What a die at rest knows: its blocks, its dice, its settings. Not what its pages' bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    blocks: Vec<Block>,
+    ruined: Vec<(u32, u32)>,
+    drawn: [u64; 3],
+    features: [u32; 2],
+}
+
+impl Chip {
+    /// The die as plain data, if it is at rest at `now`.
+    pub fn image(&self, now: Nanos) -> Option<Image> {
+        self.is_at_rest(now).then(|| Image {
+            blocks: self.blocks.iter().map(|block| Block { spare: block.spare.cut(self.grain, block.next_page), ..*block }).collect(),
+            ruined: self.ruined.iter().map(|place| (place.block, place.page)).collect(),
+            drawn: self.cells.drawn(),
+            features: self.features,
+        })
+    }
+
+    /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is refused with the reason.
+    pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
+        let Image { blocks, ruined, drawn, features } = image;
+        if blocks.len() != self.blocks.len() {
+            return Err("a die has another number of blocks");
+        }
+        let grain = self.grain;
+        if ruined.iter().any(|&(block, page)| block as usize >= blocks.len() || page >= grain.pages) {
+            return Err("a ruined page lies outside its die");
+        }
+        for (mine, block) in self.blocks.iter_mut().zip(blocks) {
+            if u32::from(block.next_page) > grain.pages {
+                return Err("a block holds more pages than it has");
+            }
+            let Some(spare) = block.spare.uncut(grain, block.next_page) else {
+                return Err("a spare area does not fit its block");
+            };
+            *mine = Block { spare, ..block };
+        }
+        self.ruined = ruined.into_iter().map(|(block, page)| Place { block, page }).collect();
+        self.cells.resume(drawn);
+        self.features = features;
+        Ok(())
     }
 }

@@ -17,7 +17,7 @@
 
 mod block;
 mod chip;
-mod image;
+pub mod image;
 mod issue;
 mod payload;
 mod place;

@@ -10,7 +10,7 @@ use wordline_units::Lpn;
 pub const PADDING: Lpn = Lpn(u32::MAX);
 
 /// The spare area of one block. How many pages of it mean anything is the block's business.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Spare {
     /// Nothing was ever written.
     #[default]
@@ -91,6 +91,43 @@ impl Spare {
         if let Spare::Regular { .. } = self {
             *self = Spare::Empty;
         }
+    }
+
+    /// What the first `pages` pages hold, without the room for the others: for snapshots.
+    pub(crate) fn cut(&self, grain: Grain, pages: u16) -> Spare {
+        let pages = usize::from(pages);
+        match self {
+            _ if pages == 0 => Spare::Empty,
+            Spare::Empty => Spare::Empty,
+            &Spare::Regular { first, page_step } => Spare::Regular { first, page_step },
+            Spare::PageGrain(entries) => Spare::PageGrain(entries[..pages].into()),
+            Spare::UnitGrain(entries) => Spare::UnitGrain(entries[..pages * grain.units as usize].into()),
+        }
+    }
+
+    /// The spare area that [`Spare::cut`] was made of; `None` if it was made of none.
+    pub(crate) fn uncut(self, grain: Grain, pages: u16) -> Option<Spare> {
+        let (width, entries) = match self {
+            Spare::Empty => return Some(Spare::Empty),
+            Spare::Regular { first, page_step } => {
+                let steps = u64::from(pages.saturating_sub(1)) * u64::from(page_step);
+                let last = u64::from(first) + steps + u64::from(grain.units - 1);
+                return (last < u64::from(u32::MAX)).then_some(Spare::Regular { first, page_step });
+            }
+            Spare::PageGrain(entries) => (1, entries),
+            Spare::UnitGrain(entries) => (grain.units, entries),
+        };
+        if entries.len() != usize::from(pages) * width as usize {
+            return None;
+        }
+        // A page's numbers follow its first one: they must not run past the largest.
+        if width != grain.units && entries.iter().any(|&first| first != u32::MAX && first > u32::MAX - grain.units) {
+            return None;
+        }
+        let mut whole = entries.into_vec();
+        whole.resize((grain.pages * width) as usize, u32::MAX);
+        let whole = whole.into_boxed_slice();
+        Some(if width == 1 { Spare::PageGrain(whole) } else { Spare::UnitGrain(whole) })
     }
 
     /// Heap bytes held.

@@ -218,6 +218,14 @@ impl<O: Observer> Drive<O> {
 
     /// Let the drive finish what it has begun: write out the buffer and wait until nothing is under way. The host asks for a flush, which is logged as one.
     pub fn settle(&mut self) {
+        self.flush();
+        if !self.ftls.iter().all(Ftl::is_quiet) && !self.is_worn_out() {
+            // A write that still waited for room when the flush came was not covered by it.
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
         let flush = HostRequest { at: self.now(), sector: 0, sectors: 0, op: HostOp::Flush, priority: Default::default(), fua: false };
         self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
         while !self.ftls.iter().all(Ftl::is_quiet) {

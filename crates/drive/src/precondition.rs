@@ -73,7 +73,7 @@ impl<O: Observer> Drive<O> {
         // Reads take no room in the buffer, so they need a bound of their own.
         let depth = self.ftls.iter().map(Ftl::buffer_room).sum::<u32>();
         let mut outstanding = 0u32;
-        let (mut flushed, mut has_spoken) = (false, false);
+        let (mut flushed, mut flushes, mut has_spoken) = (false, 0, false);
         loop {
             while !flushed {
                 if waiting.is_none() && aged.requests < count && !self.is_worn_out() {
@@ -83,7 +83,7 @@ impl<O: Observer> Drive<O> {
                     // Exhausted: write out what the buffer holds.
                     outstanding += self.config.cores;
                     self.ftls.iter_mut().for_each(|ftl| ftl.submit(now, FLUSH));
-                    flushed = true;
+                    (flushed, flushes) = (true, flushes + 1);
                     break;
                 };
                 self.parts_of(&request, &mut parts);
@@ -109,6 +109,8 @@ impl<O: Observer> Drive<O> {
                     self.conclude(now, core, &operation, status, &mut aged);
                     has_spoken = false;
                 }
+                // A write that waited for room when the flush came was not covered by it.
+                None if flushes == 1 && !self.is_worn_out() && !self.ftls.iter().all(Ftl::is_quiet) => flushed = false,
                 None if flushed => break,
                 None => {}
             }

@@ -17,14 +17,14 @@ pub(crate) enum Stream {
 }
 
 /// A group being written and its next program unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Open {
     pub(crate) group: Group,
     pub(crate) program: u32,
 }
 
 /// A victim whose valid data is being read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Job {
     pub(crate) victim: Group,
     pub(crate) cause: Cause,

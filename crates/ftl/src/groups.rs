@@ -9,7 +9,7 @@ use crate::layout::{Group, Layout, UnitAddr};
 use crate::victim::Candidates;
 
 /// What a group is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Use {
     /// Erased and waiting.
     Free,
@@ -28,19 +28,19 @@ pub enum Use {
 /// All groups of a core.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    layout: Layout,
-    uses: Vec<Use>,
-    valid: Vec<u32>,
-    closed: Vec<u32>,
-    erases: Vec<u32>,
+    pub(crate) layout: Layout,
+    pub(crate) uses: Vec<Use>,
+    pub(crate) valid: Vec<u32>,
+    pub(crate) closed: Vec<u32>,
+    pub(crate) erases: Vec<u32>,
     /// Reads of each group that are queued or under way: it must not be erased before they end.
     pins: Vec<u32>,
     /// One bit per unit that is not valid though programmed. `None`: all are valid. Kept over an erase, so that steady state allocates nothing.
-    stale: Vec<Option<Box<[u64]>>>,
+    pub(crate) stale: Vec<Option<Box<[u64]>>>,
     /// A program in it has failed: it goes out of service once it is empty.
-    condemned: Vec<bool>,
-    blocks: Vec<[u16; 4]>,
-    closings: u32,
+    pub(crate) condemned: Vec<bool>,
+    pub(crate) blocks: Vec<[u16; 4]>,
+    pub(crate) closings: u32,
 }
 
 impl Groups {

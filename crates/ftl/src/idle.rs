@@ -11,7 +11,7 @@ pub(crate) struct IdleDies {
     line: std::collections::VecDeque<(Nanos, DieId)>,
     tracked: bool,
     count: u32,
-    next: u32,
+    pub(crate) next: u32,
     dies: u32,
 }
 

@@ -14,7 +14,7 @@ use wordline_flash::{PlaneSet, Sheet, Target};
 use wordline_units::{Bytes, DieId, PageId, PlaneId};
 
 /// A block group, counted over all dies of a core.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Group(pub u32);
 
 impl Group {
@@ -26,7 +26,7 @@ impl Group {
 }
 
 /// Where one mapping unit lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct UnitAddr(pub u32);
 
 impl UnitAddr {

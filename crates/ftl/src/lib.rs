@@ -20,6 +20,7 @@ mod firmware;
 pub mod groups;
 mod host;
 mod idle;
+pub mod image;
 mod index;
 pub mod layout;
 mod list;

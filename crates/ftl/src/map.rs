@@ -5,11 +5,11 @@
 
 use crate::layout::{Layout, UnitAddr};
 
-const SEGMENT_BITS: u32 = 12;
-const SEGMENT: usize = 1 << SEGMENT_BITS;
+pub(crate) const SEGMENT_BITS: u32 = 12;
+pub(crate) const SEGMENT: usize = 1 << SEGMENT_BITS;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Segment {
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Segment {
     /// Nothing was written here.
     Unmapped,
     /// As [`Layout::regular`] says.
@@ -24,7 +24,7 @@ enum Segment {
 #[derive(Clone, Debug)]
 pub struct Map {
     layout: Layout,
-    segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
     exported: u32,
 }
 

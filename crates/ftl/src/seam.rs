@@ -102,6 +102,14 @@ pub trait Technique: std::fmt::Debug + Send {
     /// What it is.
     fn card(&self) -> &'static Card;
 
+    /// What it has learnt, for a snapshot of the drive.
+    fn image(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    /// Know again what [`Technique::image`] gave; always as many numbers as it gives now.
+    fn restore(&mut self, _state: &[u32]) {}
+
     /// Hear what happened.
     fn learn(&mut self, _news: &News) {}
 

@@ -1,5 +1,7 @@
 //! What flash does and why: the words that events, tables and firmware share.
 
+use serde::{Deserialize, Serialize};
+
 /// A flash operation as the firmware orders it: the array work and the transfers that belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FlashOp {
@@ -29,7 +31,7 @@ impl FlashOp {
 }
 
 /// Why the firmware ordered a flash operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Cause {
     /// The host asked for it.
     Host,

@@ -1,4 +1,5 @@
 //! Drives that are old without having been worked: aged without timing, constructed, restored from an image.
 
 mod age;
+mod image;
 mod small;

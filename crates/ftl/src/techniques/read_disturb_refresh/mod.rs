@@ -37,6 +37,14 @@ impl Technique for ReadDisturbRefresh {
         &CARD
     }
 
+    fn image(&self) -> Vec<u32> {
+        self.reads.clone()
+    }
+
+    fn restore(&mut self, state: &[u32]) {
+        self.reads.copy_from_slice(state);
+    }
+
     fn learn(&mut self, news: &News) {
         match *news {
             News::PageRead { group, .. } => self.reads[group.index()] += 1,

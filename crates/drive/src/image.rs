@@ -1,0 +1,179 @@
+//! A quiet drive as bytes: taken once, restored often.
+//!
+//! ```text
+//!   magic 8 │ version 4 │ plan hash 8 │ checksum 8 │ payload …     (numbers little-endian)
+//! ```
+//!
+//! An image holds all that firmware and dies know at an instant when nothing is under way. Virtual time, the event log and the fractions of a nanosecond that buses carry from transfer to transfer start
+//! anew. The checksum finds accidents; against anything else every number is checked before it is used, so that no bytes make the drive panic while it is restored.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use wordline_engine::Observer;
+use wordline_ftl::Group;
+use wordline_ftl::groups::Use;
+use wordline_units::{BlockId, DieId, PlaneId};
+
+use crate::config::Config;
+use crate::drive::Drive;
+
+const MAGIC: [u8; 8] = *b"wordline";
+/// Grows with every change of what an image holds.
+const VERSION: u32 = 1;
+const HEADER: usize = 28;
+/// Up to so many units, the whole audit of a restored drive takes about a second.
+const AUDITED_MAX: u64 = 1 << 24;
+
+/// The drive is busy: it can be imaged once [`Drive::settle`] has been called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the drive is busy; an image is taken once it has settled")]
+pub struct NotQuiet;
+
+/// Why bytes are no image of this drive.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ImageError {
+    /// They do not begin as an image does.
+    #[error("this is not the image of a drive")]
+    Foreign,
+    /// Another version of Wordline wrote them.
+    #[error("the image has format {found}, and this is format {VERSION}: make it again")]
+    OtherVersion {
+        /// The format of the image.
+        found: u32,
+    },
+    /// The image is of a drive with another plan.
+    #[error("the image was made of a drive with plan {found:016x}, and this plan is {expected:016x}")]
+    OtherPlan {
+        /// The hash of the plan that the image was made with.
+        found: u64,
+        /// The hash of this plan.
+        expected: u64,
+    },
+    /// They were cut short or changed since they were written.
+    #[error("the image is damaged: its checksum does not fit")]
+    Damaged,
+    /// They are an image, but not of a drive like this one.
+    #[error("the image does not fit the drive: {0}")]
+    Misfit(String),
+}
+
+/// A quiet drive as plain data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    exported_units: u64,
+    stripe_units: u32,
+    cores: Vec<wordline_ftl::image::Image>,
+    chips: Vec<wordline_chip::image::Image>,
+}
+
+impl Image {
+    /// The image as bytes, under the hash of the plan it belongs to. They are not compressed, and compress well.
+    pub fn to_bytes(&self, plan_hash: u64) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(plan_hash.to_le_bytes());
+        bytes.extend([0; 8]);
+        let mut bytes = postcard::to_extend(self, bytes).expect("plain data always fits a vector");
+        let sum = checksum(&bytes[HEADER..]).to_le_bytes();
+        bytes[HEADER - 8..HEADER].copy_from_slice(&sum);
+        bytes
+    }
+
+    /// Read back what [`Image::to_bytes`] wrote.
+    pub fn from_bytes(bytes: &[u8], plan_hash: u64) -> Result<Image, ImageError> {
+        let field = |from: usize| bytes.get(from..from + 8).and_then(|field| field.try_into().ok()).map(u64::from_le_bytes);
+        if !bytes.starts_with(&MAGIC) {
+            return Err(ImageError::Foreign);
+        }
+        let (Some(version), Some(found), Some(sum)) = (field(8), field(12), field(20)) else {
+            return Err(ImageError::Damaged);
+        };
+        if version as u32 != VERSION {
+            return Err(ImageError::OtherVersion { found: version as u32 });
+        }
+        if checksum(&bytes[HEADER..]) != sum {
+            return Err(ImageError::Damaged);
+        }
+        if found != plan_hash {
+            return Err(ImageError::OtherPlan { found, expected: plan_hash });
+        }
+        match postcard::take_from_bytes(&bytes[HEADER..]) {
+            Ok((image, [])) => Ok(image),
+            Ok(_) | Err(_) => Err(ImageError::Damaged),
+        }
+    }
+}
+
+impl<O: Observer> Drive<O> {
+    /// The drive as plain data.
+    pub fn image(&self) -> Result<Image, NotQuiet> {
+        if !self.is_quiet() {
+            return Err(NotQuiet);
+        }
+        let cores = self.ftls.iter().map(wordline_ftl::Ftl::image).collect::<Option<_>>().ok_or(NotQuiet)?;
+        let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or(NotQuiet)?;
+        Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips })
+    }
+
+    /// A drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
+    pub fn from_image(config: Config, image: Image, observer: O) -> Result<Drive<O>, ImageError> {
+        let misfit = |why: &str| ImageError::Misfit(why.to_owned());
+        let mut drive = Drive::new(config, observer);
+        if image.cores.len() != drive.ftls.len() || image.chips.len() != drive.chips.len() {
+            return Err(misfit("it has another number of cores or dies"));
+        }
+        if (image.exported_units, image.stripe_units) != (drive.config.exported_units, drive.config.stripe_units) {
+            return Err(misfit("it shows the host another space"));
+        }
+        for (ftl, image) in drive.ftls.iter_mut().zip(image.cores) {
+            ftl.restore(image).map_err(misfit)?;
+        }
+        for ((_, chip), image) in drive.chips.iter_mut().zip(image.chips) {
+            chip.restore(image).map_err(misfit)?;
+        }
+        drive.check_blocks().map_err(misfit)?;
+        if drive.config.exported_units <= AUDITED_MAX {
+            drive.audit().map_err(ImageError::Misfit)?;
+        }
+        Ok(drive)
+    }
+
+    /// Whether the firmware's view of every block in service agrees with the block.
+    fn check_blocks(&self) -> Result<(), &'static str> {
+        for (core, ftl) in self.ftls.iter().enumerate() {
+            let layout = ftl.layout();
+            for group in (0..layout.group_count() as u32).map(Group).filter(|&group| ftl.groups().use_of(group) != Use::Bad) {
+                let chip = &self.chips[self.wiring.die(core as u32, layout.die(group))];
+                let pages = ftl.programmed_pages(group);
+                for plane in 0..layout.planes as u8 {
+                    let (id, block) = (PlaneId(plane), BlockId(u32::from(ftl.groups().blocks(group)[usize::from(plane)])));
+                    if chip.is_factory_bad(id, block) {
+                        return Err("a bad block is in service");
+                    }
+                    if pages.is_some_and(|pages| pages != chip.next_page(id, block)) {
+                        return Err("a block holds more or less than the firmware has written");
+                    }
+                }
+            }
+            for (local, plane, block) in ftl.dies().flat_map(|die| ftl.spares_of(die).map(move |(plane, block)| (die, plane, block))) {
+                let die: DieId = self.wiring.die(core as u32, local);
+                if self.chips[die].is_factory_bad(plane, block) {
+                    return Err("a bad block is a spare");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds accidents, not malice. Eight bytes at a time: a large drive's image has hundreds of megabytes.
+#[doc(hidden)]
+pub fn checksum(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, word: u64| (sum.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let words = bytes.chunks_exact(8);
+    let mut last = [0; 8];
+    last[..words.remainder().len()].copy_from_slice(words.remainder());
+    let sum = words.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))).fold(bytes.len() as u64, step);
+    let sum = step(sum, u64::from_le_bytes(last));
+    sum ^ sum >> 32
+}
