@@ -7,8 +7,10 @@
 //! An image holds all that firmware and dies know at an instant when nothing is under way. Virtual time, the event log and the fractions of a nanosecond that buses carry from transfer to transfer start
 //! anew. The checksum finds accidents; against anything else every number is checked before it is used, so that no bytes make the drive panic while it is restored.
 
+use std::error::Error;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 use wordline_engine::Observer;
 use wordline_ftl::Group;
 use wordline_ftl::groups::Use;
@@ -25,24 +27,20 @@ const HEADER: usize = 28;
 const AUDITED_MAX: u64 = 1 << 24;
 
 /// The drive is busy: it can be imaged once [`Drive::settle`] has been called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the drive is busy; an image is taken once it has settled")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotQuiet;
 
 /// Why bytes are no image of this drive.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
     /// They do not begin as an image does.
-    #[error("this is not the image of a drive")]
     Foreign,
     /// Another version of Wordline wrote them.
-    #[error("the image has format {found}, and this is format {VERSION}: make it again")]
     OtherVersion {
         /// The format of the image.
         found: u32,
     },
     /// The image is of a drive with another plan.
-    #[error("the image was made of a drive with plan {found:016x}, and this plan is {expected:016x}")]
     OtherPlan {
         /// The hash of the plan that the image was made with.
         found: u64,
@@ -50,12 +48,34 @@ pub enum ImageError {
         expected: u64,
     },
     /// They were cut short or changed since they were written.
-    #[error("the image is damaged: its checksum does not fit")]
     Damaged,
     /// They are an image, but not of a drive like this one.
-    #[error("the image does not fit the drive: {0}")]
     Misfit(String),
 }
+
+impl fmt::Display for NotQuiet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the drive is busy; an image is taken once it has settled")
+    }
+}
+
+impl Error for NotQuiet {}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageError::Foreign => f.write_str("this is not the image of a drive"),
+            ImageError::OtherVersion { found } => write!(f, "the image has format {found}, and this is format {VERSION}: make it again"),
+            ImageError::OtherPlan { found, expected } => {
+                write!(f, "the image was made of a drive with plan {found:016x}, and this plan is {expected:016x}")
+            }
+            ImageError::Damaged => f.write_str("the image is damaged: it was cut short or changed since it was written"),
+            ImageError::Misfit(why) => write!(f, "the image does not fit the drive: {why}"),
+        }
+    }
+}
+
+impl Error for ImageError {}
 
 /// A quiet drive as plain data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
