@@ -85,6 +85,8 @@ pub struct Drive<O: Observer = ()> {
     /// Room for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
+    /// Flash operations that have ended.
+    pub(crate) operations: u64,
     pub(crate) unit_sectors: u64,
 }
 
@@ -137,6 +139,7 @@ impl<O: Observer> Drive<O> {
             last: None,
             spare: Vec::new(),
             completed: 0,
+            operations: 0,
             unit_sectors: config.firmware.unit.0 / SECTOR_BYTES,
             config,
         }

@@ -261,6 +261,7 @@ impl<O: Observer> Drive<O> {
             core: flight.core_span,
             ok: flight.status == Status::Good,
         };
+        self.operations += 1;
         self.emit(now, Event::Flash(event));
     }
 

@@ -64,6 +64,11 @@ impl<O: Observer> Drive<O> {
         self.chips[self.wiring.die(core, layout.die(group))].spare(place.plane, BlockId(u32::from(block)), place.page, place.unit)
     }
 
+    /// Flash operations that have ended.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
     /// Bytes of memory that maps and spare areas take.
     pub fn memory_bytes(&self) -> usize {
         let maps: usize = self.ftls.iter().map(|ftl| ftl.map().bytes()).sum();

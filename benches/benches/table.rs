@@ -1,0 +1,70 @@
+//! `cargo bench`: one table. `cargo bench -- NAME` measures only the rows whose names contain NAME.
+
+use wordline_benches::floor::Floor;
+use wordline_benches::rows::ROWS;
+use wordline_benches::{seconds, structures};
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
+
+    let floor = floor();
+    println!(
+        "floor: {floor:.1} ns per flash page written (map, reverse map, valid counts, greedy reclaim; same blocks, pages and load as the steady rows)\n"
+    );
+    println!(
+        "{:36} {:>10} {:>10} {:>8} {:>7} {:>9} {:>9} {:>7} {:>7} {:>8}",
+        "row (physics off)", "requests/s", "flash op/s", "ns/op", "x floor", "MQSim r/s", "x MQSim", "op/req", "sim IOPS", "B/page"
+    );
+    for row in ROWS.iter().filter(|row| is_wanted(row.name)) {
+        let measured = row.measure();
+        let (peer, ratio) = match row.peer {
+            Ok(peer) => (format!("{:.0}k", peer / 1e3), format!("{:.1}", measured.requests_per_second / peer)),
+            Err(why) => (why.to_owned(), "-".to_owned()),
+        };
+        println!(
+            "{:36} {:>9.0}k {:>9.2}M {:>8.0} {:>7.1} {:>9} {:>9} {:>7.2} {:>7.0} {:>8.1}",
+            row.name,
+            measured.requests_per_second / 1e3,
+            measured.operations_per_second / 1e6,
+            measured.nanos_per_operation,
+            measured.nanos_per_operation / floor,
+            peer,
+            ratio,
+            measured.operations_per_request,
+            measured.simulated_iops,
+            measured.bytes_per_page,
+        );
+    }
+    if is_wanted("watched") {
+        let steady = ROWS.iter().find(|row| row.name == "16K random write, steady").expect("the row is there");
+        let measured = steady.measure_watched();
+        println!(
+            "\nsteady row watched by all metrics: {:.0} ns per flash operation, {:.1} x floor",
+            measured.nanos_per_operation,
+            measured.nanos_per_operation / floor
+        );
+    }
+    if is_wanted("calendar") {
+        println!("\n{:36} {:>10} {:>10}", "calendar, ns per event", "wheel", "heap");
+        for pending in [64, 1_024, 16_384] {
+            let (ours, theirs) = structures::calendar(pending);
+            println!("{:36} {ours:>10.1} {theirs:>10.1}", format!("{pending} pending"));
+        }
+    }
+    if is_wanted("start") {
+        println!("\n{:36} {:>10} {:>12} {:>12}", "start of a filled drive", "seconds", "tables MiB", "RSS MiB");
+        for preset in ["mqsim-b", "paper-reparo-4tb", "paper-reparo-32tb"] {
+            let (seconds, tables, resident) = structures::start(preset);
+            println!("{preset:36} {seconds:>10.2} {:>12.0} {:>12.0}", tables as f64 / 1048576.0, resident as f64 / 1048576.0);
+        }
+    }
+}
+
+fn floor() -> f64 {
+    let mut floor = Floor::new(3_424, 576, 1_562_001);
+    floor.overwrite(3_000_000, 170, 1);
+    let mut written = 0;
+    let seconds = seconds(|| written = floor.overwrite(2_000_000, 170, 2));
+    seconds * 1e9 / written as f64
+}
