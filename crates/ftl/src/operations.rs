@@ -97,6 +97,7 @@ impl Ftl {
                         self.dies[report.die].moved.push_back(moved);
                     }
                 }
+                self.groups.unpin(group);
                 self.dies[report.die].moves_under_way -= 1;
                 self.wake(report.die);
                 self.spread(News::PageRead { group, status: report.status });

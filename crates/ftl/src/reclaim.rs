@@ -136,6 +136,8 @@ impl Ftl {
         }
         self.dies[die].job = Some(Job { cursor: first + per_page, ..job });
         self.dies[die].moves_under_way += 1;
+        // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
+        self.groups.pin(job.victim);
         let bytes = self.unit_bytes(units.count_ones());
         let tag = self.pending.insert(Pending { purpose: Purpose::Move { units }, group: job.victim, offset, bytes, next: NIL });
         Some(self.order_read(die, tag, job.cause))
