@@ -1,1 +1,27 @@
-//! (crate under construction)
+//! The proving ground: everything that asks whether the rest of the workspace is right. Nobody depends on it, and it may depend on everybody.
+//!
+//! Each module is one oracle or one tool of an oracle, and each oracle says what it does *not* check:
+//!
+//! ```text
+//!   swarm ──options──► harness ──ops──► flash     (NAND rules, contents)
+//!                         │
+//!                         └──events──► twin       (what every logical unit must hold)
+//!   naive ── a page-level firmware in a hundred lines, to be met exactly
+//!   theory ─ closed forms, to be met within a tolerance
+//!   bench ── whole drives by hand, and observers that count
+//! ```
+
+pub mod bench;
+pub mod core;
+pub mod flash;
+pub mod harness;
+pub mod naive;
+pub mod shape;
+pub mod swarm;
+pub mod theory;
+pub mod twin;
+
+/// How many times as long as usual the suite is asked to look: `WORDLINE_LONG=1` multiplies seeds and steps.
+pub fn effort() -> u64 {
+    if std::env::var_os("WORDLINE_LONG").is_some_and(|value| value != "0") { 20 } else { 1 }
+}

@@ -1,0 +1,149 @@
+//! Flash as a table: what each programmed unit holds, and the rules every NAND die insists on.
+//!
+//! Checks: pages are programmed in order and once between erases; nothing is programmed or erased in a block that has failed, or was bad from the start; nothing is read that was not programmed.
+//! Does not check: time, buses, which commands a die takes when (the chip's own tests do), data beyond the spare area.
+
+use wordline_flash::{PlaneSet, Target};
+use wordline_ftl::Layout;
+use wordline_units::{DieId, Lpn};
+
+/// One mapping unit on flash. `version` tells apart what the host has written to the same unit over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Whose data it is; all ones for padding.
+    pub lpn: Lpn,
+    /// Which of the host's changes of this unit it holds, counted from one.
+    pub version: u32,
+}
+
+impl Stored {
+    /// Nobody's data.
+    pub const PADDING: Stored = Stored { lpn: Lpn(u32::MAX), version: 0 };
+}
+
+/// A physical place of one mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The die.
+    pub die: u16,
+    /// The plane.
+    pub plane: u8,
+    /// The physical block of that plane.
+    pub block: u16,
+    /// The page in program order.
+    pub page: u16,
+    /// The unit inside the page.
+    pub unit: u16,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    /// Pages programmed so far, failed ones included.
+    pages: u16,
+    failed: bool,
+    dead: bool,
+    units: Vec<Option<Stored>>,
+}
+
+/// All dies of one firmware core.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    layout: Layout,
+    blocks_per_plane: u32,
+    pages_per_block: u16,
+    blocks: Vec<Block>,
+}
+
+impl Flash {
+    /// Dies as delivered: erased, with `factory_bad` (plane, block) marks per die.
+    pub fn new(layout: Layout, blocks_per_plane: u32, factory_bad: &[Vec<(u8, u16)>]) -> Flash {
+        let count = layout.dies * layout.planes * blocks_per_plane;
+        let pages = layout.programs * layout.pages_per_program;
+        let mut flash = Flash { layout, blocks_per_plane, pages_per_block: pages as u16, blocks: vec![Block::default(); count as usize] };
+        for block in &mut flash.blocks {
+            block.units = vec![None; (pages * layout.units_per_page) as usize];
+        }
+        for (die, marks) in factory_bad.iter().enumerate() {
+            for &(plane, block) in marks {
+                flash.block_mut(die as u16, plane, block).dead = true;
+            }
+        }
+        flash
+    }
+
+    /// A dense number of the block that `spot` is in.
+    pub fn block_index(&self, die: u16, plane: u8, block: u16) -> usize {
+        ((u32::from(die) * self.layout.planes + u32::from(plane)) * self.blocks_per_plane + u32::from(block)) as usize
+    }
+
+    /// How many blocks there are, all dies and planes together.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn block_mut(&mut self, die: u16, plane: u8, block: u16) -> &mut Block {
+        let index = self.block_index(die, plane, block);
+        &mut self.blocks[index]
+    }
+
+    /// What lies at `spot`; `None` where nothing was programmed or the program failed.
+    pub fn at(&self, spot: Spot) -> Option<Stored> {
+        let block = &self.blocks[self.block_index(spot.die, spot.plane, spot.block)];
+        block.units[usize::from(spot.page) * self.layout.units_per_page as usize + usize::from(spot.unit)]
+    }
+
+    /// The places of a program unit that begins at `target`, in the order of its spare areas.
+    pub fn spots(&self, die: DieId, target: &Target, pages: u32) -> Vec<Spot> {
+        let mut spots = Vec::new();
+        for page in 0..pages as u16 {
+            for plane in target.planes.iter() {
+                for unit in 0..self.layout.units_per_page as u16 {
+                    spots.push(Spot { die: die.0, plane: plane.0, block: target.block(plane).0 as u16, page: target.page.0 + page, unit });
+                }
+            }
+        }
+        spots
+    }
+
+    /// Sense one page.
+    pub fn read(&self, die: DieId, target: &Target) -> Vec<Stored> {
+        assert_eq!(target.planes.len(), 1, "the firmware reads one plane at a time");
+        let spots = self.spots(die, target, 1);
+        let block = &self.blocks[self.block_index(spots[0].die, spots[0].plane, spots[0].block)];
+        assert!(target.page.0 < block.pages, "{:?} is read before it is programmed", spots[0]);
+        spots.iter().map(|&spot| self.at(spot).unwrap_or(Stored::PADDING)).collect()
+    }
+
+    /// Program a program unit at `target`. With `good` false it fails: what it should hold is lost, what the block held is still readable.
+    pub fn program(&mut self, die: DieId, target: &Target, data: &[Stored], good: bool) {
+        let pages = self.layout.pages_per_program;
+        assert_eq!(target.planes, PlaneSet::first(self.layout.planes), "programs use all planes");
+        let spots = self.spots(die, target, pages);
+        assert_eq!(spots.len(), data.len(), "a program brings data for all its units");
+        for plane in target.planes.iter() {
+            let limit = self.pages_per_block;
+            let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
+            assert!(!block.failed && !block.dead, "die {die} {target:?}: program of a bad block");
+            assert_eq!(block.pages, target.page.0, "die {die} {target:?}: pages are programmed in order, once");
+            block.pages += pages as u16;
+            assert!(block.pages <= limit);
+            block.failed |= !good;
+        }
+        for (spot, stored) in spots.iter().zip(data) {
+            let at = usize::from(spot.page) * self.layout.units_per_page as usize + usize::from(spot.unit);
+            self.block_mut(spot.die, spot.plane, spot.block).units[at] = good.then_some(*stored);
+        }
+    }
+
+    /// Erase a block in each plane. With `good` false it fails and the blocks are dead.
+    pub fn erase(&mut self, die: DieId, target: &Target, good: bool) {
+        for plane in target.planes.iter() {
+            let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
+            assert!(!block.failed && !block.dead, "die {die} {target:?}: erase of a bad block");
+            assert!(block.pages > 0, "die {die} {target:?}: erase of an erased block wears it for nothing");
+            block.pages = 0;
+            block.dead = !good;
+            block.units.fill(None);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The other half of the world around a core: what happens when flash operations end, and what is compared then.
+
+use wordline_flash::{Operation, OperationKind, Report, Status};
+use wordline_ftl::UnitAddr;
+use wordline_units::{DieId, Lpn, Nanos};
+
+use super::{Due, Harness, Work};
+use crate::flash::{Spot, Stored};
+use crate::twin::Moved;
+
+impl Harness {
+    pub(super) fn begin(&mut self, operation: Operation, us: u64, good: bool, host: Vec<Stored>, moved: Vec<Moved>, padding: usize) {
+        let die = operation.die;
+        let after = self.about(us);
+        let work = Work { operation, ends: self.now + after, left: Nanos::ZERO, good, host, moved, padding };
+        assert!(self.work[usize::from(die.0)].replace(work).is_none(), "die {die} is ordered to do two things at once");
+        let attempt = self.attempts[usize::from(die.0)];
+        self.enter(after, Due::Worked { die, attempt });
+    }
+
+    /// A die may take a suspend, refuse it, or be done before it has answered.
+    pub(super) fn suspend(&mut self, die: DieId) {
+        let slot = usize::from(die.0);
+        let work = self.work[slot].as_mut().expect("only work is suspended");
+        let left = work.ends.saturating_sub(self.now);
+        if left < Nanos::from_micros(25) || self.dice.happens(0.1) {
+            if self.dice.happens(0.5) {
+                self.ftl.suspend_refused(die);
+            }
+            return;
+        }
+        work.left = left + Nanos::from_micros(5);
+        self.attempts[slot] += 1;
+        let attempt = self.attempts[slot];
+        self.enter(Nanos::from_micros(20), Due::Suspended { die, attempt });
+    }
+
+    pub(super) fn happen(&mut self, due: Due) {
+        match due {
+            Due::DieReady(die) => self.ftl.die_ready(die),
+            Due::Report(die, tag, spare) => {
+                if let Some((page, found)) = self.gathering.remove(&tag) {
+                    self.twin.gather(usize::from(die.0), &page, &found);
+                }
+                self.report(die, tag, true, &spare);
+            }
+            Due::Worked { die, attempt } if attempt == self.attempts[usize::from(die.0)] => self.worked(die),
+            Due::Suspended { die, attempt } if attempt == self.attempts[usize::from(die.0)] => self.ftl.die_ready(die),
+            Due::Worked { .. } | Due::Suspended { .. } => {}
+        }
+    }
+
+    fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
+        let status = if good { Status::Good } else { Status::Failed };
+        let report = Report { tag, die, status, corrected_bits: 0, array: Nanos::ZERO };
+        self.ftl.report(self.now, &report, spare);
+    }
+
+    fn worked(&mut self, die: DieId) {
+        let slot = usize::from(die.0);
+        let work = self.work[slot].take().expect("it was at work");
+        let tag = work.operation.tag;
+        let mut touched: Vec<u32> = work.host.iter().map(|stored| stored.lpn.0).collect();
+        touched.extend(work.moved.iter().map(|moved| moved.0));
+        self.ftl.suspend_refused(die);
+        self.ftl.die_ready(die);
+        let mut spare = vec![];
+        match work.operation.kind {
+            OperationKind::Program { target, .. } => {
+                let spots = self.flash.spots(die, &target, self.ftl.layout().pages_per_program);
+                let mut data = work.host.clone();
+                data.extend(work.moved.iter().map(|&(lpn, _, version)| Stored { lpn: Lpn(lpn), version }));
+                data.extend(std::iter::repeat_n(Stored::PADDING, work.padding));
+                self.flash.program(die, &target, &data, work.good);
+                self.landed(slot, &work, &spots);
+            }
+            OperationKind::Erase { target } => self.flash.erase(die, &target, work.good),
+            OperationKind::Copyback { from, to } => {
+                let pages = self.ftl.layout().pages_per_program;
+                let (sources, goals) = (self.flash.spots(die, &from, pages), self.flash.spots(die, &to, pages));
+                let data: Vec<Stored> = sources.iter().map(|&spot| self.flash.at(spot).expect("copyback of what is there")).collect();
+                self.flash.program(die, &to, &data, work.good);
+                for ((&stored, &from), &to) in data.iter().zip(&sources).zip(&goals).filter(|_| work.good) {
+                    self.land_moved((stored.lpn.0, from, stored.version), to);
+                    touched.push(stored.lpn.0);
+                }
+                spare = data.iter().map(|stored| stored.lpn).collect();
+            }
+            OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
+        }
+        self.report(die, tag, work.good, &spare);
+        touched.into_iter().filter(|&lpn| lpn != u32::MAX).for_each(|lpn| self.compare(lpn));
+    }
+
+    /// Tell the twin how a program ended.
+    fn landed(&mut self, die: usize, work: &Work, spots: &[Spot]) {
+        let flash = &self.flash;
+        let index_of = |spot: Spot| flash.block_index(spot.die, spot.plane, spot.block);
+        for (&stored, &spot) in work.host.iter().zip(spots) {
+            self.twin.land(stored, work.good.then(|| (spot, index_of(spot))), index_of);
+        }
+        if work.good {
+            for (&moved, &spot) in work.moved.iter().zip(spots) {
+                self.twin.move_to(moved, (spot, index_of(spot)), index_of);
+            }
+        } else {
+            for &moved in work.moved.iter().rev() {
+                self.twin.moved[die].push_front(moved);
+            }
+        }
+    }
+
+    fn land_moved(&mut self, moved: Moved, to: Spot) {
+        if moved.0 != u32::MAX {
+            let flash = &self.flash;
+            let index_of = |spot: Spot| flash.block_index(spot.die, spot.plane, spot.block);
+            self.twin.move_to(moved, (to, index_of(to)), index_of);
+        }
+    }
+
+    /// Where the firmware thinks that the unit at `addr` lies physically.
+    fn physical(&self, addr: UnitAddr) -> Spot {
+        let layout = self.ftl.layout();
+        let group = layout.group(addr);
+        let place = layout.place(layout.offset(addr));
+        Spot {
+            die: layout.die(group).0,
+            plane: place.plane.0,
+            block: self.ftl.groups().blocks(group)[usize::from(place.plane.0)],
+            page: place.page.0,
+            unit: place.unit as u16,
+        }
+    }
+
+    /// Firmware and twin agree on where `lpn` lies.
+    pub(super) fn compare(&self, lpn: u32) {
+        let addr = self.ftl.map().get(lpn);
+        let mapped = (addr != UnitAddr::NONE).then(|| self.physical(addr));
+        assert_eq!(mapped, self.twin.spot(lpn), "unit {lpn}: the firmware's place and the twin's");
+    }
+
+    /// Firmware, twin and flash agree on everything.
+    pub fn audit(&self) {
+        for (lpn, spot) in self.twin.spots() {
+            self.compare(lpn);
+            if let Some(spot) = spot {
+                assert_eq!(self.flash.at(spot).map(|stored| stored.lpn), Some(Lpn(lpn)), "unit {lpn} at {spot:?}");
+            }
+        }
+        let audited = self.ftl.audit(|addr| self.flash.at(self.physical(addr)).map_or(Lpn(u32::MAX), |stored| stored.lpn));
+        audited.unwrap_or_else(|problem| panic!("{problem}"));
+    }
+}

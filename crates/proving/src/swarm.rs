@@ -1,0 +1,142 @@
+//! A drive nobody would build, from a seed: every option at random, small enough that everything happens often.
+
+use wordline_flash::{ProgramScope, Sheet};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::techniques::Choice;
+use wordline_ftl::victim::VictimPolicy;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Bytes, CellKind, Nanos};
+
+/// How the flash and the host behave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Habits {
+    /// Probability that a program fails.
+    pub program_fail: f64,
+    /// Probability that an erase fails.
+    pub erase_fail: f64,
+    /// Whether a report may come long after its die is free again.
+    pub slow_reports: bool,
+    /// Requests in hand at once.
+    pub depth: usize,
+    /// The longest request in units.
+    pub units_max: u32,
+    /// Shares of writes, trims and flushes among all requests; the rest are reads.
+    pub mix: [f64; 3],
+    /// Share of the logical space that gets nine tenths of the requests.
+    pub hot: f64,
+    /// Probability that requests begin or end inside a unit.
+    pub partial: f64,
+    /// Probability that a write asks for FUA.
+    pub fua: f64,
+}
+
+/// One drive and its habits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The seed it came from.
+    pub seed: u64,
+    /// The firmware.
+    pub config: Config,
+    /// The rest.
+    pub habits: Habits,
+}
+
+impl Scenario {
+    /// Whether the buffer has room for all that can be in hand at once, so that no write ever waits for room.
+    pub fn is_roomy(&self) -> bool {
+        let inside = self.habits.depth as u32 * self.habits.units_max;
+        // Trimmed units that are being programmed hold their room until that ends.
+        let doomed = self.config.dies * self.config.sheet.geometry.planes * self.config.sheet.pages_per_program() * 4;
+        self.config.buffer.units > inside + doomed
+    }
+}
+
+fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
+    of[draw.below(of.len() as u64) as usize]
+}
+
+/// The techniques of one of the sixteen subsets.
+pub fn techniques(subset: u64) -> Vec<Choice> {
+    let all = [
+        Choice::ReadDisturbRefresh { reads_max: 40 },
+        Choice::IdleReclaim { after: Nanos::from_micros(300), until_free: 5 },
+        Choice::PlainCopyback,
+        Choice::ReadPreemption,
+    ];
+    (0..4).filter(|bit| subset >> bit & 1 == 1).map(|bit| all[bit]).collect()
+}
+
+fn sheet(draw: &mut Draw) -> Sheet {
+    let mut sheet = crate::shape::sheet(0, 0);
+    let geometry = &mut sheet.geometry;
+    geometry.planes = pick(draw, &[1, 2, 4]);
+    geometry.cell = pick(draw, &[CellKind::Slc, CellKind::Mlc, CellKind::Tlc, CellKind::Qlc]);
+    geometry.layers = pick(draw, &[1, 2, 5]);
+    geometry.wordlines_per_layer = pick(draw, &[2, 4]);
+    sheet.capabilities.program_scope = pick(draw, &[ProgramScope::Page, ProgramScope::Wordline]);
+    sheet
+}
+
+/// The scenario of `seed`.
+pub fn scenario(seed: u64) -> Scenario {
+    let draw = &mut Draw::new(seed, Stream::Mix, 0);
+    let mut sheet = sheet(draw);
+    let dies = pick(draw, &[1, 1, 2, 3]);
+    let faulty = draw.happens(0.5);
+    let floor = 1 + draw.below(3) as u32;
+    let start = floor + 1 + draw.below(3) as u32;
+    let data = 4 + draw.below(12) as u32;
+    let slack = 1 + draw.below(4) as u32;
+    let spare_blocks = if faulty { 2 + draw.below(20) as u32 } else { 0 };
+    let groups = data + start + 2 + slack;
+    sheet.geometry.blocks = groups + spare_blocks;
+    let unit = Bytes::kib(pick(draw, &[4, 16]));
+    let per_group = sheet.geometry.planes * sheet.geometry.pages() * (sheet.geometry.page.0 / unit.0) as u32;
+    let program = sheet.geometry.planes * sheet.pages_per_program() * (sheet.geometry.page.0 / unit.0) as u32;
+    let mut factory_bad = vec![Vec::new(); dies as usize];
+    if faulty {
+        // No more than the spares of a plane can stand in for.
+        for marks in &mut factory_bad {
+            *marks =
+                (0..draw.below(u64::from(spare_blocks.min(6)))).map(|_| (0, draw.below(u64::from(sheet.geometry.blocks)) as u16)).collect();
+        }
+    }
+    let subset = draw.below(16);
+    let exported = dies * data * per_group - draw.below(u64::from(program)) as u32;
+    let roominess = pick(draw, &[1u64, 8, 200, 4_000]);
+    let buffer_units = dies * program + draw.below(roominess) as u32;
+    let config = Config {
+        sheet,
+        dies,
+        unit,
+        exported_units: exported,
+        spare_blocks,
+        factory_bad,
+        buffer: BufferConfig {
+            units: buffer_units,
+            acknowledge: pick(draw, &[Acknowledge::Buffered, Acknowledge::Programmed]),
+            partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
+        },
+        reclaim: ReclaimConfig { victim: pick(draw, VictimPolicy::ALL), start, floor, preemptible: draw.happens(0.5) },
+        wear: WearConfig { dynamic: draw.happens(0.5), static_gap: pick(draw, &[None, Some(4), Some(20)]) },
+        schedule: ScheduleConfig {
+            reads_first: draw.happens(0.5),
+            linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
+        },
+        techniques: techniques(subset),
+        seed,
+        core: 0,
+    };
+    let habits = Habits {
+        program_fail: if faulty { pick(draw, &[0.0, 1e-4, 2e-3]) } else { 0.0 },
+        erase_fail: if faulty { pick(draw, &[0.0, 1e-3, 1e-2]) } else { 0.0 },
+        slow_reports: draw.happens(0.3),
+        depth: pick(draw, &[1, 4, 16, 64]),
+        units_max: pick(draw, &[1, 4, 20]).min(exported),
+        mix: pick(draw, &[[1.0, 0.0, 0.0], [0.6, 0.05, 0.02], [0.4, 0.2, 0.1], [0.3, 0.01, 0.0]]),
+        hot: pick(draw, &[0.02, 0.2, 1.0]),
+        partial: pick(draw, &[0.0, 0.3, 0.9]),
+        fua: pick(draw, &[0.0, 0.1]),
+    };
+    Scenario { seed, config, habits }
+}

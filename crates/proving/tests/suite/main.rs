@@ -1,0 +1,5 @@
+//! The proving suite in one program, so that its tests share the machine's cores.
+
+mod naive;
+mod theory;
+mod twin;

@@ -1,0 +1,1 @@
+//! Is write amplification what closed forms say?

@@ -1,0 +1,38 @@
+//! Does the firmware hold what it was given, whatever the options, the order of events and the failures of flash?
+
+use wordline_proving::harness::Harness;
+use wordline_proving::swarm::scenario;
+
+fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
+    let (mut asked, mut operations, mut broken) = (0, [0u64; 5], Vec::new());
+    for seed in seeds {
+        let ran = std::panic::catch_unwind(|| {
+            let mut harness = Harness::new(scenario(seed));
+            harness.run(requests);
+            (harness.requests, harness.operations)
+        });
+        match ran {
+            Ok((requests, counts)) => {
+                asked += requests;
+                operations.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+            // The oracle's message is on the terminal already.
+            Err(_) => {
+                eprintln!("that was seed {seed}");
+                broken.push(seed);
+            }
+        }
+    }
+    println!("{asked} requests; reads, programs, erases, copybacks, suspends and resumes: {operations:?}");
+    assert!(broken.is_empty(), "these seeds break an oracle: {broken:?}; the first is {:?}", scenario(broken[0]));
+}
+
+#[test]
+fn does_any_seed_break_the_twin_on_short_runs() {
+    swarm(0..1_500 * wordline_proving::effort(), 600);
+}
+
+#[test]
+fn does_any_seed_break_the_twin_on_long_runs() {
+    swarm(1_000_000..1_000_000 + 80 * wordline_proving::effort(), 30_000);
+}
