@@ -27,13 +27,8 @@ impl Ftl {
                 return self.program_moved(die);
             }
             let Some(job) = self.dies[die].job else {
-                // Without room to carry units from victim to victim, they go out with padding, so that the victim can be erased.
                 if self.dies[die].moves_under_way > 0 {
                     return None;
-                }
-                let tight = self.dies[die].free.len() as u32 <= self.config.reclaim.floor;
-                if gathered > 0 && tight {
-                    return self.program_moved(die);
                 }
                 if self.start_job(die) {
                     continue;
