@@ -1,5 +1,6 @@
 //! The proving suite in one program, so that its tests share the machine's cores.
 
 mod naive;
+mod queueing;
 mod theory;
 mod twin;
