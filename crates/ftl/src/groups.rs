@@ -35,8 +35,10 @@ pub struct Groups {
     pub(crate) erases: Vec<u32>,
     /// Reads of each group that are queued or under way: it must not be erased before they end.
     pins: Vec<u32>,
-    /// One bit per unit that is not valid though programmed. `None`: all are valid. Kept over an erase, so that steady state allocates nothing.
-    pub(crate) stale: Vec<Option<Box<[u64]>>>,
+    /// One bit per unit that is not valid though programmed. One flat table: the zeroed pages of what was never written cost nothing until they are touched.
+    pub(crate) stale: Vec<u64>,
+    /// Words of `stale` for each group.
+    pub(crate) words: usize,
     /// A program in it has failed: it goes out of service once it is empty.
     pub(crate) condemned: Vec<bool>,
     pub(crate) blocks: Vec<[u16; 4]>,
@@ -48,6 +50,7 @@ impl Groups {
     pub fn new(layout: Layout, blocks: Vec<[u16; 4]>) -> Groups {
         let count = layout.group_count();
         assert_eq!(blocks.len(), count);
+        let words = (layout.units_per_group as usize).div_ceil(64);
         Groups {
             layout,
             uses: vec![Use::Free; count],
@@ -55,7 +58,8 @@ impl Groups {
             closed: vec![0; count],
             erases: vec![0; count],
             pins: vec![0; count],
-            stale: vec![None; count],
+            stale: vec![0; count * words],
+            words,
             condemned: vec![false; count],
             blocks,
             closings: 0,
@@ -147,9 +151,7 @@ impl Groups {
         assert_eq!(self.pins[index], 0, "{group:?} erased while it is read");
         self.uses[index] = Use::Free;
         self.erases[index] += 1;
-        if let Some(bits) = &mut self.stale[index] {
-            bits.fill(0);
-        }
+        self.stale[index * self.words..][..self.words].fill(0);
     }
 
     /// A program in `group` has failed.
@@ -172,9 +174,7 @@ impl Groups {
             self.blocks[index] = blocks;
             self.erases[index] = 0;
         }
-        if let Some(bits) = &mut self.stale[index] {
-            bits.fill(0);
-        }
+        self.stale[index * self.words..][..self.words].fill(0);
     }
 
     /// The unit at `offset` of `group` was programmed and is valid.
@@ -205,18 +205,22 @@ impl Groups {
     /// Whether the unit at `offset` of `group`, which must be programmed, is valid.
     #[inline]
     pub fn is_valid(&self, group: Group, offset: u32) -> bool {
-        match &self.stale[group.index()] {
-            None => true,
-            Some(bits) => bits[offset as usize / 64] >> (offset % 64) & 1 == 0,
+        self.stale[group.index() * self.words + offset as usize / 64] >> (offset % 64) & 1 == 0
+    }
+
+    /// Bring the mark of the unit at `addr` near, because it will change soon.
+    #[inline]
+    pub fn touch(&self, addr: UnitAddr) {
+        if addr != UnitAddr::NONE {
+            let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+            std::hint::black_box(self.stale[group.index() * self.words + offset as usize / 64]);
         }
     }
 
     /// The first valid unit of `group` at or after `offset` and before `end`.
     #[inline]
     pub fn next_valid(&self, group: Group, offset: u32, end: u32) -> Option<u32> {
-        let Some(bits) = &self.stale[group.index()] else {
-            return (offset < end).then_some(offset);
-        };
+        let bits = &self.stale[group.index() * self.words..][..self.words];
         let mut at = offset;
         while at < end {
             let word = !bits[at as usize / 64] >> (at % 64);
@@ -267,10 +271,9 @@ impl Groups {
 
     #[inline]
     fn mark(&mut self, group: Group, offset: u32) {
-        let words = (self.layout.units_per_group as usize).div_ceil(64);
-        let bits = self.stale[group.index()].get_or_insert_with(|| vec![0; words].into_boxed_slice());
+        let word = &mut self.stale[group.index() * self.words + offset as usize / 64];
         let bit = 1 << (offset % 64);
-        debug_assert_eq!(bits[offset as usize / 64] & bit, 0, "{group:?} unit {offset} made stale twice");
-        bits[offset as usize / 64] |= bit;
+        debug_assert_eq!(*word & bit, 0, "{group:?} unit {offset} made stale twice");
+        *word |= bit;
     }
 }

@@ -246,7 +246,7 @@ impl Ftl {
 impl Groups {
     fn image(&self) -> Table {
         // A group without a stale unit keeps its bits over an erase only to spare an allocation.
-        let stale = self.stale.iter().map(|bits| bits.clone().filter(|bits| bits.iter().any(|&word| word != 0))).collect();
+        let stale = self.stale.chunks_exact(self.words).map(|bits| bits.iter().any(|&word| word != 0).then(|| bits.into())).collect();
         Table {
             uses: self.uses.clone(),
             valid: self.valid.clone(),
@@ -265,7 +265,12 @@ impl Groups {
         self.valid = valid;
         self.closed = closed;
         self.erases = erases;
-        self.stale = stale;
+        self.stale.fill(0);
+        for (bits, stored) in self.stale.chunks_exact_mut(self.words).zip(&stale) {
+            if let Some(stored) = stored {
+                bits.copy_from_slice(stored);
+            }
+        }
         self.condemned = condemned;
         self.blocks = blocks;
         self.closings = closings;

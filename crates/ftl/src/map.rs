@@ -52,6 +52,16 @@ impl Map {
         }
     }
 
+    /// Bring the entry of `lpn` near, because it will be asked for soon. The map is the one table that no cache holds, and its miss is the greatest single cost of a flash page; nothing waits for a load whose
+    /// value nobody uses yet.
+    #[inline]
+    pub fn touch(&self, lpn: u32) {
+        let (segment, index) = locate(lpn);
+        if let Segment::Units(units) = &self.segments[segment] {
+            std::hint::black_box(units[index]);
+        }
+    }
+
     /// Put `lpn` at `addr`; returns where it was before.
     #[inline]
     pub fn set(&mut self, lpn: u32, addr: UnitAddr) -> UnitAddr {
