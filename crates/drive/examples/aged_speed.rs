@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use wordline_drive::{Drive, Image};
+
 #[path = "../tests/aged/small.rs"]
 #[expect(dead_code, reason = "shared with the tests, which use more of it")]
 mod small;
@@ -26,4 +28,39 @@ fn main() {
             seconds * 1e9 / (pages + (aged.page_reads + aged.erases) as f64)
         );
     }
+    let started = Instant::now();
+    let image = drive.image().expect("quiet").to_bytes(0);
+    println!("its image: {:.1} MB in {:.2} s", image.len() as f64 / 1e6, started.elapsed().as_secs_f64());
+    let started = Instant::now();
+    let image = Image::from_bytes(&image, 0).expect("its own");
+    Drive::from_image(config.clone(), image, ()).expect("its own");
+    println!("restored and audited in {:.2} s", started.elapsed().as_secs_f64());
+    let mut drive = shape.drive();
+    let started = Instant::now();
+    drive.construct_steady(1.0, 1);
+    let seconds = started.elapsed().as_secs_f64();
+    let aged = drive.age(&mut load, span);
+    println!("constructed steady in {seconds:.2} s, WAF of the next overwrite {:.2}", aged.waf());
+
+    // 32 TB: 512 dies of 4 planes, 454 blocks, 2,304 pages of 16 KiB; 8 cores.
+    let shape = small::Shape { channels: 16, dies_per_channel: 32, cores: 8, planes: 4, blocks: 454, layers: 192, spare: 0.07, ..shape };
+    let mut drive = shape.drive();
+    let started = Instant::now();
+    drive.fill(1.0);
+    println!("{} filled in {:.2} s", shape.config().exported(), started.elapsed().as_secs_f64());
+    let started = Instant::now();
+    let image = drive.image().expect("quiet").to_bytes(0);
+    println!("its image: {:.1} MB in {:.2} s", image.len() as f64 / 1e6, started.elapsed().as_secs_f64());
+    let started = Instant::now();
+    let image = Image::from_bytes(&image, 0).expect("its own");
+    Drive::from_image(shape.config(), image, ()).expect("its own");
+    println!("restored in {:.2} s", started.elapsed().as_secs_f64());
+    drop(drive);
+
+    // 2 TB, steady.
+    let shape = small::Shape { channels: 8, dies_per_channel: 4, ..shape };
+    let mut drive = shape.drive();
+    let started = Instant::now();
+    drive.construct_steady(1.0, 1);
+    println!("{} constructed steady in {:.2} s", shape.config().exported(), started.elapsed().as_secs_f64());
 }

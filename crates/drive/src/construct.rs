@@ -1,6 +1,8 @@
 //! Drives that come into the world used.
 
 use wordline_engine::Observer;
+use wordline_ftl::Group;
+use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 
 use crate::drive::Drive;
@@ -30,6 +32,36 @@ impl<O: Observer> Drive<O> {
                         chip.fill_page(plane_id, block, &units);
                         debug_assert_eq!(layout.place(offset).page, PageId(page as u16));
                     }
+                }
+            }
+        }
+    }
+    /// Make a new drive look as if its first `fill` share had been overwritten unit by unit, uniformly at random, until its state was steady. `docs/models/steady-state-construction.md` says how, and where that differs
+    /// from the real thing.
+    ///
+    /// # Panics
+    /// If `fill` is not between 0 and 1, or if the drive is not new.
+    pub fn construct_steady(&mut self, fill: f64, seed: u64) {
+        assert!((0.0..=1.0).contains(&fill), "a drive can be filled to between 0 and 1, not {fill}");
+        let units = (self.config.exported_units as f64 * fill) as u64;
+        for core in 0..self.ftls.len() {
+            let share = self.stripe.share(core as u32, units);
+            let Drive { ftls, chips, wiring, .. } = self;
+            let layout = *ftls[core].layout();
+            let units_per_page = layout.units_per_page as usize;
+            ftls[core].construct_steady(share, seed, |die, blocks, spare| {
+                let chip = &mut chips[wiring.die(core as u32, die)];
+                for (page, units) in spare.chunks_exact(units_per_page).enumerate() {
+                    let plane = page % layout.planes as usize;
+                    chip.fill_page(PlaneId(plane as u8), BlockId(u32::from(blocks[plane])), units);
+                }
+            });
+            let groups = ftls[core].groups();
+            for group in (0..layout.group_count() as u32).map(Group).filter(|&group| groups.use_of(group) != Use::Bad) {
+                let chip = &mut chips[wiring.die(core as u32, layout.die(group))];
+                for plane in 0..layout.planes as u8 {
+                    let block = BlockId(u32::from(groups.blocks(group)[usize::from(plane)]));
+                    chip.set_erases(PlaneId(plane), block, groups.erases(group));
                 }
             }
         }

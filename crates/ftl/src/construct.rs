@@ -93,7 +93,7 @@ impl Ftl {
         let shares = |dies: &Vec<usize>| (dies.len() as u64 * modelled).div_ceil(u64::from(layout.dies)) as usize;
         let counts: Vec<u32> = kinds.iter().flat_map(|(&count, dies)| std::iter::repeat_n(count as u32, shares(dies))).collect();
         let all: u64 = usable.iter().map(|groups| groups.len() as u64).sum();
-        let held = u64::from(units) * counts.iter().map(|&count| u64::from(count)).sum::<u64>() / all;
+        let held = (u64::from(units) * counts.iter().map(|&count| u64::from(count)).sum::<u64>() / all).max(1);
         let dice = Draw::new(draw.next_u64(), Dice::Construct, self.config.core);
         let mut model = Steady::new(&self.config, layout, &counts, held, dice);
         // A drive that is not full has to be written through before it is steady, however often that overwrites what it holds.

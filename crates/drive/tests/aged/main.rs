@@ -3,3 +3,4 @@
 mod age;
 mod image;
 mod small;
+mod steady;

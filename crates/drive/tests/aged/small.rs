@@ -91,7 +91,7 @@ impl Shape {
             exported_units: 0,
             spare_blocks: 0,
             factory_bad: vec![],
-            buffer: BufferConfig { units: 1024, acknowledge: Acknowledge::Buffered, partial_watermark: 0.5 },
+            buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, partial_watermark: 0.5 },
             reclaim: ReclaimConfig { victim: self.victim, start: 3, floor: 1, preemptible: self.preemptible },
             wear: WearConfig { dynamic: false, static_gap: None },
             schedule: ScheduleConfig { reads_first: true, linger: None },
