@@ -1,9 +1,11 @@
 //! Whole drives by hand, and observers that count.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Ecc};
+use wordline_drive::{Config, Costs, Drive, Ecc};
 use wordline_engine::{Event, Observer};
 use wordline_flash::Sheet;
+use wordline_report::{Measured, Metrics, Scope};
+use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Priority, Rate};
 
 /// Dies on one channel each way, nothing else in the way: the bus is as fast as a bus can be, there is no DRAM, no link, no ECC and no firmware cost.
@@ -117,4 +119,32 @@ impl Observer for Tally {
             Event::WornOut => self.worn_out = true,
         }
     }
+}
+
+/// A [`Tally`] and the self-checks that every run keeps.
+pub type Watch = (Tally, Metrics);
+
+/// A new drive under watch; `depth` is what the host will keep outstanding, if it is a closed loop.
+pub fn watched(config: Config, depth: Option<u32>) -> Drive<Watch> {
+    let scope = Scope { queue_depth: depth, ..Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores) };
+    Drive::new(config, (Tally::default(), Metrics::new(scope)))
+}
+
+/// Every self-check holds, and once the drive has settled, every table agrees with every other. Returns what was measured before that.
+pub fn judged(drive: &mut Drive<Watch>) -> Measured {
+    let held = u64::from(drive.outstanding());
+    let (tally, metrics) = &drive.observer;
+    assert_eq!(tally.arrived, tally.completed + held, "requests are neither lost nor made up");
+    let measured = metrics.clone().finish(drive.now(), held);
+    assert_eq!(measured.violations, [], "seed {}", drive.config().seed);
+    drive.settle();
+    drive.audit().unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(drive.observer.1.violations(), [], "seed {}", drive.config().seed);
+    measured
+}
+
+/// Random overwrites of whole mapping units below `span`.
+pub fn overwrites(seed: u64, span: u64, unit_sectors: u32) -> impl Iterator<Item = HostRequest> + Clone {
+    let mut draw = Draw::new(seed, Stream::Address, 0);
+    std::iter::from_fn(move || Some(request(HostOp::Write, draw.below(span), 1, unit_sectors)))
 }

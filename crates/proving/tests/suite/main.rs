@@ -1,6 +1,9 @@
 //! The proving suite in one program, so that its tests share the machine's cores.
 
+mod determinism;
 mod naive;
+mod peers;
 mod queueing;
 mod theory;
 mod twin;
+mod wear;
