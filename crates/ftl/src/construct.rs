@@ -15,9 +15,9 @@ use crate::steady::{CountedDie, Steady};
 use crate::victim::Candidates;
 
 /// How often the model is overwritten before its state counts as steady. The tests hold the result against drives that were overwritten six times and more.
-const OVERWRITES: u64 = 8;
+const OVERWRITES: u64 = 5;
 /// About so many places for units are modelled at least, if the core has as many: with fewer, the chance events of a single small die would show.
-const MODELLED_UNITS: u64 = 1 << 22;
+const MODELLED_UNITS: u64 = 1 << 17;
 
 /// One die as it is to be: its counted groups, and the group each stands for.
 struct Pattern {
@@ -140,7 +140,7 @@ impl Ftl {
         }
         // Groups are closed oldest first, as if all dies had been worked in step.
         order.sort_unstable_by_key(|&(age, ..)| Reverse(age));
-        let mut dealt = 0;
+        let (mut dealt, mut dice) = (0, 0);
         let mut spare = Vec::new();
         for (_, index, number) in order {
             let Pattern { die, counted, groups } = &patterns[index as usize];
@@ -153,9 +153,11 @@ impl Ftl {
             for program in 0..programs {
                 spare.clear();
                 for unit in 0..layout.units_per_program {
+                    // A throw of 64 bits serves twice.
+                    dice = if unit % 2 == 0 { draw.next_u64() } else { dice >> 32 };
                     let addr = layout.unit(group, program * layout.units_per_program + unit);
                     // Every choice of the valid places is as likely as any other.
-                    if draw.below(u64::from(places)) < u64::from(left) {
+                    if ((dice & u64::from(u32::MAX)) * u64::from(places)) >> 32 < u64::from(left) {
                         let lpn = permutation.at(dealt);
                         self.map.set(lpn, addr);
                         spare.push(Lpn(lpn));

@@ -91,7 +91,7 @@ impl<'a> Steady<'a> {
                 continue;
             }
             (left, stuck) = (left - 1, 0);
-            let (group, _) = die.program(config, layout, Stream::Host, closings).expect("it can write");
+            let (group, _) = die.program(config, layout, Stream::Host, 1, closings).expect("it can write");
             let clock = die.clock;
             for _ in 0..layout.units_per_program {
                 self.invalidate_one();
@@ -248,12 +248,14 @@ impl CountedDie {
         true
     }
 
-    /// Program what was gathered, up to one program unit; returns whether there was a group to take it.
+    /// Program what was gathered: as many whole program units as the open group takes, or the rest with padding. Returns whether there was a group to take it.
     fn program_moved(&mut self, config: &Config, layout: &Layout, closings: &mut u32) -> bool {
         if self.open[Stream::Moved as usize].is_none() && self.free.is_empty() {
             return false;
         }
-        let (mut room, mut live) = (layout.units_per_program, 0);
+        let left = self.open[Stream::Moved as usize].map_or(layout.programs, |(_, program)| layout.programs - program);
+        let programs = (self.gathered / layout.units_per_program).clamp(1, left);
+        let (mut room, mut live) = (programs * layout.units_per_program, 0);
         let mut emptied = Vec::new();
         while room > 0
             && let Some((victim, slots)) = self.held.front_mut()
@@ -273,21 +275,22 @@ impl CountedDie {
                 self.held.pop_front();
             }
         }
-        let (group, _) = self.program(config, layout, Stream::Moved, closings).expect("there is an open or a free group");
+        let (group, _) = self.program(config, layout, Stream::Moved, programs, closings).expect("there is an open or a free group");
         self.land(group, live);
         emptied.into_iter().for_each(|victim| self.erase(victim, config));
         true
     }
 
-    /// Use up one program unit of the open group of `stream`.
-    fn program(&mut self, config: &Config, layout: &Layout, stream: Stream, closings: &mut u32) -> Option<Writing> {
+    /// Use up `count` program units of the open group of `stream`, which has as many left.
+    fn program(&mut self, config: &Config, layout: &Layout, stream: Stream, count: u32, closings: &mut u32) -> Option<Writing> {
         let timing = &config.sheet.timing;
-        self.clock += if layout.pages_per_program > 1 { timing.program_wordline.0 } else { timing.program[0].0 };
+        let each = if layout.pages_per_program > 1 { timing.program_wordline.0 } else { timing.program[0].0 };
+        self.clock += u64::from(count) * each;
         let (group, program) = match self.open[stream as usize] {
             Some(open) => open,
             None => (self.allocate(config, stream)?, 0),
         };
-        let next = (group, program + 1);
+        let next = (group, program + count);
         if next.1 < layout.programs {
             self.open[stream as usize] = Some(next);
         } else {

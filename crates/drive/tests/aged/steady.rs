@@ -79,6 +79,8 @@ fn other_policies_and_shapes_agree_too() {
     compare(&Shape { victim: VictimPolicy::DChoices, ..base }, 1.0, 0.02);
     // The victims of this one differ so much that the WAF of 4,000 of them has a standard deviation of 2 %.
     compare(&Shape { victim: VictimPolicy::Random, ..base }, 1.0, 0.06);
+    // More dies than the model has: each of them stands for several.
+    compare(&Shape { channels: 4, dies_per_channel: 10, ..base }, 1.0, 0.02);
     compare(&Shape { cores: 2, preemptible: true, ..base }, 1.0, 0.02);
     compare(&Shape { planes: 2, unit: Bytes::kib(4), layers: 2, ..base }, 1.0, 0.02);
     compare(&Shape { scope: ProgramScope::Wordline, planes: 2, unit: Bytes::kib(4), layers: 2, ..base }, 1.0, 0.02);
