@@ -99,10 +99,16 @@ impl<O: Observer> Drive<O> {
                 self.work(flight, start, issued.ready_at, issued.status);
             }
             OperationKind::Copyback { from, to } => {
-                let chip = &mut self.chips[die];
-                let sensed = chip.issue(Command::Read { target: from, cache: false }, start).ready_at;
-                let issued = chip.issue(Command::CopybackProgram { target: to }, sensed);
-                self.work(flight, start, issued.ready_at, issued.status);
+                // A one-shot die collects the pages of a wordline one by one and programs all of them with the last.
+                let (mut end, mut status) = (start, Status::Good);
+                for page in 0..self.config.sheet.pages_per_program() as u16 {
+                    let at = |target: Target| Target { page: wordline_units::PageId(target.page.0 + page), ..target };
+                    let chip = &mut self.chips[die];
+                    let sensed = chip.issue(Command::Read { target: at(from), cache: false }, end).ready_at;
+                    let issued = chip.issue(Command::CopybackProgram { target: at(to) }, sensed);
+                    (end, status) = (issued.ready_at, issued.status);
+                }
+                self.work(flight, start, end, status);
             }
             OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
         }
