@@ -18,6 +18,8 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Run the same workload on several drives, paired on the same random streams, and print ratios.
     Compare(CompareOptions),
+    /// Make a used drive in seconds and save it, to run from again and again.
+    Age(AgeOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
     /// List the drives that come with Wordline.
@@ -91,9 +93,12 @@ pub(crate) struct OutputOptions {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunOptions {
-    /// A drive's name (see `wordline drives`) or file.
-    #[arg(default_value = "pageftl")]
-    pub(crate) drive: String,
+    /// A drive's name (see `wordline drives`) or file; pageftl by default.
+    #[arg(conflicts_with = "from")]
+    pub(crate) drive: Option<String>,
+    /// Start from a drive saved by `wordline age`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "fill"])]
+    pub(crate) from: Option<PathBuf>,
     /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
@@ -104,6 +109,34 @@ pub(crate) struct RunOptions {
     pub(crate) load: LoadOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AgeOptions {
+    /// A drive's name (see `wordline drives`) or file.
+    #[arg(default_value = "pageftl")]
+    pub(crate) drive: String,
+    /// Change a value of the drive's plan.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of all random streams; the drive's own otherwise.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How much of the drive is written, in order.
+    #[arg(long, default_value = "100%", value_name = "PERCENT")]
+    pub(crate) fill: String,
+    /// Then overwrite what was written, by the real firmware without timing: random:2x or sequential:1x, in multiples of what is filled.
+    #[arg(long, value_name = "PATTERN:TIMES")]
+    pub(crate) overwrite: Option<String>,
+    /// Construct the steady state of uniform random overwrites directly, instead of writing towards it.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub(crate) steady: bool,
+    /// Where the drive is saved.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: PathBuf,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -2,6 +2,7 @@
 //!
 //! The rim of the project: clocks, threads and files are allowed here and nowhere below. Exit codes: 0 done, 2 the input was wrong (nothing was written), 3 a run broke one of its own checks.
 
+mod age;
 mod args;
 mod compare;
 mod cost;
@@ -12,6 +13,7 @@ mod input;
 mod progress;
 mod run;
 mod simulate;
+mod snapshot;
 mod steady;
 mod trace;
 mod watch;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Run(options) => run::run(&options),
+        Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
         Command::Trace(options) => trace::trace(&options),
         Command::Drives => drives::list(),

@@ -9,16 +9,20 @@ use crate::files;
 use crate::input::Workload;
 use crate::progress::Board;
 use crate::simulate::Job;
+use crate::snapshot;
 
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
-    let mut plan = Plan::load_set(&options.drive, &options.settings)?;
+    let (mut plan, image) = match &options.from {
+        Some(path) => snapshot::load(path).map(|(plan, image)| (plan, Some(image)))?,
+        None => (Plan::load_set(options.drive.as_deref().unwrap_or("pageftl"), &options.settings)?, None),
+    };
     if let Some(seed) = options.seed {
         plan = plan.with_seed(seed);
     }
     let workload = Workload::load(&options.load)?;
     check_places(&options.output)?;
     let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));
-    let job = Job { plan: &plan, workload: &workload, load: &options.load, requests };
+    let job = Job { plan: &plan, workload: &workload, load: &options.load, requests, image };
     let outcome = job.run(Board::new(options.output.quiet).line(plan.name()))?;
     let shown = text::run(&outcome.result);
     let report = Report::new(vec![outcome.result]);

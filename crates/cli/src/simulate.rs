@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use wordline_drive::image::Image;
 use wordline_drive::{Drive, Pace};
 use wordline_engine::BlockView;
 use wordline_plan::Plan;
@@ -34,11 +35,13 @@ pub(crate) struct Job<'a> {
     pub(crate) load: &'a LoadOptions,
     /// Where the log of requests goes.
     pub(crate) requests: Option<PathBuf>,
+    /// The drive to start from, instead of a new one.
+    pub(crate) image: Option<Image>,
 }
 
 impl Job<'_> {
     /// Make the run.
-    pub(crate) fn run(&self, mut line: Line) -> Result<Outcome, Failure> {
+    pub(crate) fn run(mut self, mut line: Line) -> Result<Outcome, Failure> {
         let config = self.plan.build();
         let mut source = Source::new(self.workload, self.load, config.seed, config.exported())?;
         let mut scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
@@ -57,8 +60,15 @@ impl Job<'_> {
             None => self.plan.initial_fill(),
         };
         let units = config.exported_units;
-        let mut drive = Drive::new(config, Watch { metrics: Metrics::new(scope), log });
-        drive.construct_filled((units as f64 * fill) as u64);
+        let watch = Watch { metrics: Metrics::new(scope), log };
+        let mut drive = match self.image.take() {
+            Some(image) => Drive::from_image(config, image, watch).map_err(|error| Failure::Usage(error.to_string()))?,
+            None => {
+                let mut drive = Drive::new(config, watch);
+                drive.construct_filled((units as f64 * fill) as u64);
+                drive
+            }
+        };
         let valid_before = valid_units(&drive);
 
         let mut watch = Stopwatch::start();
