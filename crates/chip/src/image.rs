@@ -17,7 +17,8 @@ impl<P: Payload> Chip<P> {
             && self.array_until.max(self.interface_until).max(self.bus_until) <= now
     }
 
-    /// Put the die's clock at `now`, wherever it was, with empty registers. For a drive that has worked through operations without taking time, each die at a clock of its own.
+    /// Put the die's clock at `now`, wherever it was, with empty registers. For a drive that has worked through operations without taking time, each
+    /// die at a clock of its own.
     ///
     /// # Panics
     /// If an operation is suspended or a wordline half collected: that is no rest.
@@ -55,7 +56,8 @@ impl Chip {
         })
     }
 
-    /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is refused with the reason.
+    /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is
+    /// refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
         let Image { blocks, ruined, drawn, features } = image;
         if blocks.len() != self.blocks.len() {

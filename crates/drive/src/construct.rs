@@ -8,7 +8,8 @@ use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 use crate::drive::Drive;
 
 impl<O: Observer> Drive<O> {
-    /// Make a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole pages are programmed one by one.
+    /// Make a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole
+    /// pages are programmed one by one.
     pub fn construct_filled(&mut self, units: u64) {
         for core in 0..self.ftls.len() {
             let share = self.stripe.share(core as u32, units);
@@ -36,8 +37,8 @@ impl<O: Observer> Drive<O> {
             }
         }
     }
-    /// Make a new drive look as if its first `fill` share had been overwritten unit by unit, uniformly at random, until its state was steady. `docs/models/steady-state-construction.md` says how, and where that differs
-    /// from the real thing.
+    /// Make a new drive look as if its first `fill` share had been overwritten unit by unit, uniformly at random, until its state was steady.
+    /// `docs/models/steady-state-construction.md` says how, and where that differs from the real thing.
     ///
     /// # Panics
     /// If `fill` is not between 0 and 1, or if the drive is not new.

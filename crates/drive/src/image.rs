@@ -4,8 +4,9 @@
 //!   magic 8 │ version 4 │ plan hash 8 │ checksum 8 │ payload …     (numbers little-endian)
 //! ```
 //!
-//! An image holds all that firmware and dies know at an instant when nothing is under way. Virtual time, the event log and the fractions of a nanosecond that buses carry from transfer to transfer start
-//! anew. The checksum finds accidents; against anything else every number is checked before it is used, so that no bytes make the drive panic while it is restored.
+//! An image holds all that firmware and dies know at an instant when nothing is under way. Virtual time, the event log and the fractions of a
+//! nanosecond that buses carry from transfer to transfer start anew. The checksum finds accidents; against anything else every number is checked
+//! before it is used, so that no bytes make the drive panic while it is restored.
 
 use std::error::Error;
 use std::fmt;
@@ -135,7 +136,8 @@ impl<O: Observer> Drive<O> {
         Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips })
     }
 
-    /// A drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while blocks that were bad stay bad.
+    /// A drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
+    /// blocks that were bad stay bad.
     pub fn from_image(config: Config, image: Image, observer: O) -> Result<Drive<O>, ImageError> {
         let misfit = |why: &str| ImageError::Misfit(why.to_owned());
         let mut drive = Drive::new(config, observer);

@@ -6,9 +6,9 @@
 //! | [`Drive::age`] | runs the firmware itself, every operation taking no time | some hundred ns per page |
 //! | [`Drive::construct_steady`] | draws the state that uniform overwrites end in | some ten ns per unit |
 //!
-//! Ageing is not a second firmware: the same calls are made in the same order as in virtual time (submit, speak, report, die ready), and the same commands reach the
-//! same dies. What is missing is the calendar: operations end in the order in which they were ordered, as if all took equally long. So host data is dealt to the dies as evenly as
-//! a saturated host would deal it, and a die that reclaims still falls behind.
+//! Ageing is not a second firmware: the same calls are made in the same order as in virtual time (submit, speak, report, die ready), and the same
+//! commands reach the same dies. What is missing is the calendar: operations end in the order in which they were ordered, as if all took equally
+//! long. So host data is dealt to the dies as evenly as a saturated host would deal it, and a die that reclaims still falls behind.
 
 use std::collections::VecDeque;
 
@@ -56,8 +56,9 @@ impl<O: Observer> Drive<O> {
         self.construct_filled((self.config.exported_units as f64 * fraction) as u64);
     }
 
-    /// Let the firmware serve up to `count` requests of `load` with every flash operation taking no time, then write out the buffer. Virtual time stands still, nothing is logged
-    /// or observed, and the drive is quiet before and after. The host is saturated: as much is outstanding as the write buffer takes.
+    /// Let the firmware serve up to `count` requests of `load` with every flash operation taking no time, then write out the buffer. Virtual time
+    /// stands still, nothing is logged or observed, and the drive is quiet before and after. The host is saturated: as much is outstanding as the
+    /// write buffer takes.
     ///
     /// Stops early where the drive wears out; [`Drive::is_worn_out`] tells.
     ///
@@ -89,7 +90,8 @@ impl<O: Observer> Drive<O> {
                 self.parts_of(&request, &mut parts);
                 let has_room =
                     |&(core, part): &(u32, Request)| request.op != HostOp::Write || self.ftls[core as usize].buffer_room() >= part.units;
-                // A request that finds no room with nothing under way is bigger than the buffer, or completes what the buffer holds in part: the firmware knows what to do.
+                // A request that finds no room with nothing under way is bigger than the buffer, or completes what the buffer holds in part: the
+                // firmware knows what to do.
                 let is_stuck = line.is_empty() && has_spoken;
                 if !is_stuck && (outstanding >= depth || !parts.iter().all(has_room)) {
                     break;

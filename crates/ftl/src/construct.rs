@@ -27,8 +27,8 @@ struct Pattern {
 }
 
 impl Ftl {
-    /// Make this fresh core look as if its first `units` units had been written once in order. Costs nothing per unit. Returns, for each group that holds data, how many of its program units are written; the caller gives the flash the
-    /// same content ([`crate::Layout::regular_lpn`]).
+    /// Make this fresh core look as if its first `units` units had been written once in order. Costs nothing per unit. Returns, for each group that
+    /// holds data, how many of its program units are written; the caller gives the flash the same content ([`crate::Layout::regular_lpn`]).
     pub fn construct_filled(&mut self, units: u32) -> Vec<(Group, u32)> {
         let layout = self.layout;
         assert!(self.is_quiet() && units <= self.map.exported());
@@ -59,8 +59,9 @@ impl Ftl {
         filled
     }
 
-    /// Make this fresh core look as if its first `units` units had been overwritten one by one, uniformly at random, until the state was steady. `write` gets each die's program units, group by group
-    /// in program order, with the group's blocks and the unit's spare area; the caller gives the flash that content, and the wear of [`Ftl::groups`].
+    /// Make this fresh core look as if its first `units` units had been overwritten one by one, uniformly at random, until the state was steady.
+    /// `write` gets each die's program units, group by group in program order, with the group's blocks and the unit's spare area; the caller gives
+    /// the flash that content, and the wear of [`Ftl::groups`].
     pub fn construct_steady(&mut self, units: u32, seed: u64, mut write: impl FnMut(DieId, [u16; 4], &[Lpn])) {
         assert!(self.is_quiet() && units <= self.map.exported());
         assert!(

@@ -1,10 +1,10 @@
 //! A core at rest, as plain data.
 //!
-//! An image holds what the firmware knows, not what it is: that comes from the configuration. It is taken at a quiet instant, when the buffer is empty and nothing is under way, so
-//! neither has a place in it; and since virtual time starts anew with each run, spells of idleness do too.
+//! An image holds what the firmware knows, not what it is: that comes from the configuration. It is taken at a quiet instant, when the buffer is
+//! empty and nothing is under way, so neither has a place in it; and since virtual time starts anew with each run, spells of idleness do too.
 //!
-//! Whoever restores an image may have got it from anywhere. So every number in it is checked before it is used as an index, and every table against those it must agree with;
-//! whether map and spare areas agree is for [`Ftl::audit`].
+//! Whoever restores an image may have got it from anywhere. So every number in it is checked before it is used as an index, and every table against
+//! those it must agree with; whether map and spare areas agree is for [`Ftl::audit`].
 
 use serde::{Deserialize, Serialize};
 use wordline_units::{BlockId, Cause, DieId, IdMap, PlaneId};
@@ -79,7 +79,8 @@ impl Ftl {
         })
     }
 
-    /// Become the core that `image` was made of. This core must be new; the image may be anything. An image of another kind of core, or of none, is refused with the reason.
+    /// Become the core that `image` was made of. This core must be new; the image may be anything. An image of another kind of core, or of none, is
+    /// refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
         demand(image.exported == self.map.exported(), "a core shows another number of units to the host")?;
         demand(image.dies.len() == self.dies.len(), "a core has another number of dies")?;

@@ -1,8 +1,10 @@
 //! The steady state of uniform overwrites, found by counting.
 //!
-//! Under uniform overwrites every valid unit is as likely as any other to be the next one that becomes stale. So the future depends on how many units of each block are valid, not on which: a model
-//! that keeps one number per block behaves as the firmware does, and a victim costs one addition instead of one read and one program per unit. What the firmware decides is decided here by the same
-//! rules: victim policy, free pool, host and moved blocks apart, leftovers that travel with the next victim, wear levelling. `docs/models/steady-state-construction.md` says how well it agrees.
+//! Under uniform overwrites every valid unit is as likely as any other to be the next one that becomes stale. So the future depends on how many units
+//! of each block are valid, not on which: a model that keeps one number per block behaves as the firmware does, and a victim costs one addition
+//! instead of one read and one program per unit. What the firmware decides is decided here by the same rules: victim policy, free pool, host and
+//! moved blocks apart, leftovers that travel with the next victim, wear levelling. `docs/models/steady-state-construction.md` says how well it
+//! agrees.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
