@@ -1,6 +1,7 @@
 //! The floor: what the bare bookkeeping of a page-level FTL costs, with no timing, no queues, no firmware.
 //!
-//! Map, reverse map, valid counts and greedy reclaim on the same number of blocks, pages and logical pages as the drive it is held against. No simulator that keeps those tables can be faster.
+//! Map, reverse map, valid counts and greedy reclaim on the same number of blocks, pages and logical pages as the drive it is held against. No
+//! simulator that keeps those tables can be faster.
 
 use wordline_units::random::{Draw, Stream};
 

@@ -1,7 +1,7 @@
 //! What the bench table is made of: the floor, the rows, the stopwatch.
 //!
-//! Processor time of the measuring thread, never the wall's; every figure is also given as a ratio to the floor measured in the same run, because the machines this runs on are
-//! noisy and an absolute time proves nothing. Nothing here passes or fails.
+//! Processor time of the measuring thread, never the wall's; every figure is also given as a ratio to the floor measured in the same run, because the
+//! machines this runs on are noisy and an absolute time proves nothing. Nothing here passes or fails.
 
 pub mod floor;
 pub mod rows;

@@ -1,7 +1,7 @@
 //! What the cells of a die do: how long an operation takes and whether it succeeds.
 //!
-//! The seam between physics and chip. A chip asks three questions of a block ([`Cells::read`], [`Cells::program`], [`Cells::erase`]) and obeys the answers. This
-//! model has the data sheet's fixed times and failures by rate; it knows no threshold voltages.
+//! The seam between physics and chip. A chip asks three questions of a block ([`Cells::read`], [`Cells::program`], [`Cells::erase`]) and obeys the
+//! answers. This model has the data sheet's fixed times and failures by rate; it knows no threshold voltages.
 
 use wordline_units::random::{Draw, Stream};
 

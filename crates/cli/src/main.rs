@@ -1,6 +1,7 @@
 //! The `wordline` command: what a person types, what they see while they wait, and the files they get.
 //!
-//! The rim of the project: clocks, threads and files are allowed here and nowhere below. Exit codes: 0 done, 2 the input was wrong (nothing was written), 3 a run broke one of its own checks.
+//! The rim of the project: clocks, threads and files are allowed here and nowhere below. Exit codes: 0 done, 2 the input was wrong (nothing was
+//! written), 3 a run broke one of its own checks.
 
 mod age;
 mod args;

@@ -180,7 +180,8 @@ impl<O: Observer> Drive<O> {
         self.ftls.iter().any(Ftl::is_worn_out)
     }
 
-    /// Serve `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged. Returns how many were.
+    /// Serve `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged.
+    /// Returns how many were.
     ///
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
     pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {

@@ -48,7 +48,8 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// Whole channels to each core where the counts allow it, single dies in turn otherwise. A core's own dies are counted across its channels first, so that neighbours in its turn are on different buses.
+    /// Whole channels to each core where the counts allow it, single dies in turn otherwise. A core's own dies are counted across its channels first,
+    /// so that neighbours in its turn are on different buses.
     pub(crate) fn new(geometry: &Geometry, cores: u32) -> Wiring {
         let (channels, dies) = (geometry.channels, geometry.dies());
         assert!(dies.is_multiple_of(cores), "{dies} dies cannot be dealt out to {cores} cores");

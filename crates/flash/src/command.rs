@@ -90,8 +90,8 @@ pub enum Command {
         /// How much.
         bytes: Bytes,
     },
-    /// Program what was taken in: one page, or all pages of a wordline in one shot, as the sheet's [`crate::ProgramScope`] says. With `cache`, the next data may be taken in
-    /// while the array works.
+    /// Program what was taken in: one page, or all pages of a wordline in one shot, as the sheet's [`crate::ProgramScope`] says. With `cache`, the
+    /// next data may be taken in while the array works.
     Program {
         /// Where; for a one-shot program, the first page of the wordline.
         target: Target,

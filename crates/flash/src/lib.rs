@@ -4,8 +4,8 @@
 //!
 //! - [`command`]: what crosses the pins, one command at a time (read, data out, program, erase, suspend …), with the data sheet beside it ([`sheet`]): timings,
 //!   capabilities and the rules of which command is legal when.
-//! - [`operation`]: what firmware orders and the flash controller turns into commands (a read of some units of a page, a program of a program unit, the erase of a
-//!   block group), and the [`Report`] it gets back. Bad flash is a report, not an error.
+//! - [`operation`]: what firmware orders and the flash controller turns into commands (a read of some units of a page, a program of a program unit,
+//!   the erase of a block group), and the [`Report`] it gets back. Bad flash is a report, not an error.
 
 pub mod command;
 pub mod operation;

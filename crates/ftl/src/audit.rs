@@ -7,7 +7,8 @@ use crate::groups::Use;
 use crate::layout::{Group, UnitAddr};
 
 impl Ftl {
-    /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first disagreement is returned as text.
+    /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
+    /// disagreement is returned as text.
     pub fn audit(&self, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), String> {
         let mut mapped = vec![0u32; self.layout.group_count()];
         for lpn in 0..self.map.exported() {

@@ -31,8 +31,8 @@ pub(crate) struct Part {
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
-/// The drive tells it what happens ([`Ftl::submit`], [`Ftl::report`], [`Ftl::die_ready`], [`Ftl::tick`]), then asks what to do ([`Ftl::speak`]) until there is nothing, and collects what is done ([`Ftl::acknowledge`]).
-/// Time is an argument.
+/// The drive tells it what happens ([`Ftl::submit`], [`Ftl::report`], [`Ftl::die_ready`], [`Ftl::tick`]), then asks what to do ([`Ftl::speak`]) until
+/// there is nothing, and collects what is done ([`Ftl::acknowledge`]). Time is an argument.
 #[derive(Debug)]
 pub struct Ftl {
     pub(crate) config: Config,

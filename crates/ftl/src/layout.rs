@@ -1,7 +1,7 @@
 //! Where mapping units lie: the arithmetic between unit addresses and pages, planes, blocks and dies.
 //!
-//! The firmware's erase unit is the *block group*: one block of every plane of a die, erased together. Its write unit is the *program unit*: what one multi-plane (and, where the die does it,
-//! one-shot) program fills. A [`UnitAddr`] names one mapping unit of a group:
+//! The firmware's erase unit is the *block group*: one block of every plane of a die, erased together. Its write unit is the *program unit*: what one
+//! multi-plane (and, where the die does it, one-shot) program fills. A [`UnitAddr`] names one mapping unit of a group:
 //!
 //! ```text
 //!   unit address = group << shift | offset

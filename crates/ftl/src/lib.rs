@@ -1,7 +1,8 @@
 //! The firmware: map, buffer, place, reclaim, level, retire — sans-IO.
 //!
-//! An [`Ftl`] is one firmware core with its dies. It has no clock, no thread, no file and no way to learn about cells but flash commands and their reports: this crate cannot
-//! name the crates that know physics. The same object runs in virtual time, behind a real block device and in the proving ground.
+//! An [`Ftl`] is one firmware core with its dies. It has no clock, no thread, no file and no way to learn about cells but flash commands and their
+//! reports: this crate cannot name the crates that know physics. The same object runs in virtual time, behind a real block device and in the proving
+//! ground.
 //!
 //! ```text
 //!   host ──submit──►  ┌────────────┐  ──acknowledge──► host

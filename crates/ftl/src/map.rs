@@ -1,7 +1,8 @@
 //! The map from logical units to where they lie, for drives of any size.
 //!
-//! The logical space is cut into segments of 4,096 units. A segment is stored as what it is: nothing, the regular pattern of a sequential fill, one entry per page where whole pages were written, or one entry per
-//! unit. A 32-TB drive that was filled in order costs 16 bytes per segment until it is written, and one filled page by page in any order costs four bytes per page.
+//! The logical space is cut into segments of 4,096 units. A segment is stored as what it is: nothing, the regular pattern of a sequential fill, one
+//! entry per page where whole pages were written, or one entry per unit. A 32-TB drive that was filled in order costs 16 bytes per segment until it
+//! is written, and one filled page by page in any order costs four bytes per page.
 
 use crate::layout::{Layout, UnitAddr};
 
@@ -52,8 +53,8 @@ impl Map {
         }
     }
 
-    /// Bring the entry of `lpn` near, because it will be asked for soon. The map is the one table that no cache holds, and its miss is the greatest single cost of a flash page; nothing waits for a load whose
-    /// value nobody uses yet.
+    /// Bring the entry of `lpn` near, because it will be asked for soon. The map is the one table that no cache holds, and its miss is the greatest
+    /// single cost of a flash page; nothing waits for a load whose value nobody uses yet.
     #[inline]
     pub fn touch(&self, lpn: u32) {
         let (segment, index) = locate(lpn);
@@ -76,7 +77,8 @@ impl Map {
         before
     }
 
-    /// Put a whole page's run of units, starting at `lpn`, which must be a multiple of the page's units, at `addr` and the addresses after it. `before` hears of every unit and where it was.
+    /// Put a whole page's run of units, starting at `lpn`, which must be a multiple of the page's units, at `addr` and the addresses after it.
+    /// `before` hears of every unit and where it was.
     #[inline]
     pub fn set_page(&mut self, lpn: u32, addr: UnitAddr, mut before: impl FnMut(UnitAddr)) {
         let count = self.layout.units_per_page;

@@ -1,7 +1,8 @@
 //! Reclaim: move what is valid out of a victim, erase it.
 //!
-//! One victim at a time per die, one operation at a time: read a page that holds valid units, until a program unit is gathered; program it; go on. Units left over at the end of a victim travel with the next
-//! one. The victim is erased once its last valid unit is on flash elsewhere and its last reader is gone.
+//! One victim at a time per die, one operation at a time: read a page that holds valid units, until a program unit is gathered; program it; go on.
+//! Units left over at the end of a victim travel with the next one. The victim is erased once its last valid unit is on flash elsewhere and its last
+//! reader is gone.
 
 use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Cause, DieId, Lpn};

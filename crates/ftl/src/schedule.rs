@@ -1,7 +1,8 @@
 //! What a die does next.
 //!
-//! Work is bound to a die as late as possible: host data stays in the buffer until a die that can take a program asks. So no write ever queues behind a busy die while another is idle, which is what a fixed
-//! address-to-die rule costs (a drive under reclaim then runs at the pace of its slowest die).
+//! Work is bound to a die as late as possible: host data stays in the buffer until a die that can take a program asks. So no write ever queues behind
+//! a busy die while another is idle, which is what a fixed address-to-die rule costs (a drive under reclaim then runs at the pace of its slowest
+//! die).
 
 use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Cause, DieId, Lpn, Nanos, Priority};

@@ -14,7 +14,8 @@ impl Ftl {
         }
         let worn = self.dies[die].free.iter().enumerate().map(|(place, &group)| (self.groups.erases(group), place));
         let (_, place) = match stream {
-            // Host data is young and will be overwritten soon, so its block is erased soon: give it the least worn. The most worn may rest under what has moved before.
+            // Host data is young and will be overwritten soon, so its block is erased soon: give it the least worn. The most worn may rest under what
+            // has moved before.
             Stream::Host => worn.min()?,
             Stream::Moved => worn.max_by_key(|&(erases, place)| (erases, std::cmp::Reverse(place)))?,
         };

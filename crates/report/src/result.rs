@@ -229,7 +229,8 @@ impl StageMeans {
 
 /// Write amplification and its parts; the parts sum to the total. All null when the host wrote nothing.
 ///
-/// Programs and host writes are counted when they end within the window. Overwrites that meet in the write buffer are programmed once, so `host` may be below 1.
+/// Programs and host writes are counted when they end within the window. Overwrites that meet in the write buffer are programmed once, so `host` may
+/// be below 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waf {
     /// All units programmed: host, moved and padding.

@@ -16,7 +16,8 @@ struct Wall {
 }
 
 /// `libm` gives the same last bit on every machine, which the platform's own mathematics does not.
-const CORE: Option<&[&str]> = Some(&["libm"]);
+/// `serde` and `postcard` turn the state of a quiet drive into an image, in memory; files are the rim's.
+const CORE: Option<&[&str]> = Some(&["libm", "serde", "postcard"]);
 
 /// The one place that says who may name whom. An edge that is missing here is missing on purpose: above all, `ftl` names neither `cells` nor `chip`, so
 /// that no policy can look at physics.

@@ -69,7 +69,8 @@ macro_rules! policies {
 policies! {
     /// The block with the fewest valid units; among equals, the first.
     Greedy = "greedy" in greedy;
-    /// The block with the best (1 − u) · age / 2u, u being its valid share (Rosenblum & Ousterhout's cost-benefit, as used for flash by Kawaguchi et al., USENIX '95).
+    /// The block with the best (1 − u) · age / 2u, u being its valid share (Rosenblum & Ousterhout's cost-benefit, as used for flash by Kawaguchi et
+    /// al., USENIX '95).
     CostBenefit = "cost-benefit" in cost_benefit;
     /// The best of ten blocks drawn at random (d-choices, d = 10: Van Houdt, SIGMETRICS '13; MQSim's RGA).
     DChoices = "d-choices" in d_choices;

@@ -127,7 +127,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_agree_with_a_plain_set(extents in proptest::collection::vec((0u64..40_000, 0u64..9_000), 1..20), probes in proptest::collection::vec(0u64..60_000, 20)) {
+        fn pages_agree_with_a_plain_set(
+            extents in proptest::collection::vec((0u64..40_000, 0u64..9_000), 1..20),
+            probes in proptest::collection::vec(0u64..60_000, 20),
+        ) {
             let mut pages = Pages::default();
             let mut plain = BTreeSet::new();
             for (first, more) in extents {

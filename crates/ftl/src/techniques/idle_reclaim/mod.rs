@@ -1,7 +1,7 @@
 //! Reclaim space while nobody is looking.
 //!
-//! A die that has been idle for a while is likely to stay so for a while. Reclaiming then leaves free blocks for the next burst, which would otherwise wait for reclaim; it moves data that might have been
-//! overwritten by then, so it costs write amplification.
+//! A die that has been idle for a while is likely to stay so for a while. Reclaiming then leaves free blocks for the next burst, which would
+//! otherwise wait for reclaim; it moves data that might have been overwritten by then, so it costs write amplification.
 
 use wordline_units::Nanos;
 

@@ -1,5 +1,5 @@
-//! How fast are generators and readers? Not a gate, because clocks of shared machines are not to be trusted: run it by hand with
-//! `cargo test --release -p wordline-workload --test speed -- --ignored --nocapture`.
+//! How fast are generators and readers? Not a test, because clocks of shared machines are not to be trusted: run it by hand with
+//! `cargo run --release -p wordline-workload --example speed`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -27,9 +27,7 @@ impl Stopwatch {
     }
 }
 
-#[test]
-#[ignore = "measures time"]
-fn generators_and_readers() {
+fn main() {
     const COUNT: u64 = 5_000_000;
     let plain = PhaseSpec::new("plain", Limit::requests(COUNT));
     let mixed = || PhaseSpec {
