@@ -94,7 +94,7 @@ impl Row {
 
     /// Measure it with the metrics that every `wordline run` keeps.
     pub fn measure_watched(&self) -> Measured {
-        self.measure_with(|scope| Metrics::new(scope))
+        self.measure_with(Metrics::new)
     }
 
     fn measure_with<O: Observer>(&self, observer: impl FnOnce(Scope) -> O) -> Measured {
