@@ -82,7 +82,7 @@ impl Job<'_> {
                 steady = rounds.run(&mut drive, &mut source, &stage, &mut line, &mut watch);
                 break;
             }
-            left -= serve(&mut drive, &mut source, &stage, left, &mut line);
+            left = left.saturating_sub(serve(&mut drive, &mut source, &stage, left, &mut line));
             if left == 0 {
                 break;
             }
@@ -128,18 +128,18 @@ impl Job<'_> {
     }
 }
 
-/// Serve one stage, at most `left` requests of it; returns how many were served.
+/// Serve one stage, about `left` requests of it at most (one program may answer several requests at once); returns how many were served.
 pub(crate) fn serve(drive: &mut Drive<Watch>, source: &mut Source, stage: &Stage, left: u64, line: &mut Line) -> u64 {
     let origin = drive.now();
     let pace = pace(drive, stage);
     let mut served = 0;
     loop {
-        let chunk = CHUNK.min(left - served);
+        let chunk = CHUNK.min(left - served.min(left));
         let done = drive.serve(source, pace, Some(chunk));
         served += done;
         line.update(drive.completed(), drive.now(), &stage.name);
         let late = stage.depth.is_some() && stage.time_limit.is_some_and(|limit| drive.now() - origin >= limit);
-        if done < chunk || served == left || late {
+        if done < chunk || served >= left || late {
             break;
         }
     }

@@ -37,7 +37,7 @@ impl Rounds {
             let done = self.round(drive, source, pace, line, &format!("round {}", state.rounds().len() + 1));
             let span = drive.now().saturating_sub(from).max(Nanos(1));
             match state.add(done as f64 / span.as_secs_f64()) {
-                Progress::Going(_) if done == self.requests => {}
+                Progress::Going(_) if done >= self.requests => {}
                 Progress::Steady(_) => break true,
                 Progress::Going(_) | Progress::GivenUp(_) => break false,
             }

@@ -206,7 +206,10 @@ fn do_suspend_parameters_matter_and_only_when_something_suspends() {
     let runs = [run(&[], 20), run(&[], 400), run(&preempt, 20), run(&preempt, 400)];
     let hashes = runs.each_ref().map(|drive| drive.log().hash());
     let tails = runs.each_ref().map(|drive| Tally::percentile(&drive.observer.reads, 0.99).0 as f64 / 1e3);
-    println!("99th percentile of reads in us: {:.0} without suspends; {:.0} with suspends of 20 us, {:.0} with 400 us", tails[0], tails[2], tails[3]);
+    println!(
+        "99th percentile of reads in us: {:.0} without suspends; {:.0} with suspends of 20 us, {:.0} with 400 us",
+        tails[0], tails[2], tails[3]
+    );
     assert_eq!(hashes[0], hashes[1], "nobody suspends, so the time it takes is nobody's business");
     assert!(tails[2] < 0.5 * tails[0] && tails[2] < tails[3]);
     assert_ne!(hashes[2], hashes[3]);

@@ -7,3 +7,4 @@ mod queueing;
 mod theory;
 mod twin;
 mod wear;
+mod whole;

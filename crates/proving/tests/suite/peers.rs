@@ -12,7 +12,7 @@ use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{self, Tally, judged, overwrites, watched};
 use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, CellKind, Cause, FlashOp, HostOp, HostRequest, Nanos, Rate};
+use wordline_units::{Bytes, Cause, CellKind, FlashOp, HostOp, HostRequest, Nanos, Rate};
 
 const DEPTH: u32 = 32;
 const CLOSED: Pace = Pace::Closed { depth: DEPTH };
@@ -38,9 +38,10 @@ fn must_serve(name: &str, config: Config, load: impl Iterator<Item = HostRequest
     assert_eq!(tally.failed, 0);
     let little = measured.per_second(count as f64) * measured.mean_latency_ns().unwrap() / 1e9;
     println!(
-        "{name:>28}: {count} served, in flight {:.2} = IOPS x latency {little:.2}, WAF {:.3}, {} erases, {} copybacks",
+        "{name:>28}: {count} served, in flight {:.2} = IOPS x latency {little:.2}, WAF {:.3} (padding {:.3}), {} erases, {} copybacks",
         measured.mean_in_flight(),
         tally.waf(),
+        tally.units[2] as f64 / tally.units[0] as f64,
         tally.operations(FlashOp::Erase),
         tally.operations(FlashOp::Copyback)
     );

@@ -117,7 +117,9 @@ fn does_a_saturated_drive_move_what_its_bottleneck_moves() {
 
 #[test]
 fn is_the_transfer_time_exact_at_every_rate() {
-    for mega in [40, 80, 133, 166, 200, 266, 333, 400, 533, 667, 800, 1_000, 1_066, 1_200, 1_333, 1_600, 2_000, 2_400, 2_666, 3_200, 3_600, 4_800] {
+    for mega in
+        [40, 80, 133, 166, 200, 266, 333, 400, 533, 667, 800, 1_000, 1_066, 1_200, 1_333, 1_600, 2_000, 2_400, 2_666, 3_200, 3_600, 4_800]
+    {
         let mut config = config(1, 1, Nanos::from_micros(65));
         config.channel = Rate::from_mega_transfers(mega, 8);
         let mut drive = filled(config);

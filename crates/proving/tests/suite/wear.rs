@@ -47,7 +47,9 @@ fn does_wear_levelling_narrow_the_spread_of_erases() {
         judged(&mut drive);
         let (least, mean, most, deviation) = spread(&drive);
         let waf = drive.observer.0.waf();
-        println!("dynamic {dynamic:>5}, static {static_gap:>8?}: erases {least} to {most}, mean {mean:.1}, deviation {deviation:.2}, WAF {waf:.3}");
+        println!(
+            "dynamic {dynamic:>5}, static {static_gap:>8?}: erases {least} to {most}, mean {mean:.1}, deviation {deviation:.2}, WAF {waf:.3}"
+        );
         (deviation, most - least, waf)
     };
     let hot = |span: u64| Box::new(hot_and_cold(3, span)) as Box<dyn Iterator<Item = HostRequest>>;
