@@ -42,6 +42,9 @@ pub fn request(op: HostOp, unit: u64, units: u32, unit_sectors: u32) -> HostRequ
     }
 }
 
+/// A drive that does so many flash operations without answering a request is not getting anywhere, or cannot come to rest.
+const OPERATIONS_WITHOUT_ANSWER: u64 = 1_000_000;
+
 /// Counts and sums over a stream of events.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -65,6 +68,8 @@ pub struct Tally {
     pub retired: u64,
     /// The drive has said that it takes no more writes.
     pub worn_out: bool,
+    /// Flash operations since a request was last completed.
+    pub unanswered: u64,
     /// Units of host data, of moved data, of padding programmed.
     pub units: [u64; 3],
 }
@@ -99,6 +104,7 @@ impl Observer for Tally {
             Event::Arrived { .. } => self.arrived += 1,
             Event::Completed(done) => {
                 self.completed += 1;
+                self.unanswered = 0;
                 self.failed += u64::from(!done.ok);
                 match done.op {
                     HostOp::Read => self.reads.push(done.stages.total()),
@@ -107,6 +113,8 @@ impl Observer for Tally {
                 }
             }
             Event::Flash(flash) => {
+                self.unanswered += 1;
+                assert!(self.unanswered < OPERATIONS_WITHOUT_ANSWER, "neither does a request end nor does the drive come to rest");
                 self.flash[flash.op as usize][flash.cause as usize] += 1;
                 self.array += flash.array;
                 self.bus += flash.bus;

@@ -1,7 +1,7 @@
 //! One firmware core between a random host and flash with random delays, watched by the [`Twin`].
 //!
-//! Checks beyond the twin's: every request is acknowledged exactly once, and nothing stops while something is owed. Does not check: that delays are those of a data sheet; buses, DRAM, cores and
-//! host queues (the drive's own tests do).
+//! Checks beyond the twin's: every request is acknowledged exactly once, and nothing stops while something is owed. Does not check: that delays are
+//! those of a data sheet; buses, DRAM, cores and host queues (the drive's own tests do).
 
 mod ends;
 

@@ -1,8 +1,9 @@
 //! A page-level firmware in a hundred lines of vectors, written from the rules and not from the firmware's code.
 //!
-//! The rules: one die; the host writes one block and moved data another; when a write or move has used up its block, the block that has been free longest is opened; whenever fewer than `start` blocks are
-//! free, victims are emptied and erased one after the other until that is no longer so. Checks: counts of programs, moves and erases, and where everything lies, exactly.
-//! Does not check: several dies, planes, mapping units below a page, buffers, failures, or anything about time.
+//! The rules: one die; the host writes one block and moved data another; when a write or move has used up its block, the block that has been free
+//! longest is opened; whenever fewer than `start` blocks are free, victims are emptied and erased one after the other until that is no longer so.
+//! Checks: counts of programs, moves and erases, and where everything lies, exactly. Does not check: several dies, planes, mapping units below a
+//! page, buffers, failures, or anything about time.
 
 /// Which block goes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

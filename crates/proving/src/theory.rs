@@ -2,8 +2,9 @@
 
 /// Write amplification of uniform random writes when the block written first is reclaimed first. `alpha` is physical pages in use per logical page.
 ///
-/// The share x of a victim's pages that is still valid solves x = exp(−α(1 − x)), and 1/(1 − x) programs are made per write. (Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 2014, which gives
-/// it with Lambert's W; solved here by iteration, which converges because the slope αx is below one at the root.)
+/// The share x of a victim's pages that is still valid solves x = exp(−α(1 − x)), and 1/(1 − x) programs are made per write. (Desnoyers, "Analytic
+/// Models of SSD Write Performance", ACM TOS 2014, which gives it with Lambert's W; solved here by iteration, which converges because the slope αx is
+/// below one at the root.)
 pub fn fifo(alpha: f64) -> f64 {
     assert!(alpha > 1.0);
     let mut x = 0.5;
@@ -15,8 +16,9 @@ pub fn fifo(alpha: f64) -> f64 {
 
 /// Write amplification of uniform random writes under greedy reclaim with `pages` pages per block, in a drive of many blocks.
 ///
-/// Blocks enter with all pages valid and lose one at a time, a block with i valid pages at rate i per logical page written. Every block that gets down to j valid pages is reclaimed at once, and where that is too few, so are some with j + 1. The balance of
-/// flows leaves one linear equation in the victims per write R for each j, and exactly one j for which R is possible.
+/// Blocks enter with all pages valid and lose one at a time, a block with i valid pages at rate i per logical page written. Every block that gets
+/// down to j valid pages is reclaimed at once, and where that is too few, so are some with j + 1. The balance of flows leaves one linear equation in
+/// the victims per write R for each j, and exactly one j for which R is possible.
 pub fn greedy(alpha: f64, pages: u32) -> f64 {
     let b = f64::from(pages);
     // Blocks in use per logical page.

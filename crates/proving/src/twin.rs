@@ -1,9 +1,10 @@
 //! What every logical unit must hold: a `BTreeMap` that follows the host's requests and the flash's answers without looking into the firmware.
 //!
-//! Checks: the map, unit by unit and step by step; every read is served by the newest data it may see; a write is acknowledged as durable only when it is on flash; a flush means that what was
-//! acknowledged before it is on flash; a unit written in part is programmed only when its rest was read; nothing valid is erased; moved data is programmed in the order it was read.
-//! Does not check: single sectors (a unit's change is one version), data after an uncorrectable read, and, while writes wait for room in the buffer, which of them a program carries (the
-//! newest submitted is assumed, so that a version lost at that very moment can go unseen).
+//! Checks: the map, unit by unit and step by step; every read is served by the newest data it may see; a write is acknowledged as durable only when
+//! it is on flash; a flush means that what was acknowledged before it is on flash; a unit written in part is programmed only when its rest was read;
+//! nothing valid is erased; moved data is programmed in the order it was read. Does not check: single sectors (a unit's change is one version), data
+//! after an uncorrectable read, and, while writes wait for room in the buffer, which of them a program carries (the newest submitted is assumed, so
+//! that a version lost at that very moment can go unseen).
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,5 @@
-//! Is a run the same run every time, however it is watched, cut, or accompanied by techniques that have nothing to do? And does an active technique change what its card names?
+//! Is a run the same run every time, however it is watched, cut, or accompanied by techniques that have nothing to do? And does an active technique
+//! change what its card names?
 //!
 //! Does not check: other machines (the hash has no floating-point number of the platform in it, but only running there can tell).
 

@@ -1,6 +1,7 @@
 //! Would the defects that other simulators are known for be seen here? One test for each, named after it.
 //!
-//! The small drive is built like the one those simulators were measured on: two channels of four dies, 16-KiB pages, steady random writes at queue depth 32 with nothing cached. Does not check: speed.
+//! The small drive is built like the one those simulators were measured on: two channels of four dies, 16-KiB pages, steady random writes at queue
+//! depth 32 with nothing cached. Does not check: speed.
 
 use std::collections::BTreeSet;
 

@@ -64,7 +64,8 @@ fn does_a_die_make_reads_wait_as_md1_says() {
 
 #[test]
 fn does_a_bus_make_reads_wait_as_md1_says() {
-    // Sensing takes next to nothing, so that a die is busy only while its page waits for the bus or crosses it: the order in which pages cross changes, the mean wait does not.
+    // Sensing takes next to nothing, so that a die is busy only while its page waits for the bus or crosses it: the order in which pages cross
+    // changes, the mean wait does not.
     let mut config = config(1, 64, Nanos(20));
     config.channel = Rate::from_mega_transfers(400, 8);
     must_wait_as_md1("one bus", &config, 40_960.0, 40_960.0 + 20.0);

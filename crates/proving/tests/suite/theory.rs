@@ -10,7 +10,8 @@ use wordline_units::random::{Draw, Stream};
 const START: u32 = 3;
 const SEED: u64 = 11;
 
-/// Programs per host write in the long run, on `blocks` blocks of `pages` pages with `spare` of them not shown to the host; and physical pages in use per logical page.
+/// Programs per host write in the long run, on `blocks` blocks of `pages` pages with `spare` of them not shown to the host; and physical pages in use
+/// per logical page.
 fn measured(victim: VictimPolicy, blocks: u32, pages: u32, spare: f64) -> (f64, f64) {
     let logical = (f64::from(blocks * pages) * (1.0 - spare)).round() as u32;
     let mut config = shape::firmware(shape::sheet(blocks, pages), 1, logical);
