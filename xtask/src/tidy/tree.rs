@@ -1,6 +1,6 @@
 //! The files that tidy looks at, and what it has to say about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
@@ -43,10 +43,12 @@ impl fmt::Display for Finding {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     files: BTreeMap<String, String>,
+    /// Files that are not text, such as pictures: they exist, and that is all there is to say of them.
+    others: BTreeSet<String>,
 }
 
 impl Tree {
-    /// The tracked and the new, not ignored files below `root`. Files that are not text, or that someone is just deleting, are left out.
+    /// The tracked and the new, not ignored files below `root`. Files that someone is just deleting are left out.
     pub(crate) fn read(root: &Path) -> Result<Tree, String> {
         let listed = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -57,17 +59,20 @@ impl Tree {
             return Err(format!("git ls-files: {}", String::from_utf8_lossy(&listed.stderr)));
         }
         let mut files = BTreeMap::new();
+        let mut others = BTreeSet::new();
         for path in String::from_utf8_lossy(&listed.stdout).split('\0').filter(|path| !path.is_empty()) {
             if let Ok(text) = std::fs::read_to_string(root.join(path)) {
                 files.insert(path.to_owned(), text);
+            } else if root.join(path).is_file() {
+                others.insert(path.to_owned());
             }
         }
-        Ok(Tree { files })
+        Ok(Tree { files, others })
     }
 
     #[cfg(test)]
     pub(crate) fn planted(files: &[(&str, &str)]) -> Tree {
-        Tree { files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect() }
+        Tree { files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(), others: BTreeSet::new() }
     }
 
     /// The files whose path ends in `.extension`, in the order of their paths.
@@ -91,6 +96,7 @@ impl Tree {
         let folder = format!("{path}/");
         path.is_empty()
             || self.files.contains_key(path)
+            || self.others.contains(path)
             || self.files.range(folder.clone()..).next().is_some_and(|(found, _)| found.starts_with(&folder))
     }
 }
