@@ -7,8 +7,9 @@ use std::hint::black_box;
 use wordline_drive::Drive;
 use wordline_engine::Calendar;
 use wordline_plan::Plan;
-use wordline_units::Nanos;
+use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
+use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 
 use crate::seconds;
 
@@ -51,6 +52,36 @@ pub fn start(preset: &str) -> (f64, usize, u64) {
     });
     let drive = drive.expect("just made");
     (seconds, drive.memory_bytes(), resident().saturating_sub(before))
+}
+
+/// Write every flash page of a drive once, whole pages in a scattered order, by the firmware itself without timing. Returns seconds, pages, and bytes of its tables.
+pub fn fill_page_by_page(preset: &str) -> (f64, u64, usize) {
+    let config = Plan::load(preset).expect("a preset").build();
+    let units_per_page = config.sheet.geometry.page.0 / config.firmware.unit.0;
+    let pages = config.exported_units / units_per_page;
+    let sectors = (config.sheet.geometry.page.0 / SECTOR_BYTES) as u32;
+    let mut drive = Drive::new(config, ());
+    // An odd step visits every residue of a power of two once; what lies beyond the drive is skipped.
+    let (mask, mut at) = (pages.next_power_of_two() - 1, 0u64);
+    let mut load = std::iter::from_fn(|| {
+        loop {
+            at = at.wrapping_add(0x9E37_79B9_7F4A_7C15 | 1) & mask;
+            if at < pages {
+                return Some(HostRequest {
+                    at: Nanos::ZERO,
+                    sector: at * u64::from(sectors),
+                    sectors,
+                    op: HostOp::Write,
+                    priority: Priority::Normal,
+                    fua: false,
+                });
+            }
+        }
+    });
+    let seconds = seconds(|| {
+        drive.age(&mut load, pages);
+    });
+    (seconds, pages, drive.memory_bytes())
 }
 
 /// Bytes of memory the process holds now.

@@ -57,6 +57,8 @@ pub struct Ftl {
     pub(crate) upkeep: Vec<Upkeep>,
     /// Room for the addresses a trim makes stale.
     pub(crate) stale: Vec<UnitAddr>,
+    /// Room for the logical units of the page that has landed.
+    pub(crate) run: Vec<u32>,
     pub(crate) victim_draw: Draw,
     pub(crate) under_way: u32,
     pub(crate) starved: bool,
@@ -106,6 +108,7 @@ impl Ftl {
             techniques,
             upkeep: Vec::new(),
             stale: Vec::new(),
+            run: Vec::new(),
             victim_draw: Draw::new(config.seed, Dice::Victim, config.core),
             under_way: 0,
             starved: false,

@@ -114,27 +114,9 @@ impl Ftl {
         let first = program * self.layout.units_per_program;
         if report.status == Status::Good {
             let mut valid = 0;
-            for (unit, entry) in batch.iter().enumerate() {
-                let addr = self.layout.unit(group, first + unit as u32);
-                let landed = match *entry {
-                    Entry::Host { slot } => match self.buffer.landed(slot) {
-                        Landing::Commit(lpn) => {
-                            self.invalidated += u32::from(self.repoint(lpn, addr));
-                            true
-                        }
-                        Landing::Discard => {
-                            self.invalidated += 1;
-                            false
-                        }
-                    },
-                    Entry::Moved(Moved { lpn, from }) => self.land_moved(lpn, from, addr),
-                    Entry::Padding => false,
-                };
-                if landed {
-                    valid += 1;
-                } else {
-                    self.groups.add_stale(addr);
-                }
+            let per_page = self.layout.units_per_page;
+            for (page, entries) in batch.chunks_exact(per_page as usize).enumerate() {
+                valid += self.land_page(entries, self.layout.unit(group, first + page as u32 * per_page));
             }
             self.groups.add_valid(group, valid);
             if program + 1 == self.layout.programs {
@@ -154,6 +136,70 @@ impl Ftl {
         }
         batch.clear();
         self.dies[report.die].batch = batch;
+    }
+
+    /// The units of one page are on flash, from `addr` on; returns how many of them are valid.
+    fn land_page(&mut self, entries: &[Entry], addr: UnitAddr) -> u32 {
+        let mut run = std::mem::take(&mut self.run);
+        run.clear();
+        let mut is_host = false;
+        for entry in entries {
+            let lpn = match *entry {
+                Entry::Host { slot } => {
+                    is_host = true;
+                    match self.buffer.landed(slot) {
+                        Landing::Commit(lpn) => lpn,
+                        Landing::Discard => {
+                            self.invalidated += 1;
+                            u32::MAX
+                        }
+                    }
+                }
+                // The host may have overwritten it while it moved.
+                Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => lpn,
+                Entry::Moved(_) | Entry::Padding => u32::MAX,
+            };
+            run.push(lpn);
+        }
+        let per_page = self.layout.units_per_page;
+        let is_whole = per_page > 1
+            && run[0] != u32::MAX
+            && run[0].is_multiple_of(per_page)
+            && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
+        let valid = if is_whole { self.land_run(run[0], addr, is_host) } else { self.land_units(&run, addr, is_host) };
+        self.run = run;
+        valid
+    }
+
+    /// A page of consecutive units: one entry of a compact map is enough for all of them.
+    fn land_run(&mut self, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
+        let mut stale = std::mem::take(&mut self.stale);
+        self.map.set_page(lpn, addr, |before| {
+            if before != UnitAddr::NONE {
+                stale.push(before);
+            }
+        });
+        if is_host {
+            self.invalidated += stale.len() as u32;
+        }
+        stale.drain(..).for_each(|addr| self.invalidate(addr));
+        self.stale = stale;
+        self.layout.units_per_page
+    }
+
+    fn land_units(&mut self, lpns: &[u32], addr: UnitAddr, is_host: bool) -> u32 {
+        let mut valid = 0;
+        for (unit, &lpn) in lpns.iter().enumerate() {
+            let addr = UnitAddr(addr.0 + unit as u32);
+            if lpn == u32::MAX {
+                self.groups.add_stale(addr);
+                continue;
+            }
+            let had_data = self.repoint(lpn, addr);
+            self.invalidated += u32::from(is_host && had_data);
+            valid += 1;
+        }
+        valid
     }
 
     fn copied(&mut self, now: Nanos, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
