@@ -82,6 +82,8 @@ impl Ftl {
                 self.groups.unpin(group);
                 self.buffer.filled(slot);
                 self.admit_waiting(now);
+                // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
+                self.settle(now);
                 self.spread(News::PageRead { group, status: report.status });
                 self.wake_for_erase(report.die, group);
             }
