@@ -119,7 +119,10 @@ impl Ftl {
     /// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on.
     fn move_page(&mut self, die: DieId, job: Job, offset: u32) -> Option<Operation> {
         let per_program = self.layout.units_per_program;
-        if offset.is_multiple_of(per_program) && self.is_copyback_agreed(job.victim) && self.is_whole(job.victim, offset) {
+        let state = &self.dies[die];
+        // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
+        let roomy = !state.free.is_empty() || (state.moved.is_empty() && state.moves_under_way == 0);
+        if roomy && offset.is_multiple_of(per_program) && self.is_copyback_agreed(job.victim) && self.is_whole(job.victim, offset) {
             return self.copy_back(die, job, offset / per_program);
         }
         let per_page = self.layout.units_per_page;
