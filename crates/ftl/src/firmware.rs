@@ -237,7 +237,8 @@ impl Ftl {
             (Some(linger), Some(entered)) if !self.idle.is_empty() => Some(entered + linger),
             _ => None,
         };
-        let idle = self.idle_wait.and_then(|wait| self.idle.oldest().map(|since| since + wait));
+        // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
+        let idle = self.idle_wait.filter(|_| !self.worn_out).and_then(|wait| self.idle.oldest().map(|since| since + wait));
         match (linger, idle) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
