@@ -275,18 +275,13 @@ impl<O: Observer> Drive<O> {
 
     /// Do everything `core` wants done now.
     pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
-        loop {
-            while let Some(operation) = self.ftls[core as usize].speak(now) {
-                self.issue(now, core, operation);
-            }
-            let mut heard = false;
-            while let Some(done) = self.ftls[core as usize].acknowledge() {
-                self.acknowledged(now, done);
-                heard = true;
-            }
-            if !heard {
-                break;
-            }
+        self.converse(now, core);
+        let mut deadline = self.ftls[core as usize].next_deadline();
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            // It has passed unseen, as the first does of a core that nothing was asked of; the next may be hidden behind it.
+            self.ftls[core as usize].tick(now);
+            self.converse(now, core);
+            deadline = self.ftls[core as usize].next_deadline();
         }
         self.last = None;
         while let Some(note) = self.ftls[core as usize].note() {
@@ -299,12 +294,30 @@ impl<O: Observer> Drive<O> {
             };
             self.emit(now, event);
         }
-        if let Some(deadline) = self.ftls[core as usize].next_deadline()
+        if let Some(deadline) = deadline
             && deadline > now
             && deadline < self.ticks[core as usize]
         {
             self.ticks[core as usize] = deadline;
             self.calendar.enter(deadline, Due::Tick { core });
+        }
+    }
+
+    /// Carry out what `core` orders and hear what it acknowledges, until it says nothing more.
+    #[inline]
+    fn converse(&mut self, now: Nanos, core: u32) {
+        loop {
+            while let Some(operation) = self.ftls[core as usize].speak(now) {
+                self.issue(now, core, operation);
+            }
+            let mut heard = false;
+            while let Some(done) = self.ftls[core as usize].acknowledge() {
+                self.acknowledged(now, done);
+                heard = true;
+            }
+            if !heard {
+                break;
+            }
         }
     }
 
