@@ -54,7 +54,8 @@ pub fn start(preset: &str) -> (f64, usize, u64) {
     (seconds, drive.memory_bytes(), resident().saturating_sub(before))
 }
 
-/// Write every flash page of a drive once, whole pages in a scattered order, by the firmware itself without timing. Returns seconds, pages, and bytes of its tables.
+/// Write every flash page of a drive once, whole pages in a scattered order, by the firmware itself without timing. Returns seconds, pages, and
+/// bytes of its tables.
 pub fn fill_page_by_page(preset: &str) -> (f64, u64, usize) {
     let config = Plan::load(preset).expect("a preset").build();
     let units_per_page = config.sheet.geometry.page.0 / config.firmware.unit.0;
