@@ -5,7 +5,6 @@
 
 use wordline_cells::Faults;
 use wordline_drive::{Config, Costs, Ecc, Pace};
-use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
 use wordline_proving::swarm::{Habits, Scenario, scenario};
@@ -19,12 +18,6 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
     let (channels, dies_per_channel) = if draw.happens(0.5) { (firmware.dies, cores) } else { (cores, firmware.dies) };
     (firmware.sheet.geometry.channels, firmware.sheet.geometry.dies_per_channel) = (channels, dies_per_channel);
     firmware.factory_bad = vec![];
-    // A goal that padding keeps out of reach makes a drive of tiny blocks reclaim for as long as it idles, so that it never settles: not asked for here.
-    for choice in &mut firmware.techniques {
-        if let Choice::IdleReclaim { until_free, .. } = choice {
-            *until_free = firmware.reclaim.start;
-        }
-    }
     let rate = |draw: &mut Draw, low: u64, span: u64| Rate::from_mega_transfers(low + draw.below(span), 8);
     Config {
         sheet: firmware.sheet,
