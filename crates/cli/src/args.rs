@@ -66,10 +66,11 @@ pub(crate) struct LoadOptions {
     /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fill: Option<String>,
-    /// Repeat the workload's last phase until throughput is steady (SNIA PTS: five rounds within 20 %, drift within 10 %), then measure one round more.
-    #[arg(long)]
+    /// Repeat the workload's last phase until throughput and write amplification are steady (SNIA PTS: five rounds within 20 %, drift within 10 %),
+    /// then measure one round more.
+    #[arg(long, conflicts_with = "requests")]
     pub(crate) until_steady: bool,
-    /// Requests in one round of --until-steady; by default what writes or reads a quarter of the drive.
+    /// Requests in one round of --until-steady; by default what writes (or reads, if it writes nothing) a quarter of the drive, and at least a fifth.
     #[arg(long, value_name = "N", requires = "until_steady")]
     pub(crate) round: Option<u64>,
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, HostRequest, Nanos};
+use wordline_workload::spec::Limit;
 use wordline_workload::trace::{OnFault, ReadOptions, TraceStats};
 use wordline_workload::{
     Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, TraceError, TraceReader, WorkloadSpec, trace,
@@ -104,8 +104,13 @@ impl Source {
     pub(crate) fn new(workload: &Workload, options: &LoadOptions, seed: u64, capacity: Bytes) -> Result<Source, Failure> {
         match workload {
             Workload::Made(spec) => {
-                let generator = Box::new(spec.generator(seed, capacity)?);
                 let totals = spec.phases.iter().map(|phase| expected(phase, capacity)).collect();
+                let mut spec = spec.clone();
+                if options.until_steady {
+                    // Rounds end when the drive is steady, not when the phase would.
+                    spec.phases.last_mut().expect("a checked workload has a phase").limit = Limit::none();
+                }
+                let generator = Box::new(spec.generator(seed, capacity)?);
                 Ok(Source::Made { generator, depth: options.qd, totals, begun: false })
             }
             Workload::Traced(traced) => {
@@ -179,13 +184,6 @@ fn open(traced: &Traced) -> Result<TraceReader<'static>, TraceError> {
 
 /// About how many requests a phase has.
 pub(crate) fn expected(phase: &wordline_workload::PhaseSpec, capacity: Bytes) -> Option<u64> {
-    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / mean_size(phase)) as u64);
+    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / phase.mean_size()) as u64);
     [phase.limit.requests, by_bytes].into_iter().flatten().min()
-}
-
-/// The mean size of a phase's requests in bytes.
-pub(crate) fn mean_size(phase: &wordline_workload::PhaseSpec) -> f64 {
-    let (bytes, shares) =
-        phase.sizes.iter().fold((0.0, 0.0), |(bytes, shares), (size, share)| (bytes + size.0 as f64 * share, shares + share));
-    if shares > 0.0 { (bytes / shares).max(SECTOR_BYTES as f64) } else { SECTOR_BYTES as f64 }
 }

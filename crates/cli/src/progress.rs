@@ -72,6 +72,15 @@ impl Line {
         }
     }
 
+    /// Something that is true once, and worth knowing whatever the figures are.
+    pub(crate) fn say(&self, what: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{}: {what}", self.name)),
+            None if !self.quiet => eprintln!("{}: {what}", self.name),
+            None => {}
+        }
+    }
+
     /// The run is over.
     pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {

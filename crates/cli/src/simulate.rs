@@ -49,6 +49,8 @@ impl Job<'_> {
         if let (Some(depth), _) | (None, Some(depth)) = (self.load.qd, only_depth(self.workload)) {
             scope.queue_depth = Some(depth);
         }
+        let rounds =
+            if self.load.until_steady { Some(Rounds::new(self.workload, self.load, config.exported(), scope.unit)?) } else { None };
         let pending = self.requests.as_deref().map(Pending::create).transpose()?;
         let (pending, log) = match pending {
             Some((pending, file)) => (Some(pending), Some(RequestLog::new(file, Nanos::ZERO)?)),
@@ -77,8 +79,7 @@ impl Job<'_> {
         while let Some(stage) = source.next_stage() {
             stages.push(stage.name.clone());
             line.expect(stage.total.map(|total| drive.completed() + total.min(left)));
-            if self.load.until_steady && is_last(self.workload, stages.len()) {
-                let rounds = Rounds::new(self.workload, self.load, drive.config().exported())?;
+            if let Some(rounds) = rounds.as_ref().filter(|_| is_last(self.workload, stages.len())) {
                 steady = rounds.run(&mut drive, &mut source, &stage, &mut line, &mut watch);
                 break;
             }

@@ -1,30 +1,42 @@
 //! Rounds until the drive is steady, then one to measure.
 
 use wordline_drive::Drive;
-use wordline_units::{Bytes, Nanos};
-use wordline_workload::steady::{Criteria, Progress, SteadyState};
+use wordline_report::Metrics;
+use wordline_report::text::number;
+use wordline_units::{Bytes, HostOp, Nanos};
+use wordline_workload::steady::{self, Criteria, LEAST_SHARE, Progress, Round, SteadyState, USUAL_SHARE, Window, Windows};
 
 use crate::args::LoadOptions;
 use crate::cost::Stopwatch;
 use crate::failure::Failure;
-use crate::input::{Source, Stage, Workload, mean_size};
+use crate::input::{Source, Stage, Workload};
 use crate::progress::Line;
 use crate::watch::Watch;
 
 /// Rounds of so many requests.
 pub(crate) struct Rounds {
     requests: u64,
+    unit: Bytes,
 }
 
 impl Rounds {
-    /// Rounds of what moves a quarter of the drive, unless the user said otherwise.
-    pub(crate) fn new(workload: &Workload, options: &LoadOptions, capacity: Bytes) -> Result<Rounds, Failure> {
+    /// Rounds of what writes a quarter of a drive of `capacity` with mapping units of `unit`, unless the user said otherwise.
+    pub(crate) fn new(workload: &Workload, options: &LoadOptions, capacity: Bytes, unit: Bytes) -> Result<Rounds, Failure> {
         let Workload::Made(spec) = workload else {
             return Err(Failure::Usage("--until-steady needs a generated workload: a trace ends before it is steady".to_owned()));
         };
         let last = spec.phases.last().expect("a checked workload has a phase");
-        let quarter = (capacity.0 as f64 / 4.0 / mean_size(last)) as u64;
-        Ok(Rounds { requests: options.round.unwrap_or(quarter).max(100) })
+        let least = steady::least_requests(last, capacity);
+        let requests = options.round.unwrap_or_else(|| steady::requests_for(USUAL_SHARE, last, capacity));
+        if requests < least {
+            return Err(Failure::Usage(format!(
+                "--round {requests} is too short: five rounds that hardly touch the drive look steady whatever it does; a round moves at least {:.0} % \
+                 of the drive, which takes {least} requests of phase '{}' on this one",
+                LEAST_SHARE * 100.0,
+                last.name,
+            )));
+        }
+        Ok(Rounds { requests, unit })
     }
 
     /// Run rounds of `stage` until steady, then one more that is measured; returns whether it became steady.
@@ -32,16 +44,17 @@ impl Rounds {
         let pace = crate::simulate::pace(drive, stage);
         let mut state = SteadyState::new(Criteria::default());
         line.expect(None);
-        let steady = loop {
-            let from = drive.now();
+        let (steady, windows) = loop {
+            let now = drive.now();
+            drive.observer.metrics.reset(now);
             let done = self.round(drive, source, pace, line, &format!("round {}", state.rounds().len() + 1));
-            let span = drive.now().saturating_sub(from).max(Nanos(1));
-            match state.add(done as f64 / span.as_secs_f64()) {
+            match state.add(self.figures(&drive.observer.metrics)) {
                 Progress::Going(_) if done >= self.requests => {}
-                Progress::Steady(_) => break true,
-                Progress::Going(_) | Progress::GivenUp(_) => break false,
+                Progress::Steady(windows) => break (true, Some(windows)),
+                Progress::Going(windows) | Progress::GivenUp(windows) => break (false, windows),
             }
         };
+        line.say(&told(steady, state.rounds().len(), self.requests, windows));
         let now = drive.now();
         drive.observer.metrics.reset(now);
         if let Some(log) = &mut drive.observer.log {
@@ -64,4 +77,21 @@ impl Rounds {
         }
         done
     }
+
+    fn figures(&self, metrics: &Metrics) -> Round {
+        let totals = metrics.so_far();
+        let requests: u64 = HostOp::ALL.into_iter().map(|op| totals.host(op).requests).sum();
+        Round { iops: requests as f64 / metrics.elapsed().max(Nanos(1)).as_secs_f64(), waf: totals.waf(self.unit) }
+    }
+}
+
+/// How it went, for people.
+fn told(steady: bool, rounds: usize, requests: u64, windows: Option<Windows>) -> String {
+    let of = |name, window: Window| {
+        let [spread, drift] = [window.excursion, window.slope_excursion].map(|share| number(share * 100.0));
+        format!(", {name} {} (spread {spread} %, drift {drift} %)", number(window.average))
+    };
+    let iops = windows.map(|windows| of("IOPS", windows.iops)).unwrap_or_default();
+    let waf = windows.and_then(|windows| windows.waf).map(|waf| of("WAF", waf)).unwrap_or_default();
+    format!("{} after {rounds} rounds of {requests} requests{iops}{waf}", if steady { "steady" } else { "not steady" })
 }

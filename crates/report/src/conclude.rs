@@ -196,17 +196,15 @@ fn stage_means(ns: [f64; 8]) -> StageMeans {
 fn waf(measured: &Measured) -> Waf {
     let totals = &measured.totals;
     let moved = |cause| totals.moved_units(cause);
-    let (host, padding) = (totals.host_units(), totals.padding_units());
-    let all = host + padding + Cause::ALL.into_iter().map(moved).sum::<u64>();
     Waf {
-        total: measured.per_written_unit(all),
-        host: measured.per_written_unit(host),
+        total: totals.waf(measured.scope.unit),
+        host: measured.per_written_unit(totals.host_units()),
         fill: measured.per_written_unit(moved(Cause::Host) + moved(Cause::Fill)),
         reclaim: measured.per_written_unit(moved(Cause::Reclaim)),
         wear: measured.per_written_unit(moved(Cause::Wear)),
         disturb: measured.per_written_unit(moved(Cause::Disturb)),
         retire: measured.per_written_unit(moved(Cause::Retire)),
-        padding: measured.per_written_unit(padding),
+        padding: measured.per_written_unit(totals.padding_units()),
     }
 }
 

@@ -81,8 +81,7 @@ impl Measured {
 
     /// `units` over the mapping units' worth of sectors that the host wrote; `None` when it wrote nothing.
     pub fn per_written_unit(&self, units: u64) -> Option<f64> {
-        let written = self.totals.host(HostOp::Write).sectors * SECTOR_BYTES;
-        (written > 0).then(|| units as f64 * self.scope.unit.0 as f64 / written as f64)
+        self.totals.per_written_unit(units, self.scope.unit)
     }
 
     /// The fraction of the window in which each die's array worked.

@@ -1,7 +1,8 @@
 //! Plain counters of what the host asked and what the flash did. Time series are differences of these, which keeps rows out of the hot path.
 
 use wordline_engine::{Completion, FlashEvent, Stages};
-use wordline_units::{Cause, FlashOp, HostOp};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, Cause, FlashOp, HostOp};
 
 /// What completed requests of one kind add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +94,22 @@ impl Totals {
     /// Units programmed with padding.
     pub fn padding_units(&self) -> u64 {
         self.programs().map(|(_, count)| count.padding_units).sum()
+    }
+
+    /// Units programmed with whatever content: host data, old data and padding.
+    pub fn programmed_units(&self) -> u64 {
+        self.programs().map(|(_, count)| count.host_units + count.moved_units + count.padding_units).sum()
+    }
+
+    /// Write amplification: units of `unit` bytes programmed over units' worth of sectors that the host wrote; `None` when it wrote nothing.
+    pub fn waf(&self, unit: Bytes) -> Option<f64> {
+        self.per_written_unit(self.programmed_units(), unit)
+    }
+
+    /// `units` of `unit` bytes over units' worth of sectors that the host wrote; `None` when it wrote nothing.
+    pub fn per_written_unit(&self, units: u64, unit: Bytes) -> Option<f64> {
+        let written = self.host(HostOp::Write).sectors * SECTOR_BYTES;
+        (written > 0).then(|| units as f64 * unit.0 as f64 / written as f64)
     }
 
     fn programs(&self) -> impl Iterator<Item = (Cause, &FlashCount)> {

@@ -9,6 +9,7 @@ mod error;
 mod quantity;
 mod raw;
 
+use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Nanos, Priority};
 
 pub use error::SpecError;
@@ -186,9 +187,21 @@ impl PhaseSpec {
             priority: Priority::Normal,
         }
     }
+
+    /// The mean size of its requests in bytes.
+    pub fn mean_size(&self) -> f64 {
+        let (bytes, shares) =
+            self.sizes.iter().fold((0.0, 0.0), |(bytes, shares), (size, share)| (bytes + size.0 as f64 * share, shares + share));
+        if shares > 0.0 { (bytes / shares).max(SECTOR_BYTES as f64) } else { SECTOR_BYTES as f64 }
+    }
 }
 
 impl Limit {
+    /// No end: for a driver that stops by a rule of its own.
+    pub fn none() -> Limit {
+        Limit::requests(u64::MAX)
+    }
+
     /// After `count` requests.
     pub fn requests(count: u64) -> Limit {
         Limit { requests: Some(count), ..Limit::default() }

@@ -1,32 +1,8 @@
 //! Does wrong input end with exit code 2, a message a person can act on, and nothing half-written?
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-fn wordline(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wordline")).args(arguments).current_dir(folder).output().expect("the command starts")
-}
-
-/// A folder of this test's own, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("wordline-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a scratch folder");
-        Scratch(folder)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) {
-        std::fs::write(self.0.join(name), bytes).expect("a scratch file");
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::{Scratch, wordline};
 
 #[test]
 fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
@@ -88,41 +64,6 @@ fn a_lenient_reading_counts_what_it_passes_over() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     assert!(told.contains("1 malformed") && told.contains("truncated.csv:2"), "{told}");
-}
-
-#[test]
-fn a_saved_drive_gives_the_same_run_each_time() {
-    let scratch = Scratch::new("fork");
-    let saved = wordline(&scratch.0, &["age", "pageftl", "--steady", "--fill", "50%", "--save", "aged.wl"]);
-    assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
-    let runs: Vec<serde_json::Value> = (0..2)
-        .map(|_| {
-            let output =
-                wordline(&scratch.0, &["run", "--from", "aged.wl", "--workload", "uniform-write", "--requests", "3000", "--json", "-"]);
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            serde_json::from_slice(&output.stdout).expect("JSON")
-        })
-        .collect();
-    let hash = |run: &serde_json::Value| run["drives"][0]["event_log_hash"].clone();
-    assert!(hash(&runs[0]).is_string());
-    assert_eq!(hash(&runs[0]), hash(&runs[1]));
-}
-
-#[test]
-fn the_number_of_threads_changes_nothing_but_the_time() {
-    let scratch = Scratch::new("threads");
-    let hashes = |threads: &str| {
-        let output = wordline(
-            &scratch.0,
-            &["compare", "--drives", "pageftl,pageftl-4k", "--seeds", "2", "--threads", threads, "--requests", "4000", "--json", "-"],
-        );
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        report["drives"].as_array().expect("drives").iter().map(|drive| drive["event_log_hash"].clone()).collect::<Vec<_>>()
-    };
-    let one = hashes("1");
-    assert_eq!(one.len(), 4);
-    assert_eq!(one, hashes("2"));
 }
 
 fn names(folder: &Path) -> Vec<String> {

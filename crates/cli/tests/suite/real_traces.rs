@@ -3,7 +3,8 @@
 //! The traces are not part of the project. Where they are absent the test says so and fails, unless WORDLINE_ALLOW_ABSENT=1.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::wordline;
 
 fn traces() -> Option<PathBuf> {
     let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
@@ -35,11 +36,9 @@ fn every_real_trace_runs_end_to_end() {
     assert!(paths.len() >= 29, "only {} traces in {}", paths.len(), folder.display());
     for path in paths {
         let name = path.file_name().expect("a file").to_string_lossy().into_owned();
-        let output = Command::new(env!("CARGO_BIN_EXE_wordline"))
-            .args(["run", "pageftl", "--fit", "compact", "--quiet", "--json", "-", "--workload"])
-            .arg(&path)
-            .output()
-            .expect("the command starts");
+        let place = path.to_str().expect("a name in UTF-8");
+        let arguments = ["run", "pageftl", "--fit", "compact", "--quiet", "--json", "-", "--workload", place];
+        let output = wordline(Path::new("."), &arguments);
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let drive = &report["drives"][0];
