@@ -5,7 +5,6 @@ use std::time::Instant;
 use wordline_drive::{Drive, Image};
 
 #[path = "../tests/aged/small.rs"]
-#[expect(dead_code, reason = "shared with the tests, which use more of it")]
 mod small;
 
 fn main() {

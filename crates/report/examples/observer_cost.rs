@@ -3,13 +3,13 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use fabricated::Toy;
+use toy::Toy;
 use wordline_engine::{Event, Observer};
 use wordline_report::{Interval, Metrics, Scope};
 use wordline_units::Nanos;
 
-#[allow(dead_code)]
-mod fabricated;
+#[path = "fabricated/toy.rs"]
+mod toy;
 
 fn main() {
     let toy = Toy { requests: 20_000, shape: (16, 4), depth: 64, mix: (30, 0), ..Toy::default() };
@@ -26,7 +26,7 @@ fn main() {
         let some: Vec<_> = events.iter().filter(|event| keep(&event.1)).copied().collect();
         let (metrics, reading) = (best(|| Metrics::new(scope), &some), best(Reader::default, &some));
         let (metrics, reading) = (per(metrics, some.len()), per(reading, some.len()));
-        println!("{name}: {} events, metrics {metrics:.1} ns, reading alone {reading:.1} ns", some.len());
+        println!("{}, {name}: {} events, metrics {metrics:.1} ns, reading alone {reading:.1} ns", toy.name, some.len());
     }
 }
 

@@ -7,7 +7,8 @@ use wordline_flash::ProgramScope;
 use wordline_ftl::techniques::Choice;
 use wordline_units::{Bytes, FlashOp, HostOp, Nanos};
 
-use crate::small::{Shape, serve, uniform};
+use crate::serve;
+use crate::small::{Shape, uniform};
 
 /// Counts programmed units by origin.
 #[derive(Debug, Default)]

@@ -8,7 +8,8 @@ use wordline_flash::ProgramScope;
 use wordline_ftl::techniques::Choice;
 use wordline_units::Bytes;
 
-use crate::small::{Shape, serve, uniform};
+use crate::serve;
+use crate::small::{Shape, uniform};
 
 const PLAN: u64 = 0x1234_5678_9ABC_DEF0;
 

@@ -1,6 +1,16 @@
 //! Drives that are old without having been worked: aged without timing, constructed, restored from an image.
 
+use wordline_drive::{Drive, Pace};
+use wordline_engine::Observer;
+use wordline_units::HostRequest;
+
 mod age;
 mod image;
 mod small;
 mod steady;
+
+/// Serve `count` requests at a depth that keeps every die busy.
+fn serve<O: Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {
+    drive.serve(load, Pace::Closed { depth: 256 }, Some(count));
+    drive.settle();
+}

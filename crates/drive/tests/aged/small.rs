@@ -1,7 +1,7 @@
 //! Small drives and uniform loads.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, Pace};
+use wordline_drive::{Config, Costs, Drive, Ecc};
 use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
 use wordline_ftl::config::{Acknowledge, BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::victim::VictimPolicy;
@@ -136,10 +136,4 @@ pub(crate) fn uniform(config: &Config, span: u64, seed: u64) -> impl Iterator<It
             fua: false,
         })
     })
-}
-
-/// Serve `count` requests at a depth that keeps every die busy.
-pub(crate) fn serve<O: wordline_engine::Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {
-    drive.serve(load, Pace::Closed { depth: 256 }, Some(count));
-    drive.settle();
 }

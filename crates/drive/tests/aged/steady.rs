@@ -7,7 +7,8 @@ use wordline_flash::ProgramScope;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::Bytes;
 
-use crate::small::{Shape, serve, uniform};
+use crate::serve;
+use crate::small::{Shape, uniform};
 
 /// How full the closed blocks are: mean, and five quantiles, as shares of a block.
 fn fullness(drive: &Drive) -> [f64; 6] {

@@ -4,9 +4,7 @@ use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Account, Interval, Metrics, Scope};
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
 
-#[allow(dead_code)]
-#[path = "../examples/fabricated/mod.rs"]
-mod fabricated;
+use crate::fabricated::Toy;
 
 fn scope() -> Scope {
     Scope { dies: 2, channels: 1, cores: 1, unit: Bytes::kib(4), page: Bytes::kib(16), queue_depth: None, interval: Interval::default() }
@@ -67,7 +65,7 @@ fn a_clean_stream_has_no_violation() {
 
 #[test]
 fn a_whole_fabricated_run_has_no_violation() {
-    let (result, _) = fabricated::Toy { requests: 50_000, mix: (40, 5), ..fabricated::Toy::default() }.conclude();
+    let (result, _) = Toy { requests: 50_000, mix: (40, 5), ..Toy::default() }.conclude();
     assert_eq!(result.checks.violations, []);
     assert!(result.checks.passed);
 }
@@ -79,7 +77,7 @@ fn a_lost_request_is_found() {
 
 #[test]
 fn one_request_lost_among_many_is_found_and_named() {
-    let toy = fabricated::Toy::default();
+    let toy = Toy::default();
     let (mut events, _) = toy.events();
     let lost = events.iter().rposition(|(_, event)| matches!(event, Event::Completed(_))).unwrap();
     events.remove(lost);

@@ -1,12 +1,11 @@
 //! Do pages hold what was programmed: spare areas in every form, user bytes, copybacks, failures and counts?
 
-mod common;
-
-use common::*;
 use wordline_cells::Faults;
 use wordline_chip::{Chip, NoPayload, PADDING, Payload, RamPayload};
 use wordline_flash::{ProgramScope, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
+
+use crate::common::*;
 
 fn held<P: Payload>(chip: &Chip<P>, plane: u8, block: u32, page: u16) -> [u32; 2] {
     [0, 1].map(|unit| chip.spare(PlaneId(plane), BlockId(block), PageId(page), unit).0)

@@ -1,12 +1,11 @@
 //! Does suspending conserve the array's work: what was left, plus the overheads, and nothing else?
 
-mod common;
-
-use common::*;
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Probe};
 use wordline_flash::{Command, ProgramScope, Status};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
+
+use crate::common::*;
 
 /// A die that has begun a program or an erase of block 1 at the returned instant, and when it would end.
 fn working(erasing: bool) -> (Chip, Nanos, Nanos) {

@@ -7,50 +7,50 @@ use wordline_flash::{Command, ProgramScope, Sheet, Status, Target};
 use wordline_units::{Nanos, PlaneId};
 
 /// A plane and a block in it.
-pub type Spot = (u8, u16);
+pub(crate) type Spot = (u8, u16);
 
 /// What keeps the array busy, or is suspended.
 #[derive(Clone, Debug)]
-pub struct Job {
-    pub program: bool,
-    pub spots: Vec<Spot>,
-    pub pages: Vec<u16>,
+pub(crate) struct Job {
+    pub(crate) program: bool,
+    pub(crate) spots: Vec<Spot>,
+    pub(crate) pages: Vec<u16>,
     /// When it ends; once it is suspended, how much of it is left.
-    pub end: Nanos,
+    pub(crate) end: Nanos,
 }
 
 /// The naive model.
-pub struct Twin {
-    pub sheet: Sheet,
+pub(crate) struct Twin {
+    pub(crate) sheet: Sheet,
     /// The units of every programmed page.
-    pub pages: BTreeMap<(u8, u16, u16), Vec<u32>>,
-    pub unreadable: BTreeSet<(u8, u16, u16)>,
-    pub unerased: BTreeSet<Spot>,
-    pub bad: BTreeSet<Spot>,
+    pub(crate) pages: BTreeMap<(u8, u16, u16), Vec<u32>>,
+    pub(crate) unreadable: BTreeSet<(u8, u16, u16)>,
+    pub(crate) unerased: BTreeSet<Spot>,
+    pub(crate) bad: BTreeSet<Spot>,
     /// The array can be ordered from here on.
-    pub array_free: Nanos,
+    pub(crate) array_free: Nanos,
     /// The pins answer from here on.
-    pub pins_free: Nanos,
-    pub bus: Option<(Nanos, bool)>,
-    pub job: Option<Job>,
-    pub held: Option<Job>,
-    pub no_suspend_before: Nanos,
+    pub(crate) pins_free: Nanos,
+    pub(crate) bus: Option<(Nanos, bool)>,
+    pub(crate) job: Option<Job>,
+    pub(crate) held: Option<Job>,
+    pub(crate) no_suspend_before: Nanos,
     /// Sensed pages that nobody has fetched, oldest first, with the instant from which they are there.
-    pub waiting: Vec<(Target, Nanos)>,
+    pub(crate) waiting: Vec<(Target, Nanos)>,
     /// The page fetched last, if it can be fetched again.
-    pub fetched: Option<Target>,
+    pub(crate) fetched: Option<Target>,
     /// The page that can be copied, its units and whether it is readable, as they were when it was sensed.
-    pub copy: Option<Target>,
-    pub loaded: u64,
-    pub collecting: Option<(Target, u16)>,
+    pub(crate) copy: Option<Target>,
+    pub(crate) loaded: u64,
+    pub(crate) collecting: Option<(Target, u16)>,
 }
 
-pub fn spots(target: &Target) -> Vec<Spot> {
+pub(crate) fn spots(target: &Target) -> Vec<Spot> {
     (0..4).filter(|plane| target.planes.0 >> plane & 1 == 1).map(|plane| (plane, target.blocks[plane as usize])).collect()
 }
 
 impl Twin {
-    pub fn new(sheet: Sheet) -> Twin {
+    pub(crate) fn new(sheet: Sheet) -> Twin {
         Twin {
             sheet,
             pages: BTreeMap::new(),
@@ -71,11 +71,11 @@ impl Twin {
         }
     }
 
-    pub fn per_program(&self) -> u16 {
+    pub(crate) fn per_program(&self) -> u16 {
         if self.sheet.capabilities.program_scope == ProgramScope::Wordline { self.sheet.geometry.cell.bits() as u16 } else { 1 }
     }
 
-    pub fn next_page(&self, (plane, block): Spot) -> u16 {
+    pub(crate) fn next_page(&self, (plane, block): Spot) -> u16 {
         self.pages.range((plane, block, 0)..=(plane, block, u16::MAX)).count() as u16
     }
 
@@ -109,7 +109,7 @@ impl Twin {
     }
 
     /// Whether `command` may be given at `now`.
-    pub fn allows(&self, command: &Command, now: Nanos) -> bool {
+    pub(crate) fn allows(&self, command: &Command, now: Nanos) -> bool {
         let page_bytes = self.sheet.geometry.page.0 + self.sheet.geometry.spare.0;
         let quiet = self.idle(now) && !self.bus_busy(now);
         match command {
@@ -197,7 +197,7 @@ impl Twin {
     }
 
     /// Book an allowed command; `status` is what the die said of it. Returns when it ends and, for a read, whether it must have gone well.
-    pub fn book(&mut self, command: &Command, now: Nanos, until: Nanos, spare: &[u32], status: Status) -> (Nanos, Option<Status>) {
+    pub(crate) fn book(&mut self, command: &Command, now: Nanos, until: Nanos, spare: &[u32], status: Status) -> (Nanos, Option<Status>) {
         let t = self.sheet.timing;
         let ends = match command {
             Command::Status => return (self.array_free.max(now), None),
@@ -309,7 +309,7 @@ impl Twin {
     }
 
     /// The units of a page.
-    pub fn units(&self, plane: PlaneId, block: u16, page: u16) -> Vec<u32> {
+    pub(crate) fn units(&self, plane: PlaneId, block: u16, page: u16) -> Vec<u32> {
         self.pages.get(&(plane.0, block, page)).cloned().unwrap_or_else(|| vec![u32::MAX; 2])
     }
 }

@@ -1,13 +1,10 @@
 //! Figures against arithmetic done by hand.
 
-use fabricated::Toy;
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Cost, DriveResult, Identity, Interval, Measured, Metrics, Report, Scope, conclude};
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
 
-#[allow(dead_code)]
-#[path = "../examples/fabricated/mod.rs"]
-mod fabricated;
+use crate::fabricated::Toy;
 
 fn scope() -> Scope {
     Scope { dies: 2, channels: 1, cores: 2, unit: Bytes::kib(4), page: Bytes::kib(16), queue_depth: Some(1), interval: Interval::default() }

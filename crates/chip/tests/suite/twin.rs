@@ -1,18 +1,15 @@
 //! Does the die agree with a naive twin about what is legal, when it ends and what the pages hold, whatever is tried?
 
-mod common;
-#[path = "common/twin.rs"]
-mod twin;
-
-use common::*;
 use proptest::prelude::*;
-use twin::{Twin, spots};
 use wordline_cells::Faults;
 use wordline_chip::rule::Class;
 use wordline_chip::{Chip, Issued, Probe};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Status, Target};
 use wordline_units::{BlockId, Bytes, Lpn, Nanos, PageId, PlaneId};
+
+use crate::common::*;
+use crate::naive::{Twin, spots};
 
 /// Raw material of one step: what, where and when.
 type Step = (u8, [u8; 4], u8, u32);

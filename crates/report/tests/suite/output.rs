@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes as Buffer;
-use fabricated::Toy;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use wordline_engine::Observer;
@@ -11,9 +10,7 @@ use wordline_report::table::{INTERVALS, REQUESTS, RequestLog, write_intervals};
 use wordline_report::{DriveDetail, Report, Violation, html, reference, text};
 use wordline_units::Nanos;
 
-#[allow(dead_code)]
-#[path = "../examples/fabricated/mod.rs"]
-mod fabricated;
+use crate::fabricated::Toy;
 
 fn report(toys: &[Toy]) -> (Report, Vec<DriveDetail>) {
     let (results, details) = toys.iter().map(Toy::conclude).unzip();

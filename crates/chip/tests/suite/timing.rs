@@ -1,15 +1,14 @@
 //! Is the timing right: legal at t, blocked at t − 1, for every rule.
 
-mod common;
-
-use common::*;
 use wordline_chip::rule::{Array, Class, Interface, RULES, Span, markdown};
 use wordline_chip::{Chip, Probe};
 use wordline_flash::{Command, Feature, ProgramScope, Status, Timing};
 use wordline_units::Nanos;
 
+use crate::common::*;
+
 fn timing() -> Timing {
-    common::sheet(ProgramScope::Page).timing
+    crate::common::sheet(ProgramScope::Page).timing
 }
 
 /// One command of every class, each legal sooner or later on a die that has sensed page 0 of block 0.

@@ -1,14 +1,13 @@
 //! Every reason to call a command illegal, and what a firmware hears that issues one.
 
-mod common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::*;
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Probe, Why};
 use wordline_flash::{Command, PlaneSet, ProgramScope, Target};
 use wordline_units::{BlockId, Bytes, Nanos, PageId, PlaneId};
+
+use crate::common::*;
 
 const LATE: Nanos = Nanos::from_secs(1);
 

@@ -1,5 +1,4 @@
 //! A small die whose spans are all different, and the harness of the timing tests.
-#![allow(dead_code, unreachable_pub, reason = "every test file uses a part of it")]
 
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Issued, NoPayload, PADDING, Payload, Probe, Why};
@@ -7,12 +6,12 @@ use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sheet, Status, Target, Timing};
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
 
-pub const BUS: Nanos = Nanos(1_000);
-pub const UNITS: u32 = 2;
-pub const PAGE: Bytes = Bytes(64);
+pub(crate) const BUS: Nanos = Nanos(1_000);
+pub(crate) const UNITS: u32 = 2;
+pub(crate) const PAGE: Bytes = Bytes(64);
 
 /// Two planes of four blocks of two wordlines of TLC.
-pub fn sheet(scope: ProgramScope) -> Sheet {
+pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
     Sheet {
         geometry: Geometry {
             channels: 1,
@@ -50,61 +49,61 @@ pub fn sheet(scope: ProgramScope) -> Sheet {
     }
 }
 
-pub fn chip() -> Chip {
+pub(crate) fn chip() -> Chip {
     Chip::new(sheet(ProgramScope::Page), Faults::default(), 1, 0, UNITS)
 }
 
-pub fn one_shot() -> Chip {
+pub(crate) fn one_shot() -> Chip {
     Chip::new(sheet(ProgramScope::Wordline), Faults::default(), 1, 0, UNITS)
 }
 
 /// A page of plane 0.
-pub fn at(block: u16, page: u16) -> Target {
+pub(crate) fn at(block: u16, page: u16) -> Target {
     Target::single(PlaneId(0), BlockId(u32::from(block)), PageId(page))
 }
 
 /// A page of both planes.
-pub fn both(blocks: [u16; 2], page: u16) -> Target {
+pub(crate) fn both(blocks: [u16; 2], page: u16) -> Target {
     let mut all = [0; PLANES_MAX];
     all[..2].copy_from_slice(&blocks);
     Target { planes: PlaneSet::first(2), blocks: all, page: PageId(page) }
 }
 
-pub fn read(target: Target) -> Command {
+pub(crate) fn read(target: Target) -> Command {
     Command::Read { target, cache: false }
 }
 
-pub fn cache_read(target: Target) -> Command {
+pub(crate) fn cache_read(target: Target) -> Command {
     Command::Read { target, cache: true }
 }
 
-pub fn program(target: Target) -> Command {
+pub(crate) fn program(target: Target) -> Command {
     Command::Program { target, cache: false }
 }
 
-pub fn cache_program(target: Target) -> Command {
+pub(crate) fn cache_program(target: Target) -> Command {
     Command::Program { target, cache: true }
 }
 
-pub fn copyback(target: Target) -> Command {
+pub(crate) fn copyback(target: Target) -> Command {
     Command::CopybackProgram { target }
 }
 
-pub fn erase(target: Target) -> Command {
+pub(crate) fn erase(target: Target) -> Command {
     Command::Erase { target }
 }
 
-pub const OUT: Command = Command::DataOut { bytes: PAGE };
-pub const IN: Command = Command::DataIn { bytes: PAGE };
-pub const GET: Command = Command::GetFeature { feature: Feature::InterfaceMode };
+pub(crate) const OUT: Command = Command::DataOut { bytes: PAGE };
+pub(crate) const IN: Command = Command::DataIn { bytes: PAGE };
+pub(crate) const GET: Command = Command::GetFeature { feature: Feature::InterfaceMode };
 
 /// Units of the program unit that `command` fills.
-pub fn unit_count<P: Payload>(chip: &Chip<P>, target: &Target) -> usize {
+pub(crate) fn unit_count<P: Payload>(chip: &Chip<P>, target: &Target) -> usize {
     (chip.sheet().pages_per_program() * target.planes.len() * UNITS) as usize
 }
 
 /// Issue any command; transfers take [`BUS`], programs write padding.
-pub fn give(chip: &mut Chip<NoPayload>, command: Command, now: Nanos) -> Issued {
+pub(crate) fn give(chip: &mut Chip<NoPayload>, command: Command, now: Nanos) -> Issued {
     match command {
         Command::DataIn { .. } | Command::DataOut { .. } => {
             chip.transfer(command, now, now + BUS);
@@ -127,7 +126,7 @@ pub fn give(chip: &mut Chip<NoPayload>, command: Command, now: Nanos) -> Issued 
 }
 
 /// Issue a command as soon as it is legal, from `now` on.
-pub fn soonest(chip: &mut Chip, command: Command, now: Nanos) -> Issued {
+pub(crate) fn soonest(chip: &mut Chip, command: Command, now: Nanos) -> Issued {
     let at = match chip.probe(&command, now) {
         Probe::Ready => now,
         Probe::Blocked { until } => until,
@@ -137,7 +136,7 @@ pub fn soonest(chip: &mut Chip, command: Command, now: Nanos) -> Issued {
 }
 
 /// Take in a page and program it, beginning at `now`.
-pub fn write(chip: &mut Chip, target: Target, numbers: &[u32], now: Nanos) -> Issued {
+pub(crate) fn write(chip: &mut Chip, target: Target, numbers: &[u32], now: Nanos) -> Issued {
     soonest(chip, IN, now);
     let spare: Vec<Lpn> = numbers.iter().copied().map(Lpn).collect();
     let command = program(target);
@@ -151,7 +150,7 @@ pub fn write(chip: &mut Chip, target: Target, numbers: &[u32], now: Nanos) -> Is
 
 /// The command is legal at `at`, one nanosecond earlier it is not, and issuing it does what it should then.
 #[track_caller]
-pub fn assert_earliest_ready_at(chip: &Chip, command: Command, at: Nanos) {
+pub(crate) fn assert_earliest_ready_at(chip: &Chip, command: Command, at: Nanos) {
     assert_eq!(chip.probe(&command, at), Probe::Ready, "{command:?} at {at}");
     if at > Nanos::ZERO {
         assert_eq!(chip.probe(&command, at - Nanos(1)), Probe::Blocked { until: at }, "{command:?} one nanosecond before {at}");
@@ -160,6 +159,6 @@ pub fn assert_earliest_ready_at(chip: &Chip, command: Command, at: Nanos) {
 }
 
 #[track_caller]
-pub fn assert_illegal(chip: &Chip, command: Command, now: Nanos, why: Why) {
+pub(crate) fn assert_illegal(chip: &Chip, command: Command, now: Nanos, why: Why) {
     assert_eq!(chip.probe(&command, now), Probe::Illegal(why), "{command:?} at {now}");
 }

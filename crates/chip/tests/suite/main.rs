@@ -1,0 +1,10 @@
+//! A die against its rules, against a naive twin, and against what is asked of it out of turn.
+
+mod common;
+mod naive;
+
+mod contents;
+mod illegal;
+mod suspend;
+mod timing;
+mod twin;

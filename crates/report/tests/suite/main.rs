@@ -1,0 +1,8 @@
+//! From events to figures, checks and files, in one program.
+
+#[path = "../../examples/fabricated/mod.rs"]
+mod fabricated;
+
+mod figures;
+mod output;
+mod violations;
