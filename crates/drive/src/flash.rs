@@ -7,10 +7,11 @@
 //!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::Probe;
+use wordline_chip::{Issued, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
+use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{Command, Operation, OperationKind, Report, Status, Target};
-use wordline_units::{BlockId, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, PlaneId};
+use wordline_units::{BlockId, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, PageId, PlaneId};
 
 use crate::drive::{Drive, Due, Last};
 
@@ -19,7 +20,17 @@ use crate::drive::{Drive, Due, Last};
 pub(crate) struct Flight {
     core: u32,
     die: DieId,
-    operation: Operation,
+    /// The die as its core counts it.
+    local: DieId,
+    tag: u32,
+    cause: Cause,
+    op: FlashOp,
+    status: Status,
+    /// What it reads, programs or erases; for a copyback, what it writes.
+    target: Target,
+    /// What a copyback reads.
+    source: Target,
+    bytes: Bytes,
     issued: Nanos,
     /// When the array began.
     array_from: Nanos,
@@ -31,10 +42,33 @@ pub(crate) struct Flight {
     bus: Nanos,
     dram: Nanos,
     core_span: Nanos,
-    status: Status,
     /// Counts suspends, so that a completion that was overtaken by one is recognised.
     attempt: u32,
 }
+
+const NOWHERE: Target = Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], page: PageId(0) };
+
+const IDLE: Flight = Flight {
+    core: 0,
+    die: DieId(0),
+    local: DieId(0),
+    tag: 0,
+    cause: Cause::Host,
+    op: FlashOp::Read,
+    status: Status::Good,
+    target: NOWHERE,
+    source: NOWHERE,
+    bytes: Bytes(0),
+    issued: Nanos::ZERO,
+    array_from: Nanos::ZERO,
+    array: Nanos::ZERO,
+    sensed: Nanos::ZERO,
+    transferred: Nanos::ZERO,
+    bus: Nanos::ZERO,
+    dram: Nanos::ZERO,
+    core_span: Nanos::ZERO,
+    attempt: 0,
+};
 
 impl<O: Observer> Drive<O> {
     /// Carry out what `core` ordered.
@@ -50,33 +84,37 @@ impl<O: Observer> Drive<O> {
         }
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
-        let mut flight = Flight {
-            core,
-            die,
-            operation,
-            issued: now,
-            array_from: start,
-            array: Nanos::ZERO,
-            sensed: start,
-            transferred: start,
-            bus: Nanos::ZERO,
-            dram: Nanos::ZERO,
-            core_span: cost,
-            status: Status::Good,
-            attempt: 0,
-        };
+        let slot = self.open_flight();
+        let flight = &mut self.flights[slot as usize];
+        flight.core = core;
+        flight.die = die;
+        flight.local = operation.die;
+        flight.tag = operation.tag;
+        flight.cause = operation.cause;
+        flight.issued = now;
+        flight.array_from = start;
+        flight.sensed = start;
+        flight.transferred = start;
+        flight.bus = Nanos::ZERO;
+        flight.dram = Nanos::ZERO;
+        flight.core_span = cost;
+        flight.attempt = 0;
         let overhead = self.config.sheet.timing.bus_overhead;
         let channel = self.wiring.channel(die);
         match operation.kind {
-            OperationKind::Read { target, .. } => {
+            OperationKind::Read { target, bytes } => {
+                flight.op = FlashOp::Read;
+                flight.target = target;
+                flight.bytes = bytes;
                 let issued = self.chips[die].issue(Command::Read { target, cache: false }, start);
                 flight.array = issued.ready_at - start;
                 flight.status = issued.status;
                 flight.sensed = issued.ready_at;
-                let slot = self.store(flight);
                 self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
             }
             OperationKind::Program { target, bytes } => {
+                flight.op = FlashOp::Program;
+                flight.target = target;
                 let mut data = start;
                 if let Some(dram) = &mut self.dram {
                     let (span, end) = dram.transfer(start, bytes, Nanos::ZERO);
@@ -92,42 +130,46 @@ impl<O: Observer> Drive<O> {
                 flight.bus = span;
                 flight.array_from = loaded;
                 flight.transferred = loaded;
-                self.work(flight, loaded, issued.ready_at, issued.status);
+                self.work(slot, die, loaded, issued);
             }
             OperationKind::Erase { target } => {
+                flight.op = FlashOp::Erase;
+                flight.target = target;
                 let issued = self.chips[die].issue(Command::Erase { target }, start);
-                self.work(flight, start, issued.ready_at, issued.status);
+                self.work(slot, die, start, issued);
             }
             OperationKind::Copyback { from, to } => {
+                flight.op = FlashOp::Copyback;
+                flight.target = to;
+                flight.source = from;
                 // A one-shot die collects the pages of a wordline one by one and programs all of them with the last.
-                let (mut end, mut status) = (start, Status::Good);
+                let mut last = Issued { ready_at: start, status: Status::Good };
                 for page in 0..self.config.sheet.pages_per_program() as u16 {
-                    let at = |target: Target| Target { page: wordline_units::PageId(target.page.0 + page), ..target };
+                    let at = |target: Target| Target { page: PageId(target.page.0 + page), ..target };
                     let chip = &mut self.chips[die];
-                    let sensed = chip.issue(Command::Read { target: at(from), cache: false }, end).ready_at;
-                    let issued = chip.issue(Command::CopybackProgram { target: at(to) }, sensed);
-                    (end, status) = (issued.ready_at, issued.status);
+                    let sensed = chip.issue(Command::Read { target: at(from), cache: false }, last.ready_at).ready_at;
+                    last = chip.issue(Command::CopybackProgram { target: at(to) }, sensed);
                 }
-                self.work(flight, start, end, status);
+                self.work(slot, die, start, last);
             }
             OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
         }
     }
 
-    /// The array works on `flight` until `end`.
-    fn work(&mut self, mut flight: Flight, from: Nanos, end: Nanos, status: Status) {
-        flight.array = end - from;
-        flight.status = status;
-        let die = flight.die;
-        let slot = self.store(flight);
+    /// The array of `die` works on `slot` until `issued` says.
+    #[inline]
+    fn work(&mut self, slot: u32, die: DieId, from: Nanos, issued: Issued) {
+        let flight = &mut self.flights[slot as usize];
+        flight.array = issued.ready_at - from;
+        flight.status = issued.status;
         self.working[die] = slot;
-        self.calendar.enter(end, Due::Worked { flight: slot, attempt: 0 });
+        self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: 0 });
     }
 
     /// The page is in the register: it takes its turn on the bus.
     pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
-        let OperationKind::Read { bytes, .. } = flight.operation.kind else { unreachable!("only reads are sensed") };
+        let bytes = flight.bytes;
         let channel = self.wiring.channel(flight.die);
         let (span, end) = self.channels[channel.0 as usize].transfer(now, bytes, self.config.sheet.timing.bus_overhead);
         flight.bus = span;
@@ -139,7 +181,7 @@ impl<O: Observer> Drive<O> {
     /// The page has left the die, which is free again; its data goes on through error correction into DRAM.
     pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
-        let OperationKind::Read { bytes, .. } = flight.operation.kind else { unreachable!("only reads are transferred") };
+        let bytes = flight.bytes;
         let channel = self.wiring.channel(flight.die).0 as usize;
         let mut end = now;
         if let Some(rate) = self.ecc_rate {
@@ -151,7 +193,7 @@ impl<O: Observer> Drive<O> {
             flight.dram = span;
             end = end.max(through);
         }
-        let (core, local) = (flight.core, flight.operation.die);
+        let (core, local) = (flight.core, flight.local);
         self.ftls[core as usize].die_ready(local);
         if end == now {
             return self.read_done(now, slot);
@@ -165,14 +207,12 @@ impl<O: Observer> Drive<O> {
         let flight = self.flights[slot as usize];
         self.idle_flights.push(slot);
         self.last = Some(Last { array: flight.array, channel: flight.transferred - flight.sensed, ecc: now - flight.transferred });
-        self.finish(now, &flight, FlashOp::Read);
+        self.finish(now, &flight);
         let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
         // The firmware looks at spare areas only when it moves data; a host read need not fetch them.
-        if !matches!(flight.operation.cause, Cause::Host | Cause::Fill)
-            && let OperationKind::Read { target, .. } = flight.operation.kind
-        {
-            self.spare_of(flight.die, &target, 1, &mut spare);
+        if !matches!(flight.cause, Cause::Host | Cause::Fill) {
+            self.spare_of(flight.die, &flight.target, 1, &mut spare);
         }
         self.report(now, &flight, &spare);
         self.spare = spare;
@@ -193,25 +233,18 @@ impl<O: Observer> Drive<O> {
         });
         let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
-        let op = match flight.operation.kind {
-            OperationKind::Program { .. } => FlashOp::Program,
-            OperationKind::Erase { .. } => FlashOp::Erase,
-            OperationKind::Copyback { from, .. } => {
-                self.spare_of(flight.die, &from, self.config.sheet.pages_per_program(), &mut spare);
-                FlashOp::Copyback
-            }
-            OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
-        };
-        self.finish(now, &flight, op);
-        self.ftls[flight.core as usize].suspend_refused(flight.operation.die);
-        self.ftls[flight.core as usize].die_ready(flight.operation.die);
+        if flight.op == FlashOp::Copyback {
+            self.spare_of(flight.die, &flight.source, self.config.sheet.pages_per_program(), &mut spare);
+        }
+        self.finish(now, &flight);
+        self.ftls[flight.core as usize].suspend_refused(flight.local);
+        self.ftls[flight.core as usize].die_ready(flight.local);
         self.report(now, &flight, &spare);
         self.spare = spare;
     }
 
     fn report(&mut self, now: Nanos, flight: &Flight, spare: &[Lpn]) {
-        let report =
-            Report { tag: flight.operation.tag, die: flight.operation.die, status: flight.status, corrected_bits: 0, array: flight.array };
+        let report = Report { tag: flight.tag, die: flight.local, status: flight.status, corrected_bits: 0, array: flight.array };
         let ftl = &mut self.ftls[flight.core as usize];
         ftl.report(now, &report, spare);
         let units = ftl.take_invalidated();
@@ -225,7 +258,7 @@ impl<O: Observer> Drive<O> {
     pub(crate) fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut Vec<Lpn>) {
         let units = self.ftls[0].layout().units_per_page;
         for page in 0..pages {
-            let page = wordline_units::PageId(target.page.0 + page as u16);
+            let page = PageId(target.page.0 + page as u16);
             for plane in target.planes.iter() {
                 for unit in 0..units {
                     spare.push(self.chips[die].spare(plane, target.block(plane), page, unit));
@@ -235,25 +268,21 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Write down the end of `flight`.
-    fn finish(&mut self, now: Nanos, flight: &Flight, op: FlashOp) {
-        let (target, pages) = match flight.operation.kind {
-            OperationKind::Read { target, .. } => (target, target.planes.len()),
-            OperationKind::Program { target, .. } => (target, target.planes.len() * self.config.sheet.pages_per_program()),
-            OperationKind::Copyback { to, .. } => (to, to.planes.len() * self.config.sheet.pages_per_program()),
-            OperationKind::Erase { target } => (target, target.planes.len()),
-            OperationKind::Suspend | OperationKind::Resume => unreachable!("not an operation of its own"),
-        };
+    #[inline]
+    fn finish(&mut self, now: Nanos, flight: &Flight) {
+        let Flight { op, target, .. } = *flight;
         let ftl = &self.ftls[flight.core as usize];
-        let [host_units, moved_units, padding_units] = match op {
-            FlashOp::Program => ftl.carried(flight.operation.die),
-            FlashOp::Copyback => [0, ftl.layout().units_per_program as u16, 0],
-            FlashOp::Read | FlashOp::Erase => [0; 3],
+        let (pages, [host_units, moved_units, padding_units]) = match op {
+            FlashOp::Read | FlashOp::Erase => (1, [0; 3]),
+            FlashOp::Program => (self.config.sheet.pages_per_program(), ftl.carried(flight.local)),
+            FlashOp::Copyback => (self.config.sheet.pages_per_program(), [0, ftl.layout().units_per_program as u16, 0]),
         };
+        let pages = pages * target.planes.len();
         let event = FlashEvent {
             die: flight.die,
             channel: self.wiring.channel(flight.die),
             op,
-            cause: flight.operation.cause,
+            cause: flight.cause,
             block: target.planes.iter().next().map_or(BlockId(0), |plane: PlaneId| target.block(plane)),
             page: target.page,
             pages: pages as u16,
@@ -299,7 +328,7 @@ impl<O: Observer> Drive<O> {
                 self.calendar.enter(until, Due::TrySuspend { flight: slot, attempt });
             }
             Probe::Blocked { .. } | Probe::Illegal(_) => {
-                self.ftls[flight.core as usize].suspend_refused(flight.operation.die);
+                self.ftls[flight.core as usize].suspend_refused(flight.local);
             }
         }
     }
@@ -321,17 +350,13 @@ impl<O: Observer> Drive<O> {
         self.calendar.enter(ready_at, Due::Worked { flight: slot, attempt });
     }
 
-    fn store(&mut self, flight: Flight) -> u32 {
-        match self.idle_flights.pop() {
-            Some(slot) => {
-                self.flights[slot as usize] = flight;
-                slot
-            }
-            None => {
-                self.flights.push(flight);
-                (self.flights.len() - 1) as u32
-            }
-        }
+    /// A place for an operation under way, to be filled in where it lies: copied there whole, it would be read in other widths than it was written in.
+    #[inline]
+    fn open_flight(&mut self) -> u32 {
+        self.idle_flights.pop().unwrap_or_else(|| {
+            self.flights.push(IDLE);
+            (self.flights.len() - 1) as u32
+        })
     }
 
     /// Bytes one unit takes.

@@ -4,7 +4,8 @@ use wordline_units::Nanos;
 
 use crate::event::Event;
 
-const KEPT: usize = 64;
+/// Enough for a post-mortem, and little of a first-level cache.
+const KEPT: usize = 16;
 
 /// The identity of a run. Two runs with the same seed, plan and trace have the same hash on any machine.
 #[derive(Clone, Debug)]

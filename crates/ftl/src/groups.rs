@@ -208,15 +208,6 @@ impl Groups {
         self.stale[group.index() * self.words + offset as usize / 64] >> (offset % 64) & 1 == 0
     }
 
-    /// Bring the mark of the unit at `addr` near, because it will change soon.
-    #[inline]
-    pub fn touch(&self, addr: UnitAddr) {
-        if addr != UnitAddr::NONE {
-            let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
-            std::hint::black_box(self.stale[group.index() * self.words + offset as usize / 64]);
-        }
-    }
-
     /// The first valid unit of `group` at or after `offset` and before `end`.
     #[inline]
     pub fn next_valid(&self, group: Group, offset: u32, end: u32) -> Option<u32> {

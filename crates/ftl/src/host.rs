@@ -104,7 +104,6 @@ impl Ftl {
         let awaited = !self.acknowledges_buffered(&request);
         while self.parts[tag].unadmitted > 0 {
             let index = request.units - self.parts[tag].unadmitted;
-            self.map.touch(request.lpn + index);
             match self.buffer.write(now, request.lpn + index, self.mask(&request, index)) {
                 Admission::Full => return false,
                 Admission::Slot(slot) => {

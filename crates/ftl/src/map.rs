@@ -4,6 +4,8 @@
 //! entry per page where whole pages were written, or one entry per unit. A 32-TB drive that was filled in order costs 16 bytes per segment until it
 //! is written, and one filled page by page in any order costs four bytes per page.
 
+use wordline_units::memory::prefetch;
+
 use crate::layout::{Layout, UnitAddr};
 
 pub(crate) const SEGMENT_BITS: u32 = 12;
@@ -53,13 +55,12 @@ impl Map {
         }
     }
 
-    /// Bring the entry of `lpn` near, because it will be asked for soon. The map is the one table that no cache holds, and its miss is the greatest
-    /// single cost of a flash page; nothing waits for a load whose value nobody uses yet.
+    /// Bring the entry of `lpn` near, because it will be asked for soon: its miss is the greatest single cost of a flash page.
     #[inline]
-    pub fn touch(&self, lpn: u32) {
+    pub fn prefetch(&self, lpn: u32) {
         let (segment, index) = locate(lpn);
         if let Segment::Units(units) = &self.segments[segment] {
-            std::hint::black_box(units[index]);
+            prefetch(&units[index]);
         }
     }
 

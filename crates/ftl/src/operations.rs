@@ -96,7 +96,7 @@ impl Ftl {
                     // The host may have overwritten it while it was read.
                     if self.groups.is_valid(group, first + unit) {
                         let moved = Moved { lpn: spare[unit as usize].0, from: self.layout.unit(group, first + unit) };
-                        self.map.touch(moved.lpn);
+                        self.map.prefetch(moved.lpn);
                         self.dies[report.die].moved.push_back(moved);
                     }
                 }

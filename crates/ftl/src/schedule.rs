@@ -122,7 +122,7 @@ impl Ftl {
         for _ in 0..self.layout.units_per_program {
             match self.buffer.take() {
                 Some((slot, lpn)) => {
-                    self.groups.touch(self.map.get(lpn));
+                    self.map.prefetch(lpn);
                     batch.push(Entry::Host { slot });
                     spare.push(Lpn(lpn));
                 }

@@ -7,6 +7,7 @@ pub mod activity;
 pub mod geometry;
 pub mod host;
 pub mod id;
+pub mod memory;
 pub mod quantity;
 pub mod random;
 
