@@ -5,50 +5,18 @@ use std::time::Instant;
 use wordline_cells::Faults;
 use wordline_chip::Chip;
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Capabilities, Command, PlaneSet, ProgramScope, Sheet, Target, Timing};
-use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
+use wordline_flash::{Capabilities, Command, PlaneSet, ProgramScope, Sheet, Target, example};
+use wordline_units::{BlockId, Bytes, Geometry, Lpn, Nanos, PageId, PlaneId};
 
 const BLOCKS: u32 = 64;
 /// Short rounds, many of them: the best one was not interrupted.
 const ROUNDS: u32 = 100;
 
-fn sheet(planes: u32, scope: ProgramScope) -> Sheet {
-    let us = Nanos::from_micros;
-    Sheet {
-        geometry: Geometry {
-            channels: 1,
-            dies_per_channel: 1,
-            planes,
-            blocks: BLOCKS,
-            layers: 64,
-            wordlines_per_layer: 4,
-            cell: CellKind::Tlc,
-            page: Bytes::kib(16),
-            spare: Bytes(2_048),
-        },
-        timing: Timing {
-            read: [us(60); 4],
-            program: [us(700); 4],
-            program_wordline: us(2_000),
-            erase: us(5_000),
-            feature: us(1),
-            cache_busy: us(3),
-            suspend_program: us(20),
-            suspend_erase: us(50),
-            resume: us(10),
-            suspend_interval: us(100),
-            reset: us(5),
-            bus_overhead: Nanos(200),
-        },
-        capabilities: Capabilities {
-            program_scope: scope,
-            cache_read: true,
-            cache_program: true,
-            copyback: true,
-            suspend_program: true,
-            suspend_erase: true,
-        },
-    }
+fn sheet(planes: u32, program_scope: ProgramScope) -> Sheet {
+    let mut sheet = example::sheet();
+    sheet.geometry = Geometry { planes, blocks: BLOCKS, layers: 64, ..sheet.geometry };
+    sheet.capabilities = Capabilities { program_scope, cache_read: true, cache_program: true, ..sheet.capabilities };
+    sheet
 }
 
 /// Print what one of the `count` operations of a round takes, in the best round.

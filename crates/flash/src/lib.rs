@@ -6,8 +6,11 @@
 //!   capabilities and the rules of which command is legal when.
 //! - [`operation`]: what firmware orders and the flash controller turns into commands (a read of some units of a page, a program of a program unit,
 //!   the erase of a block group), and the [`Report`] it gets back. Bad flash is a report, not an error.
+//!
+//! [`example`] is a made-up die for documents and tests.
 
 pub mod command;
+pub mod example;
 pub mod operation;
 pub mod sheet;
 

@@ -194,46 +194,15 @@ fn split(value: u32, by: u32) -> (u32, u32) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use wordline_flash::{Capabilities, ProgramScope, Timing};
-    use wordline_units::{CellKind, Geometry, Nanos};
+    use wordline_flash::ProgramScope;
+    use wordline_units::Geometry;
 
-    /// A small die: `planes` × `blocks`, 2 h-layers × 2 wordlines, TLC, 16-KiB pages.
+    /// A small die: `planes` × `blocks`, 2 h-layers × 2 wordlines.
     pub(crate) fn small_sheet(planes: u32, blocks: u32, program_scope: ProgramScope) -> Sheet {
-        Sheet {
-            geometry: Geometry {
-                channels: 1,
-                dies_per_channel: 1,
-                planes,
-                blocks,
-                layers: 2,
-                wordlines_per_layer: 2,
-                cell: CellKind::Tlc,
-                page: Bytes::kib(16),
-                spare: Bytes(1872),
-            },
-            timing: Timing {
-                read: [Nanos(80_000); 4],
-                program: [Nanos(700_000); 4],
-                program_wordline: Nanos(2_000_000),
-                erase: Nanos(3_500_000),
-                feature: Nanos(1_000),
-                cache_busy: Nanos(3_000),
-                suspend_program: Nanos(20_000),
-                suspend_erase: Nanos(20_000),
-                resume: Nanos(5_000),
-                suspend_interval: Nanos(100_000),
-                reset: Nanos(5_000),
-                bus_overhead: Nanos(0),
-            },
-            capabilities: Capabilities {
-                program_scope,
-                cache_read: false,
-                cache_program: false,
-                copyback: true,
-                suspend_program: true,
-                suspend_erase: true,
-            },
-        }
+        let mut sheet = wordline_flash::example::sheet();
+        sheet.geometry = Geometry { planes, blocks, layers: 2, wordlines_per_layer: 2, ..sheet.geometry };
+        sheet.capabilities.program_scope = program_scope;
+        sheet
     }
 
     #[test]

@@ -74,19 +74,7 @@ pub fn json_schema() -> String {
         "properties": properties,
         "additionalProperties": false,
     });
-    format!("{:#}\n", in_order(schema))
-}
-
-/// The same value with the keys of every object in the order of the alphabet, whatever order the build's JSON library keeps.
-fn in_order(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let sorted: std::collections::BTreeMap<String, Value> = map.into_iter().map(|(key, value)| (key, in_order(value))).collect();
-            Value::Object(sorted.into_iter().collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(in_order).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
-    }
+    format!("{schema:#}\n")
 }
 
 const HEAD: &str = include_str!("reference_head.md");

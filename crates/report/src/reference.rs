@@ -12,21 +12,9 @@ use crate::violation::Account;
 /// The JSON schema of a report.
 pub fn json_schema() -> String {
     let schema = serde_json::to_value(schema_for!(Report)).expect("a schema is valid JSON");
-    let mut text = serde_json::to_string_pretty(&in_order(schema)).expect("a schema is valid JSON");
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is valid JSON");
     text.push('\n');
     text
-}
-
-/// The same value with the keys of every object in the order of the alphabet, whatever order the build's JSON library keeps.
-fn in_order(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let sorted: std::collections::BTreeMap<String, Value> = map.into_iter().map(|(key, value)| (key, in_order(value))).collect();
-            Value::Object(sorted.into_iter().collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(in_order).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
-    }
 }
 
 /// The reference manual of JSON and Parquet output: name, type, unit and meaning of everything.

@@ -104,15 +104,18 @@ pub(crate) fn unit_count<P: Payload>(chip: &Chip<P>, target: &Target) -> usize {
 
 /// Issue any command; transfers take [`BUS`], programs write padding.
 pub(crate) fn give(chip: &mut Chip<NoPayload>, command: Command, now: Nanos) -> Issued {
+    let spare = if let Command::Program { target, .. } = command { vec![PADDING; unit_count(chip, &target)] } else { vec![] };
+    carry_out(chip, command, now, now + BUS, &spare)
+}
+
+/// Issue any command; a transfer ends at `until`, a program writes `spare`.
+pub(crate) fn carry_out(chip: &mut Chip<NoPayload>, command: Command, now: Nanos, until: Nanos, spare: &[Lpn]) -> Issued {
     match command {
         Command::DataIn { .. } | Command::DataOut { .. } => {
-            chip.transfer(command, now, now + BUS);
-            Issued { ready_at: now + BUS, status: Status::Good }
+            chip.transfer(command, now, until);
+            Issued { ready_at: until, status: Status::Good }
         }
-        Command::Program { target, .. } => {
-            let spare = vec![PADDING; unit_count(chip, &target)];
-            chip.program(command, now, &spare, &())
-        }
+        Command::Program { .. } => chip.program(command, now, spare, &()),
         Command::Read { .. }
         | Command::CopybackProgram { .. }
         | Command::Erase { .. }

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use wordline_cells::Faults;
 use wordline_chip::rule::Class;
-use wordline_chip::{Chip, Issued, Probe};
+use wordline_chip::{Chip, Probe};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Status, Target};
+use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Target};
 use wordline_units::{BlockId, Bytes, Lpn, Nanos, PageId, PlaneId};
 
 use crate::common::*;
@@ -90,29 +90,15 @@ fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result
         carried_out[Class::of(&command) as usize] += 1;
         let until = now + Nanos(u64::from(step.3 % 30_000));
         let mut spare = Vec::new();
-        let issued = match command {
-            Command::DataIn { .. } | Command::DataOut { .. } => {
-                chip.transfer(command, now, until);
-                Issued { ready_at: until, status: Status::Good }
+        if let Command::Program { target, .. } = command {
+            let run_length = if step.2 < 128 { UNITS } else { 1 };
+            for unit in 0..unit_count(&chip, &target) as u32 {
+                fresh += if unit % run_length == 0 { 10 } else { 1 };
+                spare.push(fresh);
             }
-            Command::Program { target, .. } => {
-                let run_length = if step.2 < 128 { UNITS } else { 1 };
-                for unit in 0..unit_count(&chip, &target) as u32 {
-                    fresh += if unit % run_length == 0 { 10 } else { 1 };
-                    spare.push(fresh);
-                }
-                chip.program(command, now, &spare.iter().copied().map(Lpn).collect::<Vec<_>>(), &())
-            }
-            Command::Read { .. }
-            | Command::CopybackProgram { .. }
-            | Command::Erase { .. }
-            | Command::Suspend
-            | Command::Resume
-            | Command::SetFeature { .. }
-            | Command::GetFeature { .. }
-            | Command::Status
-            | Command::Reset => chip.issue(command, now),
-        };
+        }
+        let numbers: Vec<Lpn> = spare.iter().copied().map(Lpn).collect();
+        let issued = carry_out(&mut chip, command, now, until, &numbers);
         let (ends, status) = twin.book(&command, now, until, &spare, issued.status);
         prop_assert_eq!(issued.ready_at, ends, "{:?} at {}", command, now);
         if let Some(status) = status {

@@ -2,11 +2,11 @@
 
 use wordline_cells::Faults;
 use wordline_drive::{Config, Costs, Drive, Ecc};
-use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
+use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, CellKind, Geometry, HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Bytes, Geometry, HostOp, HostRequest, Nanos, Priority, Rate};
 
 /// What the tests vary.
 #[derive(Clone, Copy, Debug)]
@@ -47,42 +47,16 @@ impl Default for Shape {
 
 impl Shape {
     pub(crate) fn config(&self) -> Config {
-        let us = Nanos::from_micros;
-        let sheet = Sheet {
-            geometry: Geometry {
-                channels: self.channels,
-                dies_per_channel: self.dies_per_channel,
-                planes: self.planes,
-                blocks: self.blocks,
-                layers: self.layers,
-                wordlines_per_layer: 4,
-                cell: CellKind::Tlc,
-                page: Bytes::kib(16),
-                spare: Bytes(1872),
-            },
-            timing: Timing {
-                read: [us(65); 4],
-                program: [us(700); 4],
-                program_wordline: us(2_000),
-                erase: us(5_000),
-                feature: us(1),
-                cache_busy: us(3),
-                suspend_program: us(20),
-                suspend_erase: us(20),
-                resume: us(5),
-                suspend_interval: us(100),
-                reset: us(5),
-                bus_overhead: Nanos(0),
-            },
-            capabilities: Capabilities {
-                program_scope: self.scope,
-                cache_read: false,
-                cache_program: false,
-                copyback: true,
-                suspend_program: true,
-                suspend_erase: true,
-            },
+        let mut sheet = example::sheet();
+        sheet.geometry = Geometry {
+            channels: self.channels,
+            dies_per_channel: self.dies_per_channel,
+            planes: self.planes,
+            blocks: self.blocks,
+            layers: self.layers,
+            ..sheet.geometry
         };
+        sheet.capabilities.program_scope = self.scope;
         let raw = sheet.geometry.raw().0 / self.unit.0;
         let firmware = wordline_ftl::Config {
             sheet,
