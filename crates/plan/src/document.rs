@@ -77,6 +77,11 @@ impl Reader<'_, '_> {
                         self.section(&format!("techniques.{}", technique.get_ref()), technique.span(), value.get_ref());
                     }
                 }
+                ("physics", DeValue::Table(effects)) => {
+                    for (effect, value) in effects {
+                        self.section(&format!("physics.{}", effect.get_ref()), effect.span(), value.get_ref());
+                    }
+                }
                 (name, value) => self.section(name, key.span(), value),
             }
         }

@@ -14,6 +14,14 @@ pub enum PlanError {
         /// The preset it may have been meant to be.
         nearest: Option<&'static str>,
     },
+    /// There is no chip of this name.
+    #[error("{}", unknown_chip(.name, *.nearest))]
+    UnknownChip {
+        /// The name that was asked for.
+        name: String,
+        /// The chip it may have been meant to be.
+        nearest: Option<&'static str>,
+    },
     /// A file could not be read.
     #[error("{}: cannot be read: {source}", .path.display())]
     Unreadable {
@@ -34,6 +42,17 @@ fn unknown_preset(name: &str, nearest: Option<&str>) -> String {
         None => format!("presets are {}; a file's name ends in .toml", crate::presets::drive_names().join(", ")),
     };
     format!("there is no drive called \"{}\"\n  = help: {help}", crate::quantity::shown(name))
+}
+
+fn unknown_chip(name: &str, nearest: Option<&str>) -> String {
+    let help = match nearest {
+        Some(near) => format!("did you mean \"{near}\"?"),
+        None => {
+            let names: Vec<&str> = crate::presets::CHIPS.iter().map(|(name, _)| *name).collect();
+            format!("chips are {}; a file's name ends in .toml", names.join(", "))
+        }
+    };
+    format!("there is no chip called \"{}\"\n  = help: {help}", crate::quantity::shown(name))
 }
 
 fn all(mistakes: &[Mistake]) -> String {

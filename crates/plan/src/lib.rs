@@ -13,6 +13,7 @@
 //! - One small module opens files, and no other does. Nothing here knows of workloads or studies.
 
 mod check;
+mod chip;
 mod describe;
 mod disk;
 mod document;
@@ -23,6 +24,7 @@ mod kind;
 mod layer;
 mod load;
 mod nearest;
+mod physics;
 mod plan;
 mod presets;
 mod quantity;
@@ -30,6 +32,7 @@ mod reference;
 mod section;
 mod words;
 
+pub use chip::Chip;
 pub use error::{Mistake, Place, PlanError};
 pub use figures::Figures;
 pub use plan::Plan;

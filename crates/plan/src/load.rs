@@ -55,6 +55,41 @@ impl Gathered {
         Gathered::from_text(text, &|_| Err(io::Error::other("no files are read here")))
     }
 
+    /// The texts of the chip called `name`: a preset, or a file where it ends in `.toml`.
+    pub(crate) fn load_chip(name: &str, reader: Reader<'_>) -> Result<Gathered, PlanError> {
+        if is_path(name) {
+            let path = PathBuf::from(name);
+            let text = reader(&path).map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
+            return Gathered::of_chip(
+                Text { layer: Layer { name: name.to_owned(), text }, folder: path.parent().map(Path::to_owned) },
+                reader,
+            );
+        }
+        match presets::chip(name) {
+            Some(text) => {
+                Gathered::of_chip(Text { layer: Layer { name: format!("chips/{name}.toml"), text: text.to_owned() }, folder: None }, reader)
+            }
+            None => Err(PlanError::UnknownChip {
+                name: name.to_owned(),
+                nearest: nearest(name, presets::CHIPS.iter().map(|(known, _)| *known))
+                    .and_then(|near| presets::CHIPS.iter().find(|(known, _)| *known == near).map(|(known, _)| *known)),
+            }),
+        }
+    }
+
+    /// The texts of a chip whose own text is given.
+    pub(crate) fn parse_chip(name: &str, text: &str, reader: Reader<'_>) -> Result<Gathered, PlanError> {
+        Gathered::of_chip(Text { layer: Layer { name: name.to_owned(), text: text.to_owned() }, folder: None }, reader)
+    }
+
+    fn of_chip(chip: Text, reader: Reader<'_>) -> Result<Gathered, PlanError> {
+        let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), files: 0 };
+        let mut found = Vec::new();
+        gathered.chain(chip, Role::Chip, reader, &mut found);
+        gathered.files = gathered.documents.len();
+        if found.is_empty() { Ok(gathered) } else { Err(PlanError::Mistakes(found)) }
+    }
+
     fn from_text(drive: Text, reader: Reader<'_>) -> Result<Gathered, PlanError> {
         let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), files: 0 };
         let mut found = Vec::new();

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use wordline_cells::{Physics, Shape};
 use wordline_drive::Config;
+use wordline_units::Geometry;
 
 use crate::check;
 use crate::error::PlanError;
@@ -18,6 +20,7 @@ pub struct Plan {
     gathered: Gathered,
     sections: filled::Sections,
     config: Config,
+    physics: Option<Physics>,
     figures: Figures,
 }
 
@@ -62,14 +65,15 @@ impl Plan {
         tell_missing(&missing, &mut mistakes);
         let checked = filled.and_then(|mut sections| {
             let config = check::check(&mut sections, &gathered, &mut mistakes)?;
-            Some((sections, config))
+            let physics = sections.physics.check(shape(&config.sheet.geometry), &mut mistakes);
+            Some((sections, config, physics))
         });
         match checked {
-            Some((sections, config)) if mistakes.is_empty() => {
+            Some((sections, config, physics)) if mistakes.is_empty() => {
                 let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
                 let figures = Figures::of(&config);
-                Ok(Plan { name, sections, config, figures, gathered })
+                Ok(Plan { name, sections, config, physics, figures, gathered })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
         }
@@ -88,6 +92,11 @@ impl Plan {
     /// What [`wordline_drive`] needs to make the drive.
     pub fn build(&self) -> Config {
         self.config.clone()
+    }
+
+    /// The physics of its dies' cells; `None` where the chip file has none.
+    pub fn physics(&self) -> Option<&Physics> {
+        self.physics.as_ref()
     }
 
     /// Figures that follow from it.
@@ -168,6 +177,16 @@ impl Plan {
 
     pub(crate) fn gathered(&self) -> &Gathered {
         &self.gathered
+    }
+}
+
+fn shape(geometry: &Geometry) -> Shape {
+    Shape {
+        cell: geometry.cell,
+        layers: geometry.layers,
+        wordlines_per_layer: geometry.wordlines_per_layer,
+        page: geometry.page,
+        spare: geometry.spare,
     }
 }
 

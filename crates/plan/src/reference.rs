@@ -40,6 +40,7 @@ pub fn json_schema() -> String {
     );
     properties.insert("chip".into(), json!({ "type": "string", "description": "The chip: a preset or a file." }));
     let mut techniques = Map::new();
+    let mut physics = Map::new();
     for section in table() {
         let mut keys = Map::new();
         keys.insert(
@@ -60,13 +61,17 @@ pub fn json_schema() -> String {
             keys.insert(key.name.into(), schema);
         }
         let schema = json!({ "type": "object", "description": prose(section.doc), "properties": keys, "additionalProperties": false });
-        match section.path.strip_prefix("techniques.") {
-            Some(technique) => techniques.insert(technique.into(), schema),
+        match section.path.split_once('.') {
+            Some(("techniques", technique)) => techniques.insert(technique.into(), schema),
+            Some((_, effect)) => physics.insert(effect.into(), schema),
             None => properties.insert(section.path.into(), schema),
         };
     }
     let techniques = json!({ "type": "object", "description": "Techniques.", "properties": techniques, "additionalProperties": false });
     properties.insert("techniques".into(), techniques);
+    let physics =
+        json!({ "type": "object", "description": "The physics of the cells.", "properties": physics, "additionalProperties": false });
+    properties.insert("physics".into(), physics);
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Wordline chip or drive file",

@@ -58,6 +58,7 @@ macro_rules! sections {
             #[derive(Clone, Debug, Default)]
             pub(crate) struct Sections {
                 $( pub(crate) $field: $Name, )*
+                pub(crate) physics: crate::physics::Written,
             }
 
             impl Sections {
@@ -67,7 +68,7 @@ macro_rules! sections {
                         $( $(
                             ($path, stringify!($key)) => Some(<$Kind as Kind>::read(value).map(|value| self.$field.$key = Some(Set { value, origin }))),
                         )* )*
-                        _ => None,
+                        _ => self.physics.read(section, key, value, origin),
                     }
                 }
 
@@ -78,6 +79,7 @@ macro_rules! sections {
                             self.$field.$key.clone_from(&parent.$field.$key);
                         }
                     )* )*
+                    self.physics.inherit(&parent.physics);
                 }
 
                 /// Fills in defaults; says what is missing.
@@ -92,7 +94,7 @@ macro_rules! sections {
                         }; )*
                         (|| Some(filled::$Name { $( $key: $key?, )* }))()
                     }; )*
-                    Some(filled::Sections { $( $field: $field?, )* })
+                    Some(filled::Sections { $( $field: $field?, )* physics: self.physics })
                 }
             }
         }
@@ -113,24 +115,27 @@ macro_rules! sections {
             #[derive(Clone, Debug, PartialEq)]
             pub(crate) struct Sections {
                 $( pub(crate) $field: $Name, )*
+                pub(crate) physics: crate::physics::Written,
             }
 
             impl Sections {
                 /// All keys with their values, in the order of the table.
                 pub(crate) fn lines(&self) -> Vec<Line<'_>> {
-                    vec![ $( $( Line {
+                    let mut lines = vec![ $( $( Line {
                         section: $path,
                         key: stringify!($key),
                         value: self.$field.$key.value.write(),
                         origin: &self.$field.$key.origin,
-                    }, )* )* ]
+                    }, )* )* ];
+                    lines.extend(self.physics.lines());
+                    lines
                 }
             }
         }
 
         /// The table of keys, made as data.
         fn listed() -> Vec<SectionInfo> {
-            vec![ $( SectionInfo {
+            let mut listed = vec![ $( SectionInfo {
                 path: $path,
                 doc: &[$($section_doc),*],
                 of_chip: sections!(@$file),
@@ -141,7 +146,9 @@ macro_rules! sections {
                     default: sections!(@default $Kind $(, $default)?).map(|value: $Kind| value.write()),
                     schema: <$Kind as Kind>::schema(),
                 }, )* ],
-            }, )* ]
+            }, )* ];
+            listed.extend(crate::physics::sections());
+            listed
         }
     };
     (@default $Kind:ty) => { None::<$Kind> };

@@ -38,6 +38,16 @@ pub enum Stream {
     Construct = 8,
     /// Uncorrectable reads that a fault plan asks for.
     ReadFail = 9,
+    /// What sets a chip of a lot apart.
+    CellChip = 10,
+    /// What sets a block of a chip apart.
+    CellBlock = 11,
+    /// What sets an h-layer of a block apart.
+    CellLayer = 12,
+    /// Bit errors of pages.
+    CellErrors = 13,
+    /// Single cells, where each is drawn.
+    CellSample = 14,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -75,12 +75,14 @@ fn sources(tree: &Tree) -> Vec<Finding> {
 }
 
 /// The tables of a file with their names. What stands above the first table names files and describes; it is no number. Under `techniques` each technique is a
-/// table of its own, and which of them are there is a choice.
+/// table of its own, and which of them are there is a choice; under `physics` each effect is.
 fn sections(file: &toml::Table) -> Vec<(String, &toml::Table)> {
     let tables = file.iter().filter_map(|(name, value)| Some((name, value.as_table()?)));
-    let (techniques, plain): (Vec<_>, Vec<_>) = tables.partition(|(name, _)| *name == "techniques");
-    let below =
-        techniques.into_iter().flat_map(|(_, all)| all).filter_map(|(name, value)| Some((format!("techniques.{name}"), value.as_table()?)));
+    let (techniques, plain): (Vec<_>, Vec<_>) = tables.partition(|(name, _)| matches!(name.as_str(), "techniques" | "physics"));
+    let below = techniques
+        .into_iter()
+        .flat_map(|(group, all)| all.iter().map(move |(name, value)| (format!("{group}.{name}"), value)))
+        .filter_map(|(name, value)| Some((name, value.as_table()?)));
     plain.into_iter().map(|(name, table)| (name.clone(), table)).chain(below).collect()
 }
 

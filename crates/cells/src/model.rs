@@ -1,0 +1,155 @@
+//! A chip's cells, ready to be asked.
+
+use wordline_units::Celsius;
+
+use crate::arrhenius::acceleration;
+use crate::condition::Condition;
+use crate::erase::Erase;
+use crate::physics::{Fault, Physics};
+use crate::program::{Course, LEVELS, Program, Settings};
+use crate::variation::{Block, Layer, Traits};
+use crate::wear::History;
+use crate::wordline::{References, Wordline};
+
+/// The cells of a kind of chip: its physics, and what can be worked out once for all its blocks. Nothing is allocated after [`Model::new`].
+#[derive(Clone, Debug)]
+pub struct Model {
+    physics: Physics,
+    layers: Vec<Layer>,
+    /// For each page the boundaries it is read at, rising.
+    bounds: [Vec<u8>; 4],
+    codes: Vec<u8>,
+    fast: f64,
+    slow: f64,
+}
+
+impl Model {
+    /// Checks the physics and prepares it.
+    ///
+    /// # Errors
+    /// As [`Physics::check`].
+    pub fn new(physics: &Physics) -> Result<Model, Vec<Fault>> {
+        physics.check()?;
+        let codes: Vec<u8> = physics.states.coding.iter().map(|&code| code as u8).collect();
+        let bounds = core::array::from_fn(|page| {
+            (1..codes.len()).filter(|&state| (codes[state] ^ codes[state - 1]) >> page & 1 == 1).map(|state| state as u8).collect()
+        });
+        Ok(Model {
+            layers: crate::variation::layers(physics),
+            bounds,
+            codes,
+            fast: crate::program::fast_z(physics),
+            slow: crate::program::slow_z(physics),
+            physics: physics.clone(),
+        })
+    }
+
+    /// The parameters.
+    pub fn physics(&self) -> &Physics {
+        &self.physics
+    }
+
+    /// The layers of a block by design, topmost first.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// A block of a chip of the lot with this seed.
+    pub fn block(&self, seed: u64, chip: u32, block: u32) -> Block {
+        Block::new(&self.physics, seed, chip, block)
+    }
+
+    /// What sets the wordlines of an h-layer of a block apart. Layer 0 is the topmost.
+    pub fn traits(&self, block: &Block, layer: u32) -> Traits {
+        block.traits(&self.physics, &self.layers[layer as usize], layer)
+    }
+
+    /// The reference wordline: an average layer of an average block.
+    pub fn typical(&self) -> Traits {
+        Traits { wear: 1.0, gentle: crate::erase::gentle_stress(&self.physics.ispe, 0.0), noise: 1.0, loss: 1.0, speed: 0.0 }
+    }
+
+    /// A history of normal cycles with equal dwell, set by decree. `dwell` in seconds.
+    pub fn cycled(&self, cycles: f64, dwell: f64, at: Celsius) -> History {
+        History::cycled(&self.physics, cycles, dwell, at)
+    }
+
+    /// Retention at the reference temperature that loses as much charge as `seconds` at `at`.
+    pub fn kept(&self, seconds: f64, at: Celsius) -> f64 {
+        seconds * acceleration(self.physics.retention.energy, at, Celsius(self.physics.retention.temperature))
+    }
+
+    /// Wear of a wordline, in reference cycles.
+    pub fn wear(&self, traits: &Traits, history: &History) -> f64 {
+        crate::wear::wear(&self.physics, traits, history)
+    }
+
+    /// Where the cells of a wordline stand in its condition.
+    pub fn wordline(&self, traits: &Traits, condition: &Condition) -> Wordline {
+        Wordline::new(self, traits, condition)
+    }
+
+    /// What programming a wordline is like.
+    pub fn program(&self, traits: &Traits, history: &History, settings: &Settings) -> Program {
+        let course = self.course(traits, self.wear(traits, history), settings);
+        crate::program::program(&self.physics, &course, self.fast, settings)
+    }
+
+    /// What erasing a block is like. Its most worn wordline decides.
+    pub fn erase(&self, block: &Block, history: &History) -> Erase {
+        let worst = (0..self.physics.shape.layers).map(|layer| self.wear(&self.traits(block, layer), history)).fold(0.0, f64::max);
+        crate::erase::erase(&self.physics, worst)
+    }
+
+    /// Wear of a gentle erase relative to that of a normal one, programs included.
+    pub fn low_stress_coefficient(&self, traits: &Traits) -> f64 {
+        crate::wear::low_stress_coefficient(&self.physics, traits)
+    }
+
+    /// Entries of the vendor's retry table, after the default.
+    pub fn retry_entries(&self) -> u32 {
+        self.physics.retry.entries as u32
+    }
+
+    /// The references of an entry of the vendor's table; 0 is the default.
+    pub fn references(&self, entry: u32) -> References {
+        let mut references = [0.0; LEVELS];
+        for (number, (start, step)) in self.physics.states.references.iter().zip(&self.physics.retry.step).enumerate() {
+            references[number] = start + step * f64::from(entry);
+        }
+        references
+    }
+
+    /// Codewords in a page.
+    pub fn codewords(&self) -> f64 {
+        (self.physics.shape.page.0 as f64 / self.physics.ecc.codeword).max(1.0)
+    }
+
+    /// Bits of a codeword, its share of the spare area included.
+    pub fn codeword_bits(&self) -> f64 {
+        f64::from(self.physics.shape.cells()) / self.codewords()
+    }
+
+    /// Raw bit error rate at which a codeword has, in the mean, as many errors as can be corrected.
+    pub fn limit(&self) -> f64 {
+        self.physics.ecc.correctable / self.codeword_bits()
+    }
+
+    /// The boundaries a page is read at, rising; 1 is R1.
+    pub fn bounds(&self, page: u32) -> &[u8] {
+        &self.bounds[page as usize]
+    }
+
+    pub(crate) fn codes(&self) -> &[u8] {
+        &self.codes
+    }
+
+    /// Width of what program-verify leaves above the verify level, in mV.
+    pub(crate) fn placement(&self) -> f64 {
+        self.physics.states.placement * self.physics.ispp.gain * self.physics.ispp.step
+    }
+
+    pub(crate) fn course(&self, traits: &Traits, wear: f64, settings: &Settings) -> Course {
+        Course::new(&self.physics, traits, wear, settings, self.slow)
+    }
+}

@@ -1,0 +1,125 @@
+//! Which sets of parameters make no chip.
+
+use super::{Physics, Unit};
+
+/// What is wrong with a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its section: `"wear"` for `[physics.wear]`.
+    pub section: &'static str,
+    /// Its key in the section.
+    pub key: &'static str,
+    /// What is wrong, and what was expected.
+    pub what: String,
+}
+
+/// No threshold, reference or window of a flash cell is further from zero than this.
+const VOLT_MAX: f64 = 30_000.0;
+
+impl Physics {
+    /// Whether this set can be a chip.
+    ///
+    /// # Errors
+    /// All that is wrong, in the order of [`Physics::PARAMETERS`].
+    pub fn check(&self) -> Result<(), Vec<Fault>> {
+        let mut faults = Vec::new();
+        for parameter in Physics::PARAMETERS {
+            let mut refuse = |what: String| faults.push(Fault { section: parameter.section, key: parameter.key, what });
+            let numbers = self.get(parameter.section, parameter.key).unwrap_or_default();
+            if numbers.is_empty() || numbers.iter().any(|number| !number.is_finite()) {
+                refuse("is not set".into());
+                continue;
+            }
+            if let Some(what) = numbers.iter().find_map(|number| unfit(parameter.unit, *number)) {
+                refuse(what);
+            } else if let Some(what) = self.rule(parameter.section, parameter.key, &numbers) {
+                refuse(what);
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn rule(&self, section: &str, key: &str, numbers: &[f64]) -> Option<String> {
+        let (states, first) = (self.shape.states(), numbers[0]);
+        let expect = |right: bool, what: String| if right { None } else { Some(what) };
+        let length = |wanted: usize| {
+            expect(
+                numbers.len() == wanted,
+                format!("lists {} values: expected {wanted}, as {} has {states} states", numbers.len(), self.shape.cell.name()),
+            )
+        };
+        let rising = || {
+            let hole = numbers.windows(2).find(|pair| pair[1] <= pair[0])?;
+            Some(format!("{} mV comes after {} mV: expected levels that rise", hole[1], hole[0]))
+        };
+        let positive = || expect(first > 0.0, format!("is {first}: expected a value greater than zero"));
+        match (section, key) {
+            ("states", "verify") => length(states - 1).or_else(rising).or_else(|| {
+                let erased = self.states.erased_mean;
+                expect(erased.is_nan() || first > erased, format!("begins at {first} mV, below the erased state's mean, {erased} mV"))
+            }),
+            ("states", "references") => length(states - 1).or_else(rising),
+            ("retry", "step") => length(states - 1),
+            ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
+            ("states", "erased_sigma" | "noise" | "placement")
+            | ("ispp", "step" | "gain" | "speed" | "pulse")
+            | ("ispe", "depth" | "pulse" | "stress_scale" | "suspend_power")
+            | ("wear", "reference" | "noise_power" | "lift_power")
+            | ("ecc", "codeword" | "correctable")
+            | ("recovery" | "retention", "start")
+            | ("recovery", "deep_start")
+            | ("read_disturb", "reads" | "power" | "reach")
+            | ("open_interval", "time" | "power")
+            | ("flag", "sigma" | "time" | "step" | "years" | "disturb_scale" | "disturb_dose")
+            | ("select", "sigma" | "time" | "step" | "start")
+            | ("tails", "upper_length" | "lower_length" | "erased_length")
+            | ("ispp", "wear_speed_scale")
+            | ("profile", "rugged_width" | "edge_decay") => positive(),
+            ("ispp", "window") => expect(first >= self.ispp.step, format!("is {first} mV, less than one step of {} mV", self.ispp.step)),
+            ("recovery", "end") => {
+                expect(first > self.recovery.start, format!("is {first} s, not after recovery.start, {} s", self.recovery.start))
+            }
+            ("profile", "taper") => expect(first < 1.0, "is 100 % or more: no hole is left at the bottom".into()),
+            _ => None,
+        }
+    }
+}
+
+fn unfit(unit: Unit, number: f64) -> Option<String> {
+    match unit {
+        Unit::Share if !(0.0..=1.0).contains(&number) => Some(format!("is {} %: expected a share from 0 % to 100 %", number * 100.0)),
+        Unit::Millivolts | Unit::MillivoltList if number.abs() > VOLT_MAX => {
+            Some(format!("is {number} mV: no cell sees more than {VOLT_MAX} mV"))
+        }
+        Unit::Celsius if !(-273.15..=1_000.0).contains(&number) => Some(format!("is {number} C: no chip is kept at that temperature")),
+        Unit::ElectronVolts if !(0.0..=10.0).contains(&number) => Some(format!("is {number} eV: expected an energy up to 10 eV")),
+        Unit::Seconds | Unit::Microseconds | Unit::Cycles | Unit::Bits if number < 0.0 => {
+            Some(format!("is {number}: expected no less than zero"))
+        }
+        Unit::Codes if number < 0.0 || number != libm::floor(number) => Some(format!("lists {number}: expected whole numbers")),
+        Unit::Number
+        | Unit::Share
+        | Unit::Millivolts
+        | Unit::MillivoltsPerKelvin
+        | Unit::ElectronVolts
+        | Unit::Celsius
+        | Unit::Seconds
+        | Unit::Microseconds
+        | Unit::Cycles
+        | Unit::Bits
+        | Unit::Codes
+        | Unit::MillivoltList => None,
+    }
+}
+
+/// Each state has its own bits, and neighbours differ in one of them.
+fn coding(numbers: &[f64], states: usize) -> Option<String> {
+    let codes: Vec<u32> = numbers.iter().map(|&number| number as u32).collect();
+    if let Some(code) = codes.iter().find(|&&code| code as usize >= states) {
+        return Some(format!("lists {code}: expected bits below {states}"));
+    }
+    if let Some(pair) = codes.windows(2).find(|pair| (pair[0] ^ pair[1]).count_ones() != 1) {
+        return Some(format!("{} and {} are neighbours and differ in more than one bit: expected a Gray code", pair[0], pair[1]));
+    }
+    (1..states).find(|&state| codes[..state].contains(&codes[state])).map(|state| format!("lists {} twice", codes[state]))
+}

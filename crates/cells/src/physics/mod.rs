@@ -1,0 +1,379 @@
+//! The parameters of a chip's cells: plain data, filled from a chip file.
+//!
+//! No number of physics stands in code. The equations that use these are in the modules named after them, and `docs/models/` explains them.
+
+mod check;
+mod table;
+
+use wordline_units::{Bytes, CellKind};
+
+pub use check::Fault;
+pub use table::{Parameter, Unit};
+
+use table::{Held, field, parameters};
+
+/// The shape of a block and what a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bits per cell.
+    pub cell: CellKind,
+    /// Horizontal layers in a block; layer 0 is the topmost.
+    pub layers: u32,
+    /// Wordlines in an h-layer.
+    pub wordlines_per_layer: u32,
+    /// User bytes in a page.
+    pub page: Bytes,
+    /// Spare bytes in a page.
+    pub spare: Bytes,
+}
+
+impl Shape {
+    /// Wordlines in a block.
+    pub const fn wordlines(&self) -> u32 {
+        self.layers * self.wordlines_per_layer
+    }
+
+    /// Cells on a wordline: one for each bit of a page with its spare area.
+    pub const fn cells(&self) -> u32 {
+        ((self.page.0 + self.spare.0) * 8) as u32
+    }
+
+    /// States of a cell.
+    pub const fn states(&self) -> usize {
+        1 << self.cell.bits()
+    }
+}
+
+parameters! {
+    /// Where the states of a cell stand when it has just been programmed.
+    states: States {
+        /// Mean threshold voltage of erased cells, programmed neighbours included.
+        erased_mean: Millivolts;
+        /// Standard deviation of erased cells.
+        erased_sigma: Millivolts;
+        /// Verify level of each programmed state, lowest first: where its distribution begins.
+        verify: MillivoltList;
+        /// Width of what program-verify leaves above the verify level, as a share of the shift of one loop.
+        placement: Share;
+        /// Standard deviation of everything that is added to it on a fresh wordline of the reference layer: read noise, interference, random telegraph noise.
+        noise: Millivolts;
+        /// How much wider the noise of the highest state is: deviation, relative.
+        top_noise: Number;
+        /// Gate voltage of unselected wordlines during a read, V_READ.
+        pass: Millivolts;
+        /// The bits of each state, from the erased one up; bit 0 is the LSB page.
+        coding: Codes;
+        /// Read references the chip starts with, R1 first.
+        references: MillivoltList;
+    }
+
+    /// The few cells that stand apart from the others of their state. Their distance from the core is exponential.
+    tails: Tails {
+        /// Share of programmed cells in the upper tail, fresh: cells that jumped past their verify level.
+        upper_share: Share;
+        /// Mean distance of the upper tail.
+        upper_length: Millivolts;
+        /// How much the upper tail's share grows by `wear.reference` cycles of wear, relative.
+        upper_wear: Number;
+        /// Share of programmed cells in the lower tail, fresh and unretained.
+        lower_share: Share;
+        /// Mean distance of the lower tail.
+        lower_length: Millivolts;
+        /// How much the lower tail's share grows for each noise deviation of charge lost, relative.
+        lower_loss: Number;
+        /// Share of erased cells in their upper tail, fresh.
+        erased_share: Share;
+        /// Mean distance of the erased cells' tail.
+        erased_length: Millivolts;
+    }
+
+    /// The shape of the channel holes over the height of a block.
+    profile: Profile {
+        /// How much narrower the hole is at the bottom than at the top.
+        taper: Share;
+        /// How much the field of a layer follows the inverse of its diameter.
+        curvature: Number;
+        /// Field added by the worst ellipse: in the middle of the band of rugged holes.
+        rugged: Number;
+        /// Where that band is: 0 at the bottom, 1 at the top.
+        rugged_height: Number;
+        /// How wide it is: standard deviation, in heights of the block.
+        rugged_width: Number;
+        /// How fast the influence of a block's edges decays, in layers.
+        edge_decay: Number;
+        /// How much wider the noise is for each unit of field above the mean.
+        noise_field: Number;
+        /// How much wider the noise is in the outermost layers.
+        noise_edge: Number;
+        /// How much more charge the outermost layers lose: their neighbour is a select line, which leaves charge room to spread.
+        loss_edge: Number;
+        /// How much more charge is lost for each unit of field above the mean.
+        loss_field: Number;
+        /// How much faster a layer programs for each unit of field above the mean.
+        speed_field: Millivolts;
+    }
+
+    /// How blocks and chips of a lot differ. All are standard deviations of bounded bell-shaped draws.
+    variation: Variation {
+        /// Natural logarithm of wear per cycle: chips.
+        wear_chip: Number;
+        /// Natural logarithm of wear per cycle: blocks of a chip.
+        wear_block: Number;
+        /// Natural logarithm of wear per cycle: what the edge of the wafer adds to its centre, where the oxide is thinner.
+        wear_wafer: Number;
+        /// Natural logarithm of wear per cycle: h-layers of a block.
+        wear_layer: Number;
+        /// Natural logarithm of the noise: blocks.
+        noise_block: Number;
+        /// Natural logarithm of the noise: h-layers of a block.
+        noise_layer: Number;
+        /// Natural logarithm of how strongly the layer profile shows in a block.
+        profile_block: Number;
+        /// Program speed: h-layers of a block.
+        speed_layer: Millivolts;
+        /// Natural logarithm of the charge lost: blocks.
+        loss_block: Number;
+    }
+
+    /// Programming by incremental step pulses.
+    ispp: Ispp {
+        /// Threshold voltage of a nominal cell after the first pulse.
+        first: Millivolts;
+        /// Control-gate step from loop to loop.
+        step: Millivolts;
+        /// Control-gate window, V_final − V_start.
+        window: Millivolts;
+        /// Threshold voltage gained for each millivolt of step.
+        gain: Number;
+        /// Standard deviation of the program speed of a wordline's cells.
+        speed: Millivolts;
+        /// Time of one pulse.
+        pulse: Microseconds;
+        /// Time of one verify.
+        verify: Microseconds;
+        /// Share of a wordline's cells that may stay short of their level when a program ends as done.
+        short_cells: Share;
+        /// How much faster worn cells program, at most.
+        wear_speed: Millivolts;
+        /// Wear after which most of that is reached.
+        wear_speed_scale: Cycles;
+        /// Disturb: rise of erased cells of the wordline for each loop.
+        disturb: Millivolts;
+    }
+
+    /// Erasing by incremental step pulses.
+    ispe: Ispe {
+        /// Voltage between channel and control gates.
+        voltage: Millivolts;
+        /// Control-gate voltage of a wordline that is erased gently.
+        gentle_gate: Millivolts;
+        /// Field dependence: e-fold of the stress for this much less voltage, at the mean field.
+        stress_scale: Millivolts;
+        /// Time of one erase pulse with its ramps.
+        pulse: Microseconds;
+        /// Time of one erase verify.
+        verify: Microseconds;
+        /// How far one pulse goes, as a share of the way from programmed to erased of a fresh block.
+        depth: Share;
+        /// How much the way grows by `wear.reference` cycles of wear.
+        wear: Number;
+        /// Exponent of that growth.
+        wear_power: Number;
+        /// How much stress the ramps of 100 suspensions add to an erase, relative to a whole one.
+        suspend: Number;
+        /// Exponent of that stress in the number of suspensions.
+        suspend_power: Number;
+        /// Time a suspended erase needs to ramp down and up again.
+        suspend_time: Microseconds;
+        /// Shift of the erased cells of a wordline erased gently.
+        gentle_shift: Millivolts;
+    }
+
+    /// Traps in the tunnel oxide.
+    wear: Wear {
+        /// Share of the wear of a cycle that its erase causes; the rest is the program's.
+        erase_share: Share;
+        /// How much the field of a layer raises its wear: e-folds for each unit of field above the mean.
+        field: Number;
+        /// Cycles the growth laws are written for.
+        reference: Cycles;
+        /// Growth of the noise variance by `reference` cycles, relative.
+        noise: Number;
+        /// Exponent of that growth.
+        noise_power: Number;
+        /// Rise of the lowest programmed state by `reference` cycles; falls to nothing at the highest.
+        lift: Millivolts;
+        /// Rise of the erased state by `reference` cycles.
+        erased_lift: Millivolts;
+        /// Growth of the erased state's deviation by `reference` cycles, relative.
+        erased_noise: Number;
+        /// Exponent of these three.
+        lift_power: Number;
+    }
+
+    /// Traps heal while a block rests between its erases.
+    recovery: Recovery {
+        /// Share of a cycle's traps that heals for each e-fold of effective dwell time at 30 °C.
+        share: Share;
+        /// Dwell below which nothing heals.
+        start: Seconds;
+        /// Dwell above which almost nothing more heals.
+        end: Seconds;
+        /// Share of all traps that heals for each e-fold of a long rest.
+        deep_share: Share;
+        /// Rest below which old traps do not heal.
+        deep_start: Seconds;
+        /// Activation energy.
+        energy: ElectronVolts;
+    }
+
+    /// Charge leaks while data are kept.
+    retention: Retention {
+        /// Charge the highest state loses for each e-fold of time, fresh.
+        loss: Millivolts;
+        /// Time before which nothing is lost.
+        start: Seconds;
+        /// Voltage of the state that neither loses nor gains.
+        neutral: Millivolts;
+        /// How much faster a wordline with `wear.reference` cycles of wear loses charge, relative.
+        wear: Number;
+        /// Exponent of that.
+        wear_power: Number;
+        /// Deviation of the loss between cells, as a share of the loss.
+        spread: Share;
+        /// Activation energy.
+        energy: ElectronVolts;
+        /// Temperature at which times are given.
+        temperature: Celsius;
+    }
+
+    /// Reading a block lifts the low states of its other wordlines.
+    read_disturb: ReadDisturb {
+        /// Rise of the erased state by `reads` reads of its block, fresh.
+        lift: Millivolts;
+        /// Reads that makes.
+        reads: Number;
+        /// Exponent in the number of reads.
+        power: Number;
+        /// How much stronger it is after `wear.reference` cycles, relative.
+        wear: Number;
+        /// Voltage above the erased state over which it falls by e.
+        reach: Millivolts;
+    }
+
+    /// A block that was erased long before it is programmed.
+    open_interval: OpenInterval {
+        /// Noise variance added when the interval is `time`, relative to fresh.
+        noise: Number;
+        /// The longest interval that was measured.
+        time: Seconds;
+        /// Exponent in time.
+        power: Number;
+    }
+
+    /// Programming and reading at different temperatures.
+    temperature: Temperature {
+        /// Shift of the highest state for each kelvin by which a read is warmer than the program was.
+        shift: MillivoltsPerKelvin;
+        /// Shift of the lowest programmed state.
+        low_shift: MillivoltsPerKelvin;
+        /// Deviation of the shift between cells, as a share of the shift.
+        spread: Share;
+    }
+
+    /// What neighbours do to a wordline.
+    interference: Interference {
+        /// Rise of the lowest programmed state when the next layer is programmed after it.
+        shift: Millivolts;
+        /// Deviation of the rise, for each state alike.
+        spread: Millivolts;
+    }
+
+    /// A page that is reprogrammed in one shot to destroy another page of its wordline.
+    reprogram: Reprogram {
+        /// How far past the level it should reach the mean of the shifted cells stands.
+        overshoot: Millivolts;
+        /// Standard deviation of the shifted cells.
+        sigma: Millivolts;
+        /// Standard deviation of the shift between wordlines.
+        wordline_sigma: Millivolts;
+        /// Rise of all other cells of the wordline.
+        disturb: Millivolts;
+        /// How much faster shifted cells lose charge.
+        loss: Number;
+    }
+
+    /// Flag cells of a page lock, programmed as SLC in one shot.
+    flag: Flag {
+        /// Mean threshold voltage after `time` at the lowest voltage.
+        mean: Millivolts;
+        /// Standard deviation.
+        sigma: Millivolts;
+        /// Control-gate voltage step of the design space.
+        step: Millivolts;
+        /// Shift for each e-fold of pulse time.
+        time_gain: Millivolts;
+        /// The pulse time `mean` is given for.
+        time: Microseconds;
+        /// Reference a flag is read at.
+        reference: Millivolts;
+        /// Mean charge a programmed flag loses in `years` at 30 °C after 1K cycles.
+        loss: Millivolts;
+        /// Standard deviation of that loss.
+        loss_sigma: Millivolts;
+        /// The time that loss is given for.
+        years: Number;
+        /// Noise variance added to the data cells of the wordline by a pulse of `disturb_dose` steps, relative.
+        disturb: Number;
+        /// Steps above the lowest voltage, at `time`, at which the disturb is as given.
+        disturb_dose: Number;
+        /// Exponent of the disturb in dose.
+        disturb_power: Number;
+        /// Steps that raise the dose by e.
+        disturb_scale: Number;
+    }
+
+    /// Select cells of a block lock.
+    select: Select {
+        /// Centre threshold voltage after `time` at the lowest voltage of the design space.
+        centre: Millivolts;
+        /// Standard deviation of the select cells.
+        sigma: Millivolts;
+        /// Voltage step of the design space.
+        step: Millivolts;
+        /// Threshold voltage gained for each millivolt of program voltage.
+        gain: Number;
+        /// Shift for each e-fold of pulse time.
+        time_gain: Millivolts;
+        /// The pulse time `centre` is given for.
+        time: Microseconds;
+        /// Gate voltage of the select line during a read: cells above it block their bit line.
+        gate: Millivolts;
+        /// Voltage of an unprogrammed select transistor.
+        resting: Millivolts;
+        /// Share of the shift lost for each e-fold of time.
+        loss: Share;
+        /// Time before which nothing is lost.
+        start: Seconds;
+    }
+
+    /// What a read brings out, and what corrects it.
+    ecc: Ecc {
+        /// User bytes of a codeword.
+        codeword: Number;
+        /// Bits that can be corrected in it.
+        correctable: Bits;
+        /// Standard deviation, between two reads of a page, of the errors in a codeword of a fresh block: random telegraph noise.
+        telegraph: Bits;
+        /// How much it grows by `wear.reference` cycles of wear, relative.
+        telegraph_wear: Number;
+    }
+
+    /// The vendor's read-retry table.
+    retry: Retry {
+        /// Entries after the default.
+        entries: Number;
+        /// Shift of each reference from entry to entry, R1 first.
+        step: MillivoltList;
+    }
+}

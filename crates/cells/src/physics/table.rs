@@ -1,0 +1,148 @@
+//! The machinery behind [`Physics`](super::Physics): one macro makes, from one list of parameters, the structs and the table that files are read by.
+
+/// What a parameter is measured in. Every number is held in the unit named here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A plain number without a unit.
+    Number,
+    /// A share of a whole, held as a fraction: 0.2 for 20 %.
+    Share,
+    /// Millivolts.
+    Millivolts,
+    /// Millivolts per kelvin.
+    MillivoltsPerKelvin,
+    /// Electronvolts.
+    ElectronVolts,
+    /// Degrees Celsius.
+    Celsius,
+    /// Seconds.
+    Seconds,
+    /// Microseconds.
+    Microseconds,
+    /// Erase and program cycles.
+    Cycles,
+    /// Bits.
+    Bits,
+    /// A list of plain whole numbers.
+    Codes,
+    /// A list of millivolts.
+    MillivoltList,
+}
+
+impl Unit {
+    /// Whether the parameter is a list.
+    pub const fn is_list(self) -> bool {
+        matches!(self, Unit::Codes | Unit::MillivoltList)
+    }
+}
+
+/// Everything there is to know about a parameter without having a value for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its section: `"wear"` for `[physics.wear]`.
+    pub section: &'static str,
+    /// Its key in the section.
+    pub key: &'static str,
+    /// What it is measured in.
+    pub unit: Unit,
+    /// What it means, line by line.
+    pub doc: &'static [&'static str],
+}
+
+/// The type of a field that has a unit.
+macro_rules! field {
+    (Codes) => { Vec<f64> };
+    (MillivoltList) => { Vec<f64> };
+    ($other:ident) => { f64 };
+}
+
+/// How a field is read and written as a list of numbers.
+pub(crate) trait Held: Sized {
+    fn unset() -> Self;
+    fn numbers(&self) -> Vec<f64>;
+    fn take(&mut self, numbers: &[f64]);
+}
+
+impl Held for f64 {
+    fn unset() -> f64 {
+        f64::NAN
+    }
+    fn numbers(&self) -> Vec<f64> {
+        vec![*self]
+    }
+    fn take(&mut self, numbers: &[f64]) {
+        *self = numbers.first().copied().unwrap_or(f64::NAN);
+    }
+}
+
+impl Held for Vec<f64> {
+    fn unset() -> Vec<f64> {
+        Vec::new()
+    }
+    fn numbers(&self) -> Vec<f64> {
+        self.clone()
+    }
+    fn take(&mut self, numbers: &[f64]) {
+        *self = numbers.to_vec();
+    }
+}
+
+macro_rules! parameters {
+    ($(
+        $(#[doc = $section_doc:literal])*
+        $section:ident: $Name:ident {
+            $( $(#[doc = $doc:literal])* $key:ident: $unit:ident; )*
+        }
+    )*) => {
+        $(
+            $(#[doc = $section_doc])*
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct $Name {
+                $( $(#[doc = $doc])* pub $key: field!($unit), )*
+            }
+        )*
+
+        /// Every physical parameter of a chip: plain data, one struct for each effect. See `chips/tlc48.toml` for a complete set with sources.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Physics {
+            /// The shape of a block and what a cell holds: from `[geometry]` of the chip file.
+            pub shape: Shape,
+            $( $(#[doc = $section_doc])* pub $section: $Name, )*
+        }
+
+        impl Physics {
+            /// All parameters there are, in the order of the reference.
+            pub const PARAMETERS: &'static [Parameter] = &[
+                $( $( Parameter { section: stringify!($section), key: stringify!($key), unit: Unit::$unit, doc: &[$($doc),*] }, )* )*
+            ];
+
+            /// All sections, each with what it is about.
+            pub const SECTIONS: &'static [(&'static str, &'static [&'static str])] =
+                &[ $( (stringify!($section), &[$($section_doc),*]), )* ];
+
+            /// A set in which nothing is set: numbers are NaN and lists are empty, which [`Physics::check`] refuses.
+            pub fn unset(shape: Shape) -> Physics {
+                Physics { shape, $( $section: $Name { $( $key: Held::unset(), )* }, )* }
+            }
+
+            /// The value of a parameter: one number, or all of a list. `None`: there is no such parameter.
+            pub fn get(&self, section: &str, key: &str) -> Option<Vec<f64>> {
+                match (section, key) {
+                    $( $( (stringify!($section), stringify!($key)) => Some(self.$section.$key.numbers()), )* )*
+                    _ => None,
+                }
+            }
+
+            /// Sets a parameter, in the unit [`Physics::PARAMETERS`] names. Says whether there is one of that name.
+            pub fn set(&mut self, section: &str, key: &str, numbers: &[f64]) -> bool {
+                match (section, key) {
+                    $( $( (stringify!($section), stringify!($key)) => self.$section.$key.take(numbers), )* )*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+pub(crate) use {field, parameters};

@@ -1,0 +1,173 @@
+//! Programming by incremental step pulses (ISPP), as micro-operations: which loop verifies what, how long it takes, which cells it leaves in the wrong place.
+//!
+//! The cells of a wordline differ in speed. After loop `i` a cell whose speed is `x` stands at
+//!
+//! ```text
+//! V(i, x) = first + gain·start_margin + (i − 1)·gain·step + speed(layer, wear) + x          x ~ N(0, speed)
+//! ```
+//!
+//! unless a verify has stopped it: a verify of state s in loop i stops its cells above `verify[s]`, and slows those close below it, so that what is left above
+//! the level is `placement` of a loop's shift and not all of it (bit-line slow-down, as in quick pass write).
+//!
+//! - Loops: `round((window − margins)/step)`, or fewer where no more than `short_cells` are left (003 §2.2).
+//! - t_PROG = Σ (pulse + k_i·verify), k_i: states verified in loop i (003 Eq 1).
+//! - Verifies skipped beyond the loop in which the fastest cells arrive let those run past their level (003 §4.1.1).
+//! - A margin on V_start lets fast cells land past their level in the first loop; one on V_final leaves slow cells short (003 §4.1.2).
+//!
+//! Known wrong: 003's two voltage examples imply a window of 1,625 mV, in which seven states cannot stand at a volt of threshold for a volt of control gate;
+//! `gain` is therefore greater than one, and the margins are to be read in 003's scale.
+
+use crate::physics::{Ispp, Physics};
+use crate::special::{density, tail, tail_inverse};
+use crate::variation::Traits;
+
+/// The most programmed states of a cell.
+pub const LEVELS: usize = 15;
+/// The most loops a program can have.
+pub const LOOPS: usize = 64;
+
+/// How a wordline is to be programmed. [`Default`]: as the chip does by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// V_start is raised by this, in mV.
+    pub start_margin: f32,
+    /// V_final is lowered by this, in mV.
+    pub final_margin: f32,
+    /// Verifies skipped for each programmed state, lowest first: its first verify is in the loop after.
+    pub skip: [u8; LEVELS],
+}
+
+impl Settings {
+    /// Whether anything differs from what the chip does by itself.
+    pub fn is_default(&self) -> bool {
+        *self == Settings::default()
+    }
+}
+
+/// A few cells that stand elsewhere than their state: a share of the state's cells, and where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stray {
+    /// Share of the state's cells.
+    pub share: f64,
+    /// Their mean threshold voltage.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub sigma: f64,
+}
+
+/// What a program of a wordline was like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Program {
+    /// Loops.
+    pub loops: u32,
+    /// Verifies in each loop, k_i.
+    pub verifies: [u8; LOOPS],
+    /// For each state the loop in which its fastest cells arrive, L_min, counted from the first pulse.
+    pub first: [u8; LEVELS],
+    /// For each state the loop in which it is done, L_max, counted from the first pulse.
+    pub last: [u8; LEVELS],
+    /// t_PROG in microseconds.
+    pub time: f64,
+}
+
+/// The numbers of a program that all its states share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    /// Threshold voltage of a nominal cell after the first pulse.
+    first: f64,
+    /// Shift for each loop.
+    shift: f64,
+    /// Deviation of the cells' speed.
+    speed: f64,
+    /// Loops there are at most.
+    pub(crate) loops_max: u32,
+    /// `z` of the cells that may stay short.
+    slow: f64,
+}
+
+impl Course {
+    pub(crate) fn new(physics: &Physics, traits: &Traits, wear: f64, settings: &Settings, slow: f64) -> Course {
+        let ispp = &physics.ispp;
+        let margins = f64::from(settings.start_margin) + f64::from(settings.final_margin);
+        let loops = libm::round((ispp.window - margins) / ispp.step);
+        Course {
+            first: ispp.first + ispp.gain * f64::from(settings.start_margin) + traits.speed + wear_speed(ispp, wear),
+            shift: ispp.gain * ispp.step,
+            speed: ispp.speed,
+            loops_max: loops.clamp(1.0, LOOPS as f64) as u32,
+            slow,
+        }
+    }
+
+    /// Where a nominal cell stands after a loop, counted from 1.
+    fn nominal(&self, pulse: u32) -> f64 {
+        self.first + f64::from(pulse - 1) * self.shift
+    }
+
+    /// The first loop after which a cell `z` deviations faster than nominal stands at `level` or above.
+    fn reaches(&self, level: f64, z: f64) -> u32 {
+        let loops = libm::ceil((level - self.first - z * self.speed) / self.shift) + 1.0;
+        loops.clamp(1.0, LOOPS as f64) as u32
+    }
+
+    /// The loops a program takes whose highest state begins at `top`.
+    pub(crate) fn loops(&self, top: f64) -> u32 {
+        self.reaches(top, -self.slow).min(self.loops_max)
+    }
+
+    /// Cells of a state that begins at `level` and that were first verified in loop `verified` when they were already past what a verify leaves.
+    pub(crate) fn past(&self, level: f64, placement: f64, verified: u32) -> Stray {
+        let nominal = self.nominal(verified);
+        cut((level + placement * self.shift - nominal) / self.speed, nominal, self.speed)
+    }
+
+    /// Cells of a state that begins at `level` that have not come there after `loops`.
+    pub(crate) fn short(&self, level: f64, loops: u32) -> Stray {
+        let nominal = self.nominal(loops);
+        let stray = cut((nominal - level) / self.speed, -nominal, self.speed);
+        Stray { mean: -stray.mean, ..stray }
+    }
+}
+
+/// The cells of N(mean, sigma) above `mean + z·sigma`: how many, and their own mean and deviation.
+fn cut(z: f64, mean: f64, sigma: f64) -> Stray {
+    let share = tail(z);
+    if share < 1e-14 {
+        return Stray::default();
+    }
+    let ratio = density(z) / share;
+    Stray { share, mean: mean + sigma * ratio, sigma: sigma * (1.0 + z * ratio - ratio * ratio).max(0.0).sqrt() }
+}
+
+/// How much faster worn cells program, in mV.
+pub fn wear_speed(ispp: &Ispp, wear: f64) -> f64 {
+    -ispp.wear_speed * libm::expm1(-wear / ispp.wear_speed_scale)
+}
+
+/// `z` of the slowest cells a program waits for: the rest, `short_cells` of a wordline, are of the highest state.
+pub(crate) fn slow_z(physics: &Physics) -> f64 {
+    tail_inverse((physics.ispp.short_cells * physics.shape.states() as f64).clamp(1e-12, 0.5))
+}
+
+/// `z` of the fastest cell a state is expected to have.
+pub(crate) fn fast_z(physics: &Physics) -> f64 {
+    tail_inverse((physics.shape.states() as f64 / f64::from(physics.shape.cells())).clamp(1e-12, 0.5))
+}
+
+/// Programs a wordline.
+pub(crate) fn program(physics: &Physics, course: &Course, fast: f64, settings: &Settings) -> Program {
+    let verify = &physics.states.verify;
+    let loops = course.loops(verify[verify.len() - 1]);
+    let mut program = Program { loops, verifies: [0; LOOPS], first: [0; LEVELS], last: [0; LEVELS], time: 0.0 };
+    for (state, &level) in verify.iter().enumerate() {
+        let first = course.reaches(level, fast).min(loops);
+        let last = course.reaches(level, -course.slow).min(loops);
+        (program.first[state], program.last[state]) = (first as u8, last as u8);
+        for pulse in u32::from(settings.skip[state]) + 1..=last {
+            program.verifies[pulse as usize - 1] += 1;
+        }
+    }
+    let verifies: u32 = program.verifies.iter().map(|&k| u32::from(k)).sum();
+    program.time = f64::from(loops) * physics.ispp.pulse + f64::from(verifies) * physics.ispp.verify;
+    program
+}

@@ -1,0 +1,124 @@
+//! Where the cells of one state stand.
+//!
+//! ```text
+//! V = low + width·u + sigma·x                 u uniform, x normal: what program-verify leaves, and noise
+//!   + (with probability upper.share)  an exponential distance upward
+//!   − (with probability lower.share)  an exponential distance downward
+//! ```
+//!
+//! plus strays that never came to the state or ran past it. The shape is that of measured histograms (`shared/reliability`): a Gaussian core whose tails beyond
+//! four deviations fall exponentially, the lower one growing with charge loss and with the state, the upper one with wear and against it.
+
+use crate::program::Stray;
+use crate::special::{tail, tail_exponential, tail_uniform};
+
+/// An exponential tail.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tail {
+    /// Share of the state's cells in it.
+    pub share: f64,
+    /// Mean distance from the core, in mV.
+    pub length: f64,
+}
+
+/// The distribution of one state's cells, in mV.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// Where the uniform part begins.
+    pub low: f64,
+    /// Its width.
+    pub width: f64,
+    /// Standard deviation of the normal part.
+    pub sigma: f64,
+    /// Cells far above.
+    pub upper: Tail,
+    /// Cells far below.
+    pub lower: Tail,
+    /// Cells that ran past the state while it was programmed.
+    pub past: Stray,
+    /// Cells that did not come to it.
+    pub short: Stray,
+}
+
+/// So many deviations away nothing is left of a core among the cells of a drive.
+const FAR: f64 = 9.0;
+/// So many mean lengths away nothing is left of a tail.
+const FAR_LENGTHS: f64 = 30.0;
+
+impl State {
+    /// Mean of the core.
+    pub fn mean(&self) -> f64 {
+        self.low + 0.5 * self.width
+    }
+
+    /// Standard deviation of the core.
+    pub fn deviation(&self) -> f64 {
+        (self.sigma * self.sigma + self.width * self.width / 12.0).sqrt()
+    }
+
+    /// Share of the state's cells above `v`.
+    pub fn above(&self, v: f64) -> f64 {
+        self.beyond(v, 1.0)
+    }
+
+    /// Share of the state's cells below `v`.
+    pub fn below(&self, v: f64) -> f64 {
+        self.beyond(v, -1.0)
+    }
+
+    /// The same upward (`side` 1) and, mirrored, downward (`side` −1).
+    fn beyond(&self, v: f64, side: f64) -> f64 {
+        let (near, far) = if side > 0.0 { (self.upper, self.lower) } else { (self.lower, self.upper) };
+        let deviation = self.deviation();
+        let distance = side * (v - self.mean());
+        let strays = self.past.share + self.short.share;
+        let mut share = 0.0;
+        if distance < FAR * deviation + FAR_LENGTHS * near.length {
+            let z = distance / deviation;
+            // The uniform part reaches half its width beyond the mean on either side.
+            let core = tail_uniform((distance + 0.5 * self.width) / self.sigma, self.width / self.sigma);
+            share = (1.0 - near.share - far.share) * core;
+            if near.share > 0.0 {
+                share += near.share * tail_exponential(z, deviation / near.length);
+            }
+            if far.share > 0.0 {
+                share += far.share * (1.0 - tail_exponential(-z, deviation / far.length));
+            }
+            share *= 1.0 - strays;
+        }
+        if strays > 0.0 {
+            for stray in [&self.past, &self.short] {
+                if stray.share > 0.0 {
+                    share += stray.share * tail(side * (v - stray.mean) / stray.sigma.max(1e-9));
+                }
+            }
+        }
+        share.clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_has_all_its_cells_on_one_side_or_the_other() {
+        let state = State {
+            low: 900.0,
+            width: 240.0,
+            sigma: 75.0,
+            upper: Tail { share: 0.02, length: 60.0 },
+            lower: Tail { share: 0.05, length: 90.0 },
+            past: Stray { share: 0.001, mean: 1700.0, sigma: 50.0 },
+            short: Stray { share: 0.002, mean: 700.0, sigma: 40.0 },
+        };
+        let mut last = 1.0;
+        for step in 0..400 {
+            let v = -500.0 + f64::from(step) * 10.0;
+            let (above, below) = (state.above(v), state.below(v));
+            assert!((above + below - 1.0).abs() < 1e-9, "{v}: {above} + {below}");
+            assert!(above <= last + 1e-12, "{v}");
+            last = above;
+        }
+    }
+}

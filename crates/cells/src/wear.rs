@@ -1,0 +1,109 @@
+//! Traps in the tunnel oxide: what cycles leave behind, and what rest takes away.
+//!
+//! Wear is counted in reference cycles: normal program/erase cycles of the reference wordline without rest between them.
+//!
+//! ```text
+//! each erase    adds  (1 + suspended(n))·(1 − healed(dwell))            to the block's erase stress
+//! each program  adds  (1 − healed(dwell))                               to its program stress
+//! wear(wordline) = traits.wear · ( s·((erase − gentle) + g·gentle) + (1 − s)·program )      s: erase_share, g: traits.gentle
+//! healed(t)      = share·( ln(1 + t/start) − ¼·ln(1 + (t/end)⁴) )        t: dwell time at 30 °C, Arrhenius-equivalent
+//! ```
+//!
+//! Sources: erase share 001 §3.1.2; logarithm of dwell and its end near 180 min 000 §3.2.1; drop of age by a long rest 000 §3.3.3.
+
+use wordline_units::Celsius;
+
+use crate::arrhenius::acceleration;
+use crate::physics::{Physics, Recovery};
+use crate::variation::Traits;
+
+/// What a block has been through: a few bytes, kept up to date cycle by cycle or set by decree ([`History::cycled`]).
+///
+/// A die holds one for each block; `gentle` differs between wordlines only where some were erased gently, and can be kept apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct History {
+    /// Stress of all erases, in normal erases without rest.
+    pub erase: f32,
+    /// Stress of all programs, in programs without rest.
+    pub program: f32,
+    /// The part of `erase` in which this wordline was erased gently.
+    pub gentle: f32,
+}
+
+impl History {
+    /// After `cycles` normal cycles, with a dwell of `dwell` seconds at `at` between them. Nothing is written for it.
+    pub fn cycled(physics: &Physics, cycles: f64, dwell: f64, at: Celsius) -> History {
+        let stress = (cycles * (1.0 - healed(&physics.recovery, effective_dwell(physics, dwell, at)))) as f32;
+        History { erase: stress, program: stress, gentle: 0.0 }
+    }
+
+    /// After one more erase, which followed the last one by `dwell` seconds at `at` and was suspended `suspensions` times.
+    #[must_use]
+    pub fn erased(mut self, physics: &Physics, dwell: f64, at: Celsius, suspensions: u32, gentle: bool) -> History {
+        let dwell = effective_dwell(physics, dwell, at);
+        let rest = deep_rest(&physics.recovery, dwell);
+        let stress =
+            ((1.0 + crate::erase::suspended(&physics.ispe, f64::from(suspensions))) * (1.0 - healed(&physics.recovery, dwell))) as f32;
+        let kept = (1.0 - rest) as f32;
+        self.erase = self.erase * kept + stress;
+        self.program *= kept;
+        self.gentle *= kept;
+        if gentle {
+            self.gentle += stress;
+        }
+        self
+    }
+
+    /// After one more program of its wordlines.
+    #[must_use]
+    pub fn programmed(mut self, physics: &Physics, dwell: f64, at: Celsius) -> History {
+        self.program += (1.0 - healed(&physics.recovery, effective_dwell(physics, dwell, at))) as f32;
+        self
+    }
+
+    /// After a rest of `seconds` at `at`, for a block that is looked at before its next erase.
+    #[must_use]
+    pub fn rested(mut self, physics: &Physics, seconds: f64, at: Celsius) -> History {
+        let kept = (1.0 - deep_rest(&physics.recovery, effective_dwell(physics, seconds, at))) as f32;
+        self.erase *= kept;
+        self.program *= kept;
+        self.gentle *= kept;
+        self
+    }
+}
+
+/// Dwell time at the reference temperature that heals as much.
+pub fn effective_dwell(physics: &Physics, seconds: f64, at: Celsius) -> f64 {
+    seconds * acceleration(physics.recovery.energy, at, Celsius(physics.retention.temperature))
+}
+
+/// Share of a cycle's traps that heals in an effective dwell time.
+pub fn healed(recovery: &Recovery, dwell: f64) -> f64 {
+    let over = dwell / recovery.end;
+    let logs = libm::log1p(dwell / recovery.start) - 0.25 * libm::log1p(over * over * over * over);
+    saturating(recovery.share * logs)
+}
+
+/// Share of all traps that heals in a long rest.
+pub fn deep_rest(recovery: &Recovery, rest: f64) -> f64 {
+    saturating(recovery.deep_share * libm::log1p(rest / recovery.deep_start))
+}
+
+/// A share that grows like `x` while it is small and stays below one.
+fn saturating(x: f64) -> f64 {
+    if x < 0.5 { x } else { 1.0 - 0.5 * libm::exp(1.0 - 2.0 * x) }
+}
+
+/// Wear of a wordline, in reference cycles.
+pub fn wear(physics: &Physics, traits: &Traits, history: &History) -> f64 {
+    let share = physics.wear.erase_share;
+    let (erase, gentle) = (f64::from(history.erase), f64::from(history.gentle));
+    let stress = share * (erase - gentle + traits.gentle * gentle) + (1.0 - share) * f64::from(history.program);
+    traits.wear * stress
+}
+
+/// Wear of a gentle erase relative to that of a normal one, programs included: S_k of 001 §3.2.2.
+pub fn low_stress_coefficient(physics: &Physics, traits: &Traits) -> f64 {
+    let share = physics.wear.erase_share;
+    share * traits.gentle + (1.0 - share)
+}

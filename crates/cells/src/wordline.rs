@@ -1,0 +1,200 @@
+//! The states of a wordline in its condition, and the errors a read makes of them.
+
+use crate::condition::Condition;
+use crate::effects;
+use crate::model::Model;
+use crate::program::{LEVELS, Stray};
+use crate::state::{State, Tail};
+use crate::variation::Traits;
+
+/// Read references R1, R2, … in mV. Only as many count as the cell has.
+pub type References = [f64; LEVELS];
+
+/// A wordline in its condition: where the cells of each state stand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wordline {
+    /// The states, erased first; only the first `count` count.
+    pub states: [State; LEVELS + 1],
+    /// How many there are.
+    pub count: usize,
+    /// Wear, in reference cycles.
+    pub wear: f64,
+    /// Gate voltage of unselected wordlines: a cell above it blocks its whole string.
+    pub(crate) pass: f64,
+    /// Wordlines of a string, which is how many suffer from it.
+    pub(crate) string: f64,
+    /// Errors that came with the data.
+    pub(crate) carried: [f32; 4],
+}
+
+impl Wordline {
+    pub(crate) fn new(model: &Model, traits: &Traits, condition: &Condition) -> Wordline {
+        let physics = model.physics();
+        let count = physics.shape.states();
+        let wear = crate::wear::wear(physics, traits, &condition.history);
+        let w = effects::relative(physics, wear);
+        let course = model.course(traits, wear, &condition.settings);
+        let (levels, tails) = (&physics.states.verify, &physics.tails);
+        let top = levels[count - 2];
+        let loops = course.loops(top);
+        let width = model.placement();
+        let (lowest, top_mean) = (levels[0] + 0.5 * width, top + 0.5 * width);
+        let span = (top - levels[0]).max(1e-9);
+
+        let noise = physics.states.noise * traits.noise;
+        let widening = 1.0
+            + effects::wear_noise(&physics.wear, w)
+            + effects::open_noise(&physics.open_interval, condition.open_interval)
+            + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose));
+        let loss = effects::top_loss(&physics.retention, w, condition.retention) * traits.loss;
+        let neighbour = if condition.neighbour { 1.0 } else { 0.0 };
+        let interference = neighbour * physics.interference.spread;
+        let erased = physics.states.erased_mean
+            + effects::wear_erased_lift(&physics.wear, w)
+            + physics.ispp.disturb * f64::from(loops)
+            + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 };
+
+        let mut states = [State::default(); LEVELS + 1];
+        for (number, state) in states.iter_mut().enumerate().take(count) {
+            let programmed = number > 0;
+            let level = if programmed { levels[number - 1] } else { erased };
+            let place = if programmed { (level - levels[0]) / span } else { 0.0 };
+            let mean = if programmed { level + 0.5 * width } else { lowest };
+            let lost = loss * effects::loss_share(&physics.retention, mean, top_mean);
+            let warm = effects::temperature_shift(&physics.temperature, place, condition.programmed_at, condition.read_at);
+            let moved = effects::read_lift(&physics.read_disturb, w, condition.reads, (level - erased).max(0.0))
+                + neighbour * effects::neighbour_shift(&physics.interference, place)
+                + warm
+                - lost;
+            let of_loss = physics.retention.spread * lost;
+            let of_warmth = physics.temperature.spread * warm;
+            let extra = of_loss * of_loss + of_warmth * of_warmth + interference * interference;
+            *state = if programmed {
+                let own = noise * (1.0 + physics.states.top_noise * if number + 1 == count { 1.0 } else { 0.0 });
+                let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
+                let shift = moved + effects::wear_lift(&physics.wear, w, place);
+                let stray =
+                    |stray: Stray| Stray { mean: stray.mean + shift, sigma: (stray.sigma * stray.sigma + own * own).sqrt(), ..stray };
+                State {
+                    low: level + shift,
+                    width,
+                    sigma: (own * own * widening + extra).sqrt(),
+                    upper: Tail {
+                        share: grown(tails.upper_share * (1.0 - place) * (1.0 + tails.upper_wear * w)),
+                        length: tails.upper_length,
+                    },
+                    lower: Tail {
+                        share: grown(tails.lower_share * place * (1.0 + tails.lower_loss * lost.max(0.0) / physics.states.noise)),
+                        length: tails.lower_length,
+                    },
+                    past: stray(course.past(level, physics.states.placement, skipped)),
+                    short: stray(course.short(level, loops)),
+                }
+            } else {
+                let own = physics.states.erased_sigma * effects::wear_erased_noise(&physics.wear, w);
+                State {
+                    low: level + moved,
+                    width: 0.0,
+                    sigma: (own * own + noise * noise * (widening - 1.0) + extra).sqrt(),
+                    upper: Tail { share: tails.erased_share, length: tails.erased_length },
+                    ..State::default()
+                }
+            };
+        }
+        let mut wordline = Wordline {
+            states,
+            count,
+            wear,
+            pass: physics.states.pass,
+            string: f64::from(physics.shape.layers.saturating_sub(1)),
+            carried: condition.carried,
+        };
+        if let Some(reprogrammed) = &condition.reprogrammed {
+            crate::reprogram::apply(physics, &mut wordline, reprogrammed, loss, model.codes());
+        }
+        wordline
+    }
+
+    /// Raw bit error rate of a page (0: LSB) read with `references`.
+    pub fn error_rate(&self, model: &Model, page: u32, references: &References) -> f64 {
+        let bounds = model.bounds(page);
+        let mut wrong = 0.0;
+        for (number, state) in self.states.iter().enumerate().take(self.count) {
+            // Boundary j separates states j − 1 and j; those up to the state's own number are below it.
+            let split = bounds.partition_point(|&bound| usize::from(bound) <= number);
+            let mut sign = 1.0;
+            for &bound in &bounds[split..] {
+                let share = state.above(references[usize::from(bound) - 1]);
+                wrong += sign * share;
+                if share < 1e-12 {
+                    break;
+                }
+                sign = -sign;
+            }
+            let mut sign = 1.0;
+            for &bound in bounds[..split].iter().rev() {
+                let share = state.below(references[usize::from(bound) - 1]);
+                wrong += sign * share;
+                if share < 1e-12 {
+                    break;
+                }
+                sign = -sign;
+            }
+        }
+        let rate = wrong / self.count as f64 + self.blocked();
+        carried_over(rate, f64::from(self.carried[page as usize]))
+    }
+
+    /// Errors because a cell above the pass voltage blocks its string: every other wordline of it then reads as programmed, which is wrong half of the time.
+    /// Charged to the wordline that has the cell, for all that suffer.
+    pub fn blocked(&self) -> f64 {
+        let top = &self.states[self.count - 1];
+        0.5 * self.string * top.above(self.pass) / self.count as f64
+    }
+
+    /// Share of all cells that a reference misreads: cells of the state below it that are above, and of the one above that are below. `boundary` is 1 for R1.
+    pub fn misread(&self, boundary: usize, reference: f64) -> f64 {
+        (self.states[boundary - 1].above(reference) + self.states[boundary].below(reference)) / self.count as f64
+    }
+
+    /// The references with the fewest errors.
+    pub fn optimal(&self) -> References {
+        let mut references = [0.0; LEVELS];
+        for boundary in 1..self.count {
+            references[boundary - 1] = self.optimal_reference(boundary);
+        }
+        references
+    }
+
+    /// The reference with the fewest errors between two neighbouring states, to a quarter of a millivolt. `boundary` is 1 for R1.
+    pub fn optimal_reference(&self, boundary: usize) -> f64 {
+        let (lower, upper) = (&self.states[boundary - 1], &self.states[boundary]);
+        let (mut low, mut high) = (lower.mean().min(upper.mean()), upper.mean().max(lower.mean()));
+        const GOLDEN: f64 = 0.618_033_988_749_895;
+        let cost = |v: f64| self.misread(boundary, v);
+        let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+        let (mut cost_a, mut cost_b) = (cost(a), cost(b));
+        while high - low > 0.25 {
+            if cost_a <= cost_b {
+                (high, b, cost_b) = (b, a, cost_a);
+                a = high - GOLDEN * (high - low);
+                cost_a = cost(a);
+            } else {
+                (low, a, cost_a) = (a, b, cost_b);
+                b = low + GOLDEN * (high - low);
+                cost_b = cost(b);
+            }
+        }
+        0.5 * (low + high)
+    }
+}
+
+/// Errors of a page that already had some when it was written: an error on top of an error is none.
+fn carried_over(rate: f64, carried: f64) -> f64 {
+    (rate + carried - 2.0 * rate * carried).clamp(0.0, 0.5)
+}
+
+/// A share that grows like `x` while it is small and stays below one.
+fn grown(x: f64) -> f64 {
+    x / (1.0 + x)
+}

@@ -1,0 +1,104 @@
+//! A chip by itself, for looking at its cells without a drive around it.
+
+use std::io;
+use std::path::Path;
+
+use wordline_cells::{Physics, Shape};
+
+use crate::error::PlanError;
+use crate::layer::{Mistakes, Set};
+use crate::load::Gathered;
+
+/// A chip file with physics that has been checked.
+#[derive(Clone, Debug)]
+pub struct Chip {
+    name: String,
+    summary: String,
+    physics: Physics,
+}
+
+impl Chip {
+    /// Loads a chip: a preset by its name, or a file, whose name ends in `.toml`.
+    ///
+    /// # Errors
+    /// Says all that is wrong with it, and where; a chip without `[physics.*]` is refused.
+    pub fn load(name_or_path: &str) -> Result<Chip, PlanError> {
+        Chip::load_set::<&str>(name_or_path, &[])
+    }
+
+    /// As [`Chip::load`], with settings on top: `physics.wear.erase_share=70 %`.
+    ///
+    /// # Errors
+    /// As [`Chip::load`].
+    pub fn load_set<S: AsRef<str>>(name_or_path: &str, settings: &[S]) -> Result<Chip, PlanError> {
+        Chip::check(name_or_path, Gathered::load_chip(name_or_path, &crate::disk::read)?.with_settings(settings)?)
+    }
+
+    /// A chip whose text is given. It may refer to presets, and to no files.
+    ///
+    /// # Errors
+    /// As [`Chip::load`]; places are in `name`.
+    pub fn parse(name: &str, text: &str) -> Result<Chip, PlanError> {
+        Chip::check(name, Gathered::parse_chip(name, text, &|_: &Path| Err(io::Error::other("no files are read here")))?)
+    }
+
+    fn check(name: &str, gathered: Gathered) -> Result<Chip, PlanError> {
+        let sections = gathered.merged();
+        let mut mistakes = Mistakes::new(&gathered.layers);
+        let geometry = &sections.geometry;
+        let shape = match (&geometry.cell, &geometry.layers, &geometry.wordlines_per_layer, &geometry.page, &geometry.spare) {
+            (Some(cell), Some(layers), Some(wordlines), Some(page), Some(spare)) => {
+                positive(layers, "geometry.layers", &mut mistakes);
+                positive(wordlines, "geometry.wordlines_per_layer", &mut mistakes);
+                if page.value.0 == 0 || page.value.0 > 1 << 20 || spare.value > page.value {
+                    mistakes.at(&page.origin, "geometry.page is 0 B, more than 1 MiB, or less than geometry.spare", None);
+                }
+                Some(Shape {
+                    cell: cell.value,
+                    layers: layers.value,
+                    wordlines_per_layer: wordlines.value,
+                    page: page.value,
+                    spare: spare.value,
+                })
+            }
+            _ => {
+                mistakes.whole("geometry.cell, layers, wordlines_per_layer, page and spare must be set", None);
+                None
+            }
+        };
+        let physics = shape.and_then(|shape| sections.physics.check(shape, &mut mistakes));
+        if physics.is_none() && mistakes.is_empty() {
+            let help = "chips with physics are tlc48, mlc48, qlc64 and tlc2d";
+            mistakes.whole("this chip has no [physics.*]: its times and failures are fixed", Some(help.into()));
+        }
+        match physics {
+            Some(physics) if mistakes.is_empty() => {
+                let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
+                let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
+                Ok(Chip { name, summary: gathered.summary().to_owned(), physics })
+            }
+            _ => Err(PlanError::Mistakes(mistakes.into_found())),
+        }
+    }
+
+    /// What it is called: the preset's name, or the file's without folder and ending.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// One line on what it is.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// Its physics.
+    pub fn physics(&self) -> &Physics {
+        &self.physics
+    }
+}
+
+fn positive(set: &Set<u32>, key: &str, mistakes: &mut Mistakes<'_>) {
+    if !(1..=65_535).contains(&set.value) {
+        mistakes.at(&set.origin, format!("{key} is {}: expected 1 to 65535", set.value), None);
+    }
+}
