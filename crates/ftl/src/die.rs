@@ -87,7 +87,10 @@ pub(crate) struct Die {
     pub(crate) moves_under_way: u32,
     /// Groups in which a program failed, with how far they were programmed, yet to be emptied.
     pub(crate) failed: Vec<(Group, u32)>,
-    pub(crate) erasable: Vec<Group>,
+    /// Groups to be erased, and why they were emptied.
+    pub(crate) erasable: Vec<(Group, Cause)>,
+    /// Groups read to their end, with why, whose last units are still on their way elsewhere.
+    pub(crate) draining: Vec<(Group, Cause)>,
     /// Rewrites asked for and not yet begun, in the order they were asked for.
     pub(crate) wanted: VecDeque<(Group, Cause, u32)>,
     /// Victims to reclaim beyond what space demands.
@@ -116,6 +119,7 @@ impl Die {
             moves_under_way: 0,
             failed: Vec::new(),
             erasable: Vec::new(),
+            draining: Vec::new(),
             wanted: VecDeque::new(),
             extra: 0,
             batch: Vec::new(),

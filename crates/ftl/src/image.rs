@@ -52,7 +52,7 @@ struct Holdings {
     job: Option<Job>,
     moved_cause: Cause,
     failed: Vec<(Group, u32)>,
-    erasable: Vec<Group>,
+    erasable: Vec<(Group, Cause)>,
     wanted: Vec<(Group, Cause, u32)>,
     extra: u32,
     starved: bool,
@@ -186,7 +186,7 @@ impl Ftl {
             claim(job.victim, Use::Draining)?;
             demand(job.cursor <= self.layout.units_per_group && job.end <= self.layout.units_per_group, "a victim is read beyond its end")?;
         }
-        for &group in erasable {
+        for &(group, _) in erasable {
             claim(group, Use::Drained)?;
         }
         demand(wanted.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;

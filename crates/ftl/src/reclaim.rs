@@ -44,18 +44,18 @@ impl Ftl {
     }
 
     fn erase_one(&mut self, die: DieId) -> Option<Operation> {
-        let group = loop {
-            let at = self.dies[die].erasable.iter().position(|&group| !self.groups.is_pinned(group))?;
-            let group = self.dies[die].erasable.remove(at);
+        let (group, cause) = loop {
+            let at = self.dies[die].erasable.iter().position(|&(group, _)| !self.groups.is_pinned(group))?;
+            let (group, cause) = self.dies[die].erasable.remove(at);
             if !self.groups.is_condemned(group) {
-                break group;
+                break (group, cause);
             }
             self.replace(die, group);
             self.spread(News::Erased { group });
         };
         let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
-        Some(self.order(die, tag, OperationKind::Erase { target }, Cause::Reclaim))
+        Some(self.order(die, tag, OperationKind::Erase { target }, cause))
     }
 
     /// Choose the next victim of `die`; returns whether there is one.
@@ -104,15 +104,18 @@ impl Ftl {
 
     fn end_job(&mut self, die: DieId, job: Job) {
         self.dies[die].job = None;
-        if self.groups.drained(job.victim) {
-            self.dies[die].erasable.push(job.victim);
-        }
+        let is_empty = self.groups.drained(job.victim);
+        let state = &mut self.dies[die];
+        if is_empty { &mut state.erasable } else { &mut state.draining }.push((job.victim, job.cause));
     }
 
     /// The last unit of a drained group has become stale.
     pub(crate) fn emptied(&mut self, group: Group) {
         let die = self.layout.die(group);
-        self.dies[die].erasable.push(group);
+        let state = &mut self.dies[die];
+        let at = state.draining.iter().position(|&(draining, _)| draining == group).expect("a drained group was a job before");
+        let emptied = state.draining.swap_remove(at);
+        state.erasable.push(emptied);
         self.wake(die);
     }
 

@@ -7,7 +7,7 @@ use wordline_engine::BlockState;
 use wordline_proving::bench::{self, Watch, judged, overwrites, watched};
 use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{Cause, FlashOp, HostOp, HostRequest};
 
 const SECTORS: u32 = 32;
 const CLOSED: Pace = Pace::Closed { depth: 16 };
@@ -64,6 +64,26 @@ fn does_wear_levelling_narrow_the_spread_of_erases() {
     let both = run(true, Some(10), &frozen);
     assert!(both.0 < 0.2 * off.0 && both.1 < off.1 / 3, "{off:?} {both:?}");
     assert!(both.2 >= off.2, "levelling is not free");
+}
+
+#[test]
+fn is_an_erase_counted_for_the_reason_why_its_block_was_emptied() {
+    let mut config = config();
+    config.firmware.wear = wordline_ftl::config::WearConfig { dynamic: true, static_gap: Some(10) };
+    let span = config.exported_units;
+    let mut drive = watched(config, Some(16));
+    drive.construct_filled(span);
+    drive.serve(&mut overwrites(3, span / 4, SECTORS), CLOSED, Some(150_000));
+    judged(&mut drive);
+    let tally = &drive.observer.0;
+    let count = |op: FlashOp, cause: Cause| tally.flash[op as usize][cause as usize];
+    let (wear, reclaim) = (count(FlashOp::Erase, Cause::Wear), count(FlashOp::Erase, Cause::Reclaim));
+    println!("{wear} erases to level wear, {reclaim} for space");
+    assert!(wear > 20 && reclaim > wear, "{wear} {reclaim}");
+    assert_eq!(wear + reclaim, tally.operations(FlashOp::Erase));
+    // Three quarters of the space are cold, so nearly all that levelling moves is whole blocks; each die may be in the middle of one.
+    let moved = count(FlashOp::Read, Cause::Wear);
+    assert!(moved <= (wear + 2) * u64::from(PAGES) && moved * 2 > wear * u64::from(PAGES), "{moved} pages read for {wear} erases");
 }
 
 #[test]
