@@ -1,0 +1,198 @@
+//! Writes `docs/reference/interactions.md` under the folder named by the first argument: every pair of techniques, and all of them, on one small drive.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use wordline_drive::{Config, Pace};
+use wordline_ftl::techniques::Choice;
+use wordline_proving::bench::{self, judged, watched};
+use wordline_proving::shape;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Rate};
+
+/// All techniques, with the parameters that make each of them work under this load.
+const ALL: [Choice; 4] = [
+    Choice::ReadDisturbRefresh { reads_max: 200 },
+    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
+    Choice::PlainCopyback,
+    Choice::ReadPreemption,
+];
+
+const SECTORS: u32 = 32;
+const BURST: u64 = 16;
+const BURSTS: u64 = 8_000;
+const PERIOD: Nanos = Nanos::from_millis(16);
+const SEEDS: std::ops::Range<u64> = 1..4;
+
+/// What one technique is called in the tables, with its parameters. A new variant does not compile until it is named here; then put it into [`ALL`].
+fn label(choice: &Choice) -> (&'static str, String) {
+    match choice {
+        Choice::ReadDisturbRefresh { reads_max } => ("refresh", format!("after {reads_max} reads of a block group")),
+        Choice::IdleReclaim { after, until_free } => {
+            ("idle", format!("after {after} without work, until {until_free} block groups of a die are free"))
+        }
+        Choice::PlainCopyback => ("copyback", "no parameter".to_owned()),
+        Choice::ReadPreemption => ("preemption", "no parameter".to_owned()),
+    }
+}
+
+/// The figures of one row: write amplification, erases, 99th percentiles of reads and writes in microseconds.
+type Figures = [f64; 4];
+
+const NAMES: [&str; 4] = ["WAF", "erases", "read p99", "write p99"];
+
+fn config(techniques: &[Choice]) -> Config {
+    let mut config = bench::drive(shape::sheet(64, 32), 2, 2, 4 * 64 * 32 * 4 / 5);
+    config.channel = Rate::from_mega_transfers(400, 8);
+    config.firmware.techniques = techniques.to_vec();
+    config
+}
+
+/// A unit to write: anywhere but in the first fiftieth of the drive, which is only read.
+fn written(draw: &mut Draw, span: u64) -> u64 {
+    span / 50 + draw.below(span - span / 50)
+}
+
+/// Random writes, one after another.
+fn overwrites(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
+    let mut draw = Draw::new(seed, Stream::Address, 0);
+    std::iter::from_fn(move || Some(bench::request(HostOp::Write, written(&mut draw, span), 1, SECTORS)))
+}
+
+/// Seven reads to three writes in bursts; half of the reads go to what is only read.
+fn bursts(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
+    let mut draw = Draw::new(seed, Stream::Mix, 0);
+    (0..BURSTS * BURST).map(move |number| {
+        let (op, unit) = if draw.happens(0.3) {
+            (HostOp::Write, written(&mut draw, span))
+        } else {
+            let below = if draw.happens(0.5) { span / 50 } else { span };
+            (HostOp::Read, draw.below(below))
+        };
+        HostRequest { at: Nanos(PERIOD.0 * (number / BURST)), ..bench::request(op, unit, 1, SECTORS) }
+    })
+}
+
+fn measure(techniques: &[Choice], seed: u64) -> Figures {
+    let config = config(techniques);
+    let (span, unit) = (config.exported_units, config.firmware.unit);
+    let mut drive = watched(config, None);
+    drive.construct_filled(span);
+    drive.serve(&mut overwrites(seed, span).take(2 * span as usize), Pace::Closed { depth: 16 }, None);
+    drive.settle();
+    let now = drive.now();
+    drive.observer.1.reset(now);
+    drive.serve(&mut bursts(seed, span), Pace::Open { origin: now }, None);
+    let measured = judged(&mut drive);
+    let p99 = |op| measured.latencies(op).quantile(0.99).as_micros_f64();
+    let waf = measured.totals.waf(unit).expect("it wrote");
+    [waf, measured.totals.pages(FlashOp::Erase) as f64, p99(HostOp::Read), p99(HostOp::Write)]
+}
+
+/// The means over the seeds, and by how much of it any one seed is off.
+fn measure_all(techniques: &[Choice]) -> (Figures, Figures) {
+    let runs: Vec<Figures> = SEEDS.map(|seed| measure(techniques, seed)).collect();
+    let means = [0, 1, 2, 3].map(|index| runs.iter().map(|run| run[index]).sum::<f64>() / runs.len() as f64);
+    let spreads = [0, 1, 2, 3].map(|index| runs.iter().map(|run| (run[index] / means[index] - 1.0).abs()).fold(0.0, f64::max));
+    (means, spreads)
+}
+
+/// Every set that the page shows: none, each alone, each pair, all. Bits stand for the techniques of [`ALL`].
+fn subsets() -> Vec<u32> {
+    let all = (1 << ALL.len()) - 1;
+    let mut subsets: Vec<u32> = (0..all).filter(|set: &u32| set.count_ones() <= 2).collect();
+    subsets.sort_by_key(|set| (set.count_ones(), *set));
+    subsets.push(all);
+    subsets
+}
+
+fn chosen(set: u32) -> Vec<Choice> {
+    ALL.into_iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1).map(|(_, choice)| choice).collect()
+}
+
+fn name(set: u32) -> String {
+    if set == 0 {
+        return "none".to_owned();
+    }
+    chosen(set).iter().map(|choice| label(choice).0).collect::<Vec<_>>().join(" + ")
+}
+
+fn page() -> String {
+    let mut spread = [0.0_f64; 4];
+    let measure = |set: u32| {
+        let (means, spreads) = measure_all(&chosen(set));
+        spread = [0, 1, 2, 3].map(|index| spread[index].max(spreads[index]));
+        (set, means)
+    };
+    let rows: Vec<(u32, Figures)> = subsets().into_iter().map(measure).collect();
+    let none = rows[0].1;
+    let ratios = |figures: &Figures| [0, 1, 2, 3].map(|index| figures[index] / none[index]);
+    let seeds = SEEDS.count().to_string();
+    let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
+    let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
+    // Writing into a String cannot fail.
+    for choice in &ALL {
+        let (name, parameters) = label(choice);
+        let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
+    }
+    let _ = writeln!(text, "\n## What each set does\n\nIn brackets: in multiples of the drive without any technique.\n");
+    let _ = writeln!(text, "| techniques | {} |\n|---|{}", NAMES.join(" | "), "---|".repeat(NAMES.len()));
+    for (set, figures) in &rows {
+        let [waf, erases, read, write] = *figures;
+        let [of_waf, of_erases, of_read, of_write] = ratios(figures);
+        let _ = writeln!(
+            text,
+            "| {} | {waf:.3} ({of_waf:.2}) | {erases:.0} ({of_erases:.2}) | {read:.0} us ({of_read:.2}) | {write:.0} us ({of_write:.2}) |",
+            name(*set)
+        );
+    }
+    let apart: Vec<String> = NAMES.iter().zip(spread).map(|(name, spread)| format!("{name} {:.1} %", spread * 100.0)).collect();
+    let _ = writeln!(text, "\nNo seed is further from the mean of its row than: {}.", apart.join(", "));
+    text.push_str(TOGETHER);
+    let _ = writeln!(text, "| techniques | {} |\n|---|{}", NAMES.join(" | "), "---|".repeat(NAMES.len()));
+    let alone =
+        |bit: usize| rows.iter().find(|(set, _)| *set == 1 << bit).map(|(_, figures)| ratios(figures)).expect("each is measured alone");
+    for (set, figures) in rows.iter().filter(|(set, _)| set.count_ones() > 1) {
+        let expected = (0..ALL.len()).filter(|bit| set >> bit & 1 == 1).fold([1.0; 4], |product, bit| {
+            let ratio = alone(bit);
+            [0, 1, 2, 3].map(|index| product[index] * ratio[index])
+        });
+        let found = ratios(figures);
+        let cells = [0, 1, 2, 3].map(|index| format!("{:.2}", found[index] / expected[index]));
+        let _ = writeln!(text, "| {} | {} |", name(*set), cells.join(" | "));
+    }
+    text
+}
+
+fn main() -> std::io::Result<()> {
+    let root = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
+    let folder = root.join("docs/reference");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("interactions.md"), page())
+}
+
+const HEAD: &str = "\
+# Interactions of techniques
+
+*Generated by `cargo run -p wordline-proving --example generate_interactions -- .`; do not edit.*
+
+Techniques do not know of each other: each proposes, and the firmware merges what all of them propose by one rule for each question
+(`crates/ftl/src/seam.rs`). Whether they go well together is measured here. That every one of the 16 sets is *correct* is another matter, and tested on random
+drives (`crates/proving/tests/suite/twin.rs`).
+
+The drive: 2 channels of 400 MT/s with 2 dies each, 64 blocks of 32 pages of 16 KiB in a die, 65 us read, 700 us program, 5 ms erase, a fifth of it spare,
+write-through, greedy reclaim, no cost of firmware. The space is filled, overwritten at random twice but for a fiftieth that is only read, and then gets BURSTS
+bursts of SIZE requests, one every PERIOD: 70 % reads, half of them of that fiftieth. Each figure is the mean over SEEDS seeds; all can be repeated exactly, and
+under another load they are others. A read that meets an erase waits up to 5 ms, so the read p99 jumps where more than 1 % of the reads do.
+
+| here | technique | parameters |
+|---|---|---|
+";
+
+const TOGETHER: &str = "
+## What they do to each other
+
+The multiple of the set over the product of the multiples of its members alone. 1.00: they do not meet. Below: they do each other's work, or help each other.
+Above: they are in each other's way. A multiple that is no further from 1 than the seeds are apart says nothing.
+
+";
