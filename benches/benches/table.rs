@@ -1,7 +1,7 @@
 //! `cargo bench`: one table. `cargo bench -- NAME` measures only the rows whose names contain NAME.
 
 use wordline_benches::floor::Floor;
-use wordline_benches::rows::ROWS;
+use wordline_benches::rows::{PEER, ROWS};
 use wordline_benches::{seconds, structures};
 
 fn main() {
@@ -36,6 +36,7 @@ fn main() {
             measured.bytes_per_page,
         );
     }
+    println!("\nMQSim r/s: {PEER}");
     if is_wanted("watched") {
         let steady = ROWS.iter().find(|row| row.name == "16K random write, steady").expect("the row is there");
         let measured = steady.measure_watched();

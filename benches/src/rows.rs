@@ -1,4 +1,6 @@
 //! The rows of the table: drives and loads, most of them with MQSim's figure beside ours.
+//!
+//! Where those figures and the drive come from, in MQSim's own words, is in `docs/models/mqsim-side-by-side.md`.
 
 use wordline_drive::{Drive, Pace};
 use wordline_engine::Observer;
@@ -48,6 +50,10 @@ pub struct Measured {
     /// Bytes of map and spare areas per flash page.
     pub bytes_per_page: f64,
 }
+
+/// What the peer's figures are, for whoever reads the table.
+pub const PEER: &str = "MQSim at commit 7ec40e3, its own -O3 build, median of 5 runs on an idle AMD EPYC VM (another machine or hour than ours);\n\
+    30.09 GiB, 2 channels x 4 dies, TLC 65/700/5000 us, 500 MT/s, 12 % over-provisioning, greedy, 90 % full, queue depth 32: docs/models/mqsim-side-by-side.md";
 
 /// The rows.
 pub const ROWS: &[Row] = &[
