@@ -11,9 +11,9 @@ pub fn wear_noise(wear: &Wear, w: f64) -> f64 {
     wear.noise * libm::pow(w, wear.noise_power)
 }
 
-/// Rise of a programmed state with wear: `lift·(1 − place)·w^lift_power`. 000 §3.4.1: R1 and R2 move up, R6 and R7 hardly.
+/// Rise of a programmed state with wear: `(lift·(1 − place) + top_lift·place)·w^lift_power`. 000 §3.4.1: R1 and R2 move up, R6 and R7 hardly.
 pub fn wear_lift(wear: &Wear, w: f64, place: f64) -> f64 {
-    wear.lift * (1.0 - place) * libm::pow(w, wear.lift_power)
+    (wear.lift + (wear.top_lift - wear.lift) * place) * libm::pow(w, wear.lift_power)
 }
 
 /// Rise of the erased state with wear: trapped charge makes it hard to erase deeply.
@@ -29,7 +29,18 @@ pub fn wear_erased_noise(wear: &Wear, w: f64) -> f64 {
 /// Charge that the highest state has lost after `seconds` at the reference temperature: `loss·(1 + wear·w^p)·ln(1 + t/start)`, in mV. The loss of another state
 /// is [`loss_share`] of it. 000 §2.6.1, §3.4.1: more for higher states, faster when worn. Logarithmic in time as in measured histograms.
 pub fn top_loss(retention: &Retention, w: f64, seconds: f64) -> f64 {
-    retention.loss * (1.0 + retention.wear * libm::pow(w, retention.wear_power)) * libm::log1p(seconds / retention.start)
+    retention.loss * loss_growth(retention, w) * libm::log1p(seconds / retention.start)
+}
+
+/// How much faster a worn wordline loses charge: `1 + wear·w^p`.
+fn loss_growth(retention: &Retention, w: f64) -> f64 {
+    1.0 + retention.wear * libm::pow(w, retention.wear_power)
+}
+
+/// Noise variance added while data are kept, relative to fresh: `noise·(1 + wear·w^p)·ln(1 + t/start)`. Measured histograms widen in all states, those that lose
+/// no charge included.
+pub fn retention_noise(retention: &Retention, w: f64, seconds: f64) -> f64 {
+    retention.noise * loss_growth(retention, w) * libm::log1p(seconds / retention.start)
 }
 
 /// Charge loss of a state at `mean`, over that of the highest at `top`: proportional to the distance from the neutral voltage, below which states gain.

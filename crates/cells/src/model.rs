@@ -66,7 +66,7 @@ impl Model {
 
     /// The reference wordline: an average layer of an average block.
     pub fn typical(&self) -> Traits {
-        Traits { wear: 1.0, gentle: crate::erase::gentle_stress(&self.physics.ispe, 0.0), noise: 1.0, loss: 1.0, speed: 0.0 }
+        Traits { wear: 1.0, gentle: crate::erase::gentle_stress(&self.physics.ispe, 0.0), noise: 1.0, loss: 1.0, offset: 0.0, speed: 0.0 }
     }
 
     /// A history of normal cycles with equal dwell, set by decree. `dwell` in seconds.

@@ -7,7 +7,7 @@
 //! diameter(u) = 1 − taper·(1−u)                                u: height, 0 at the bottom, 1 at the top
 //! field(u)    = 1 + curvature·(mean/diameter(u) − 1) + rugged·exp(−½((u−u_r)/w_r)²)      relative to the mean over the layers
 //! edge(k)     = exp(−k/decay)                                  k: layers to the nearer edge of the block
-//! noise       = exp(a_b·(noise_field·(field−1) + noise_edge·edge) + ε_block + ε_layer)
+//! noise       = width·exp(a_b·(noise_field·(field−1) + noise_edge·edge) + ε_block + ε_layer)
 //! wear        = exp(a_b·wear.field·(field−1) + ε_chip + ε_wafer + ε_block + ε_layer)
 //! loss        = 1 + loss_edge·edge + loss_field·(field−1)
 //! ```
@@ -25,6 +25,10 @@ pub struct Layer {
     pub field: f64,
     /// Nearness to an edge of the block: 1 in the outermost layers.
     pub edge: f64,
+    /// Where its programmed states stand over the mean of all layers, in mV.
+    pub offset: f64,
+    /// How wide its noise is, relative to what field and edge make of it.
+    pub width: f64,
 }
 
 /// The layers of a block by design, topmost first.
@@ -40,8 +44,18 @@ pub(crate) fn layers(physics: &Physics) -> Vec<Layer> {
     };
     let mean = (0..count).map(raw).sum::<f64>() / f64::from(count);
     (0..count)
-        .map(|layer| Layer { field: raw(layer) - mean, edge: libm::exp(-f64::from(layer.min(count - 1 - layer)) / profile.edge_decay) })
+        .map(|layer| Layer {
+            field: raw(layer) - mean,
+            edge: libm::exp(-f64::from(layer.min(count - 1 - layer)) / profile.edge_decay),
+            offset: listed(&profile.offset, layer),
+            width: listed(&profile.width, layer),
+        })
         .collect()
+}
+
+/// The value of a layer in a list of one for each, or of one for all.
+fn listed(list: &[f64], layer: u32) -> f64 {
+    list[(layer as usize).min(list.len() - 1)]
 }
 
 /// What sets a block apart from others.
@@ -74,6 +88,8 @@ pub struct Traits {
     pub noise: f64,
     /// Charge lost, relative.
     pub loss: f64,
+    /// Where its programmed states stand over the mean of all layers, in mV.
+    pub offset: f64,
     /// Program speed: threshold voltage of a nominal cell after a pulse, over the mean of all layers, in mV.
     pub speed: f64,
 }
@@ -108,10 +124,11 @@ impl Block {
         Traits {
             wear: libm::exp(physics.wear.field * field + self.wear + variation.wear_layer * at(0)),
             gentle: crate::erase::gentle_stress(&physics.ispe, field),
-            noise: libm::exp(
+            noise: design.width * libm::exp(
                 profile.noise_field * field + profile.noise_edge * self.profile * design.edge + self.noise + variation.noise_layer * at(1),
             ),
             loss: self.loss * (1.0 + profile.loss_edge * design.edge + profile.loss_field * field),
+            offset: design.offset,
             speed: profile.speed_field * field + variation.speed_layer * at(2),
         }
     }

@@ -44,6 +44,7 @@ impl Wordline {
         let noise = physics.states.noise * traits.noise;
         let widening = 1.0
             + effects::wear_noise(&physics.wear, w)
+            + effects::retention_noise(&physics.retention, w, condition.retention)
             + effects::open_noise(&physics.open_interval, condition.open_interval)
             + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose));
         let loss = effects::top_loss(&physics.retention, w, condition.retention) * traits.loss;
@@ -62,17 +63,19 @@ impl Wordline {
             let mean = if programmed { level + 0.5 * width } else { lowest };
             let lost = loss * effects::loss_share(&physics.retention, mean, top_mean);
             let warm = effects::temperature_shift(&physics.temperature, place, condition.programmed_at, condition.read_at);
-            let moved = effects::read_lift(&physics.read_disturb, w, condition.reads, (level - erased).max(0.0))
+            let read = effects::read_lift(&physics.read_disturb, w, condition.reads, (level - erased).max(0.0));
+            let moved = read
                 + neighbour * effects::neighbour_shift(&physics.interference, place)
                 + warm
                 - lost;
             let of_loss = physics.retention.spread * lost;
             let of_warmth = physics.temperature.spread * warm;
-            let extra = of_loss * of_loss + of_warmth * of_warmth + interference * interference;
+            let of_reads = physics.read_disturb.spread * read;
+            let extra = of_loss * of_loss + of_reads * of_reads + of_warmth * of_warmth + interference * interference;
             *state = if programmed {
                 let own = noise * (1.0 + physics.states.top_noise * if number + 1 == count { 1.0 } else { 0.0 });
                 let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
-                let shift = moved + effects::wear_lift(&physics.wear, w, place);
+                let shift = moved + effects::wear_lift(&physics.wear, w, place) + traits.offset;
                 let stray =
                     |stray: Stray| Stray { mean: stray.mean + shift, sigma: (stray.sigma * stray.sigma + own * own).sqrt(), ..stray };
                 State {

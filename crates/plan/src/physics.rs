@@ -93,7 +93,7 @@ impl Written {
 /// The units a parameter may be written in, with their size in the unit it is held in; the first is the one that is written.
 fn units(unit: Unit) -> &'static [(&'static str, f64)] {
     match unit {
-        Unit::Number | Unit::Codes => &[],
+        Unit::Number | Unit::Codes | Unit::NumberList => &[],
         Unit::Share => &[("%", 0.01)],
         Unit::Millivolts | Unit::MillivoltList => &[("mV", 1.0), ("V", 1e3)],
         Unit::MillivoltsPerKelvin => &[("mV/K", 1.0)],
@@ -109,6 +109,7 @@ fn units(unit: Unit) -> &'static [(&'static str, f64)] {
 fn expected(unit: Unit) -> String {
     match unit {
         Unit::Number => "a plain number, such as 0.5".into(),
+        Unit::NumberList => "a list of plain numbers, such as [1.0, 0.98]".into(),
         Unit::Codes => "a list of whole numbers, such as [1, 0]".into(),
         Unit::MillivoltList => "a list of voltages with their units, such as [\"0.9 V\", \"1600 mV\"]".into(),
         Unit::Share

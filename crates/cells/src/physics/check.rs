@@ -59,6 +59,10 @@ impl Physics {
                 expect(erased.is_nan() || first > erased, format!("begins at {first} mV, below the erased state's mean, {erased} mV"))
             }),
             ("states", "references") => length(states - 1).or_else(rising),
+            ("profile", "offset" | "width") if numbers.len() != 1 && numbers.len() != self.shape.layers as usize => {
+                Some(format!("lists {} values: expected one for each of {} layers, or one for all", numbers.len(), self.shape.layers))
+            }
+            ("profile", "width") => numbers.iter().find(|&&number| number <= 0.0).map(|number| format!("lists {number}: expected values greater than zero")),
             ("retry", "step") => length(states - 1),
             ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
             ("states", "erased_sigma" | "noise" | "placement")
@@ -108,7 +112,8 @@ fn unfit(unit: Unit, number: f64) -> Option<String> {
         | Unit::Cycles
         | Unit::Bits
         | Unit::Codes
-        | Unit::MillivoltList => None,
+        | Unit::MillivoltList
+        | Unit::NumberList => None,
     }
 }
 

@@ -111,6 +111,10 @@ parameters! {
         loss_field: Number;
         /// How much faster a layer programs for each unit of field above the mean.
         speed_field: Millivolts;
+        /// Where the programmed states of each layer stand over the mean of all layers, topmost first. One value: all alike.
+        offset: MillivoltList;
+        /// How wide the noise of each layer is, relative to the mean of all layers, topmost first. One value: all alike.
+        width: NumberList;
     }
 
     /// How blocks and chips of a lot differ. All are standard deviations of bounded bell-shaped draws.
@@ -201,13 +205,15 @@ parameters! {
         noise: Number;
         /// Exponent of that growth.
         noise_power: Number;
-        /// Rise of the lowest programmed state by `reference` cycles; falls to nothing at the highest.
+        /// Rise of the lowest programmed state by `reference` cycles; states between it and the highest rise in proportion.
         lift: Millivolts;
+        /// Rise of the highest state by `reference` cycles.
+        top_lift: Millivolts;
         /// Rise of the erased state by `reference` cycles.
         erased_lift: Millivolts;
         /// Growth of the erased state's deviation by `reference` cycles, relative.
         erased_noise: Number;
-        /// Exponent of these three.
+        /// Exponent of these four.
         lift_power: Number;
     }
 
@@ -241,6 +247,8 @@ parameters! {
         wear_power: Number;
         /// Deviation of the loss between cells, as a share of the loss.
         spread: Share;
+        /// Noise variance added, in all states alike, for each e-fold of time, relative to fresh; wear raises it as it raises the loss.
+        noise: Number;
         /// Activation energy.
         energy: ElectronVolts;
         /// Temperature at which times are given.
@@ -259,6 +267,8 @@ parameters! {
         wear: Number;
         /// Voltage above the erased state over which it falls by e.
         reach: Millivolts;
+        /// Deviation of the rise between cells, as a share of the rise.
+        spread: Share;
     }
 
     /// A block that was erased long before it is programmed.

@@ -27,12 +27,14 @@ pub enum Unit {
     Codes,
     /// A list of millivolts.
     MillivoltList,
+    /// A list of plain numbers.
+    NumberList,
 }
 
 impl Unit {
     /// Whether the parameter is a list.
     pub const fn is_list(self) -> bool {
-        matches!(self, Unit::Codes | Unit::MillivoltList)
+        matches!(self, Unit::Codes | Unit::MillivoltList | Unit::NumberList)
     }
 }
 
@@ -53,6 +55,7 @@ pub struct Parameter {
 macro_rules! field {
     (Codes) => { Vec<f64> };
     (MillivoltList) => { Vec<f64> };
+    (NumberList) => { Vec<f64> };
     ($other:ident) => { f64 };
 }
 
