@@ -124,9 +124,13 @@ impl Block {
         Traits {
             wear: libm::exp(physics.wear.field * field + self.wear + variation.wear_layer * at(0)),
             gentle: crate::erase::gentle_stress(&physics.ispe, field),
-            noise: design.width * libm::exp(
-                profile.noise_field * field + profile.noise_edge * self.profile * design.edge + self.noise + variation.noise_layer * at(1),
-            ),
+            noise: design.width
+                * libm::exp(
+                    profile.noise_field * field
+                        + profile.noise_edge * self.profile * design.edge
+                        + self.noise
+                        + variation.noise_layer * at(1),
+                ),
             loss: self.loss * (1.0 + profile.loss_edge * design.edge + profile.loss_field * field),
             offset: design.offset,
             speed: profile.speed_field * field + variation.speed_layer * at(2),

@@ -64,16 +64,14 @@ impl Wordline {
             let lost = loss * effects::loss_share(&physics.retention, mean, top_mean);
             let warm = effects::temperature_shift(&physics.temperature, place, condition.programmed_at, condition.read_at);
             let read = effects::read_lift(&physics.read_disturb, w, condition.reads, (level - erased).max(0.0));
-            let moved = read
-                + neighbour * effects::neighbour_shift(&physics.interference, place)
-                + warm
-                - lost;
+            let moved = read + neighbour * effects::neighbour_shift(&physics.interference, place) + warm - lost;
             let of_loss = physics.retention.spread * lost;
             let of_warmth = physics.temperature.spread * warm;
             let of_reads = physics.read_disturb.spread * read;
             let extra = of_loss * of_loss + of_reads * of_reads + of_warmth * of_warmth + interference * interference;
             *state = if programmed {
-                let own = noise * (1.0 + physics.states.top_noise * if number + 1 == count { 1.0 } else { 0.0 });
+                let highest = if number + 1 == count { 1.0 } else { 0.0 };
+                let own = noise * (1.0 + physics.states.top_noise * highest);
                 let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
                 let shift = moved + effects::wear_lift(&physics.wear, w, place) + traits.offset;
                 let stray =
@@ -87,8 +85,12 @@ impl Wordline {
                         length: tails.upper_length,
                     },
                     lower: Tail {
-                        share: grown(tails.lower_share * place * (1.0 + tails.lower_loss * lost.max(0.0) / physics.states.noise)),
-                        length: tails.lower_length,
+                        share: grown(
+                            tails.lower_share
+                                * libm::pow(place, tails.lower_power)
+                                * (1.0 + tails.lower_loss * lost.max(0.0) / physics.states.noise),
+                        ),
+                        length: tails.lower_length * (1.0 + tails.lower_top * highest),
                     },
                     past: stray(course.past(level, physics.states.placement, skipped)),
                     short: stray(course.short(level, loops)),

@@ -37,4 +37,5 @@ pub use error::{Mistake, Place, PlanError};
 pub use figures::Figures;
 pub use plan::Plan;
 pub use presets::{Preset, presets};
+pub use quantity::shown;
 pub use reference::{json_schema, reference_markdown};

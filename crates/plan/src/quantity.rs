@@ -207,7 +207,7 @@ fn decimal(text: &str) -> Option<(String, u32)> {
 }
 
 /// At most forty characters of a text, for a message.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let cut: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if cut.len() < text.len() { cut + "…" } else { cut }
 }

@@ -62,7 +62,9 @@ impl Physics {
             ("profile", "offset" | "width") if numbers.len() != 1 && numbers.len() != self.shape.layers as usize => {
                 Some(format!("lists {} values: expected one for each of {} layers, or one for all", numbers.len(), self.shape.layers))
             }
-            ("profile", "width") => numbers.iter().find(|&&number| number <= 0.0).map(|number| format!("lists {number}: expected values greater than zero")),
+            ("profile", "width") => {
+                numbers.iter().find(|&&number| number <= 0.0).map(|number| format!("lists {number}: expected values greater than zero"))
+            }
             ("retry", "step") => length(states - 1),
             ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
             ("states", "erased_sigma" | "noise" | "placement")
@@ -76,7 +78,7 @@ impl Physics {
             | ("open_interval", "time" | "power")
             | ("flag", "sigma" | "time" | "step" | "years" | "disturb_scale" | "disturb_dose")
             | ("select", "sigma" | "time" | "step" | "start")
-            | ("tails", "upper_length" | "lower_length" | "erased_length")
+            | ("tails", "upper_length" | "lower_length" | "lower_power" | "erased_length")
             | ("ispp", "wear_speed_scale")
             | ("profile", "rugged_width" | "edge_decay") => positive(),
             ("ispp", "window") => expect(first >= self.ispp.step, format!("is {first} mV, less than one step of {} mV", self.ispp.step)),

@@ -79,6 +79,10 @@ parameters! {
         lower_share: Share;
         /// Mean distance of the lower tail.
         lower_length: Millivolts;
+        /// Exponent with which the lower tail's share rises from the lowest state, which has none, to the highest.
+        lower_power: Number;
+        /// How much longer the lower tail of the highest state is, relative.
+        lower_top: Number;
         /// How much the lower tail's share grows for each noise deviation of charge lost, relative.
         lower_loss: Number;
         /// Share of erased cells in their upper tail, fresh.

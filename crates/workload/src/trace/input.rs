@@ -23,7 +23,7 @@ pub fn open(path: &Path, options: ReadOptions) -> Result<TraceReader<'static>, T
 }
 
 /// `source` itself, or what it holds if it is a gzip or zstd stream, told by its first bytes.
-fn decompressed<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+pub fn decompressed<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let mut magic = Vec::with_capacity(4);
     source.by_ref().take(4).read_to_end(&mut magic)?;
     let kind = magic.clone();
