@@ -176,7 +176,14 @@ impl Wordline {
         let (lower, upper) = (&self.states[boundary - 1], &self.states[boundary]);
         let (mut low, mut high) = (lower.mean().min(upper.mean()), upper.mean().max(lower.mean()));
         const GOLDEN: f64 = 0.618_033_988_749_895;
-        let cost = |v: f64| self.misread(boundary, v);
+        // Where the states are so far apart that no error is left to count, the reference stands equally many deviations from both.
+        let (near, far) = (lower.deviation(), upper.deviation());
+        let balanced = (lower.mean() * far + upper.mean() * near) / (near + far);
+        let span = (high - low).max(1e-9);
+        let cost = |v: f64| {
+            let off = (v - balanced) / span;
+            self.misread(boundary, v) + 1e-12 * off * off
+        };
         let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
         let (mut cost_a, mut cost_b) = (cost(a), cost(b));
         while high - low > 0.25 {

@@ -181,8 +181,8 @@ parameters! {
         pulse: Microseconds;
         /// Time of one erase verify.
         verify: Microseconds;
-        /// How far one pulse goes, as a share of the way from programmed to erased of a fresh block.
-        depth: Share;
+        /// How far one pulse goes, over the way from programmed to erased of a fresh block.
+        depth: Number;
         /// How much the way grows by `wear.reference` cycles of wear.
         wear: Number;
         /// Exponent of that growth.
