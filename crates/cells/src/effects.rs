@@ -37,8 +37,8 @@ fn loss_growth(retention: &Retention, w: f64) -> f64 {
     1.0 + retention.wear * libm::pow(w, retention.wear_power)
 }
 
-/// Noise variance added while data are kept, relative to fresh: `noise·(1 + wear·w^p)·ln(1 + t/start)`. Measured histograms widen in all states, those that lose
-/// no charge included.
+/// Noise variance added while data are kept, relative to fresh: `noise·(1 + wear·w^p)·ln(1 + t/start)`. Measured histograms widen in all states, even in
+/// those that lose no charge.
 pub fn retention_noise(retention: &Retention, w: f64, seconds: f64) -> f64 {
     retention.noise * loss_growth(retention, w) * libm::log1p(seconds / retention.start)
 }

@@ -218,9 +218,9 @@ fn programs(bench: &Bench, blocks: &[Block]) {
                 let traits = model.traits(block, layer);
                 let leader = model.program(&traits, &history, &Settings::default());
                 let mut settings = Settings::default();
-                for state in 0..7 {
+                for (state, sum) in first.iter_mut().enumerate() {
                     settings.skip[state] = leader.first[state] - 1;
-                    first[state] += f64::from(settings.skip[state]);
+                    *sum += f64::from(settings.skip[state]);
                 }
                 let follower = model.program(&traits, &history, &settings);
                 let shorter = Settings { start_margin: 160.0, final_margin: 160.0, ..Settings::default() };
