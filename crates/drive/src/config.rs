@@ -5,6 +5,8 @@ use wordline_flash::Sheet;
 use wordline_ftl::Config as FirmwareConfig;
 use wordline_units::{Bytes, Nanos, Rate};
 
+use crate::host::Weights;
+
 /// Everything around the firmware. The plan has checked it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -28,6 +30,8 @@ pub struct Config {
     pub costs: Costs,
     /// Requests the drive takes in at once; more wait in the host's queues.
     pub queue_depth: u32,
+    /// How the host's queues take turns.
+    pub weights: Weights,
     /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad` and `core` are filled in per core.
     pub firmware: FirmwareConfig,
     /// Mapping units the whole drive shows to the host.

@@ -134,7 +134,7 @@ impl<O: Observer> Drive<O> {
             working: IdMap::from_fn(geometry.dies() as usize, |_| u32::MAX),
             parts: Vec::new(),
             idle_parts: Vec::new(),
-            host: HostQueues::default(),
+            host: HostQueues::new(config.weights),
             expected: None,
             last: None,
             spare: Vec::new(),

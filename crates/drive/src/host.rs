@@ -38,12 +38,34 @@ pub(crate) struct InFlight {
     pub(crate) stages: Stages,
 }
 
+/// How the drive takes requests from the host's queues, as NVMe's weighted round robin with an urgent class: urgent requests first, then rounds in which
+/// each other class may give so many requests as its weight says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// Requests of high priority in a round, at least 1.
+    pub high: u32,
+    /// Requests of normal priority in a round, at least 1.
+    pub normal: u32,
+    /// Requests of low priority in a round, at least 1.
+    pub low: u32,
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights { high: 4, normal: 2, low: 1 }
+    }
+}
+
 /// Requests by slot, and the slots that wait for the device, by priority.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct HostQueues {
     pub(crate) requests: Vec<InFlight>,
     unused: Vec<u32>,
     waiting: [VecDeque<u32>; Priority::ALL.len()],
+    /// What each class may give in a round; urgent requests know no rounds.
+    weights: [u32; Priority::ALL.len()],
+    /// What it may still give in this round.
+    credits: [u32; Priority::ALL.len()],
     /// Requests inside the device.
     pub(crate) inside: u32,
     /// Requests between arrival and acknowledgement.
@@ -51,6 +73,20 @@ pub(crate) struct HostQueues {
 }
 
 impl HostQueues {
+    pub(crate) fn new(weights: Weights) -> HostQueues {
+        let Weights { high, normal, low } = weights;
+        let weights = [u32::MAX, high.max(1), normal.max(1), low.max(1)];
+        HostQueues {
+            requests: Vec::new(),
+            unused: Vec::new(),
+            waiting: Default::default(),
+            weights,
+            credits: weights,
+            inside: 0,
+            outstanding: 0,
+        }
+    }
+
     pub(crate) fn arrive(&mut self, request: InFlight) -> u32 {
         self.outstanding += 1;
         let slot = match self.unused.pop() {
@@ -67,13 +103,106 @@ impl HostQueues {
         slot
     }
 
-    /// The next request to be taken in: the most urgent class first, in it the oldest.
+    /// The next request to be taken in: the oldest urgent one, else the oldest of the first class that has not had its share of the round.
     pub(crate) fn next(&mut self) -> Option<u32> {
-        self.waiting.iter_mut().find_map(VecDeque::pop_front)
+        if let Some(slot) = self.waiting[Priority::Urgent as usize].pop_front() {
+            return Some(slot);
+        }
+        let mut classes = self.waiting.iter_mut().zip(&mut self.credits);
+        if let Some((waiting, credit)) = classes.find(|(waiting, credit)| !waiting.is_empty() && **credit > 0) {
+            *credit -= 1;
+            return waiting.pop_front();
+        }
+        // Those that wait have had their share, and those that have not do not wait: the next round.
+        self.credits = self.weights;
+        let (waiting, credit) = self.waiting.iter_mut().zip(&mut self.credits).find(|(waiting, _)| !waiting.is_empty())?;
+        *credit -= 1;
+        waiting.pop_front()
     }
 
     pub(crate) fn leave(&mut self, slot: u32) {
         self.unused.push(slot);
         self.outstanding -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEIGHTS: Weights = Weights { high: 5, normal: 3, low: 1 };
+
+    fn wait(queues: &mut HostQueues, priority: Priority) -> u32 {
+        queues.arrive(InFlight {
+            op: HostOp::Read,
+            priority,
+            fua: false,
+            sector: 0,
+            sectors: 8,
+            arrived: Nanos::ZERO,
+            fetched: Nanos::ZERO,
+            heard: Nanos::ZERO,
+            parts: 0,
+            ok: true,
+            stages: Stages::default(),
+        })
+    }
+
+    /// What is taken in next, `count` times, while every class in `classes` always has requests waiting.
+    fn taken(queues: &mut HostQueues, classes: &[Priority], count: u32) -> Vec<Priority> {
+        for &class in classes {
+            (0..count).for_each(|_| {
+                wait(queues, class);
+            });
+        }
+        (0..count).map(|_| queues.next().map(|slot| queues.requests[slot as usize].priority).expect("one waits")).collect()
+    }
+
+    fn shares(taken: &[Priority]) -> [usize; 4] {
+        Priority::ALL.map(|class| taken.iter().filter(|&&found| found == class).count())
+    }
+
+    #[test]
+    fn classes_that_always_wait_share_by_weight() {
+        use Priority::{High, Low, Normal};
+        let taken = taken(&mut HostQueues::new(WEIGHTS), &[Low, Normal, High], 900);
+        assert_eq!(shares(&taken), [0, 500, 300, 100]);
+        assert_eq!(taken[..9], [High, High, High, High, High, Normal, Normal, Normal, Low]);
+    }
+
+    #[test]
+    fn a_class_that_does_not_wait_leaves_its_share_to_the_others() {
+        use Priority::{Low, Normal};
+        assert_eq!(shares(&taken(&mut HostQueues::new(WEIGHTS), &[Low, Normal], 400)), [0, 0, 300, 100]);
+        assert_eq!(shares(&taken(&mut HostQueues::new(WEIGHTS), &[Low], 50)), [0, 0, 0, 50]);
+    }
+
+    #[test]
+    fn urgent_requests_wait_for_nobody_and_cost_nobody_its_share() {
+        use Priority::{High, Low, Normal, Urgent};
+        let mut queues = HostQueues::new(WEIGHTS);
+        let first = taken(&mut queues, &[Low, Normal, High], 7);
+        assert_eq!(shares(&first), [0, 5, 2, 0]);
+        for _ in 0..3 {
+            wait(&mut queues, Urgent);
+        }
+        let next: Vec<Priority> =
+            (0..5).map(|_| queues.next().map(|slot| queues.requests[slot as usize].priority).expect("one waits")).collect();
+        assert_eq!(next, [Urgent, Urgent, Urgent, Normal, Low]);
+    }
+
+    #[test]
+    fn within_a_class_the_oldest_goes_first_and_nothing_is_lost() {
+        let mut queues = HostQueues::new(WEIGHTS);
+        let mut expected: Vec<u32> = (0..40).map(|number| wait(&mut queues, Priority::ALL[number % 4])).collect();
+        let taken: Vec<u32> = std::iter::from_fn(|| queues.next()).collect();
+        for class in Priority::ALL {
+            let of_class: Vec<u32> = taken.iter().copied().filter(|&slot| queues.requests[slot as usize].priority == class).collect();
+            assert!(of_class.is_sorted(), "{class:?}: {of_class:?}");
+        }
+        let mut all = taken;
+        all.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(all, expected);
     }
 }

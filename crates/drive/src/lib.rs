@@ -15,7 +15,7 @@ mod stripe;
 
 pub use config::{Config, Costs, Ecc};
 pub use drive::Drive;
-pub use host::Pace;
+pub use host::{Pace, Weights};
 pub use image::{Image, ImageError, NotQuiet};
 pub use precondition::Aged;
 pub use stripe::Stripe;

@@ -111,6 +111,12 @@ sections! {
         stripe: Maybe<Bytes> = Maybe(None);
         /// Requests the drive takes in at once; more wait in the host's queues.
         queue_depth: u32;
+        /// Requests of high priority that the drive takes in a round, 1 to 256. Urgent requests are taken first, whatever the round.
+        weight_high: u32 = 4;
+        /// Requests of normal priority that the drive takes in a round, 1 to 256.
+        weight_normal: u32 = 2;
+        /// Requests of low priority that the drive takes in a round, 1 to 256.
+        weight_low: u32 = 1;
         /// DRAM bandwidth. "none": free.
         dram: Maybe<Rate> = Maybe(None);
         /// Bandwidth of the host link, in each direction. "none": free.

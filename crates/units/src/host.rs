@@ -33,17 +33,18 @@ impl HostOp {
     }
 }
 
-/// The NVMe queue priority classes, most urgent first.
+/// The NVMe queue priority classes, most urgent first. A drive takes in urgent requests before all others and shares the rest of its intake among the others by
+/// weight; inside, a die serves the reads of a higher class first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {
     /// Served before everything else.
     Urgent,
-    /// Served before normal work.
+    /// The largest share.
     High,
     /// The default.
     #[default]
     Normal,
-    /// Served when nothing else waits.
+    /// The smallest share.
     Low,
 }
 

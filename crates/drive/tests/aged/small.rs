@@ -1,7 +1,7 @@
 //! Small drives and uniform loads.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc};
+use wordline_drive::{Config, Costs, Drive, Ecc, Weights};
 use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::victim::VictimPolicy;
@@ -85,6 +85,7 @@ impl Shape {
             stripe_units: 4,
             costs: Costs::default(),
             queue_depth: 65_535,
+            weights: Weights::default(),
             firmware,
             exported_units: (raw as f64 / (1.0 + self.spare)) as u64,
             seed: 1,

@@ -1,8 +1,8 @@
 //! Rules of what stands around the dies, and the first draft of the drive: all of it but how much the host sees.
 
 use wordline_cells::Faults;
-use wordline_drive::Config;
 use wordline_drive::config::{Costs, Ecc};
+use wordline_drive::{Config, Weights};
 use wordline_flash::Sheet;
 use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::techniques::Choice;
@@ -14,6 +14,8 @@ use crate::kind::{Kind, Maybe};
 use crate::layer::{Mistakes, Set};
 
 const QUEUE_MAX: u32 = 65_536;
+/// As far as an arbitration weight of NVMe goes.
+const WEIGHT_MAX: u32 = 256;
 const TRANSFERS: std::ops::RangeInclusive<u64> = 1_000_000..=20_000_000_000;
 /// Below this, the transfer of one large request would take longer than virtual time lasts.
 const RATE_LEAST: u64 = 1_000_000;
@@ -40,6 +42,13 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         }
     }
     within(mistakes, "controller.queue_depth", &controller.queue_depth, 1, QUEUE_MAX);
+    for (key, weight) in [
+        ("controller.weight_high", &controller.weight_high),
+        ("controller.weight_normal", &controller.weight_normal),
+        ("controller.weight_low", &controller.weight_low),
+    ] {
+        within(mistakes, key, weight, 1, WEIGHT_MAX);
+    }
     within(mistakes, "controller.cores", &controller.cores, 1, u32::MAX);
     within(mistakes, "reclaim.floor", &reclaim.floor, 1, u32::MAX);
     if reclaim.start.value <= reclaim.floor.value {
@@ -125,6 +134,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         stripe_units: 1,
         costs: Costs { command: costs.command.value, unit: costs.unit.value, operation: costs.operation.value },
         queue_depth: controller.queue_depth.value,
+        weights: Weights { high: controller.weight_high.value, normal: controller.weight_normal.value, low: controller.weight_low.value },
         firmware: wordline_ftl::Config {
             sheet,
             dies: 0,

@@ -2,11 +2,11 @@
 //!
 //! Does not check: mixtures of reads and writes, several bottlenecks at once, percentiles of waiting times.
 
-use wordline_drive::{Config, Drive, Pace};
+use wordline_drive::{Config, Drive, Pace, Weights};
 use wordline_proving::bench::{self, Tally};
 use wordline_proving::{effort, shape, theory};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Rate};
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority, Rate};
 
 const PAGES: u32 = 64;
 const BLOCKS: u32 = 64;
@@ -132,5 +132,32 @@ fn is_the_transfer_time_exact_at_every_rate() {
         assert!((bus - exact).abs() <= 1.0 + 3.0, "{mega} MT/s: {bus} ns on the bus against {exact} ns");
         assert_eq!(drive.now().0, 3_000 * 65_000 + drive.observer.bus.0, "{mega} MT/s: the run is its reads and nothing else");
         println!("{mega:>5} MT/s: {:.3} ns per 16 KiB, exact {:.3}", bus / 3_000.0, exact / 3_000.0);
+    }
+}
+
+#[test]
+fn do_classes_share_an_overloaded_drive_by_weight() {
+    let mut config = config(1, 2, Nanos::from_micros(65));
+    // Little is taken in at once, so that the order is made in the host's queues and not at the dies.
+    (config.queue_depth, config.weights) = (4, Weights { high: 5, normal: 3, low: 1 });
+    let units = config.exported_units;
+    let mut drive = bench::watched(config, None);
+    drive.construct_filled(units);
+    let mut address = Draw::new(7, Stream::Address, 0);
+    // All at once: of 3 x 6,000, half are served. Every fiftieth of the others is urgent.
+    let mut load = (0..18_000).map(|number| HostRequest {
+        priority: if number % 50 == 0 { Priority::Urgent } else { [Priority::High, Priority::Normal, Priority::Low][number % 3] },
+        ..bench::request(HostOp::Read, address.below(units), 1, SECTORS)
+    });
+    drive.serve(&mut load, Pace::Open { origin: Nanos::ZERO }, Some(9_000));
+    let measured = drive.observer.1.clone().finish(drive.now(), u64::from(drive.outstanding()));
+    assert_eq!(measured.violations, []);
+    let count = |class| measured.latencies_of(HostOp::Read, class).count() as f64;
+    let [urgent, high, normal, low] = Priority::ALL.map(count);
+    println!("urgent {urgent}, high {high}, normal {normal}, low {low}");
+    assert_eq!(urgent, 360.0, "all of them");
+    let round = (9_000.0 - urgent) / 9.0;
+    for (count, weight) in [(high, 5.0), (normal, 3.0), (low, 1.0)] {
+        assert!((count / (weight * round) - 1.0).abs() < 0.01, "{count} where {weight} x {round} were due");
     }
 }
