@@ -28,6 +28,7 @@ pub mod arrhenius;
 pub mod effects;
 pub mod erase;
 pub mod flag;
+pub mod montecarlo;
 pub mod program;
 pub mod special;
 pub mod wear;

@@ -6,7 +6,8 @@
 //! each erase    adds  (1 + suspended(n))·(1 − healed(dwell))            to the block's erase stress
 //! each program  adds  (1 − healed(dwell))                               to its program stress
 //! wear(wordline) = traits.wear · ( s·((erase − gentle) + g·gentle) + (1 − s)·program )      s: erase_share, g: traits.gentle
-//! healed(t)      = share·( ln(1 + t/start) − ¼·ln(1 + (t/end)⁴) )        t: dwell time at 30 °C, Arrhenius-equivalent
+//! healed(t)      = share·ln(1 + t′/start),  t′ = t/(1 + (t/end)⁴)^¼          t: dwell time at 30 °C, Arrhenius-equivalent
+//! a rest t heals   deep_share·⅓·ln(1 + (t/deep_start)³)                   of all that is there
 //! ```
 //!
 //! Sources: erase share 001 §3.1.2; logarithm of dwell and its end near 180 min 000 §3.2.1; drop of age by a long rest 000 §3.3.3.
@@ -80,13 +81,15 @@ pub fn effective_dwell(physics: &Physics, seconds: f64, at: Celsius) -> f64 {
 /// Share of a cycle's traps that heals in an effective dwell time.
 pub fn healed(recovery: &Recovery, dwell: f64) -> f64 {
     let over = dwell / recovery.end;
-    let logs = libm::log1p(dwell / recovery.start) - 0.25 * libm::log1p(over * over * over * over);
-    saturating(recovery.share * logs)
+    // Beyond the end time stands still: rounded over one octave, so that nothing jumps.
+    let counted = dwell / libm::pow(1.0 + over * over * over * over, 0.25);
+    saturating(recovery.share * libm::log1p(counted / recovery.start))
 }
 
-/// Share of all traps that heals in a long rest.
+/// Share of all traps that heals in a long rest. The rests between the cycles of a busy block are far too short to count, however many they are.
 pub fn deep_rest(recovery: &Recovery, rest: f64) -> f64 {
-    saturating(recovery.deep_share * libm::log1p(rest / recovery.deep_start))
+    let times = rest / recovery.deep_start;
+    saturating(recovery.deep_share * libm::log1p(times * times * times) / 3.0)
 }
 
 /// A share that grows like `x` while it is small and stays below one.
