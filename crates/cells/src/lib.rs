@@ -20,9 +20,22 @@
 //!
 //! # How a die uses this
 //!
-//! A die holds one [`Model`] (shared), a [`Block`] and a [`History`] for each block, and the time each wordline was programmed. On an erase it calls
-//! [`History::erased`] and [`Model::erase`]; on a program [`Model::program`] and, for the block's first, [`History::programmed`]; on a read it makes a
-//! [`Condition`], asks [`Model::wordline`] and [`Model::read`].
+//! All dies of a drive share one [`Model`] and one [`Rates`], made when the drive is. A die keeps, for each block,
+//!
+//! - its [`Block`] (56 bytes, or nothing: it is a pure function of seed, chip and block), and its [`History`] (12 bytes; `gentle` apart for each wordline, and only
+//!   where a block has ever been erased gently),
+//! - the time of its last erase (for dwell and open interval), the time it was programmed and the count of its reads since (for retention and read disturb),
+//! - for each wordline nothing, as long as it was programmed with default settings; [`Settings`], locks, copyback errors and reprogramming where not.
+//!
+//! | command | asks | and keeps |
+//! |---|---|---|
+//! | erase | [`Model::erase`]: loops, t_BERS | [`History::erased`] with the dwell since the last erase, its suspensions, and whether it was gentle |
+//! | program | [`Model::program`]: loops, L_min and L_max of each state, k_i, t_PROG | [`History::programmed`] once for each cycle of the block |
+//! | read | [`Rates::rate`], and where it says `None` [`Model::wordline`]; then [`Model::errors`] or [`Model::read`] | one read more of the block |
+//! | age by decree | [`Model::cycled`], [`Model::kept`] | the history and a program time in the past |
+//!
+//! [`Model::traits`] costs a hundred nanoseconds; a die that reads at random keeps the last few thousand in a table by block and layer. The errors of a page are
+//! drawn from dice named after the page and its program ([`Model::errors`]), so that reading twice finds the same errors but for telegraph noise.
 
 pub mod arrhenius;
 pub mod effects;
@@ -37,6 +50,7 @@ mod condition;
 mod fixed;
 mod model;
 mod physics;
+mod rates;
 mod reading;
 mod reprogram;
 mod state;
@@ -49,6 +63,7 @@ pub use fixed::{Cells, Faults, Outcome};
 pub use model::Model;
 pub use physics::*;
 pub use program::{Program, Settings, Stray};
+pub use rates::Rates;
 pub use reading::{Errors, Reading, errors_at, unit};
 pub use state::{State, Tail};
 pub use variation::{Block, Layer, Traits};

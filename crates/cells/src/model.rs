@@ -19,6 +19,8 @@ pub struct Model {
     /// For each page the boundaries it is read at, rising.
     bounds: [Vec<u8>; 4],
     codes: Vec<u8>,
+    /// For each state how much of a lower tail it has, over the highest.
+    lower_tails: Vec<f64>,
     fast: f64,
     slow: f64,
 }
@@ -34,7 +36,13 @@ impl Model {
         let bounds = core::array::from_fn(|page| {
             (1..codes.len()).filter(|&state| (codes[state] ^ codes[state - 1]) >> page & 1 == 1).map(|state| state as u8).collect()
         });
+        let (bottom, top) = (physics.states.verify[0], physics.states.verify[codes.len() - 2]);
+        let place = |level: f64| (level - bottom) / (top - bottom).max(1e-9);
+        let lower_tails = core::iter::once(0.0)
+            .chain(physics.states.verify.iter().map(|&level| libm::pow(place(level), physics.tails.lower_power)))
+            .collect();
         Ok(Model {
+            lower_tails,
             layers: crate::variation::layers(physics),
             bounds,
             codes,
@@ -138,6 +146,11 @@ impl Model {
     /// The boundaries a page is read at, rising; 1 is R1.
     pub fn bounds(&self, page: u32) -> &[u8] {
         &self.bounds[page as usize]
+    }
+
+    /// How much of a lower tail a state has, over the highest.
+    pub(crate) fn lower_tail(&self, state: usize) -> f64 {
+        self.lower_tails[state]
     }
 
     pub(crate) fn codes(&self) -> &[u8] {

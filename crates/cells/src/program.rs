@@ -131,10 +131,11 @@ impl Course {
 
 /// The cells of N(mean, sigma) above `mean + z·sigma`: how many, and their own mean and deviation.
 fn cut(z: f64, mean: f64, sigma: f64) -> Stray {
-    let share = tail(z);
-    if share < 1e-14 {
+    // No chip has as many cells as it takes to find one there.
+    if z > 8.0 {
         return Stray::default();
     }
+    let share = tail(z);
     let ratio = density(z) / share;
     Stray { share, mean: mean + sigma * ratio, sigma: sigma * (1.0 + z * ratio - ratio * ratio).max(0.0).sqrt() }
 }

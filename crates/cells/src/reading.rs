@@ -1,7 +1,7 @@
 //! From an error rate to the errors of a read: how many bits of each codeword are wrong, whether they can be corrected, and how often to try again.
 
 use crate::model::Model;
-use crate::special::{tail, tail_inverse};
+use crate::special::{tail, tail_inverse_roughly};
 use crate::wordline::{References, Wordline};
 
 /// What one read of a page brought out.
@@ -48,7 +48,7 @@ pub fn errors_at(mean: f64, bits: f64, u: f64) -> u32 {
     }
     let p = mean / bits;
     let sigma = (mean * (1.0 - p)).sqrt();
-    let z = -tail_inverse(u);
+    let z = -tail_inverse_roughly(u);
     let skew = (1.0 - 2.0 * p) / sigma;
     let count = libm::floor(mean + sigma * (z + (z * z - 1.0) * skew / 6.0) + 0.5);
     count.clamp(0.0, bits) as u32
@@ -65,7 +65,7 @@ impl Model {
         let worst = errors_at(mean, length, libm::exp(libm::log(u) / codewords));
         let rest = errors_at(mean * (codewords - 1.0), length * (codewords - 1.0), unit(bits.rotate_left(32)));
         let telegraph = self.telegraph(wear);
-        let flicker = if telegraph > 0.0 { libm::round(-tail_inverse(unit(noise)) * telegraph) } else { 0.0 };
+        let flicker = if telegraph > 0.0 { libm::round(-tail_inverse_roughly(unit(noise)) * telegraph) } else { 0.0 };
         let worst = (f64::from(worst) + flicker).clamp(0.0, length) as u32;
         Errors { page: (worst + rest.min(worst.saturating_mul(codewords as u32 - 1))), worst }
     }

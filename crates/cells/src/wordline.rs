@@ -55,6 +55,7 @@ impl Wordline {
             + physics.ispp.disturb * f64::from(loops)
             + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 };
 
+        let lifts = [0.0, 1.0].map(|place| effects::wear_lift(&physics.wear, w, place));
         let mut states = [State::default(); LEVELS + 1];
         for (number, state) in states.iter_mut().enumerate().take(count) {
             let programmed = number > 0;
@@ -73,7 +74,7 @@ impl Wordline {
                 let highest = if number + 1 == count { 1.0 } else { 0.0 };
                 let own = noise * (1.0 + physics.states.top_noise * highest);
                 let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
-                let shift = moved + effects::wear_lift(&physics.wear, w, place) + traits.offset;
+                let shift = moved + lifts[0] + (lifts[1] - lifts[0]) * place + traits.offset;
                 let stray =
                     |stray: Stray| Stray { mean: stray.mean + shift, sigma: (stray.sigma * stray.sigma + own * own).sqrt(), ..stray };
                 State {
@@ -86,9 +87,7 @@ impl Wordline {
                     },
                     lower: Tail {
                         share: grown(
-                            tails.lower_share
-                                * libm::pow(place, tails.lower_power)
-                                * (1.0 + tails.lower_loss * lost.max(0.0) / physics.states.noise),
+                            tails.lower_share * model.lower_tail(number) * (1.0 + tails.lower_loss * lost.max(0.0) / physics.states.noise),
                         ),
                         length: tails.lower_length * (1.0 + tails.lower_top * highest),
                     },
