@@ -15,15 +15,15 @@
 //!                                                                └─ Model::read → Reading (errors, retries)
 //! ```
 //!
-//! All times are seconds, all voltages millivolts, all temperatures [`Celsius`](wordline_units::Celsius). Nothing here has a clock, a thread or a file;
-//! randomness is drawn by the caller or keyed by a specimen's name.
+//! All times are seconds, all voltages millivolts, all temperatures [`Celsius`](wordline_units::Celsius). Nothing here has a clock, a thread or a
+//! file; randomness is drawn by the caller or keyed by a specimen's name.
 //!
 //! # How a die uses this
 //!
 //! All dies of a drive share one [`Model`] and one [`Rates`], made when the drive is. A die keeps, for each block,
 //!
-//! - its [`Block`] (56 bytes, or nothing: it is a pure function of seed, chip and block), and its [`History`] (12 bytes; `gentle` apart for each wordline, and only
-//!   where a block has ever been erased gently),
+//! - its [`Block`] (56 bytes, or nothing: it is a pure function of seed, chip and block), and its [`History`] (12 bytes; `gentle` apart for each wordline, and
+//!   only where a block has ever been erased gently),
 //! - the time of its last erase (for dwell and open interval), the time it was programmed and the count of its reads since (for retention and read disturb),
 //! - for each wordline nothing, as long as it was programmed with default settings; [`Settings`], locks, copyback errors and reprogramming where not.
 //!
@@ -34,8 +34,8 @@
 //! | read | [`Rates::rate`], and where it says `None` [`Model::wordline`]; then [`Model::errors`] or [`Model::read`] | one read more of the block |
 //! | age by decree | [`Model::cycled`], [`Model::kept`] | the history and a program time in the past |
 //!
-//! [`Model::traits`] costs a hundred nanoseconds; a die that reads at random keeps the last few thousand in a table by block and layer. The errors of a page are
-//! drawn from dice named after the page and its program ([`Model::errors`]), so that reading twice finds the same errors but for telegraph noise.
+//! [`Model::traits`] costs a hundred nanoseconds; a die that reads at random keeps the last few thousand in a table by block and layer. The errors of a page
+//! are drawn from dice named after the page and its program ([`Model::errors`]), so that reading twice finds the same errors but for telegraph noise.
 
 pub mod arrhenius;
 pub mod effects;
