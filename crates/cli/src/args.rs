@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Age(AgeOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
+    /// Put the claims of the sources to the machine: run studies, and print what the paper says beside what is measured.
+    Reproduce(ReproduceOptions),
     /// List the drives that come with Wordline.
     Drives,
     /// List the workloads that come with Wordline, or print one.
@@ -158,6 +160,30 @@ pub(crate) struct CompareOptions {
     pub(crate) load: LoadOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReproduceOptions {
+    /// Studies, groups of studies (cells), claims, or the beginning of claims' names; all studies by default.
+    pub(crate) names: Vec<String>,
+    /// List the studies and the claims they answer, and run nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Write all lines as JSON ("-": standard output).
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+    /// Write one self-contained HTML page with tables and figures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Exit with 1 where a claim is off; otherwise a claim that is off is a finding, and no failure.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Threads; as many as there are cores by default. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -25,17 +25,23 @@ pub(crate) enum Failure {
     #[error("{path}: {error}", path = path.display())]
     File { path: PathBuf, error: std::io::Error },
     #[error("{0}")]
+    Lab(#[from] wordline_lab::LabError),
+    #[error("{0}")]
     Usage(String),
+    /// Claims that are off, where that was to count as a failure.
+    #[error("{0}")]
+    Off(String),
     /// A run's books do not balance: the figures are not to be trusted.
     #[error("the run broke its own checks; its figures are not to be trusted:\n{0}")]
     Checks(String),
 }
 
 impl Failure {
-    /// 3 for a run that broke its checks, 2 for everything the user can mend.
+    /// 3 for a run that broke its checks, 1 for claims that are off where that was to count, 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
             Failure::Checks(_) => ExitCode::from(3),
+            Failure::Off(_) => ExitCode::from(1),
             Failure::Plan(_)
             | Failure::Spec(_)
             | Failure::Trace(_)
@@ -43,6 +49,7 @@ impl Failure {
             | Failure::Replay(_)
             | Failure::Table(_)
             | Failure::File { .. }
+            | Failure::Lab(_)
             | Failure::Usage(_) => ExitCode::from(2),
         }
     }

@@ -1,7 +1,7 @@
 //! The `wordline` command: what a person types, what they see while they wait, and the files they get.
 //!
 //! The rim of the project: clocks, threads and files are allowed here and nowhere below. Exit codes: 0 done, 2 the input was wrong (nothing was
-//! written), 3 a run broke one of its own checks.
+//! written), 3 a run broke one of its own checks; 1 only where `reproduce --strict` found a claim off.
 
 mod age;
 mod args;
@@ -12,6 +12,7 @@ mod failure;
 mod files;
 mod input;
 mod progress;
+mod reproduce;
 mod run;
 mod simulate;
 mod snapshot;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
         Command::Trace(options) => trace::trace(&options),
+        Command::Reproduce(options) => reproduce::reproduce(&options),
         Command::Drives => drives::list(),
         Command::Workloads { name } => drives::workloads(name.as_deref()),
         Command::Describe(options) => drives::describe(&options),

@@ -20,6 +20,20 @@ impl Board {
         Board { bars, quiet }
     }
 
+    /// A line for `total` things of one kind that are done one after another, or side by side.
+    pub(crate) fn count(&self, name: &str, things: &'static str, total: u64) -> Counter {
+        let bar = self.bars.as_ref().map(|bars| {
+            let bar = bars.add(ProgressBar::new(total));
+            let template = format!(
+                "{{prefix:22}} {{bar:24}} {{percent:>3}} %  {{human_pos}} of {{human_len}} {things}  {{per_sec}}  ETA {{eta}}  {{msg}}"
+            );
+            bar.set_style(ProgressStyle::with_template(&template).expect("the template is valid").progress_chars("█▌ "));
+            bar.set_prefix(name.to_owned());
+            bar
+        });
+        Counter { bar, quiet: self.quiet, name: name.to_owned(), things, total, told: Instant::now(), started: Instant::now() }
+    }
+
     /// A line for one run of `name`.
     pub(crate) fn line(&self, name: &str) -> Line {
         let bar = self.bars.as_ref().map(|bars| {
@@ -29,6 +43,44 @@ impl Board {
             bar
         });
         Line { bar, quiet: self.quiet, name: name.to_owned(), told: Instant::now(), total: None }
+    }
+}
+
+/// The progress of work that is counted.
+#[derive(Debug)]
+pub(crate) struct Counter {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    name: String,
+    things: &'static str,
+    total: u64,
+    told: Instant,
+    started: Instant,
+}
+
+impl Counter {
+    /// So many are done, and `now` is being done.
+    pub(crate) fn at(&mut self, done: u64, now: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(now.to_owned());
+        } else if !self.quiet && self.told.elapsed() >= Duration::from_secs(5) {
+            self.told = Instant::now();
+            let rate = done as f64 / self.started.elapsed().as_secs_f64();
+            let left = if rate > 0.0 {
+                format!(", {:.1} per second, {:.0} s left", rate, (self.total - done) as f64 / rate)
+            } else {
+                String::new()
+            };
+            eprintln!("{}: {done} of {} {}{left}, {now}", self.name, self.total, self.things);
+        }
+    }
+
+    /// All are done.
+    pub(crate) fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -110,7 +110,7 @@ impl fmt::Display for Mistake {
 
 impl Place {
     /// The place of `span` (bytes) in `text`. A span that leaves its line is cut at the line's end, and one outside the text is moved to its end.
-    pub(crate) fn of(file: &str, text: &str, span: std::ops::Range<usize>) -> Place {
+    pub fn of(file: &str, text: &str, span: std::ops::Range<usize>) -> Place {
         let start = floor_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);

@@ -35,6 +35,7 @@ mod words;
 pub use chip::Chip;
 pub use error::{Mistake, Place, PlanError};
 pub use figures::Figures;
+pub use nearest::nearest;
 pub use plan::Plan;
 pub use presets::{Preset, presets};
 pub use quantity::shown;

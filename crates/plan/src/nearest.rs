@@ -1,7 +1,7 @@
 //! The nearest right word to a wrong one.
 
 /// The candidate that `wrong` was most likely meant to be; `None` where nothing is near. Among equals, the first.
-pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Anything longer is no typing mistake, and the distance of two long texts would take their product in time.
     if wrong.len() > 64 {
         return None;

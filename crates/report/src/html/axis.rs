@@ -51,6 +51,26 @@ impl Axis {
         axis
     }
 
+    /// Between round numbers around `min` and `max`, which may be negative.
+    pub(super) fn between(label: &str, min: f64, max: f64) -> Axis {
+        let span = if max > min { max - min } else { max.abs().max(1.0) };
+        let step = round_step(span / 5.0);
+        let (first, last) = (libm::floor(min / step + 1e-9), libm::ceil(max / step - 1e-9));
+        let last = last.max(first + 1.0);
+        let ticks = (0..=(last - first) as u32).map(|tick| (first + f64::from(tick)) * step).collect();
+        Axis { label: label.to_owned(), spread: Spread::Linear, unit: Unit::Plain(""), low: first * step, high: last * step, ticks }
+    }
+
+    /// Whole powers of ten around `min` and `max`, however small.
+    pub(super) fn decades(label: &str, min: f64, max: f64) -> Axis {
+        let (first, last) = (libm::floor(libm::log10(min) + 1e-9), libm::ceil(libm::log10(max) - 1e-9));
+        let last = last.max(first + 1.0);
+        let every = libm::ceil((last - first) / 8.0).max(1.0);
+        let ticks = (0..=((last - first) / every) as u32).map(|tick| libm::pow(10.0, first + f64::from(tick) * every)).collect();
+        let (low, high) = (libm::pow(10.0, first), libm::pow(10.0, last));
+        Axis { label: label.to_owned(), spread: Spread::Log, unit: Unit::Plain("decade"), low, high, ticks }
+    }
+
     /// Between 1, 2 or 5 times powers of ten around `min` and `max`.
     pub(super) fn log(label: &str, unit: Unit, min: f64, max: f64) -> Axis {
         let min = if min > 0.0 { min } else { 0.1 };
@@ -84,6 +104,7 @@ impl Axis {
     /// How a tick reads.
     pub(super) fn tick(&self, value: f64) -> String {
         match self.unit {
+            Unit::Plain("decade") => decade(value),
             Unit::Plain(_) => short(value),
             Unit::Micros => micros(value),
             Unit::Share => {
@@ -101,6 +122,7 @@ impl Axis {
             Spread::Nines => "nines",
         };
         let unit = match self.unit {
+            Unit::Plain("decade") => "",
             Unit::Plain(unit) => unit,
             Unit::Micros => "us",
             Unit::Share => "%",
@@ -127,6 +149,11 @@ pub(super) fn short(value: f64) -> String {
         }
     }
     number((value * 1e9).round() / 1e9)
+}
+
+/// A power of ten: plain where that is short.
+fn decade(value: f64) -> String {
+    if (1e-2..1e6).contains(&value) { short(value) } else { super::figure::scientific(value).replace("1.00·", "") }
 }
 
 /// A span of microseconds in the unit that a person would choose.

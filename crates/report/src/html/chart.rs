@@ -29,6 +29,8 @@ pub(super) struct Chart {
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) lines: Vec<Line>,
+    /// Upright marks and their names.
+    pub(super) marks: Vec<(f64, String)>,
 }
 
 impl Line {
@@ -53,6 +55,7 @@ impl Chart {
             plot.1
         );
         self.grid(&mut html);
+        self.upright(&mut html);
         for line in &self.lines {
             self.line(&mut html, line);
         }
@@ -87,6 +90,14 @@ impl Chart {
         let _ = write!(html, "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\"/>");
         let middle = LEFT + (WIDTH - LEFT - RIGHT) / 2.0;
         let _ = write!(html, "<text class=\"name middle\" x=\"{middle}\" y=\"{}\">{}</text>", self.height - 8.0, escape(&self.x.label));
+    }
+
+    fn upright(&self, html: &mut String) {
+        for (value, name) in &self.marks {
+            let x = self.across(*value);
+            let _ = write!(html, "<line class=\"mark\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{}\"/>", self.height - BOTTOM);
+            let _ = write!(html, "<text class=\"tick middle\" x=\"{x:.1}\" y=\"{}\">{}</text>", TOP - 2.0, escape(name));
+        }
     }
 
     fn line(&self, html: &mut String, line: &Line) {

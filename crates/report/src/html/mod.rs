@@ -5,6 +5,7 @@
 mod axis;
 mod bars;
 mod chart;
+pub mod figure;
 mod map;
 mod over_time;
 mod tables;
@@ -69,6 +70,17 @@ fn head(title: &str) -> String {
     )
 }
 
+/// A page of parts that are HTML already, in sections: a title, the class of its box ("grid" or "stack"), and its parts.
+pub fn document(title: &str, subtitle: &str, sections: &[(String, &str, Vec<String>)]) -> String {
+    let mut html = head(&format!("{title} · Wordline"));
+    let _ = write!(html, "<h1>{}</h1><p class=\"sub\">{}</p>", escape(title), escape(subtitle));
+    for (name, class, parts) in sections {
+        section(&mut html, &escape(name), class, parts.clone());
+    }
+    let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
+    html
+}
+
 fn heading(names: &[&str]) -> String {
     match names {
         [] => "No drives".to_owned(),
@@ -114,7 +126,7 @@ fn percent(share: f64) -> String {
 }
 
 /// `text` with the characters that mean something to HTML made harmless.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

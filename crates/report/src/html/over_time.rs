@@ -166,7 +166,7 @@ fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], rows:
         ([_, _, ..], [only]) => format!("{}, {}", shown.title, only.label),
         _ => shown.title.to_owned(),
     };
-    Some(Chart { title, note: shown.note.to_owned(), height: 270.0, x, y, lines })
+    Some(Chart { title, note: shown.note.to_owned(), height: 270.0, x, y, lines, marks: Vec::new() })
 }
 
 /// One chart of the distribution of latency per kind of request that occurred.
@@ -199,5 +199,5 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
         HostOp::Flush => "Flush latency",
     };
     let note = "share of requests that took no longer; each step up is another nine".to_owned();
-    Some(Chart { title: title.to_owned(), note, height: 340.0, x, y: Axis::nines("share of requests", nines), lines })
+    Some(Chart { title: title.to_owned(), note, height: 340.0, x, y: Axis::nines("share of requests", nines), lines, marks: Vec::new() })
 }

@@ -43,7 +43,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(crate) const fn name(self) -> &'static str {
+    /// The kind's name in the reference.
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::Integer => "integer",
             Kind::Real => "number or null",
@@ -68,10 +69,14 @@ pub struct Column {
 
 /// One value of a row.
 #[derive(Clone, Debug)]
-enum Cell<'a> {
+pub enum Cell<'a> {
+    /// A whole number.
     Integer(u64),
+    /// A number, or nothing to measure.
     Real(Option<f64>),
+    /// A word.
     Text(&'a ByteArray),
+    /// Yes or no.
     Flag(bool),
 }
 
@@ -84,15 +89,20 @@ enum Held {
     Flag(Vec<bool>),
 }
 
-/// A table being written.
-struct Table<W: Write + Send> {
+/// A table being written, a row at a time.
+pub struct Table<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     held: Vec<Held>,
     rows: usize,
 }
 
 impl<W: Write + Send> Table<W> {
-    fn new(name: &str, columns: &[Column], to: W) -> Result<Table<W>, TableError> {
+    /// Begins the table called `name`.
+    ///
+    /// # Errors
+    ///
+    /// The writer cannot be written to.
+    pub fn new(name: &str, columns: &[Column], to: W) -> Result<Table<W>, TableError> {
         let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_, _>>()?;
         let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
         let units = columns.iter().filter(|column| !column.unit.is_empty());
@@ -111,7 +121,12 @@ impl<W: Write + Send> Table<W> {
         Ok(Table { writer, held: held.collect(), rows: 0 })
     }
 
-    fn push(&mut self, cells: &[Cell<'_>]) {
+    /// Adds a row. Rows stay in memory until [`Table::flush`].
+    ///
+    /// # Panics
+    ///
+    /// The row does not fit the columns.
+    pub fn push(&mut self, cells: &[Cell<'_>]) {
         assert_eq!(cells.len(), self.held.len(), "a row has one value per column");
         for (held, cell) in self.held.iter_mut().zip(cells) {
             match (held, cell) {
@@ -129,7 +144,11 @@ impl<W: Write + Send> Table<W> {
     }
 
     /// Write the rows held as a row group.
-    fn flush(&mut self) -> Result<(), TableError> {
+    ///
+    /// # Errors
+    ///
+    /// The writer cannot be written to.
+    pub fn flush(&mut self) -> Result<(), TableError> {
         if self.rows == 0 {
             return Ok(());
         }
@@ -161,7 +180,12 @@ impl<W: Write + Send> Table<W> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<W, TableError> {
+    /// Writes what is left and the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// The writer cannot be written to.
+    pub fn finish(mut self) -> Result<W, TableError> {
         self.flush()?;
         Ok(self.writer.into_inner()?)
     }
@@ -178,14 +202,14 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
 }
 
-const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn integer(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
     Column { name, kind: Kind::Integer, unit, meaning }
 }
 
-const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn real(name: &'static str, unit: &'static str, meaning: &'static str) -> Column {
     Column { name, kind: Kind::Real, unit, meaning }
 }
 
-const fn word(name: &'static str, meaning: &'static str) -> Column {
+pub(crate) const fn word(name: &'static str, meaning: &'static str) -> Column {
     Column { name, kind: Kind::Text, unit: "", meaning }
 }

@@ -1,0 +1,60 @@
+//! `wordline reproduce`: the claims of the sources put to the machine.
+
+use std::path::Path;
+
+use wordline_lab::reproduce::{Count, Outcome, run, select, to_json, unmeasured};
+use wordline_lab::{Study, page, parallel};
+
+use crate::args::ReproduceOptions;
+use crate::failure::Failure;
+use crate::files;
+use crate::progress::Board;
+
+pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
+    let studies = select(&options.names)?;
+    if options.list {
+        return files::write_or_print("-", &list(&studies));
+    }
+    let json = options.json.as_deref().filter(|&name| name != "-").map(Path::new);
+    json.into_iter().chain(options.html.as_deref()).try_for_each(files::check_writable)?;
+    let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
+    let board = Board::new(options.quiet);
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let mut bar = board.count("reproduce", "studies", studies.len() as u64);
+    for (index, study) in studies.iter().enumerate() {
+        bar.at(index as u64, &study.id);
+        outcomes.push(run(study, threads)?);
+    }
+    bar.finish();
+    if options.json.as_deref() != Some("-") {
+        files::write_or_print("-", &page::text(&outcomes))?;
+    }
+    if let Some(name) = &options.json {
+        let lines: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.lines).collect();
+        files::write_or_print(name, &to_json(&lines))?;
+    }
+    if let Some(path) = &options.html {
+        files::write(path, page::page(&outcomes).as_bytes())?;
+        eprintln!("wordline: tables and figures in {}", path.display());
+    }
+    let count = Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines));
+    if options.strict && count.off > 0 { Err(Failure::Off(page::summary(count))) } else { Ok(()) }
+}
+
+fn list(studies: &[Study]) -> String {
+    let mut text = String::new();
+    let width = studies.iter().map(|study| study.id.len()).max().unwrap_or(0);
+    for study in studies {
+        text += &format!("{:width$}  {}  {}\n", study.id, study.group, study.title);
+        for judgement in &study.judge {
+            text += &format!("{:width$}    {}  {}\n", "", judgement.claim.id, judgement.measured);
+        }
+        for aside in &study.aside {
+            text += &format!("{:width$}    {}  nothing to measure\n", "", aside.claim.id);
+        }
+    }
+    for (kind, open, all) in unmeasured() {
+        text += &format!("{}: {open} of {all} claims have no study yet\n", kind.name());
+    }
+    text.trim_end().to_owned()
+}

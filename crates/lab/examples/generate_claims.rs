@@ -1,0 +1,23 @@
+//! Writes `docs/claims.md` below the folder given, from the inventory, the studies and the saved results.
+
+use std::path::{Path, PathBuf};
+
+use wordline_lab::{Study, progress};
+
+fn main() -> Result<(), String> {
+    let into = PathBuf::from(std::env::args_os().nth(1).ok_or("which folder?")?);
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/results.json");
+    let text = std::fs::read_to_string(&saved).map_err(|error| format!("{}: {error}", saved.display()))?;
+    let results = progress::results(&text)?;
+    let drift = progress::drift(&Study::all(), &results);
+    if !drift.is_empty() {
+        return Err(format!(
+            "studies/results.json is not of these studies; run `wordline reproduce --json studies/results.json`:\n{}",
+            drift.join("\n")
+        ));
+    }
+    let path = into.join("docs/claims.md");
+    let folder = path.parent().ok_or("no folder")?;
+    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    std::fs::write(&path, progress::markdown(&results)).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,102 @@
+//! Benches: what is measured on virtual chips, each as the sources measured it on real ones.
+//!
+//! A bench is code, a study is data. A bench knows no claim and no band: it gives named quantities with units, and the figures behind them.
+
+use wordline_report::html::figure::Figure;
+
+use crate::conditions::LotSize;
+use crate::error::LabError;
+
+mod arithmetic;
+
+/// One quantity that a bench measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name within the bench.
+    pub name: &'static str,
+    /// Its unit; "ratio", "share" and "count" are pure numbers.
+    pub unit: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+/// What a bench is given.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The chip.
+    pub chip: String,
+    /// A second chip, for benches that compare.
+    pub against: Option<String>,
+    /// How many of them.
+    pub lot: LotSize,
+    /// The seed of the lot.
+    pub seed: u64,
+    /// Threads to spread over; results do not depend on it.
+    pub threads: usize,
+}
+
+/// What a bench found.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Metrics by name. One that is missing could not be measured.
+    pub values: Vec<(&'static str, f64)>,
+    /// The figures behind them.
+    pub figures: Vec<Figure>,
+}
+
+impl Findings {
+    /// Records one quantity.
+    pub fn set(&mut self, name: &'static str, value: f64) {
+        debug_assert!(self.get(name).is_none(), "{name} is measured once");
+        self.values.push((name, value));
+    }
+
+    /// What was measured under this name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+/// A bench.
+pub struct Bench {
+    /// Its name.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// What it measures.
+    pub metrics: &'static [Metric],
+    /// Measures.
+    pub run: fn(&Setup) -> Result<Findings, LabError>,
+}
+
+impl Bench {
+    /// A metric's name with the bench's.
+    pub fn full(&self, metric: &Metric) -> String {
+        format!("{}.{}", self.name, metric.name)
+    }
+}
+
+/// All benches.
+pub const BENCHES: &[Bench] = &[arithmetic::BENCH];
+
+/// The bench and metric that `bench.metric` names.
+pub fn metric(full: &str) -> Option<(&'static Bench, &'static Metric)> {
+    let (bench, name) = full.split_once('.')?;
+    let bench = BENCHES.iter().find(|known| known.name == bench)?;
+    bench.metrics.iter().find(|metric| metric.name == name).map(|metric| (bench, metric))
+}
+
+/// The bench of this name.
+///
+/// # Errors
+///
+/// There is none; says the nearest.
+pub fn bench(name: &str) -> Result<&'static Bench, LabError> {
+    BENCHES.iter().find(|bench| bench.name == name).ok_or_else(|| LabError::unknown("bench", name, BENCHES.iter().map(|bench| bench.name)))
+}
+
+/// Shorthand for the tables of metrics.
+const fn metric_of(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
+    Metric { name, unit, meaning }
+}
+use metric_of as m;

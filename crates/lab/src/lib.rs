@@ -1,0 +1,38 @@
+//! The lab: virtual chips on the bench, measured as the sources measured real ones, and their claims judged by what was measured.
+//!
+//! ```text
+//! studies/*.toml ──► Study ──► benches (what is measured) ──► Findings ──► verdict of each claim by its band ──► tables, JSON, one page
+//! studies/claims/ ──► Claim ─┘        ▲ chips of a lot
+//! ```
+//!
+//! - A bench measures and knows no claim; a study asks and holds no physics; a verdict follows from the two and from nothing else.
+//! - A claim that does not come out stays in its study, with the reason.
+//! - The same lot, seed and conditions give the same numbers on any machine and any number of threads.
+
+pub mod band;
+pub mod bench;
+pub mod claims;
+pub mod conditions;
+mod error;
+pub mod page;
+pub mod parallel;
+pub mod progress;
+pub mod reproduce;
+mod study;
+
+pub use error::LabError;
+pub use study::{Judgement, SetAside, Study};
+
+/// The chip that is measured where nobody says another.
+pub const CHIP: &str = "tlc48";
+
+macro_rules! embedded {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../studies/", $name, ".toml")))),*]
+    };
+}
+
+/// The studies that come with Wordline, in the order in which they are shown: name and text.
+pub const STUDIES: &[(&str, &str)] = embedded! {
+    "arithmetic"
+};

@@ -1,0 +1,265 @@
+//! A lot of virtual chips and the ways to look at them that several benches share.
+
+use wordline_cells::{Block, Condition, History, Model, References, Traits, Wordline, errors_at, unit};
+use wordline_plan::Chip;
+use wordline_units::Celsius;
+use wordline_units::random::philox4x32;
+
+use crate::bench::Setup;
+use crate::conditions::{LotSize, MONTH};
+use crate::error::LabError;
+use crate::parallel;
+
+/// The temperature that times are given at.
+pub const ROOM: Celsius = Celsius(30.0);
+/// Twelve months.
+pub const YEAR: f64 = 12.0 * MONTH;
+/// Dwell time of the update-intensive cycling W(2) of 000 §3.1.2, in seconds.
+pub const DWELL_W2: f64 = 60.0;
+/// Dwell time of the read-intensive cycling W(10).
+pub const DWELL_W10: f64 = 300.0;
+
+/// Chips of one kind, and blocks of each.
+#[derive(Clone, Debug)]
+pub struct Lot {
+    /// Their cells.
+    pub model: Model,
+    /// How many.
+    pub size: LotSize,
+    /// The seed all of them are drawn from.
+    pub seed: u64,
+    /// Threads to spread over.
+    pub threads: usize,
+}
+
+impl Lot {
+    /// The lot of a setup's chip.
+    ///
+    /// # Errors
+    ///
+    /// There is no such chip, or it has no physics.
+    pub fn open(setup: &Setup) -> Result<Lot, LabError> {
+        Lot::of(&setup.chip, setup)
+    }
+
+    /// A lot of another chip, of the same size and seed.
+    ///
+    /// # Errors
+    ///
+    /// There is no such chip, or it has no physics.
+    pub fn of(chip: &str, setup: &Setup) -> Result<Lot, LabError> {
+        let chip = Chip::load_set(chip, &setup.settings)?;
+        let model = Model::new(chip.physics()).map_err(|faults| {
+            let told: Vec<String> = faults.iter().map(|fault| format!("physics.{}.{} {}", fault.section, fault.key, fault.what)).collect();
+            LabError::Usage(told.join("\n"))
+        })?;
+        Ok(Lot { model, size: setup.lot, seed: setup.seed, threads: setup.threads })
+    }
+
+    /// `work` for every block, chip by chip.
+    pub fn map<T: Send>(&self, work: impl Fn(&Block) -> T + Sync) -> Vec<T> {
+        let blocks = self.size.blocks as usize;
+        parallel::map(self.threads, self.size.chips as usize * blocks, |index| work(&self.block((index / blocks) as u32, (index % blocks) as u32)))
+    }
+
+    /// One block.
+    pub fn block(&self, chip: u32, block: u32) -> Block {
+        self.model.block(self.seed, chip, block)
+    }
+
+    /// H-layers of a block.
+    pub fn layers(&self) -> usize {
+        self.model.physics().shape.layers as usize
+    }
+
+    /// Pages of a wordline.
+    pub fn pages(&self) -> u32 {
+        self.model.physics().shape.cell.bits()
+    }
+
+    /// Traits of every h-layer of a block, topmost first.
+    pub fn traits(&self, block: &Block) -> Vec<Traits> {
+        (0..self.layers()).map(|layer| self.model.traits(block, layer as u32)).collect()
+    }
+
+    /// A history of so many cycles with this dwell at room temperature.
+    pub fn cycled(&self, cycles: f64, dwell: f64) -> History {
+        self.model.cycled(cycles, dwell, ROOM)
+    }
+
+    /// A wordline cycled as W(2) does and kept for `seconds` at room temperature.
+    pub fn aged(&self, cycles: f64, seconds: f64) -> Condition {
+        Condition::new(self.cycled(cycles, DWELL_W2), ROOM).kept(seconds)
+    }
+
+    /// Error rates of the pages of a wordline at these references.
+    pub fn rates(&self, wordline: &Wordline, references: &References) -> Vec<f64> {
+        (0..self.pages()).map(|page| wordline.error_rate(&self.model, page, references)).collect()
+    }
+
+    /// N_ret: wrong bits of all pages of a wordline at the best references, in the mean.
+    pub fn n_ret(&self, traits: &Traits, condition: &Condition) -> f64 {
+        let wordline = self.model.wordline(traits, condition);
+        let best = wordline.optimal();
+        self.rates(&wordline, &best).iter().sum::<f64>() * f64::from(self.model.physics().shape.cells())
+    }
+
+    /// Errors of a codeword of the worst page of a wordline at the best references, in the mean.
+    pub fn worst_page(&self, traits: &Traits, condition: &Condition) -> f64 {
+        let wordline = self.model.wordline(traits, condition);
+        let best = wordline.optimal();
+        self.rates(&wordline, &best).into_iter().fold(0.0, f64::max) * self.model.codeword_bits()
+    }
+
+    /// Errors of a codeword of the worst page of a block's worst wordline: what its N(t) is compared with the limit by.
+    pub fn worst_wordline(&self, traits: &[Traits], condition: &Condition) -> f64 {
+        traits.iter().map(|traits| self.worst_page(traits, condition)).fold(0.0, f64::max)
+    }
+
+    /// How many errors a codeword may have.
+    pub fn limit(&self) -> f64 {
+        self.model.physics().ecc.correctable
+    }
+
+    /// A draw of how many errors there are where `mean` are expected among `bits`.
+    pub fn sample(&self, mean: f64, bits: f64, name: [u32; 4]) -> f64 {
+        f64::from(errors_at(mean, bits, self.dice(name)))
+    }
+
+    /// A uniform draw that has a name.
+    pub fn dice(&self, name: [u32; 4]) -> f64 {
+        let drawn = philox4x32([self.seed as u32 ^ 0x1ab0_0001, (self.seed >> 32) as u32], name);
+        unit(u64::from(drawn[0]) | u64::from(drawn[1]) << 32)
+    }
+}
+
+/// The mean; not a number where there is nothing.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The greatest.
+pub fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The least.
+pub fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// The quantile, between neighbours by proportion.
+pub fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * (sorted.len().max(1) - 1) as f64;
+    let low = libm::floor(place) as usize;
+    match (sorted.get(low), sorted.get(low + 1)) {
+        (Some(low), Some(high)) => low + (high - low) * (place - libm::floor(place)),
+        (Some(only), None) => *only,
+        (None, _) => f64::NAN,
+    }
+}
+
+/// Standard deviation.
+pub fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
+/// Pearson's correlation.
+pub fn correlation(xs: &[f64], ys: &[f64]) -> f64 {
+    let (mx, my) = (mean(xs), mean(ys));
+    let cross: f64 = xs.iter().zip(ys).map(|(x, y)| (x - mx) * (y - my)).sum();
+    cross / (xs.len() as f64 * deviation(xs) * deviation(ys))
+}
+
+/// Spearman's rank correlation.
+pub fn rank_correlation(xs: &[f64], ys: &[f64]) -> f64 {
+    correlation(&ranks(xs), &ranks(ys))
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| values.iter().filter(|other| *other < value).count() as f64 + values.iter().filter(|other| *other == value).count() as f64 / 2.0).collect()
+}
+
+/// The share of `yes` among all.
+pub fn share(yes: impl Iterator<Item = bool>) -> f64 {
+    let (mut all, mut count) = (0u64, 0u64);
+    for yes in yes {
+        all += 1;
+        count += u64::from(yes);
+    }
+    count as f64 / all as f64
+}
+
+/// Least-squares coefficients of `ys` over the columns of `rows`, by the normal equations. Columns are scaled first, so that units do not matter.
+pub fn regression(rows: &[Vec<f64>], ys: &[f64]) -> Vec<f64> {
+    let width = rows.first().map_or(0, Vec::len);
+    let scale: Vec<f64> = (0..width)
+        .map(|column| {
+            let size = greatest(&rows.iter().map(|row| row[column].abs()).collect::<Vec<_>>());
+            if size > 0.0 { size } else { 1.0 }
+        })
+        .collect();
+    let mut matrix = vec![vec![0.0; width + 1]; width];
+    for (row, y) in rows.iter().zip(ys) {
+        for i in 0..width {
+            for j in 0..width {
+                matrix[i][j] += row[i] / scale[i] * row[j] / scale[j];
+            }
+            matrix[i][width] += row[i] / scale[i] * y;
+        }
+    }
+    for column in 0..width {
+        let pivot = (column..width).max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs())).unwrap_or(column);
+        matrix.swap(column, pivot);
+        if matrix[column][column].abs() < 1e-12 {
+            // A column that says nothing new gets no weight.
+            matrix[column] = vec![0.0; width + 1];
+            matrix[column][column] = 1.0;
+        }
+        let head = matrix[column].clone();
+        for (number, row) in matrix.iter_mut().enumerate().filter(|(number, _)| *number != column) {
+            debug_assert_ne!(number, column);
+            let factor = row[column] / head[column];
+            row.iter_mut().zip(&head).for_each(|(value, head)| *value -= factor * head);
+        }
+    }
+    (0..width).map(|i| matrix[i][width] / matrix[i][i] / scale[i]).collect()
+}
+
+/// The condition's argument at which `of` first exceeds `limit`, between `low` and `high`, to one part in a thousand; `high` where it does not.
+pub fn crossing(low: f64, high: f64, limit: f64, of: impl Fn(f64) -> f64) -> f64 {
+    if of(high) <= limit {
+        return high;
+    }
+    let (mut low, mut high) = (low, high);
+    while high - low > 1e-3 * high.max(1.0) {
+        let middle = 0.5 * (low + high);
+        if of(middle) > limit { high = middle } else { low = middle }
+    }
+    0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regression_finds_the_coefficients_it_was_made_from() {
+        let rows: Vec<Vec<f64>> = (0..40).map(|n| vec![f64::from(n), f64::from(n * n % 7), 1.0]).collect();
+        let ys: Vec<f64> = rows.iter().map(|row| 3.0 * row[0] - 0.5 * row[1] + 7.0).collect();
+        for (found, true_value) in regression(&rows, &ys).iter().zip([3.0, -0.5, 7.0]) {
+            assert!((found - true_value).abs() < 1e-9, "{found} for {true_value}");
+        }
+    }
+
+    #[test]
+    fn statistics_of_small_lists() {
+        assert_eq!(quantile(&[3.0, 1.0, 2.0], 0.5), 2.0);
+        assert!((rank_correlation(&[1.0, 2.0, 9.0], &[1.0, 4.0, 5.0]) - 1.0).abs() < 1e-12);
+        assert!((crossing(0.0, 10.0, 4.0, |x| x * x) - 2.0).abs() < 0.01);
+        assert_eq!(crossing(0.0, 1.0, 4.0, |x| x * x), 1.0);
+    }
+}

@@ -1,0 +1,110 @@
+//! The page of studies that were run: claims in tables, figures below. One file, nothing loaded.
+
+use std::fmt::Write;
+
+use wordline_report::html::{document, escape};
+
+use crate::reproduce::{Count, Line, Outcome};
+
+/// The page.
+pub fn page(outcomes: &[Outcome]) -> String {
+    let count = Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines));
+    let title = match outcomes {
+        [only] => only.study.clone(),
+        many => format!("{} studies", many.len()),
+    };
+    let subtitle = summary(count);
+    let mut sections = Vec::new();
+    for outcome in outcomes {
+        let mut parts = vec![table(outcome)];
+        let figures: String =
+            outcome.figures.iter().flat_map(|(_, figures)| figures).map(wordline_report::html::figure::Figure::html).collect();
+        if !figures.is_empty() {
+            parts.push(format!("<div class=\"grid\">{figures}</div>"));
+        }
+        sections.push((outcome.title.clone(), "stack", parts));
+    }
+    document(&title, &subtitle, &sections)
+}
+
+/// The count in words.
+pub fn summary(count: Count) -> String {
+    let mut words = vec![format!("{} of {} claims reproduced", count.reproduced, count.reproduced + count.off)];
+    if count.off > 0 {
+        words.push(format!("{} off", count.off));
+    }
+    if count.aside > 0 {
+        words.push(format!("{} with nothing to measure", count.aside));
+    }
+    words.join(", ")
+}
+
+fn table(outcome: &Outcome) -> String {
+    let mut html = String::new();
+    let _ = write!(
+        html,
+        "<div class=\"tablebox\"><table class=\"claims\"><thead><tr><th>claim</th><th>paper</th><th>measured</th><th>band</th><th>verdict</th></tr></thead><tbody>"
+    );
+    for line in &outcome.lines {
+        let class = match line.verdict.as_str() {
+            "reproduced" => "better",
+            "off" => "worse",
+            _ => "",
+        };
+        let _ = write!(
+            html,
+            "<tr><td><b>{}</b> <small>{}</small><br/>{}</td><td>{}</td><td title=\"{}\">{}</td><td title=\"{}\">{}</td><td><span class=\"{class}\">{}</span>{}</td></tr>",
+            escape(&line.claim),
+            escape(&line.source),
+            escape(&line.says),
+            escape(&line.paper),
+            escape(&line.metric),
+            escape(&line.measured_text()),
+            escape(&line.why),
+            escape(&line.band),
+            escape(&line.verdict),
+            reason(line)
+        );
+    }
+    let _ = write!(html, "</tbody></table>");
+    if !outcome.subject.is_empty() {
+        let _ = write!(html, "<p class=\"note\">Study {}: {}</p>", escape(&outcome.study), escape(&outcome.subject));
+    }
+    html.push_str("</div>");
+    html
+}
+
+fn reason(line: &Line) -> String {
+    if line.reason.is_empty() { String::new() } else { format!("<br/><small>{}</small>", escape(&line.reason)) }
+}
+
+/// The tables for a terminal.
+pub fn text(outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    let width = |of: fn(&Line) -> String, least: usize, most: usize| {
+        let longest = outcomes.iter().flat_map(|outcome| &outcome.lines).map(|line| of(line).chars().count()).max().unwrap_or(0);
+        longest.clamp(least, most)
+    };
+    let claim = width(|line| line.claim.clone(), 10, 40);
+    let paper = width(|line| line.paper.clone(), 8, 20);
+    let measured = width(Line::measured_text, 8, 16);
+    let band = width(|line| line.band.clone(), 8, 24);
+    for outcome in outcomes {
+        let _ = writeln!(text, "{}: {}", outcome.study, outcome.title);
+        if !outcome.subject.is_empty() {
+            let _ = writeln!(text, "  {}", outcome.subject);
+        }
+        let _ = writeln!(text, "  {:claim$}  {:paper$}  {:measured$}  {:band$}  verdict", "claim", "paper", "measured", "band");
+        for line in &outcome.lines {
+            let (value, within) = (line.measured_text(), &line.band);
+            let _ = writeln!(text, "  {:claim$}  {:paper$}  {value:measured$}  {within:band$}  {}", line.claim, line.paper, line.verdict);
+            if !line.reason.is_empty() {
+                let _ = writeln!(text, "      {}", line.reason);
+            }
+        }
+        text.push('\n');
+    }
+    let count = Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines));
+    let _ = write!(text, "{}", summary(count));
+    text
+}

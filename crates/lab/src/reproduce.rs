@@ -1,0 +1,232 @@
+//! Running studies: every claim with what was measured, its band and its verdict.
+
+use serde::{Deserialize, Serialize};
+use wordline_report::html::figure::{Figure, scientific};
+
+use crate::band::{Verdict, written};
+use crate::bench::{Findings, Setup, metric};
+use crate::claims::{ClaimKind, claims};
+use crate::error::LabError;
+use crate::study::Study;
+
+/// One claim put to one measured quantity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The claim.
+    pub claim: String,
+    /// Where it stands.
+    pub source: String,
+    /// What it says.
+    pub says: String,
+    /// The study that asked.
+    pub study: String,
+    /// The measured quantity, as `bench.metric`.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// What the source gives.
+    pub paper: String,
+    /// What was measured; none where nothing was.
+    pub measured: Option<f64>,
+    /// Where it had to lie.
+    pub band: String,
+    /// Why there.
+    pub why: String,
+    /// "reproduced", "off", "not built yet" or "nothing to measure".
+    pub verdict: String,
+    /// How far off, and the reason where one is known.
+    pub reason: String,
+}
+
+impl Line {
+    /// The measured value as a person reads it.
+    pub fn measured_text(&self) -> String {
+        self.measured.map_or_else(|| "–".to_owned(), |value| format!("{}{}", scientific(value), written(&self.unit)))
+    }
+}
+
+/// A study that was run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its name.
+    pub study: String,
+    /// What it is about.
+    pub title: String,
+    /// What was measured on.
+    pub subject: String,
+    /// Its lines.
+    pub lines: Vec<Line>,
+    /// The figures of its benches, in order.
+    pub figures: Vec<(String, Vec<Figure>)>,
+}
+
+/// The studies that `names` mean: names of studies, groups, claims, or beginnings of claims' names. None: all.
+///
+/// # Errors
+///
+/// A name that means nothing.
+pub fn select(names: &[String]) -> Result<Vec<Study>, LabError> {
+    let all = Study::all();
+    if names.is_empty() {
+        return Ok(all);
+    }
+    let mut chosen: Vec<Study> = Vec::new();
+    for name in names {
+        if name.ends_with(".toml") {
+            chosen.push(Study::load(name)?);
+            continue;
+        }
+        let begins = |id: &str| id == name || id.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        let before = chosen.len();
+        let mut found = false;
+        for study in &all {
+            let whole = begins(&study.id) || study.group == *name;
+            let judge: Vec<_> = study.judge.iter().filter(|judgement| whole || begins(&judgement.claim.id)).cloned().collect();
+            let aside: Vec<_> = study.aside.iter().filter(|aside| whole || begins(&aside.claim.id)).cloned().collect();
+            if whole || !judge.is_empty() || !aside.is_empty() {
+                found = true;
+                if !chosen[..before].iter().any(|known| known.id == study.id) {
+                    chosen.push(Study { judge, aside, ..study.clone() });
+                }
+            }
+        }
+        if !found {
+            let mut words: Vec<&str> = all.iter().flat_map(|study| [study.id.as_str(), study.group.as_str()]).collect();
+            words.sort_unstable();
+            words.dedup();
+            if claims().iter().any(|claim| claim.id == *name) {
+                return Err(LabError::Usage(format!("nothing measures claim \"{name}\" yet")));
+            }
+            let help = match wordline_plan::nearest(name, words.iter().copied().chain(claims().iter().map(|claim| claim.id.as_str()))) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("there are {}", words.join(", ")),
+            };
+            return Err(LabError::Unknown { kind: "study or claim", name: wordline_plan::shown(name), help });
+        }
+    }
+    Ok(chosen)
+}
+
+/// Runs one study.
+///
+/// # Errors
+///
+/// Its chip is wrong, or a bench cannot run on it.
+pub fn run(study: &Study, threads: usize) -> Result<Outcome, LabError> {
+    let setup = Setup { chip: study.chip.clone(), against: study.against.clone(), lot: study.lot, seed: study.seed, threads };
+    let mut found: Vec<(&str, Findings)> = Vec::new();
+    for bench in study.benches() {
+        found.push((bench.name, (bench.run)(&setup)?));
+    }
+    Ok(conclude(study, &found))
+}
+
+/// Judges what the benches found.
+pub(crate) fn conclude(study: &Study, found: &[(&str, Findings)]) -> Outcome {
+    let measured = |full: &str| {
+        let (bench, name) = full.split_once('.')?;
+        found.iter().find(|(known, _)| *known == bench).and_then(|(_, findings)| findings.get(name))
+    };
+    let mut lines: Vec<Line> = study
+        .judge
+        .iter()
+        .map(|judgement| {
+            let value = measured(&judgement.measured);
+            let verdict = value.map_or(Verdict::Off("nothing could be measured".to_owned()), |value| Verdict::of(&judgement.band, value));
+            let known = judgement.reason.clone();
+            let reason = match (&verdict, known) {
+                (Verdict::Off(by), Some(why)) => format!("{by}: {why}"),
+                (Verdict::Off(by), None) => by.clone(),
+                (_, _) => String::new(),
+            };
+            Line {
+                claim: judgement.claim.id.clone(),
+                source: judgement.claim.source.clone(),
+                says: judgement.claim.says.clone(),
+                study: study.id.clone(),
+                metric: judgement.measured.clone(),
+                unit: metric(&judgement.measured).map_or("", |(_, metric)| metric.unit).to_owned(),
+                paper: judgement.claim.paper(),
+                measured: value,
+                band: judgement.band.to_string(),
+                why: judgement.why.clone(),
+                verdict: verdict.word().to_owned(),
+                reason,
+            }
+        })
+        .collect();
+    lines.extend(study.aside.iter().map(|aside| Line {
+        claim: aside.claim.id.clone(),
+        source: aside.claim.source.clone(),
+        says: aside.claim.says.clone(),
+        study: study.id.clone(),
+        metric: String::new(),
+        unit: String::new(),
+        paper: aside.claim.paper(),
+        measured: None,
+        band: String::new(),
+        why: String::new(),
+        verdict: Verdict::NothingToMeasure(String::new()).word().to_owned(),
+        reason: aside.why.clone(),
+    }));
+    let against = study.against.as_ref().map_or_else(String::new, |against| format!(" against {against}"));
+    let subject =
+        if study.judge.is_empty() { String::new() } else { format!("{}{against}, lot {}, seed {}", study.chip, study.lot, study.seed) };
+    let figures = found.iter().map(|(bench, findings)| ((*bench).to_owned(), findings.figures.clone())).collect();
+    Outcome { study: study.id.clone(), title: study.title.clone(), subject, lines, figures }
+}
+
+/// How many claims have which verdict. A claim with several lines has the worst of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Within their bands.
+    pub reproduced: usize,
+    /// Outside.
+    pub off: usize,
+    /// Nothing to measure.
+    pub aside: usize,
+}
+
+impl Count {
+    /// Counts the claims of `lines`.
+    pub fn of<'l>(lines: impl IntoIterator<Item = &'l Line>) -> Count {
+        let mut worst: std::collections::BTreeMap<&str, u8> = std::collections::BTreeMap::new();
+        for line in lines {
+            let rank = match line.verdict.as_str() {
+                "reproduced" => 1,
+                "off" => 2,
+                _ => 0,
+            };
+            let held = worst.entry(&line.claim).or_insert(rank);
+            *held = (*held).max(rank);
+        }
+        let with = |rank: u8| worst.values().filter(|held| **held == rank).count();
+        Count { reproduced: with(1), off: with(2), aside: with(0) }
+    }
+}
+
+/// The lines as JSON.
+///
+/// # Panics
+///
+/// Never: every line can be written.
+pub fn to_json(lines: &[&Line]) -> String {
+    serde_json::to_string_pretty(lines).expect("lines are plain data")
+}
+
+/// Claims that nothing measures, by kind: kind, how many of it nothing measures, and how many there are.
+pub fn unmeasured() -> Vec<(ClaimKind, usize, usize)> {
+    let studies = Study::all();
+    let measured = |id: &str| {
+        studies.iter().any(|study| {
+            study.judge.iter().any(|judgement| judgement.claim.id == id) || study.aside.iter().any(|aside| aside.claim.id == id)
+        })
+    };
+    [ClaimKind::DevicePhysics, ClaimKind::Analytic, ClaimKind::Qualitative, ClaimKind::Measured]
+        .into_iter()
+        .map(|kind| {
+            let of_kind: Vec<_> = claims().iter().filter(|claim| claim.kind == kind).collect();
+            (kind, of_kind.iter().filter(|claim| !measured(&claim.id)).count(), of_kind.len())
+        })
+        .collect()
+}

@@ -1,0 +1,269 @@
+//! Studies: which chip, how many of it, which benches, and which claims their figures answer, each with its band.
+//!
+//! A study holds no physics and no result. Its bands were decided before anybody looked at a result, and say why.
+
+use std::ops::Range;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+use wordline_plan::{nearest, shown};
+
+use crate::band::Band;
+use crate::bench::{self, BENCHES};
+use crate::claims::{Claim, claim, claims};
+use crate::conditions::LotSize;
+use crate::error::{LabError, Mistakes, help};
+
+/// One claim put to a measured quantity.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The claim.
+    pub claim: &'static Claim,
+    /// The bench and its metric, as `bench.metric`.
+    pub measured: String,
+    /// Where the measured value must lie.
+    pub band: Band,
+    /// Why this band.
+    pub why: String,
+    /// Why the claim does not come out, where that is known.
+    pub reason: Option<String>,
+}
+
+/// A claim that nothing can measure.
+#[derive(Clone, Debug)]
+pub struct SetAside {
+    /// The claim.
+    pub claim: &'static Claim,
+    /// Why.
+    pub why: String,
+}
+
+/// A study.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Its name: the name of its file.
+    pub id: String,
+    /// One line on what it is about.
+    pub title: String,
+    /// What it belongs to, such as `cells`.
+    pub group: String,
+    /// The chip that is measured.
+    pub chip: String,
+    /// A second chip to compare with.
+    pub against: Option<String>,
+    /// How many chips and blocks of each.
+    pub lot: LotSize,
+    /// The seed of the lot.
+    pub seed: u64,
+    /// What is judged.
+    pub judge: Vec<Judgement>,
+    /// What cannot be.
+    pub aside: Vec<SetAside>,
+}
+
+impl Study {
+    /// Reads a study; `file` is what to call it in messages.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake with its place and the nearest right word.
+    pub fn parse(id: &str, file: &str, text: &str) -> Result<Study, LabError> {
+        let mut mistakes = Mistakes::new(file, text);
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            mistakes.at(error.span().unwrap_or_default(), format!("not TOML: {}", error.message().replace('\n', ", ")), None);
+        }
+        let study = Reader { mistakes: &mut mistakes }.study(id, table.get_ref(), errors.is_empty());
+        mistakes.unless_any(study)
+    }
+
+    /// The study of this name among those that come with Wordline, or the file.
+    ///
+    /// # Errors
+    ///
+    /// There is no such study, or it is wrong.
+    pub fn load(name: &str) -> Result<Study, LabError> {
+        if name.ends_with(".toml") || name.contains(['/', '\\']) {
+            let text =
+                std::fs::read_to_string(name).map_err(|error| LabError::Usage(format!("{}: cannot be read: {error}", shown(name))))?;
+            let stem = Path::new(name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            return Study::parse(&stem, name, &text);
+        }
+        let (id, text) = crate::STUDIES
+            .iter()
+            .find(|(id, _)| *id == name)
+            .ok_or_else(|| LabError::unknown("study", name, crate::STUDIES.iter().map(|(id, _)| *id)))?;
+        Study::parse(id, &format!("studies/{id}.toml"), text)
+    }
+
+    /// All studies that come with Wordline.
+    ///
+    /// # Panics
+    ///
+    /// One of them is wrong, which the tests exclude.
+    pub fn all() -> Vec<Study> {
+        let load = |(id, _): &(&str, &str)| Study::load(id).unwrap_or_else(|error| panic!("{error}"));
+        crate::STUDIES.iter().map(load).collect()
+    }
+
+    /// The benches it needs, each once, in the order of their first use.
+    pub fn benches(&self) -> Vec<&'static bench::Bench> {
+        let mut benches: Vec<&'static bench::Bench> = Vec::new();
+        for judgement in &self.judge {
+            if let Some((bench, _)) = bench::metric(&judgement.measured)
+                && !benches.iter().any(|known| known.name == bench.name)
+            {
+                benches.push(bench);
+            }
+        }
+        benches
+    }
+}
+
+const KEYS: [&str; 8] = ["title", "group", "chip", "against", "lot", "seed", "judge", "aside"];
+const JUDGE: [&str; 5] = ["claim", "measured", "band", "why", "reason"];
+const ASIDE: [&str; 2] = ["claim", "why"];
+
+struct Reader<'m, 'a> {
+    mistakes: &'m mut Mistakes<'a>,
+}
+
+impl Reader<'_, '_> {
+    fn study(&mut self, id: &str, table: &DeTable<'_>, whole: bool) -> Study {
+        self.known(table, &KEYS, "a study");
+        let mut study = Study {
+            id: id.to_owned(),
+            title: self.text(table, "title", whole).unwrap_or_default().0,
+            group: self.text(table, "group", false).map_or_else(|| "cells".to_owned(), |found| found.0),
+            chip: self.text(table, "chip", false).map_or_else(|| crate::CHIP.to_owned(), |found| found.0),
+            against: self.text(table, "against", false).map(|found| found.0),
+            lot: LotSize { chips: 4, blocks: 8 },
+            seed: 1,
+            judge: Vec::new(),
+            aside: Vec::new(),
+        };
+        if let Some((text, span)) = self.text(table, "lot", false) {
+            match LotSize::read(&text) {
+                Ok(lot) => study.lot = lot,
+                Err(what) => self.mistakes.at(span, what, Some("expected chips × blocks of each, such as \"4x8\"".to_owned())),
+            }
+        }
+        if let Some(seed) = table.get("seed") {
+            let number = if let DeValue::Integer(number) = seed.get_ref() { number.as_str().parse().ok() } else { None };
+            match number {
+                Some(number) => study.seed = number,
+                None => self.mistakes.at(seed.span(), "a seed is a whole number, zero or more", None),
+            }
+        }
+        for entry in self.entries(table, "judge") {
+            study.judge.extend(self.judgement(entry.0, entry.1));
+        }
+        for entry in self.entries(table, "aside") {
+            study.aside.extend(self.aside(entry.0, entry.1));
+        }
+        study
+    }
+
+    fn judgement(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Option<Judgement> {
+        self.known(table, &JUDGE, "[[judge]]");
+        let claim = self.claim(table, span.clone());
+        let why = self.required(table, "why", span.clone(), "the reason for the band");
+        let reason = self.text(table, "reason", false).map(|found| found.0);
+        let (measured, at) = self.required(table, "measured", span.clone(), "what is measured, such as \"layers.dv-fresh\"")?;
+        let band = self.required(table, "band", span, "where the measured value must lie, such as \"1.5 to 1.7\"");
+        let Some((_, metric)) = bench::metric(&measured) else {
+            let all: Vec<String> = BENCHES.iter().flat_map(|bench| bench.metrics.iter().map(move |metric| bench.full(metric))).collect();
+            let near = nearest(&measured, all.iter().map(String::as_str)).map(|near| format!("did you mean \"{near}\"?"));
+            let of_bench = || {
+                let name = measured.split('.').next().unwrap_or_default();
+                let bench = BENCHES.iter().find(|bench| bench.name == name);
+                match bench {
+                    Some(bench) => {
+                        format!("{} measures {}", bench.name, bench.metrics.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", "))
+                    }
+                    None => help(name, BENCHES.iter().map(|bench| bench.name)),
+                }
+            };
+            self.mistakes.at(at, format!("nothing measures \"{}\"", shown(&measured)), Some(near.unwrap_or_else(of_bench)));
+            return None;
+        };
+        let (text, at) = band?;
+        match Band::read(&text, metric.unit) {
+            Ok(band) => Some(Judgement { claim: claim?, measured, band, why: why?.0, reason }),
+            Err((what, help)) => {
+                self.mistakes.at(at, what, help);
+                None
+            }
+        }
+    }
+
+    fn aside(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Option<SetAside> {
+        self.known(table, &ASIDE, "[[aside]]");
+        let claim = self.claim(table, span.clone());
+        let why = self.required(table, "why", span, "why nothing can measure it");
+        Some(SetAside { claim: claim?, why: why?.0 })
+    }
+
+    fn claim(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Option<&'static Claim> {
+        let (id, at) = self.required(table, "claim", span, "the name of a claim, such as \"cube.dev.dV.fresh\"")?;
+        let found = claim(&id);
+        if found.is_none() {
+            let help = nearest(&id, claims().iter().map(|claim| claim.id.as_str()))
+                .map_or_else(|| "docs/claims.md lists all claims".to_owned(), |near| format!("did you mean \"{near}\"?"));
+            self.mistakes.at(at, format!("there is no claim \"{}\"", shown(&id)), Some(help));
+        }
+        found
+    }
+
+    /// Complains of keys nobody knows.
+    fn known(&mut self, table: &DeTable<'_>, keys: &[&str], place: &str) {
+        for (key, _) in table.iter().filter(|(key, _)| !keys.contains(&key.get_ref().as_ref())) {
+            let near = nearest(key.get_ref(), keys.iter().copied());
+            let help = near.map_or_else(|| format!("keys are {}", keys.join(", ")), |near| format!("did you mean `{near}`?"));
+            self.mistakes.at(key.span(), format!("unknown key `{}` in {place}", shown(key.get_ref())), Some(help));
+        }
+    }
+
+    fn text(&mut self, table: &DeTable<'_>, key: &str, needed: bool) -> Option<(String, Range<usize>)> {
+        match table.get(key) {
+            None => {
+                if needed {
+                    self.mistakes.at(0..0, format!("no `{key}`"), None);
+                }
+                None
+            }
+            Some(value) => {
+                if let DeValue::String(text) = value.get_ref() {
+                    return Some((text.to_string(), value.span()));
+                }
+                self.mistakes.at(value.span(), format!("`{key}` is a text"), Some("write it in quotes".to_owned()));
+                None
+            }
+        }
+    }
+
+    fn required(&mut self, table: &DeTable<'_>, key: &str, span: Range<usize>, what: &str) -> Option<(String, Range<usize>)> {
+        if table.get(key).is_none() {
+            self.mistakes.at(span, format!("no `{key}`"), Some(format!("`{key}` is {what}")));
+            return None;
+        }
+        self.text(table, key, false)
+    }
+
+    fn entries<'t>(&mut self, table: &'t DeTable<'_>, key: &str) -> Vec<(&'t DeTable<'t>, Range<usize>)> {
+        let Some(value) = table.get(key) else { return Vec::new() };
+        let DeValue::Array(list) = value.get_ref() else {
+            self.mistakes.at(value.span(), format!("`{key}` is a list of tables"), Some(format!("write [[{key}]] above each")));
+            return Vec::new();
+        };
+        let mut entries = Vec::new();
+        for entry in list.iter() {
+            if let DeValue::Table(table) = entry.get_ref() {
+                entries.push((table, entry.span()));
+            } else {
+                self.mistakes.at(entry.span(), format!("`{key}` is a list of tables"), Some(format!("write [[{key}]] above each")));
+            }
+        }
+        entries
+    }
+}
