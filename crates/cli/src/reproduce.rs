@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wordline_lab::reproduce::{Count, Outcome, run, select, to_json, unmeasured};
+use wordline_lab::reproduce::{Bookings, Count, Outcome, select, to_json, unmeasured};
 use wordline_lab::{Study, page, parallel};
 
 use crate::args::ReproduceOptions;
@@ -21,9 +21,10 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
     let board = Board::new(options.quiet);
     let mut outcomes: Vec<Outcome> = Vec::new();
     let mut bar = board.count("reproduce", "studies", studies.len() as u64);
+    let mut bookings = Bookings::default();
     for (index, study) in studies.iter().enumerate() {
         bar.at(index as u64, &study.id);
-        outcomes.push(run(study, threads)?);
+        outcomes.push(bookings.run(study, threads)?);
     }
     bar.finish();
     if options.json.as_deref() != Some("-") {

@@ -74,10 +74,12 @@ impl Band {
         if measured.is_nan() {
             return f64::INFINITY;
         }
-        let nudge = |gap: f64| if self.open && gap == 0.0 { f64::MIN_POSITIVE } else { gap };
+        // What differs from an end by less than this is at the end: sums of many terms carry that much rounding.
+        let at = |end: f64| (measured - end).abs() <= 1e-6 * end.abs();
+        let nudge = |gap: f64| if gap.abs() <= f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { gap.abs() };
         match (self.low, self.high) {
-            (Some(low), _) if measured < low || (self.open && measured == low) => nudge(low - measured),
-            (_, Some(high)) if measured > high || (self.open && measured == high) => nudge(measured - high),
+            (Some(low), _) if if at(low) { self.open } else { measured < low } => nudge(low - measured),
+            (_, Some(high)) if if at(high) { self.open } else { measured > high } => nudge(measured - high),
             _ => 0.0,
         }
     }
@@ -103,6 +105,9 @@ impl Band {
             return "nothing measured".to_owned();
         }
         let (miss, end) = (self.miss(measured), self.nearest_end(measured));
+        if miss <= 1e-6 * end.abs() || miss == f64::MIN_POSITIVE {
+            return "at the end of the band, which does not belong to it".to_owned();
+        }
         let below = measured < end;
         let side = if below { "below" } else { "above" };
         if end != 0.0 && PURE.contains(&self.unit.as_str()) && miss / end.abs() >= 0.001 {

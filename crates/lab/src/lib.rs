@@ -14,6 +14,7 @@ pub mod bench;
 pub mod claims;
 pub mod conditions;
 mod error;
+pub mod lot;
 pub mod page;
 pub mod parallel;
 pub mod progress;
@@ -34,5 +35,5 @@ macro_rules! embedded {
 
 /// The studies that come with Wordline, in the order in which they are shown: name and text.
 pub const STUDIES: &[(&str, &str)] = embedded! {
-    "arithmetic"
+    "cube.inter-layer" "cube.intra-layer" "cube.program" "gerase.wear" "psr.suspension"
 };

@@ -59,7 +59,9 @@ impl Lot {
     /// `work` for every block, chip by chip.
     pub fn map<T: Send>(&self, work: impl Fn(&Block) -> T + Sync) -> Vec<T> {
         let blocks = self.size.blocks as usize;
-        parallel::map(self.threads, self.size.chips as usize * blocks, |index| work(&self.block((index / blocks) as u32, (index % blocks) as u32)))
+        parallel::map(self.threads, self.size.chips as usize * blocks, |index| {
+            work(&self.block((index / blocks) as u32, (index % blocks) as u32))
+        })
     }
 
     /// One block.
@@ -180,7 +182,12 @@ pub fn rank_correlation(xs: &[f64], ys: &[f64]) -> f64 {
 }
 
 fn ranks(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|value| values.iter().filter(|other| *other < value).count() as f64 + values.iter().filter(|other| *other == value).count() as f64 / 2.0).collect()
+    values
+        .iter()
+        .map(|value| {
+            values.iter().filter(|other| *other < value).count() as f64 + values.iter().filter(|other| *other == value).count() as f64 / 2.0
+        })
+        .collect()
 }
 
 /// The share of `yes` among all.

@@ -113,7 +113,8 @@ pub fn select(names: &[String]) -> Result<Vec<Study>, LabError> {
 ///
 /// Its chip is wrong, or a bench cannot run on it.
 pub fn run(study: &Study, threads: usize) -> Result<Outcome, LabError> {
-    let setup = Setup { chip: study.chip.clone(), against: study.against.clone(), lot: study.lot, seed: study.seed, threads };
+    let setup =
+        Setup { chip: study.chip.clone(), against: study.against.clone(), settings: Vec::new(), lot: study.lot, seed: study.seed, threads };
     let mut found: Vec<(&str, Findings)> = Vec::new();
     for bench in study.benches() {
         found.push((bench.name, (bench.run)(&setup)?));

@@ -106,6 +106,12 @@ impl Study {
         crate::STUDIES.iter().map(load).collect()
     }
 
+    /// What its benches are given.
+    pub fn setup(&self, threads: usize) -> bench::Setup {
+        let (chip, against) = (self.chip.clone(), self.against.clone());
+        bench::Setup { chip, against, settings: Vec::new(), lot: self.lot, seed: self.seed, threads }
+    }
+
     /// The benches it needs, each once, in the order of their first use.
     pub fn benches(&self) -> Vec<&'static bench::Bench> {
         let mut benches: Vec<&'static bench::Bench> = Vec::new();

@@ -8,6 +8,9 @@ use crate::conditions::LotSize;
 use crate::error::LabError;
 
 mod arithmetic;
+mod erase;
+mod layers;
+mod program;
 
 /// One quantity that a bench measures.
 #[derive(Clone, Copy, Debug)]
@@ -21,12 +24,14 @@ pub struct Metric {
 }
 
 /// What a bench is given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// The chip.
     pub chip: String,
     /// A second chip, for benches that compare.
     pub against: Option<String>,
+    /// Settings on top of the chip files, such as `physics.wear.field=1.5`. No study has any.
+    pub settings: Vec<String>,
     /// How many of them.
     pub lot: LotSize,
     /// The seed of the lot.
@@ -77,7 +82,7 @@ impl Bench {
 }
 
 /// All benches.
-pub const BENCHES: &[Bench] = &[arithmetic::BENCH];
+pub const BENCHES: &[Bench] = &[arithmetic::BENCH, layers::BENCH, program::BENCH, erase::BENCH];
 
 /// The bench and metric that `bench.metric` names.
 pub fn metric(full: &str) -> Option<(&'static Bench, &'static Metric)> {
