@@ -107,19 +107,35 @@ pub fn select(names: &[String]) -> Result<Vec<Study>, LabError> {
     Ok(chosen)
 }
 
-/// Runs one study.
-///
-/// # Errors
-///
-/// Its chip is wrong, or a bench cannot run on it.
-pub fn run(study: &Study, threads: usize) -> Result<Outcome, LabError> {
-    let setup =
-        Setup { chip: study.chip.clone(), against: study.against.clone(), settings: Vec::new(), lot: study.lot, seed: study.seed, threads };
-    let mut found: Vec<(&str, Findings)> = Vec::new();
-    for bench in study.benches() {
-        found.push((bench.name, (bench.run)(&setup)?));
+/// What benches have found so far, so that two studies of the same lot measure it once.
+#[derive(Clone, Debug, Default)]
+pub struct Bookings {
+    held: Vec<(&'static str, Setup, Findings)>,
+}
+
+impl Bookings {
+    /// Runs one study.
+    ///
+    /// # Errors
+    ///
+    /// Its chip is wrong, or a bench cannot run on it.
+    pub fn run(&mut self, study: &Study, threads: usize) -> Result<Outcome, LabError> {
+        let setup = study.setup(threads);
+        let mut found: Vec<(&str, Findings)> = Vec::new();
+        for bench in study.benches() {
+            let known = self.held.iter().find(|(name, held, _)| *name == bench.name && *held == setup);
+            let findings = match known {
+                Some((_, _, findings)) => findings.clone(),
+                None => {
+                    let findings = (bench.run)(&setup)?;
+                    self.held.push((bench.name, setup.clone(), findings.clone()));
+                    findings
+                }
+            };
+            found.push((bench.name, findings));
+        }
+        Ok(conclude(study, &found))
     }
-    Ok(conclude(study, &found))
 }
 
 /// Judges what the benches found.

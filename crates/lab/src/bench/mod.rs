@@ -8,9 +8,15 @@ use crate::conditions::LotSize;
 use crate::error::LabError;
 
 mod arithmetic;
+mod copyback;
 mod erase;
 mod layers;
+mod life;
+mod locks;
 mod program;
+mod references;
+mod reprogram;
+mod retries;
 
 /// One quantity that a bench measures.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +88,18 @@ impl Bench {
 }
 
 /// All benches.
-pub const BENCHES: &[Bench] = &[arithmetic::BENCH, layers::BENCH, program::BENCH, erase::BENCH];
+pub const BENCHES: &[Bench] = &[
+    arithmetic::BENCH,
+    layers::BENCH,
+    program::BENCH,
+    erase::BENCH,
+    life::BENCH,
+    references::BENCH,
+    retries::BENCH,
+    copyback::BENCH,
+    reprogram::BENCH,
+    locks::BENCH,
+];
 
 /// The bench and metric that `bench.metric` names.
 pub fn metric(full: &str) -> Option<(&'static Bench, &'static Metric)> {

@@ -210,10 +210,7 @@ fn look(lot: &Lot, block: &wordline_cells::Block, states: usize) -> Seen {
         spread: greatest(&time) / least(&time),
         fresh: mean(&time),
         loops: mean(&programs.iter().map(|program| f64::from(program.loops)).collect::<Vec<_>>()),
-        online: programs
-            .iter()
-            .map(|program| (0..states).map(|state| f64::from(program.first[state].saturating_sub(1))).collect())
-            .collect(),
+        online,
         margins,
         spare,
         ep1,

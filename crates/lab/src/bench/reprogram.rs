@@ -1,0 +1,93 @@
+//! One-shot reprogramming: destroying one page of a wordline, and what is left of the others (000 §5.1.2; 002 §4).
+//!
+//! Error rates are those of the MSB page with the default references, over the rate that can be corrected. The chip of the study has three bits per cell; the one it is compared with, two.
+
+use wordline_cells::{Condition, Reprogrammed};
+use wordline_report::html::figure::{Columns, Figure};
+
+use super::{Bench, Findings, Setup, m};
+use crate::error::LabError;
+use crate::lot::{Lot, YEAR, greatest, quantile, share};
+
+/// The bench.
+pub(super) const BENCH: Bench = Bench {
+    name: "reprogram",
+    summary: "Pages that survive, and do not, when other pages of their wordline are destroyed by one-shot reprogramming",
+    metrics: &[
+        m("tlc-lost", "share", "TLC: MSB pages that cannot be read after LSB and CSB were destroyed"),
+        m("tlc-lost-year", "share", "The same a year later"),
+        m("mlc-lost", "share", "MLC: MSB pages that cannot be read after the LSB page was destroyed"),
+        m("mlc-lost-year", "share", "The same a year later"),
+        m("greatest-year", "ratio", "Greatest error rate after a year over the limit, both chips"),
+        m("tlc-over-mlc", "ratio", "Median error rate after reprogramming, TLC over MLC"),
+        m("order", "share", "Medians that rise from after program to after reprogramming to a year later, both chips"),
+    ],
+    run,
+};
+
+/// P/E cycles of the blocks.
+const PE: f64 = 1_000.0;
+
+/// Error rates over the limit: after program, after reprogramming, a year later.
+fn rates(lot: &Lot) -> [Vec<f64>; 3] {
+    let pages = lot.pages();
+    let destroyed = (1u8 << (pages - 1)) - 1;
+    let limit = lot.model.limit();
+    let wordlines = lot.model.physics().shape.wordlines_per_layer;
+    let of = |how: bool, kept: f64| {
+        let blocks = lot.map(|block| {
+            let mut rates = Vec::new();
+            for layer in 0..lot.layers() as u32 {
+                let traits = lot.model.traits(block, layer);
+                for number in 0..wordlines {
+                    let luck = -wordline_cells::special::tail_inverse(lot.dice([block.chip, block.block, layer * wordlines + number, 21]));
+                    let reprogrammed = how.then_some(Reprogrammed { pages: destroyed, luck: luck as f32 });
+                    let wordline = lot.model.wordline(&traits, &Condition { reprogrammed, ..lot.aged(PE, kept) });
+                    rates.push(wordline.error_rate(&lot.model, pages - 1, &lot.model.references(0)) / limit);
+                }
+            }
+            rates
+        });
+        blocks.into_iter().flatten().collect::<Vec<f64>>()
+    };
+    [of(false, 0.0), of(true, 0.0), of(true, YEAR)]
+}
+
+fn run(setup: &Setup) -> Result<Findings, LabError> {
+    let mut findings = Findings::default();
+    let tlc = rates(&Lot::open(setup)?);
+    let lost = |rates: &[f64]| share(rates.iter().map(|rate| *rate > 1.0));
+    findings.set("tlc-lost", lost(&tlc[1]));
+    findings.set("tlc-lost-year", lost(&tlc[2]));
+    let mut figures = vec![figure("TLC", &tlc)];
+    let Some(against) = &setup.against else {
+        findings.figures = figures;
+        return Ok(findings);
+    };
+    let mlc = rates(&Lot::of(against, setup)?);
+    findings.set("mlc-lost", lost(&mlc[1]));
+    findings.set("mlc-lost-year", lost(&mlc[2]));
+    findings.set("greatest-year", greatest(&tlc[2]).max(greatest(&mlc[2])));
+    let median = |rates: &[f64]| quantile(rates, 0.5);
+    findings.set("tlc-over-mlc", median(&tlc[1]) / median(&mlc[1]));
+    findings.set("order", share([&tlc, &mlc].into_iter().flat_map(|chip| chip.windows(2).map(|pair| median(&pair[1]) > median(&pair[0])))));
+    figures.push(figure("MLC", &mlc));
+    findings.figures = figures;
+    Ok(findings)
+}
+
+fn figure(name: &str, rates: &[Vec<f64>; 3]) -> Figure {
+    let quantiles = [0.0, 0.25, 0.5, 0.75, 1.0];
+    Figure::Columns(Columns {
+        title: format!("{name}: MSB pages beside destroyed pages"),
+        note: "1 is what can be corrected".to_owned(),
+        x: "quantile".to_owned(),
+        y: "error rate over the limit".to_owned(),
+        groups: ["least", "quarter", "median", "three quarters", "greatest"].map(str::to_owned).to_vec(),
+        series: ["after program", "after reprogramming", "a year later"]
+            .iter()
+            .zip(rates)
+            .map(|(label, rates)| ((*label).to_owned(), quantiles.map(|share| quantile(rates, share)).to_vec()))
+            .collect(),
+    })
+}
