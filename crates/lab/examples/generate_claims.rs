@@ -1,4 +1,4 @@
-//! Writes `docs/claims.md` below the folder given, from the inventory, the studies and the saved results.
+//! Writes `docs/claims.md` (from the inventory, the studies and the saved results) and the reference of the raw tables below the folder given.
 
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,13 @@ fn main() -> Result<(), String> {
             drift.join("\n")
         ));
     }
-    let path = into.join("docs/claims.md");
-    let folder = path.parent().ok_or("no folder")?;
-    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    std::fs::write(&path, progress::markdown(&results)).map_err(|error| format!("{}: {error}", path.display()))
+    for (name, text) in
+        [("docs/claims.md", progress::markdown(&results)), ("docs/reference/characterisation.md", wordline_lab::raw::reference())]
+    {
+        let path = into.join(name);
+        let folder = path.parent().ok_or("no folder")?;
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
 }

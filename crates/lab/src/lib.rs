@@ -14,10 +14,12 @@ pub mod bench;
 pub mod claims;
 pub mod conditions;
 mod error;
+pub mod grid;
 pub mod lot;
 pub mod page;
 pub mod parallel;
 pub mod progress;
+pub mod raw;
 pub mod reproduce;
 mod study;
 
@@ -35,5 +37,6 @@ macro_rules! embedded {
 
 /// The studies that come with Wordline, in the order in which they are shown: name and text.
 pub const STUDIES: &[(&str, &str)] = embedded! {
-    "cube.inter-layer" "cube.intra-layer" "cube.program" "gerase.wear" "psr.suspension"
+    "arithmetic" "cube.inter-layer" "cube.intra-layer" "cube.program" "gerase.wear" "psr.suspension" "realwear.life"
+    "realwear.markers" "ort.references" "retries" "rcftl.copyback" "osr.reprogram" "evanesco.locks" "gerase.planar" "nand.mlc"
 };

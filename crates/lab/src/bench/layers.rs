@@ -18,6 +18,7 @@ pub(super) const BENCH: Bench = Bench {
         m("dv-fresh", "ratio", "Delta-V of a fresh block, median over blocks"),
         m("dv-aged", "ratio", "Delta-V at 2K P/E and 1 year, median over blocks"),
         m("dv-worn", "ratio", "Delta-V at the end of a block's life, median over blocks"),
+        m("dv-growth", "ratio", "Median Delta-V at 2K P/E over that of fresh blocks"),
         m("dv-rise", "ratio", "Least ratio of median Delta-V from one step of P/E or retention to the next"),
         m("dv-block-pair", "ratio", "Delta-V at 2K P/E and 1 year, greatest block over least"),
         m("dv-chip-pair", "ratio", "The same, mean of a chip, greatest chip over least"),
@@ -79,6 +80,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let median_dv: Vec<f64> = (0..PE.len() * KEPT.len()).map(|condition| quantile(&dv(condition), 0.5)).collect();
     findings.set("dv-fresh", median_dv[fresh]);
     findings.set("dv-aged", median_dv[aged]);
+    findings.set("dv-growth", median_dv[of(3, 0)] / median_dv[fresh]);
     findings.set("dv-worn", quantile(&seen.iter().map(|block| block.dv_worn).collect::<Vec<_>>(), 0.5));
     let rises = (1..PE.len()).map(|pe| median_dv[of(pe, 3)] / median_dv[of(pe - 1, 3)]);
     let rises = rises.chain((1..KEPT.len()).map(|kept| median_dv[of(3, kept)] / median_dv[of(3, kept - 1)]));

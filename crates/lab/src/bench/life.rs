@@ -31,8 +31,8 @@ pub(super) const BENCH: Bench = Bench {
         m("equal-dwell", "share", "Greatest difference of N(12) between three pairs of dwell and temperature that count alike"),
         m("tbers-correlation", "ratio", "Correlation of t_BERS and N(12)"),
         m("n0-correlation", "ratio", "Correlation of N(0) and N(12)"),
-        m("tprog-least", "bit", "Least N(12) where t_PROG no longer falls"),
-        m("tprog-most", "bit", "Greatest N(12) where t_PROG no longer falls"),
+        m("tprog-least", "bit", "Least N(12) of blocks whose t_PROG is the least there is"),
+        m("tprog-most", "bit", "Greatest N(12) of these"),
         m("weight-balance", "ratio", "Standardised coefficient of t_BERS over that of N(0)"),
         m("weight-lead", "ratio", "The lesser of these two over the greater of the others"),
         m("early-negative", "share", "Blocks that die before age 1.0 by the regression as it is"),
@@ -104,11 +104,11 @@ fn sight(lot: &Lot, block: &Block, weak: &Traits, pe: f64, dwell: f64) -> Sight 
     let wordline = lot.model.wordline(weak, &Condition::new(history, ROOM));
     let rate = wordline.error_rate(&lot.model, 0, &wordline.optimal());
     let bits = lot.model.codeword_bits() * lot.model.codewords();
-    // One read of the page, telegraph noise included.
+    // One read of the page, with the telegraph noise of each of its codewords.
     let name = [block.chip, block.block, pe as u32, dwell as u32];
-    let noise =
-        lot.model.telegraph(wordline.wear) * -wordline_cells::special::tail_inverse(lot.dice([name[0], name[1], name[2], name[3] + 1]));
-    let n0 = lot.sample(rate * bits, bits, name) / lot.model.codewords() + noise;
+    let flicker = -wordline_cells::special::tail_inverse(lot.dice([name[0], name[1], name[2], name[3] + 1]));
+    let noise = flicker * lot.model.telegraph(wordline.wear) * lot.model.codewords().sqrt();
+    let n0 = (lot.sample(rate * bits, bits, name) + noise) / lot.model.codewords();
     Sight { pe, tbers: erase.time / 1e3, progress: erase.progress / 1e3, tprog: program.time, n0, dwell, n12: n12(lot, weak, history) }
 }
 
@@ -221,7 +221,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("tbers-correlation", correlation(&column(|sight| sight.tbers), &n12s));
     findings.set("n0-correlation", correlation(&column(|sight| sight.n0), &n12s));
     let fastest = least(&column(|sight| sight.tprog));
-    let flat: Vec<f64> = known.iter().filter(|sight| sight.tprog <= fastest * 1.01).map(|sight| sight.n12).collect();
+    let flat: Vec<f64> = known.iter().filter(|sight| sight.tprog <= fastest * 1.0005).map(|sight| sight.n12).collect();
     findings.set("tprog-least", least(&flat));
     findings.set("tprog-most", greatest(&flat));
     let early = Marker::fit(early_terms, &known);

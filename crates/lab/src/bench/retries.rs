@@ -23,7 +23,11 @@ pub(super) const BENCH: Bench = Bench {
             "Fewer retries when each h-layer starts with what it needed last, mean of 2K P/E with 1 month and with 1 year",
         ),
         m("layer-dominates", "share", "Counts of retries for which the h-layer scheme has at least as many reads at or below"),
-        m("layer-mispredicts", "share", "Reads that need a retry though their h-layer was read before, 2K P/E and 1 year"),
+        m(
+            "layer-mispredicts",
+            "share",
+            "Reads that need a retry though a page of their kind in their h-layer was read before, 2K P/E and 1 year",
+        ),
         m("pe-most", "count", "Most retries with a table indexed by P/E count, 12 months of retention"),
         m("pe-least", "count", "Fewest retries with it"),
         m("age-most", "count", "Most retries with a table indexed by age"),
@@ -54,7 +58,8 @@ fn read_block(lot: &Lot, block: &Block, condition: &Condition) -> Seen {
     let (mut plain, mut layered, mut again, mut lost) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for (layer, traits) in lot.traits(block).iter().enumerate() {
         let wordline = model.wordline(traits, condition);
-        let mut held: Option<usize> = None;
+        // A read tells about the references of its page alone.
+        let mut held: [Option<usize>; 4] = [None; 4];
         for number in 0..wordlines {
             for page in 0..lot.pages() {
                 let name = (layer as u32 * wordlines + number) * 4 + page;
@@ -63,13 +68,13 @@ fn read_block(lot: &Lot, block: &Block, condition: &Condition) -> Seen {
                 plain.push(reading.retries);
                 lost += u32::from(!reading.corrected);
                 // The h-layer's own entry first, then those around it.
-                let order = held.map_or_else(|| (0..entries.len()).collect(), |start| around(start, entries.len()));
+                let order = held[page as usize].map_or_else(|| (0..entries.len()).collect(), |start| around(start, entries.len()));
                 let own = model.read_through(&wordline, page, bits, noise, order.iter().map(|entry| entries[*entry]));
                 layered.push(own.retries);
-                if held.is_some() {
+                if held[page as usize].is_some() {
                     again.push(own.retries);
                 }
-                held = Some(order[own.retries as usize]);
+                held[page as usize] = Some(order[own.retries as usize]);
             }
         }
     }

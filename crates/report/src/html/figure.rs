@@ -150,6 +150,45 @@ pub enum Figure {
 }
 
 impl Figure {
+    /// Its title.
+    pub fn title(&self) -> &str {
+        match self {
+            Figure::Curves(curves) => &curves.title,
+            Figure::Columns(columns) => &columns.title,
+            Figure::Heat(heat) => &heat.title,
+            Figure::Cube(cube) => &cube.title,
+        }
+    }
+
+    /// The data it is drawn from: series, place across, value.
+    pub fn data(&self) -> Vec<(String, String, f64)> {
+        match self {
+            Figure::Curves(curves) => {
+                let of = |curve: &Curve| curve.points.iter().map(|(x, y)| (curve.label.clone(), x.to_string(), *y)).collect::<Vec<_>>();
+                curves.curves.iter().flat_map(of).collect()
+            }
+            Figure::Columns(columns) => {
+                let of = |(label, heights): &(String, Vec<f64>)| {
+                    heights.iter().zip(&columns.groups).map(|(height, group)| (label.clone(), group.clone(), *height)).collect::<Vec<_>>()
+                };
+                columns.series.iter().flat_map(of).collect()
+            }
+            Figure::Heat(heat) => {
+                let of = |(name, values): &(String, Vec<f64>)| {
+                    values.iter().zip(&heat.columns).map(|(value, column)| (name.clone(), column.clone(), *value)).collect::<Vec<_>>()
+                };
+                heat.rows.iter().flat_map(of).collect()
+            }
+            Figure::Cube(cube) => {
+                let of = |(layer, values): (usize, &Vec<f64>)| {
+                    let of = |(wordline, value): (usize, &f64)| (format!("h-layer {layer}"), wordline.to_string(), *value);
+                    values.iter().enumerate().map(of).collect::<Vec<_>>()
+                };
+                cube.layers.iter().enumerate().flat_map(of).collect()
+            }
+        }
+    }
+
     /// The figure as HTML.
     pub fn html(&self) -> String {
         match self {

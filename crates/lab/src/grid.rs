@@ -1,0 +1,346 @@
+//! Reading every page of a lot over a grid of conditions: P/E counts, retention, reads of the block.
+//!
+//! Errors are those of a first read with the default references; retries are what the vendor's table needs until the page can be corrected.
+
+use std::collections::BTreeMap;
+
+use wordline_cells::{Block, Condition, Settings};
+use wordline_report::html::figure::{Columns, Cube, Curve, Curves, Figure, Heat, Scale, scientific};
+use wordline_units::Celsius;
+
+use crate::conditions::{Retention, span_text};
+use crate::lot::{DWELL_W2, Lot, ROOM};
+
+/// The conditions of a characterisation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// P/E counts, cycled with a minute of dwell at 30 °C.
+    pub pe: Vec<u32>,
+    /// Retention, and the temperature of it.
+    pub retention: Retention,
+    /// Reads of the block before the read that counts.
+    pub reads: Vec<u64>,
+}
+
+impl Grid {
+    /// All conditions, in the order of P/E, retention, reads.
+    pub fn cells(&self) -> Vec<(u32, f64, u64)> {
+        let of = |pe: u32| self.retention.seconds.iter().flat_map(move |kept| self.reads.iter().map(move |reads| (pe, *kept, *reads)));
+        self.pe.iter().flat_map(|pe| of(*pe)).collect()
+    }
+}
+
+/// One page read in one condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// Chip of the lot.
+    pub chip: u32,
+    /// Block of the chip.
+    pub block: u32,
+    /// H-layer, 0 the topmost.
+    pub layer: u32,
+    /// Wordline of the block.
+    pub wordline: u32,
+    /// Page of the wordline, 0 the LSB page.
+    pub page: u32,
+    /// P/E cycles.
+    pub pe: u32,
+    /// Retention in seconds.
+    pub retention_s: f64,
+    /// Its temperature.
+    pub temperature_c: f64,
+    /// Reads of the block before.
+    pub reads: u64,
+    /// Bits of the page, spare area included.
+    pub bits: u64,
+    /// Wrong ones.
+    pub errors: u64,
+    /// Wrong bits of its worst codeword.
+    pub worst_codeword_errors: u32,
+    /// Retries.
+    pub retries: u32,
+    /// t_PROG of its wordline.
+    pub t_prog_us: f64,
+    /// t_BERS of its block.
+    pub t_bers_us: f64,
+}
+
+/// All pages of a block in all conditions.
+pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
+    let model = &lot.model;
+    let shape = model.physics().shape;
+    let mut rows = Vec::new();
+    for (number, (pe, kept, reads)) in grid.cells().into_iter().enumerate() {
+        let history = lot.cycled(f64::from(pe), DWELL_W2);
+        let retention = model.kept(kept, Celsius(grid.retention.celsius));
+        let condition = Condition::new(history, ROOM).kept(retention).read(reads as f64);
+        let erase = model.erase(block, &history);
+        for layer in 0..shape.layers {
+            let traits = model.traits(block, layer);
+            let state = model.wordline(&traits, &condition);
+            let program = model.program(&traits, &history, &Settings::default());
+            let rates = lot.rates(&state, &model.references(0));
+            for within in 0..shape.wordlines_per_layer {
+                let wordline = layer * shape.wordlines_per_layer + within;
+                for (page, rate) in rates.iter().enumerate() {
+                    let name = [block.chip, block.block, wordline * 8 + page as u32, number as u32];
+                    let dice = |what: u32| {
+                        (lot.dice([name[0], name[1], name[2], name[3] * 4 + what]) * (1u64 << 53) as f64) as u64 * 2_048 + 1_024
+                    };
+                    let (bits, noise) = (dice(0), dice(1));
+                    let errors = model.errors(*rate, state.wear, bits, noise);
+                    // Most pages need no retry; the others go down the table.
+                    let fits = f64::from(errors.worst) <= lot.limit();
+                    let retries = if fits { 0 } else { model.read(&state, page as u32, bits, noise).retries };
+                    rows.push(Row {
+                        chip: block.chip,
+                        block: block.block,
+                        layer,
+                        wordline,
+                        page: page as u32,
+                        pe,
+                        retention_s: kept,
+                        temperature_c: grid.retention.celsius,
+                        reads,
+                        bits: u64::from(shape.cells()),
+                        errors: u64::from(errors.page),
+                        worst_codeword_errors: errors.worst,
+                        retries,
+                        t_prog_us: program.time,
+                        t_bers_us: erase.time,
+                    });
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// What a summary is told by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Chip.
+    Chip,
+    /// Block of a chip.
+    Block,
+    /// H-layer.
+    Layer,
+    /// Wordline of a block.
+    Wordline,
+    /// Page of a wordline.
+    Page,
+}
+
+impl By {
+    /// All, with the word for each.
+    pub const ALL: [(&'static str, By); 5] =
+        [("chip", By::Chip), ("block", By::Block), ("layer", By::Layer), ("wordline", By::Wordline), ("page", By::Page)];
+
+    fn of(self, row: &Row) -> u32 {
+        match self {
+            By::Chip => row.chip,
+            By::Block => row.block,
+            By::Layer => row.layer,
+            By::Wordline => row.wordline,
+            By::Page => row.page,
+        }
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| *word)
+    }
+}
+
+/// Sums over some pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sum {
+    pages: u64,
+    bits: u64,
+    errors: u64,
+    worst: u32,
+    retried: u64,
+    retries: u64,
+}
+
+impl Sum {
+    fn add(&mut self, other: &Sum) {
+        self.pages += other.pages;
+        self.bits += other.bits;
+        self.errors += other.errors;
+        self.worst = self.worst.max(other.worst);
+        self.retried += other.retried;
+        self.retries += other.retries;
+    }
+
+    fn rate(&self) -> f64 {
+        self.errors as f64 / self.bits.max(1) as f64
+    }
+}
+
+/// What a characterisation comes to: sums for each condition and group, whole numbers all, so that the order of blocks does not matter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    groups: BTreeMap<(usize, u32), Sum>,
+    layers: BTreeMap<(usize, u32), Sum>,
+    histogram: BTreeMap<(usize, u32), u64>,
+    t_prog: (f64, u64),
+}
+
+impl Summary {
+    /// Takes in the rows of one block, in the order in which [`read_block`] gives them.
+    pub fn take(&mut self, grid: &Grid, by: By, rows: &[Row]) {
+        let each = rows.len() / grid.cells().len().max(1);
+        for (index, row) in rows.iter().enumerate() {
+            let condition = index / each.max(1);
+            let one = Sum {
+                pages: 1,
+                bits: row.bits,
+                errors: row.errors,
+                worst: row.worst_codeword_errors,
+                retried: u64::from(row.retries > 0),
+                retries: u64::from(row.retries),
+            };
+            self.groups.entry((condition, by.of(row))).or_default().add(&one);
+            self.layers.entry((condition, row.layer)).or_default().add(&one);
+            *self.histogram.entry((condition, row.retries)).or_default() += 1;
+            self.t_prog.0 += row.t_prog_us;
+            self.t_prog.1 += 1;
+        }
+    }
+
+    fn whole(&self, condition: usize) -> Sum {
+        let mut sum = Sum::default();
+        self.layers.range((condition, 0)..(condition + 1, 0)).for_each(|(_, of)| sum.add(of));
+        sum
+    }
+
+    /// The summary as a text: one line for each condition, then one for each group with a column for each condition.
+    pub fn text(&self, grid: &Grid, by: By) -> String {
+        let cells = grid.cells();
+        let mut text = format!(
+            "{:>8} {:>10} {:>8}   {:>9}  {:>6}  {:>8}  {:>7}\n",
+            "P/E", "retention", "reads", "RBER", "worst", "retried", "retries"
+        );
+        for (number, (pe, kept, reads)) in cells.iter().enumerate() {
+            let sum = self.whole(number);
+            text += &format!(
+                "{pe:>8} {:>10} {reads:>8}   {:>9}  {:>6}  {:>6.1} %  {:>7.3}\n",
+                span_text(*kept),
+                scientific(sum.rate()),
+                sum.worst,
+                100.0 * sum.retried as f64 / sum.pages.max(1) as f64,
+                sum.retries as f64 / sum.pages.max(1) as f64
+            );
+        }
+        let shown = cells.len().min(6);
+        text += &format!("\nRBER by {}", by.word());
+        if shown < cells.len() {
+            text += &format!(", the first {shown} of {} conditions", cells.len());
+        }
+        text += &format!("\n{:>9}", by.word());
+        cells[..shown].iter().for_each(|(pe, kept, _)| text += &format!(" {:>13}", format!("{pe}+{}", span_text(*kept))));
+        let mut groups: Vec<u32> = self.groups.keys().map(|(_, group)| *group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        for group in groups.iter().take(256) {
+            text += &format!("\n{group:>9}");
+            for condition in 0..shown {
+                let rate = self.groups.get(&(condition, *group)).map_or(f64::NAN, Sum::rate);
+                text += &format!(" {:>13}", scientific(rate));
+            }
+        }
+        if groups.len() > 256 {
+            text += &format!("\n{} more are in --out only", groups.len() - 256);
+        }
+        text
+    }
+
+    /// The figures: error rate over the layers, the block at the hardest condition, error rate over wear and retention, retries.
+    pub fn figures(&self, lot: &Lot, grid: &Grid) -> Vec<Figure> {
+        let cells = grid.cells();
+        let name = |(pe, kept, reads): &(u32, f64, u64)| {
+            let reads = if grid.reads.len() > 1 { format!(", {reads} reads") } else { String::new() };
+            format!("{pe} P/E, {}{reads}", span_text(*kept))
+        };
+        let layers = lot.layers() as u32;
+        let rate = |condition: usize, layer: u32| self.layers.get(&(condition, layer)).map_or(0.0, Sum::rate);
+        let picked: Vec<usize> = pick(cells.len(), 7);
+        let curves = picked.iter().enumerate().map(|(colour, condition)| Curve {
+            label: name(&cells[*condition]),
+            colour,
+            dashed: false,
+            points: (0..layers).map(|layer| (f64::from(layer), rate(*condition, layer))).collect(),
+        });
+        let last = cells.len() - 1;
+        let wordlines = lot.model.physics().shape.wordlines_per_layer as usize;
+        let part = |condition: usize, retries: u32| {
+            100.0 * self.histogram.get(&(condition, retries)).copied().unwrap_or(0) as f64 / self.whole(condition).pages.max(1) as f64
+        };
+        let most = self.histogram.keys().map(|(_, retries)| *retries).max().unwrap_or(0);
+        let mut figures = vec![
+            Figure::Curves(Curves {
+                title: "Error rate over the layers".to_owned(),
+                note: "default references; layer 0 is the topmost".to_owned(),
+                x: Scale::from_zero("h-layer"),
+                y: Scale::log("raw bit error rate"),
+                curves: curves.collect(),
+                marks: Vec::new(),
+            }),
+            Figure::Cube(Cube {
+                title: format!("The block at {}", name(&cells[last])),
+                note: "mean over the lot".to_owned(),
+                value: "raw bit error rate".to_owned(),
+                layers: (0..layers).map(|layer| vec![rate(last, layer); wordlines]).collect(),
+                names: Vec::new(),
+            }),
+            Figure::Columns(Columns {
+                title: "Retries".to_owned(),
+                note: "vendor's table".to_owned(),
+                x: "retries".to_owned(),
+                y: "% of reads".to_owned(),
+                groups: (0..=most).map(|retries| retries.to_string()).collect(),
+                series: picked
+                    .iter()
+                    .map(|condition| (name(&cells[*condition]), (0..=most).map(|retries| part(*condition, retries)).collect()))
+                    .collect(),
+            }),
+        ];
+        let (kept, reads) = (grid.retention.seconds.len(), grid.reads.len());
+        let across: Vec<String> = if kept > 1 || reads == 1 {
+            grid.retention.seconds.iter().map(|kept| span_text(*kept)).collect()
+        } else {
+            grid.reads.iter().map(u64::to_string).collect()
+        };
+        let step = if kept > 1 || reads == 1 { reads } else { 1 };
+        figures.push(Figure::Heat(Heat {
+            title: format!("Error rate over wear and {}", if kept > 1 || reads == 1 { "retention" } else { "reads" }),
+            note: "default references, mean over the lot".to_owned(),
+            x: if kept > 1 || reads == 1 {
+                format!("retention at {} °C", grid.retention.celsius)
+            } else {
+                "reads of the block".to_owned()
+            },
+            y: "P/E cycles".to_owned(),
+            rows: grid
+                .pe
+                .iter()
+                .enumerate()
+                .map(|(row, pe)| {
+                    (pe.to_string(), (0..across.len()).map(|column| self.whole(row * kept * reads + column * step).rate()).collect())
+                })
+                .collect(),
+            columns: across,
+            log: true,
+        }));
+        figures
+    }
+}
+
+/// At most `count` of so many, evenly, the first and the last among them.
+fn pick(all: usize, count: usize) -> Vec<usize> {
+    let count = count.min(all);
+    let mut picked: Vec<usize> = (0..count).map(|step| if count > 1 { step * (all - 1) / (count - 1) } else { 0 }).collect();
+    picked.dedup();
+    picked
+}
