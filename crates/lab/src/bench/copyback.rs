@@ -1,7 +1,7 @@
 //! Copying pages inside a die again and again, without correction: how often before they are lost (001 §4.1, §4.2; 000 §3.4.5).
 //!
-//! Each copy is read with the default references, so that its errors go into the next; the last copy is kept for the retention that is required and read at the best
-//! references. The threshold of a block is the most copies in a row after which its weakest wordline can still be corrected.
+//! Each copy is read with the default references, so that its errors go into the next; the last copy is kept for the retention that is required and read
+//! at the best references. The threshold of a block is the most copies in a row after which its weakest wordline can still be corrected.
 
 use wordline_cells::{Block, Condition, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};

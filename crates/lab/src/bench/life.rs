@@ -1,7 +1,7 @@
 //! How long blocks live, and which aging marker foresees it (000 §3.1 to §3.3).
 //!
-//! N(12) is what a 1-KiB codeword of the worst page of a block's weakest wordline has wrong after 12 months at 30 °C at the best references; a block is dead when it
-//! is more than can be corrected. Markers are fitted by least squares on half of the blocks and judged on the other half.
+//! N(12) is what a 1-KiB codeword of the worst page of a block's weakest wordline has wrong after 12 months at 30 °C at the best references; a block is
+//! dead when it is more than can be corrected. Markers are fitted by least squares on half of the blocks and judged on the other half.
 
 use wordline_cells::{Block, Condition, History, Settings, Traits};
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};

@@ -1,6 +1,7 @@
 //! One-shot reprogramming: destroying one page of a wordline, and what is left of the others (000 §5.1.2; 002 §4).
 //!
-//! Error rates are those of the MSB page with the default references, over the rate that can be corrected. The chip of the study has three bits per cell; the one it is compared with, two.
+//! Error rates are those of the MSB page with the default references, over the rate that can be corrected. The chip of the study has three bits per cell;
+//! the one it is compared with, two.
 
 use wordline_cells::{Condition, Reprogrammed};
 use wordline_report::html::figure::{Columns, Figure};

@@ -1,5 +1,5 @@
-//! Reading again with other references: how often it takes that, by the vendor's table, by what an h-layer needed last (003 §4.2, §6.2), and by tables indexed by
-//! P/E count or by age (000 §3.4.2).
+//! Reading again with other references: how often it takes that, by the vendor's table, by what an h-layer needed last (003 §4.2, §6.2), and by tables
+//! indexed by P/E count or by age (000 §3.4.2).
 
 use wordline_cells::{Block, Condition, References, Traits};
 use wordline_report::html::figure::{Columns, Figure, Heat};
