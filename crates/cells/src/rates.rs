@@ -2,7 +2,7 @@
 //!
 //! What a read with the chip's own references finds depends on the wear of the wordline, on how long its data were kept, on its noise and on how often its
 //! block was read. A table over these four holds the logarithm of each page's rate; between its nodes it is interpolated linearly, which is within a few per
-//! cent of [`Wordline::error_rate`](crate::Wordline::error_rate) (a test says how few). Rare conditions are not in it: other settings, other temperatures, locks,
+//! cent of [`Wordline::error_rate`](crate::Wordline::error_rate) (a test says how few). Rare conditions are not in it: other settings, temperatures, locks,
 //! copybacks, wear beyond the table. [`Rates::rate`] then says `None`, and the exact road is taken. Nothing is clamped.
 
 use crate::condition::Condition;
