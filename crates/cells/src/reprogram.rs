@@ -2,15 +2,18 @@
 //!
 //! States that differ only in destroyed pages are merged onto the highest of their run, by one pulse without verify:
 //! `N(level + overshoot + luck·wordline_sigma, sigma)`.
-//! Lifted cells lose charge faster. Source: 002 §4, 000 §5.1.2. Known wrong: that a run of more than two states is lifted by one pulse alone.
+//! With time
+//! lifted cells spread: `sigma·(1 + spread·ln(1 + t/start))`. Source: 002 §4, 000 §5.1.2. Known wrong: that a run of more than two states is lifted by one pulse alone.
 
 use crate::condition::Reprogrammed;
 use crate::physics::Physics;
 use crate::state::State;
 use crate::wordline::Wordline;
 
-pub(crate) fn apply(physics: &Physics, wordline: &mut Wordline, how: &Reprogrammed, loss: f64, codes: &[u8]) {
+/// `loss` is what the highest state has lost in `retention` seconds.
+pub(crate) fn apply(physics: &Physics, wordline: &mut Wordline, how: &Reprogrammed, loss: f64, retention: f64, codes: &[u8]) {
     let reprogram = &physics.reprogram;
+    let logs = libm::log1p(retention / physics.retention.start);
     let kept = |state: usize| codes[state] & !how.pages;
     let before = wordline.states;
     let top_mean = before[wordline.count - 1].mean();
@@ -26,15 +29,8 @@ pub(crate) fn apply(physics: &Physics, wordline: &mut Wordline, how: &Reprogramm
                 State { low: old.low + reprogram.disturb, ..old }
             } else {
                 let target = before[end].mean() + reprogram.overshoot + f64::from(how.luck) * reprogram.wordline_sigma;
-                let share = ((target - physics.retention.neutral) / (top_mean - physics.retention.neutral)).max(0.0);
-                let lost = (reprogram.loss - 1.0) * loss * share;
-                let spread = physics.retention.spread * reprogram.loss * loss * share;
-                State {
-                    low: target - lost,
-                    width: 0.0,
-                    sigma: (reprogram.sigma * reprogram.sigma + spread * spread).sqrt(),
-                    ..State::default()
-                }
+                let lost = loss * crate::effects::loss_share(&physics.retention, target, top_mean);
+                State { low: target - lost, width: 0.0, sigma: reprogram.sigma * (1.0 + reprogram.spread * logs), ..State::default() }
             };
         }
         start = end + 1;

@@ -114,7 +114,7 @@ impl Wordline {
             carried: condition.carried,
         };
         if let Some(reprogrammed) = &condition.reprogrammed {
-            crate::reprogram::apply(physics, &mut wordline, reprogrammed, loss, model.codes());
+            crate::reprogram::apply(physics, &mut wordline, reprogrammed, loss, condition.retention, model.codes());
         }
         wordline
     }

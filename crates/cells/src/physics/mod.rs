@@ -313,8 +313,8 @@ parameters! {
         wordline_sigma: Millivolts;
         /// Rise of all other cells of the wordline.
         disturb: Millivolts;
-        /// How much faster shifted cells lose charge.
-        loss: Number;
+        /// How much wider the shifted cells become for each e-fold of time: charge that one shot leaves near the surface spreads.
+        spread: Number;
     }
 
     /// Flag cells of a page lock, programmed as SLC in one shot.
