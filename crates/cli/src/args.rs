@@ -22,6 +22,10 @@ pub(crate) enum Command {
     Age(AgeOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
+    /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
+    Characterize(CharacterizeOptions),
+    /// Look at the cells of a chip, or list the chips that come with Wordline.
+    Chip(ChipOptions),
     /// Put the claims of the sources to the machine: run studies, and print what the paper says beside what is measured.
     Reproduce(ReproduceOptions),
     /// List the drives that come with Wordline.
@@ -160,6 +164,80 @@ pub(crate) struct CompareOptions {
     pub(crate) load: LoadOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CharacterizeOptions {
+    /// rber, retention or disturb (every page over a grid of conditions), or a bench with conditions of its own: layers, program, erase, life, vth, retries,
+    /// copyback, reprogram, flags.
+    #[arg(default_value = "rber")]
+    pub(crate) bench: String,
+    /// The chip's name (see `wordline chip`) or file.
+    #[arg(long, default_value = wordline_lab::CHIP, value_name = "NAME|FILE")]
+    pub(crate) chip: String,
+    /// A second chip, for benches that compare two.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) against: Option<String>,
+    /// Change a value of the chip, such as "physics.wear.erase_share=70 %". May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Chips, and blocks of each.
+    #[arg(long, default_value = "4x8", value_name = "CHIPSxBLOCKS")]
+    pub(crate) lot: String,
+    /// P/E counts, such as 0,1k,2k,4k.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) pe: Option<String>,
+    /// Retention times and their temperature, such as 0,1mo,3mo,12mo@30C.
+    #[arg(long, value_name = "LIST[@TEMPERATURE]")]
+    pub(crate) retention: Option<String>,
+    /// Reads of a block before it is measured, such as 0,10k,100k.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) reads: Option<String>,
+    /// What the printed table is told by: chip, block, layer, wordline or page.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Option<String>,
+    /// Write the raw table, one row for each page and condition, as .csv or .parquet. docs/reference/characterisation.md describes the columns.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write one self-contained HTML page with figures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// The seed of the lot.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// Threads; as many as there are cores by default. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ChipOptions {
+    /// The chip's name or file; without one, a list of those that come with Wordline.
+    pub(crate) chip: Option<String>,
+    /// vth: the states of a wordline and the references. layers: errors over the h-layers.
+    #[arg(long, default_value = "vth", value_name = "WHAT")]
+    pub(crate) show: String,
+    /// The h-layer: typical, alpha (topmost), beta (best), kappa (worst), omega (lowest), or its number from the top.
+    #[arg(long, default_value = "typical", value_name = "LAYER")]
+    pub(crate) layer: String,
+    /// P/E cycles, such as 2k.
+    #[arg(long, default_value = "0", value_name = "N")]
+    pub(crate) pe: String,
+    /// Retention and its temperature, such as 1y or 13h@85C.
+    #[arg(long, default_value = "0", value_name = "TIME[@TEMPERATURE]")]
+    pub(crate) retention: String,
+    /// Change a value of the chip. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of the lot that the block is from.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// Write one self-contained HTML page with the figure.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]

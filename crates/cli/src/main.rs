@@ -5,6 +5,8 @@
 
 mod age;
 mod args;
+mod characterize;
+mod chip;
 mod compare;
 mod cost;
 mod drives;
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
         Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
         Command::Trace(options) => trace::trace(&options),
+        Command::Characterize(options) => characterize::characterize(&options),
+        Command::Chip(options) => chip::chip(&options),
         Command::Reproduce(options) => reproduce::reproduce(&options),
         Command::Drives => drives::list(),
         Command::Workloads { name } => drives::workloads(name.as_deref()),

@@ -73,7 +73,10 @@ impl Study {
         for error in &errors {
             mistakes.at(error.span().unwrap_or_default(), format!("not TOML: {}", error.message().replace('\n', ", ")), None);
         }
-        let study = Reader { mistakes: &mut mistakes }.study(id, table.get_ref(), errors.is_empty());
+        // What follows from a text that was not understood would only distract.
+        let nothing = DeTable::default();
+        let table = if errors.is_empty() { table.get_ref() } else { &nothing };
+        let study = Reader { mistakes: &mut mistakes }.study(id, table, errors.is_empty());
         mistakes.unless_any(study)
     }
 

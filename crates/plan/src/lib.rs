@@ -37,6 +37,6 @@ pub use error::{Mistake, Place, PlanError};
 pub use figures::Figures;
 pub use nearest::nearest;
 pub use plan::Plan;
-pub use presets::{Preset, presets};
+pub use presets::{Preset, chips, presets};
 pub use quantity::shown;
 pub use reference::{json_schema, reference_markdown};

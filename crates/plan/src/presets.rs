@@ -1,6 +1,6 @@
 //! The chips and drives that come with Wordline, embedded so that the tool works anywhere. One explicit list.
 
-/// A drive that comes with Wordline.
+/// A drive, or a chip, that comes with Wordline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// What to call it.
@@ -46,6 +46,11 @@ pub(crate) fn drive_names() -> Vec<&'static str> {
 /// All drives that come with Wordline.
 pub fn presets() -> Vec<Preset> {
     DRIVES.iter().map(|&(name, text)| Preset { name, summary: summary(text) }).collect()
+}
+
+/// All chips that come with Wordline.
+pub fn chips() -> Vec<Preset> {
+    CHIPS.iter().map(|&(name, text)| Preset { name, summary: summary(text) }).collect()
 }
 
 /// The summary is read off the text, without parsing: listing presets should not depend on all of them being right.

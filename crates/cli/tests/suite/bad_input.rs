@@ -16,6 +16,10 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     scratch.file("load.toml", b"name = \"x\"\npurpose = \"x\"\n[[phases]]\nname = \"a\"\nrequests = 10\nsize = 4096\n");
     scratch.file("damaged.wl", b"WORDLINE DRIVE 1\n\x05\0\0\0\0\0\0\0abc");
     scratch.file("far.csv", b"128166372003061629,hm,0,Read,3834961920000000,32768,413\n");
+    scratch.file(
+        "study.toml",
+        b"title = \"x\"\n[[judge]]\nclaim = \"cube.dev.dV.frsh\"\nmeasured = \"layers.dv-fresh\"\nband = \"1 to 2\"\nwhy = \"x\"\n",
+    );
     let cases: &[(&[&str], &[&str])] = &[
         (&["run", "pagftl"], &["pagftl", "pageftl"]),
         (&["run", "zero.toml"], &["zero.toml:4", "channels"]),
@@ -42,6 +46,32 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["trace", "convert", "truncated.csv", "--to", "mrs", "--output", "x.csv"], &["mrs", "msr"]),
         (&["trace", "convert", "truncated.csv", "--to", "csv", "--output", "x.csv"], &["truncated.csv:2"]),
         (&["describe", "nothing"], &["nothing"]),
+        (&["reproduce", "celsl"], &["celsl", "cells"]),
+        (&["reproduce", "cube.inter-layr", "--json", "x.json"], &["cube.inter-layer"]),
+        (&["reproduce", "study.toml"], &["study.toml:3", "dV.frsh", "dV.fresh"]),
+        (&["reproduce", "arithmetic", "--html", "no/such/folder/x.html"], &["no/such/folder"]),
+        (&["characterize", "retrys"], &["retrys", "retries"]),
+        (&["characterize", "--lot", "4by4"], &["4by4"]),
+        (&["characterize", "--lot", "0x4"], &["0x4"]),
+        (&["characterize", "--lot", "999999x1"], &["100000"]),
+        (&["characterize", "--pe", "0,1kk"], &["1kk"]),
+        (&["characterize", "--pe", "-5"], &["-5"]),
+        (&["characterize", "--retention", "3"], &["3mo"]),
+        (&["characterize", "--retention", "3mo@300C"], &["300C"]),
+        (&["characterize", "--retention", "3mo,,1y"], &["empty"]),
+        (&["characterize", "--by", "layr"], &["layr", "layer"]),
+        (&["characterize", "--out", "x.xlsx"], &[".csv", ".parquet"]),
+        (&["characterize", "--out", "no/such/folder/x.csv"], &["no/such/folder"]),
+        (&["characterize", "layers", "--pe", "1k"], &["conditions of its own"]),
+        (&["characterize", "--chip", "tlc84"], &["tlc84"]),
+        (&["characterize", "--chip", "femu"], &["femu", "tlc48"]),
+        (&["characterize", "--set", "physics.wear.feild=2"], &["feild", "field"]),
+        (&["chip", "tlc84"], &["tlc84", "tlc48"]),
+        (&["chip", "tlc48", "--layer", "kapa"], &["kapa", "kappa"]),
+        (&["chip", "tlc48", "--layer", "48"], &["48", "47"]),
+        (&["chip", "tlc48", "--show", "vht"], &["vht", "vth"]),
+        (&["chip", "tlc48", "--pe", "1k,2k"], &["one P/E count"]),
+        (&["chip", "tlc48", "--retention", "1year"], &["1yr"]),
     ];
     let before = names(&scratch.0);
     for (arguments, expected) in cases {
@@ -54,6 +84,39 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         }
         assert_eq!(names(&scratch.0), before, "{arguments:?} left something behind");
     }
+}
+
+#[test]
+fn a_claim_that_is_off_is_a_finding_and_fails_only_where_that_was_asked_for() {
+    let scratch = Scratch::new("strict");
+    let study = "title = \"x\"\nlot = \"1x1\"\n[[judge]]\nclaim = \"oxide.stress.6nm\"\nmeasured = \"arithmetic.stress-6nm\"\nband = \"BAND\"\nwhy = \"x\"\n";
+    scratch.file("off.toml", study.replace("BAND", "at least 51 MV/cm").as_bytes());
+    scratch.file("right.toml", study.replace("BAND", "exactly 50 MV/cm").as_bytes());
+    let code = |arguments: &[&str]| wordline(&scratch.0, arguments).status.code();
+    assert_eq!(code(&["reproduce", "off.toml", "-q"]), Some(0));
+    assert_eq!(code(&["reproduce", "off.toml", "-q", "--strict"]), Some(1));
+    assert_eq!(code(&["reproduce", "right.toml", "-q", "--strict"]), Some(0));
+    let output = wordline(&scratch.0, &["reproduce", "off.toml", "-q", "--json", "-"]);
+    let lines: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    assert_eq!((lines[0]["verdict"].as_str(), lines[0]["measured"].as_f64()), (Some("off"), Some(50.0)));
+    for name in ["claim", "source", "paper", "measured", "band", "verdict", "reason"] {
+        assert!(lines[0].get(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_characterisation_is_the_same_with_one_thread_and_with_two() {
+    let scratch = Scratch::new("characterize");
+    for (threads, name) in [("1", "one.csv"), ("2", "two.csv")] {
+        let output = wordline(
+            &scratch.0,
+            &["characterize", "--lot", "2x5", "--pe", "2k", "--retention", "1y", "--threads", threads, "--out", name, "-q"],
+        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let read = |name: &str| std::fs::read(scratch.0.join(name)).expect("a table");
+    assert_eq!(read("one.csv"), read("two.csv"));
+    assert_eq!(read("one.csv").iter().filter(|byte| **byte == b'\n').count(), 1 + 10 * 576);
 }
 
 #[test]

@@ -117,6 +117,8 @@ pub fn bench(name: &str) -> Result<&'static Bench, LabError> {
     BENCHES.iter().find(|bench| bench.name == name).ok_or_else(|| LabError::unknown("bench", name, BENCHES.iter().map(|bench| bench.name)))
 }
 
+pub use references::states_figure;
+
 /// Shorthand for the tables of metrics.
 const fn metric_of(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
     Metric { name, unit, meaning }

@@ -100,12 +100,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 }
 
 /// The states of a wordline as densities, with the default references.
-pub(crate) fn states_figure(lot: &Lot, traits: &Traits, condition: &Condition, when: &str) -> Figure {
+pub fn states_figure(lot: &Lot, traits: &Traits, condition: &Condition, when: &str) -> Figure {
     let wordline = lot.model.wordline(traits, condition);
     let count = lot.model.physics().shape.states();
     let references = lot.model.references(0);
     let best = wordline.optimal();
-    let (low, high) = (wordline.states[0].mean() - 1_200.0, wordline.states[count - 1].mean() + 600.0);
+    let (low, high) = (wordline.states[0].mean() - 4.5 * wordline.states[0].deviation(), wordline.states[count - 1].mean() + 600.0);
     let step = (high - low) / 320.0;
     let curve = |number: usize| {
         let state = wordline.states[number];

@@ -464,8 +464,13 @@ impl Cube {
             LEFT + FRONT + DEPTH,
             top - RISE
         );
-        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{:.1}\">top</text>", LEFT - 46.0, top + 10.0);
-        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{:.1}\">bottom</text>", LEFT - 46.0, bottom);
+        // Where an h-layer at an end has a name, that says enough.
+        let named = |layer: usize| self.names.iter().any(|(known, _)| known.abs_diff(layer) < 3);
+        for (layer, y, word) in [(0, top + 10.0, "top"), (count - 1, bottom, "bottom")] {
+            if !named(layer) {
+                let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{y:.1}\">{word}</text>", LEFT - 12.0);
+            }
+        }
         for (layer, name) in &self.names {
             let y = top + step * (*layer as f64 + 0.5);
             let _ = write!(html, "<line class=\"axis\" x1=\"{}\" x2=\"{LEFT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", LEFT - 8.0);

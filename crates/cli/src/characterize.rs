@@ -1,0 +1,174 @@
+//! `wordline characterize`: a lot of virtual chips on the bench.
+
+use std::path::Path;
+
+use wordline_lab::bench::{BENCHES, Bench, Setup};
+use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
+use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
+use wordline_lab::lot::Lot;
+use wordline_lab::raw::{COLUMNS, FIGURE_COLUMNS, Raw, RawError};
+use wordline_lab::{LabError, parallel};
+use wordline_report::html::document;
+use wordline_report::text::number;
+
+use crate::args::CharacterizeOptions;
+use crate::failure::Failure;
+use crate::files::{self, Pending};
+use crate::progress::Board;
+
+/// Grids that have a name: P/E counts, retention, reads.
+const GRIDS: [(&str, &str, &str, &str); 3] = [
+    ("rber", "0,1k,2k", "0,1mo,3mo,12mo@30C", "0"),
+    ("retention", "0,2k", "0,1d,1mo,3mo,6mo,12mo@30C", "0"),
+    ("disturb", "0,2k", "0", "0,10k,100k,1M"),
+];
+
+/// Blocks that are read before their rows are written, for each thread.
+const AHEAD: usize = 4;
+
+pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure> {
+    let lot = LotSize::read(&options.lot).map_err(Failure::Usage)?;
+    let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
+    let setup = Setup {
+        chip: options.chip.clone(),
+        against: options.against.clone(),
+        settings: options.settings.clone(),
+        lot,
+        seed: options.seed,
+        threads,
+    };
+    options.out.iter().chain(&options.html).map(|path| path.as_path()).try_for_each(files::check_writable)?;
+    if let Some(path) = &options.out {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+        if ending != "csv" && ending != "parquet" {
+            return Err(Failure::Usage(format!("{}: a raw table's name ends in .csv or .parquet", path.display())));
+        }
+    }
+    match GRIDS.iter().find(|(name, ..)| *name == options.bench) {
+        Some((_, pe, retention, reads)) => grid(options, &setup, [pe, retention, reads]),
+        None => {
+            let names: Vec<&str> = GRIDS.iter().map(|(name, ..)| *name).chain(BENCHES.iter().map(|bench| bench.name)).collect();
+            let bench = BENCHES
+                .iter()
+                .find(|bench| bench.name == options.bench)
+                .ok_or_else(|| Failure::Lab(LabError::unknown("bench", &options.bench, names.iter().copied())))?;
+            own(options, &setup, bench)
+        }
+    }
+}
+
+/// A bench with conditions of its own.
+fn own(options: &CharacterizeOptions, setup: &Setup, bench: &Bench) -> Result<(), Failure> {
+    if options.pe.is_some() || options.retention.is_some() || options.reads.is_some() || options.by.is_some() {
+        let what = "has conditions of its own; --pe, --retention, --reads and --by belong to rber, retention and disturb";
+        return Err(Failure::Usage(format!("bench {} {what}", bench.name)));
+    }
+    let mut bar = Board::new(options.quiet).count(bench.name, "benches", 1);
+    bar.at(0, bench.summary);
+    let findings = (bench.run)(setup)?;
+    bar.finish();
+    let width = bench.metrics.iter().map(|metric| metric.name.len()).max().unwrap_or(0);
+    let mut text = format!("{}: {}\n{}, lot {}, seed {}\n", bench.name, bench.summary, setup.chip, setup.lot, setup.seed);
+    for metric in bench.metrics {
+        let value = findings.get(metric.name).map_or_else(|| "–".to_owned(), number);
+        text += &format!("{:width$}  {value:>12} {:8}  {}\n", metric.name, metric.unit, metric.meaning);
+    }
+    files::write_or_print("-", text.trim_end())?;
+    if let Some(path) = &options.out {
+        write_raw(path, FIGURE_COLUMNS, |raw| raw.figures(&findings.figures))?;
+    }
+    let subtitle = format!("{}, lot {}, seed {}", setup.chip, setup.lot, setup.seed);
+    page(options, &format!("Bench {}", bench.name), &subtitle, findings.figures.iter().map(|figure| figure.html()).collect(), &text)
+}
+
+/// Every page of the lot over a grid of conditions.
+fn grid(options: &CharacterizeOptions, setup: &Setup, [pe, retention, reads]: [&str; 3]) -> Result<(), Failure> {
+    let usage = |what: String| Failure::Usage(what);
+    let grid = Grid {
+        pe: pe_list(options.pe.as_deref().unwrap_or(pe)).map_err(usage)?,
+        retention: retention_list(options.retention.as_deref().unwrap_or(retention)).map_err(usage)?,
+        reads: reads_list(options.reads.as_deref().unwrap_or(reads)).map_err(usage)?,
+    };
+    let word = options.by.as_deref().unwrap_or("layer");
+    let by = By::ALL.iter().find(|(known, _)| *known == word).map(|(_, by)| *by);
+    let by = by.ok_or_else(|| Failure::Lab(LabError::unknown("group", word, By::ALL.map(|(word, _)| word))))?;
+    let lot = Lot::open(setup)?;
+    let mut summary = Summary::default();
+    let mut measure = |raw: &mut dyn FnMut(&[Row]) -> Result<(), RawError>| -> Result<(), RawError> {
+        let mut bar = Board::new(options.quiet).count("characterize", "blocks", setup.lot.total());
+        each_block(&lot, &grid, setup.threads, &mut |done, rows| {
+            summary.take(&grid, by, rows);
+            bar.at(done, &format!("{} rows", done * rows.len() as u64));
+            raw(rows)
+        })?;
+        bar.finish();
+        Ok(())
+    };
+    match &options.out {
+        None => measure(&mut |_| Ok(())).map_err(|error| Failure::Usage(error.to_string()))?,
+        Some(path) => write_raw(path, COLUMNS, |raw| measure(&mut |rows| raw.pages(rows)))?,
+    }
+    let text = summary.text(&grid, by);
+    files::write_or_print("-", &text)?;
+    let Retention { seconds, celsius } = &grid.retention;
+    let subtitle = format!(
+        "{}, lot {}, seed {}; {} P/E counts, {} retention times at {celsius} °C, {} read counts",
+        setup.chip,
+        setup.lot,
+        setup.seed,
+        grid.pe.len(),
+        seconds.len(),
+        grid.reads.len()
+    );
+    let figures = summary.figures(&lot, &grid).iter().map(|figure| figure.html()).collect();
+    page(options, "Characterisation", &subtitle, figures, &text)
+}
+
+/// What is done with the rows of a block: how many blocks are done, and the rows.
+type Take<'t> = dyn FnMut(u64, &[Row]) -> Result<(), RawError> + 't;
+
+/// Reads the blocks on several threads and hands their rows over in the order of the blocks.
+fn each_block(lot: &Lot, grid: &Grid, threads: usize, take: &mut Take<'_>) -> Result<(), RawError> {
+    let blocks = lot.size.blocks as usize;
+    let total = lot.size.chips as usize * blocks;
+    let mut done = 0;
+    for start in (0..total).step_by(threads * AHEAD) {
+        let count = (threads * AHEAD).min(total - start);
+        let rows = parallel::map(threads, count, |index| {
+            let number = start + index;
+            read_block(lot, grid, &lot.block((number / blocks) as u32, (number % blocks) as u32))
+        });
+        for rows in rows {
+            done += 1;
+            take(done, &rows)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_raw(
+    path: &Path,
+    columns: &[wordline_report::table::Column],
+    fill: impl FnOnce(&mut Raw<std::io::BufWriter<std::fs::File>>) -> Result<(), RawError>,
+) -> Result<(), Failure> {
+    let (pending, file) = Pending::create(path)?;
+    let told = |error: RawError| Failure::Usage(format!("{}: {error}", path.display()));
+    let name = path.to_string_lossy();
+    let Some(mut raw) = Raw::begin(&name, columns, file).map_err(told)? else {
+        return Err(Failure::Usage(format!("{name}: a raw table's name ends in .csv or .parquet")));
+    };
+    fill(&mut raw).map_err(told)?;
+    raw.finish().map_err(told)?;
+    pending.finish()?;
+    eprintln!("wordline: raw table in {name}");
+    Ok(())
+}
+
+fn page(options: &CharacterizeOptions, title: &str, subtitle: &str, figures: Vec<String>, text: &str) -> Result<(), Failure> {
+    let Some(path) = &options.html else { return Ok(()) };
+    let table = format!("<details open><summary>Figures as a text</summary><pre>{}</pre></details>", wordline_report::html::escape(text));
+    let sections = [("Measured".to_owned(), "grid", figures), ("Table".to_owned(), "stack", vec![table])];
+    files::write(path, document(title, subtitle, &sections).as_bytes())?;
+    eprintln!("wordline: figures in {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! The same numbers whatever the number of threads, to the last bit.
+
+use wordline_lab::bench::BENCHES;
+use wordline_lab::conditions::retention_list;
+use wordline_lab::grid::{By, Grid, Summary, read_block};
+use wordline_lab::lot::Lot;
+
+use crate::{run, setup};
+
+#[test]
+fn benches_find_the_same_with_one_thread_and_with_several() {
+    for bench in BENCHES.iter().filter(|bench| bench.name != "life") {
+        let (one, many) = (run(bench.name, &setup(1, &[])), run(bench.name, &setup(3, &[])));
+        let bits = |findings: &wordline_lab::bench::Findings| {
+            findings.values.iter().map(|(name, value)| (*name, value.to_bits())).collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&one), bits(&many), "{}", bench.name);
+        // What a bench promises it measures, where it can: two chips are needed for some.
+        let missing: Vec<&str> = bench.metrics.iter().map(|metric| metric.name).filter(|name| one.get(name).is_none()).collect();
+        assert!(missing.is_empty() || bench.name == "reprogram", "{} did not measure {missing:?}", bench.name);
+        assert!(!one.figures.is_empty() || bench.name == "arithmetic", "{} drew nothing", bench.name);
+    }
+}
+
+#[test]
+fn a_summary_does_not_depend_on_the_order_of_blocks() {
+    let lot = Lot::open(&setup(1, &[])).expect("a chip");
+    let grid = Grid { pe: vec![0, 2_000], retention: retention_list("0,1y").expect("times"), reads: vec![0] };
+    let rows: Vec<_> = (0..3).map(|block| read_block(&lot, &grid, &lot.block(0, block))).collect();
+    let (mut there, mut back) = (Summary::default(), Summary::default());
+    rows.iter().for_each(|rows| there.take(&grid, By::Layer, rows));
+    rows.iter().rev().for_each(|rows| back.take(&grid, By::Layer, rows));
+    assert_eq!(there.text(&grid, By::Layer), back.text(&grid, By::Layer));
+    assert_eq!(rows[0].len(), 2 * 2 * 192 * 3);
+}

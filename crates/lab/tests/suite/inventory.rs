@@ -1,0 +1,78 @@
+//! Every claim of the ledgers is in the inventory, and every claim about devices is put to a bench.
+//!
+//! The ledgers are not part of the project. Where they are absent the test says so and fails, unless WORDLINE_ALLOW_ABSENT=1.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use wordline_lab::Study;
+use wordline_lab::claims::{ClaimKind, claims};
+use wordline_lab::progress::{drift, markdown, results};
+
+fn papers() -> Option<PathBuf> {
+    let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("shared"));
+    named.into_iter().chain(beside).map(|shared| shared.join("papers")).find(|folder| folder.is_dir())
+}
+
+#[test]
+fn every_claim_of_the_ledgers_is_in_the_inventory_with_its_value() {
+    let Some(folder) = papers() else {
+        eprintln!("NOT RUN: the ledgers are absent");
+        assert!(std::env::var_os("WORDLINE_ALLOW_ABSENT").is_some_and(|value| value == "1"), "the ledgers are absent");
+        return;
+    };
+    let mut seen = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !(name.starts_with("ledger-") && name.ends_with(".toml")) {
+            continue;
+        }
+        let ledger: toml::Table = std::fs::read_to_string(&path).expect("text").parse().expect("TOML");
+        for entry in ledger["claim"].as_array().into_iter().flatten() {
+            let id = entry["id"].as_str().expect("an id");
+            let claim = wordline_lab::claims::claim(id).unwrap_or_else(|| panic!("{name}: {id} is not in studies/claims"));
+            assert_eq!(claim.source, entry["source"].as_str().unwrap_or_default(), "{id}");
+            assert_eq!(claim.kind.name(), entry["kind"].as_str().unwrap_or_default(), "{id}");
+            assert!(claim.value.is_some() || entry.get("value").is_none(), "{id}: its value is missing");
+            assert!(entry.get("quote").is_none_or(|quote| quote.as_str() != Some(&claim.says)), "{id} quotes its source");
+            seen.insert(id.to_owned());
+        }
+    }
+    assert_eq!(seen.len(), claims().len(), "the inventory has claims that no ledger has");
+}
+
+#[test]
+fn every_device_claim_has_a_study() {
+    let studies = Study::all();
+    let asked: BTreeSet<&str> = studies
+        .iter()
+        .flat_map(|study| {
+            study.judge.iter().map(|judgement| judgement.claim.id.as_str()).chain(study.aside.iter().map(|aside| aside.claim.id.as_str()))
+        })
+        .collect();
+    let open: Vec<&str> = claims()
+        .iter()
+        .filter(|claim| claim.kind == ClaimKind::DevicePhysics && !asked.contains(claim.id.as_str()))
+        .map(|claim| claim.id.as_str())
+        .collect();
+    assert!(open.is_empty(), "nothing measures {open:?}");
+}
+
+#[test]
+fn the_saved_results_are_of_the_studies_as_they_are_and_the_page_lists_every_claim() {
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/results.json");
+    let text = std::fs::read_to_string(saved).expect("studies/results.json");
+    let results = results(&text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(drift(&Study::all(), &results), [""; 0]);
+    let page = markdown(&results);
+    for claim in claims() {
+        assert!(page.contains(&format!("`{}`", claim.id)), "{}", claim.id);
+    }
+    // A result that is taken away is noticed, and so is a band that was moved.
+    assert!(!drift(&Study::all(), &results[1..]).is_empty());
+    let mut moved = results;
+    moved[0].band.push('0');
+    assert_eq!(drift(&Study::all(), &moved).len(), 1);
+}

@@ -1,0 +1,49 @@
+//! A study measures the chip and not itself: change a physical parameter, and what is measured moves the way physics says.
+
+use wordline_lab::Study;
+use wordline_lab::band::Verdict;
+use wordline_lab::reproduce::Bookings;
+
+use crate::measured;
+
+#[test]
+fn what_is_measured_follows_the_parameters() {
+    let cases: &[(&str, &str, bool)] = &[
+        // More wear where the field is stronger: layers drift apart.
+        ("layers.dv-aged", "physics.wear.field=4", true),
+        // Edge layers that lose no more charge than others.
+        ("layers.edge-retention", "physics.profile.loss_edge=0", false),
+        // Erases that cause less of the wear.
+        ("erase.erase-share", "physics.wear.erase_share=50 %", false),
+        // A gentler gate spares more.
+        ("erase.weak-mean", "physics.ispe.gentle_gate=2 V", true),
+        // Charge that leaks faster.
+        ("vth.edge-over-centre", "physics.profile.loss_edge=2", true),
+        ("vth.open-interval", "physics.open_interval.noise=0", false),
+        // A longer verify makes skipping it worth more.
+        ("program.skip-gain", "physics.ispp.verify=12 us", true),
+        // Less charge lost, fewer retries.
+        ("retries.year", "physics.retention.loss=1 mV", false),
+        ("flags.vi-errors", "physics.flag.loss=100 mV", false),
+    ];
+    for (full, setting, rises) in cases {
+        let (before, after) = (measured(full, &[]), measured(full, &[setting]));
+        assert!(before != after && (after > before) == *rises, "{full}: {before} became {after} with {setting}");
+    }
+}
+
+#[test]
+fn a_verdict_comes_from_the_measurement_and_the_band_alone() {
+    let text = |band: &str| {
+        format!(
+            "title = \"x\"\nlot = \"1x2\"\n[[judge]]\nclaim = \"cube.dev.dV.fresh\"\nmeasured = \"layers.dv-fresh\"\nband = \"{band}\"\nwhy = \"a test\"\n"
+        )
+    };
+    let verdict = |band: &str| {
+        let study = Study::parse("x", "x.toml", &text(band)).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = Bookings::default().run(&study, 1).unwrap_or_else(|error| panic!("{error}"));
+        outcome.lines[0].verdict.clone()
+    };
+    assert_eq!(verdict("1 to 3"), Verdict::Reproduced.word());
+    assert_eq!(verdict("9 to 10"), Verdict::Off(String::new()).word());
+}
