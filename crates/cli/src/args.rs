@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::chip_fit::ChipTask;
+
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
 #[derive(Debug, Parser)]
 #[command(name = "wordline", version, arg_required_else_help = true)]
@@ -24,7 +26,7 @@ pub(crate) enum Command {
     Trace(TraceOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
     Characterize(CharacterizeOptions),
-    /// Look at the cells of a chip, or list the chips that come with Wordline.
+    /// Look at the cells of a chip, list the chips that come with Wordline, or fit one to measured histograms.
     Chip(ChipOptions),
     /// Put the claims of the sources to the machine: run studies, and print what the paper says beside what is measured.
     Reproduce(ReproduceOptions),
@@ -214,7 +216,10 @@ pub(crate) struct CharacterizeOptions {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ChipOptions {
+    #[command(subcommand)]
+    pub(crate) task: Option<ChipTask>,
     /// The chip's name or file; without one, a list of those that come with Wordline.
     pub(crate) chip: Option<String>,
     /// vth: the states of a wordline and the references. layers: errors over the h-layers.

@@ -11,6 +11,7 @@ use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_units::Celsius;
 
 use crate::args::ChipOptions;
+use crate::chip_fit;
 use crate::failure::Failure;
 use crate::files;
 
@@ -20,6 +21,9 @@ const SHOWS: [&str; 2] = ["vth", "layers"];
 const LAYERS: [&str; 5] = ["typical", "alpha", "beta", "kappa", "omega"];
 
 pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
+    if let Some(task) = &options.task {
+        return chip_fit::run(task);
+    }
     let Some(name) = &options.chip else { return list() };
     let setup = Setup {
         chip: name.clone(),

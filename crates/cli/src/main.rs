@@ -7,6 +7,7 @@ mod age;
 mod args;
 mod characterize;
 mod chip;
+mod chip_fit;
 mod compare;
 mod cost;
 mod drives;

@@ -14,6 +14,7 @@ pub mod bench;
 pub mod claims;
 pub mod conditions;
 mod error;
+pub mod fit;
 pub mod grid;
 pub mod lot;
 pub mod page;

@@ -200,6 +200,20 @@ impl Figure {
     }
 }
 
+impl Figure {
+    /// The drawing alone, as a file of its own: without caption and legend, which its surroundings give.
+    pub fn svg(&self) -> String {
+        let html = self.html();
+        let (Some(begin), Some(end)) = (html.find("<svg"), html.find("</svg>")) else { return String::new() };
+        let drawing = &html[begin + "<svg".len()..end];
+        let (head, body) = drawing.split_at(drawing.find('>').map_or(0, |at| at + 1));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"{head}<style>{}</style>{body}</svg>\n",
+            super::STYLE.replace('&', "&amp;").replace('<', "&lt;")
+        )
+    }
+}
+
 impl Curves {
     fn html(&self) -> String {
         let points = || self.curves.iter().flat_map(|curve| curve.points.iter());

@@ -1,0 +1,168 @@
+//! Robust least squares: Levenberg–Marquardt with a numeric Jacobian and Huber's weights, for a few dozen parameters.
+//!
+//! K. Madsen, H. B. Nielsen, O. Tingleff: Methods for Non-Linear Least Squares Problems, 2004, §3.2 (damping) and §2.1; P. J. Huber 1964 (weights).
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The parameters found.
+    pub parameters: Vec<f64>,
+    /// Root mean square of the residuals there.
+    pub rms: f64,
+    /// Steps taken.
+    pub rounds: u32,
+}
+
+/// What a search needs to know besides the residuals.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// Residuals beyond this count by their size, not by their square.
+    pub outlier: f64,
+    /// The most steps.
+    pub rounds: u32,
+    /// Stops when a step improves the cost by less than this share.
+    pub tolerance: f64,
+}
+
+/// Finds parameters that make the residuals small, from `start`. `scales` say how far each parameter is moved to see what it does.
+///
+/// Residuals that are no numbers are read as very large, so a set of parameters can be refused.
+pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Solution {
+    let mut at = start.to_vec();
+    let mut now = residuals(&at);
+    let mut cost = cost_of(&now, search.outlier);
+    let mut damping = 1e-3;
+    let mut rounds = 0;
+    while rounds < search.rounds {
+        rounds += 1;
+        let columns = jacobian(&at, scales, &now, residuals);
+        let (normal, gradient) = normal_equations(&columns, &now, search.outlier);
+        let mut better = None;
+        for _ in 0..12 {
+            let Some(step) = damped_step(&normal, &gradient, damping) else {
+                damping *= 8.0;
+                continue;
+            };
+            let next: Vec<f64> = at.iter().zip(&step).zip(scales).map(|((at, step), scale)| at + step * scale).collect();
+            let then = residuals(&next);
+            let then_cost = cost_of(&then, search.outlier);
+            if then_cost < cost {
+                better = Some((next, then, then_cost));
+                damping = (damping / 5.0).max(1e-12);
+                break;
+            }
+            damping *= 4.0;
+        }
+        let Some((next, then, then_cost)) = better else { break };
+        let gain = (cost - then_cost) / cost.max(f64::MIN_POSITIVE);
+        (at, now, cost) = (next, then, then_cost);
+        if gain < search.tolerance {
+            break;
+        }
+    }
+    let rms = (now.iter().map(|residual| residual * residual).sum::<f64>() / now.len().max(1) as f64).sqrt();
+    Solution { parameters: at, rms, rounds }
+}
+
+/// Huber's cost.
+fn cost_of(residuals: &[f64], outlier: f64) -> f64 {
+    let sum: f64 = residuals
+        .iter()
+        .map(|residual| residual.abs())
+        .map(|size| if size <= outlier { size * size / 2.0 } else { outlier * (size - outlier / 2.0) })
+        .sum();
+    if sum.is_finite() { sum } else { f64::MAX }
+}
+
+/// For each parameter, what the residuals do when it moves by its scale.
+fn jacobian(at: &[f64], scales: &[f64], now: &[f64], residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
+    const REACH: f64 = 1e-3;
+    let mut moved = at.to_vec();
+    let mut column = |index: usize| {
+        let mut slope = |sign: f64| {
+            moved[index] = at[index] + sign * REACH * scales[index];
+            let there = residuals(&moved);
+            moved[index] = at[index];
+            let slope: Vec<f64> = there.iter().zip(now).map(|(there, now)| sign * (there - now) / REACH).collect();
+            slope.iter().all(|slope| slope.is_finite()).then_some(slope)
+        };
+        // At the edge of what is allowed, look to the other side.
+        slope(1.0).or_else(|| slope(-1.0)).unwrap_or_else(|| vec![0.0; now.len()])
+    };
+    (0..at.len()).map(&mut column).collect()
+}
+
+fn normal_equations(columns: &[Vec<f64>], now: &[f64], outlier: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let weights: Vec<f64> = now.iter().map(|residual| if residual.abs() <= outlier { 1.0 } else { outlier / residual.abs() }).collect();
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).zip(&weights).map(|((a, b), weight)| a * b * weight).sum::<f64>();
+    let normal = columns.iter().map(|a| columns.iter().map(|b| product(a, b)).collect()).collect();
+    let gradient = columns.iter().map(|a| product(a, now)).collect();
+    (normal, gradient)
+}
+
+/// The step that solves `(N + damping · diag N) step = −gradient`, by Cholesky's factors.
+fn damped_step(normal: &[Vec<f64>], gradient: &[f64], damping: f64) -> Option<Vec<f64>> {
+    let count = gradient.len();
+    let mut factor = vec![vec![0.0; count]; count];
+    for row in 0..count {
+        for column in 0..=row {
+            let mut sum = normal[row][column];
+            if row == column {
+                // A parameter that nothing depends on stays where it is.
+                sum += damping * normal[row][row] + 1e-12;
+            }
+            sum -= (0..column).map(|inner| factor[row][inner] * factor[column][inner]).sum::<f64>();
+            factor[row][column] = if row == column {
+                if sum <= 0.0 {
+                    return None;
+                }
+                sum.sqrt()
+            } else {
+                sum / factor[column][column]
+            };
+        }
+    }
+    let mut half = vec![0.0; count];
+    for row in 0..count {
+        let known: f64 = (0..row).map(|inner| factor[row][inner] * half[inner]).sum();
+        half[row] = (-gradient[row] - known) / factor[row][row];
+    }
+    let mut step = vec![0.0; count];
+    for row in (0..count).rev() {
+        let known: f64 = (row + 1..count).map(|inner| factor[inner][row] * step[inner]).sum();
+        step[row] = (half[row] - known) / factor[row][row];
+    }
+    step.iter().all(|part| part.is_finite()).then_some(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEARCH: Search = Search { outlier: 1.0, rounds: 100, tolerance: 1e-10 };
+
+    #[test]
+    fn the_valley_of_rosenbrock_is_walked_to_its_end() {
+        let mut residuals = |p: &[f64]| vec![10.0 * (p[1] - p[0] * p[0]), 1.0 - p[0]];
+        let search = Search { outlier: 1e9, ..SEARCH };
+        let found = solve(&[-1.2, 1.0], &[1.0, 1.0], search, &mut residuals);
+        assert!(found.parameters.iter().all(|p| (p - 1.0).abs() < 1e-4), "{found:?}");
+    }
+
+    #[test]
+    fn an_outlier_does_not_move_a_line_much() {
+        let data: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i), 3.0 + 0.5 * f64::from(i) + if i == 7 { 100.0 } else { 0.0 })).collect();
+        let mut residuals = |p: &[f64]| data.iter().map(|(x, y)| p[0] + p[1] * x - y).collect();
+        let robust = solve(&[0.0, 0.0], &[1.0, 1.0], Search { outlier: 0.1, ..SEARCH }, &mut residuals);
+        assert!((robust.parameters[0] - 3.0).abs() < 0.05 && (robust.parameters[1] - 0.5).abs() < 0.01, "{robust:?}");
+        let plain = solve(&[0.0, 0.0], &[1.0, 1.0], Search { outlier: 1e9, ..SEARCH }, &mut residuals);
+        assert!((plain.parameters[0] - 3.0).abs() > 1.0, "the outlier was meant to hurt: {plain:?}");
+    }
+
+    #[test]
+    fn a_parameter_without_effect_stays() {
+        let mut residuals = |p: &[f64]| vec![p[0] - 2.0, 2.0 * (p[0] - 2.0)];
+        let found = solve(&[0.0, 7.0], &[1.0, 1.0], SEARCH, &mut residuals);
+        assert!((found.parameters[0] - 2.0).abs() < 1e-6 && found.parameters[1] == 7.0, "{found:?}");
+    }
+}

@@ -1,0 +1,181 @@
+//! What a fit may turn: parameters of the physics, and what the file does not say about its retention indices.
+
+use wordline_cells::Physics;
+
+use super::digest::Digest;
+
+/// A number that is searched for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Free {
+    /// A value of the physics, or one of a list.
+    Value { section: &'static str, key: &'static str, index: usize, range: Range },
+    /// Charge-loss time of a retention index, as a share of the longest one's e-folds.
+    Kept(usize),
+    /// Read disturb of a retention index, as a share of the strongest.
+    Read(usize),
+}
+
+/// Where a parameter may be, and so the scale it is searched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    /// Anywhere: as it is.
+    Any,
+    /// Above zero: by its logarithm.
+    Positive,
+    /// Between 0 and 1: by the logarithm of what it is to what it is not.
+    Share,
+}
+
+impl Range {
+    fn from(self, value: f64) -> f64 {
+        match self {
+            Range::Any => value,
+            Range::Positive => libm::log(value.max(1e-6)),
+            Range::Share => libm::log(value.max(1e-6) / (1.0 - value).max(1e-6)),
+        }
+    }
+
+    fn to(self, searched: f64) -> f64 {
+        match self {
+            Range::Any => searched,
+            Range::Positive => libm::exp(searched.clamp(-40.0, 40.0)),
+            Range::Share => 1.0 / (1.0 + libm::exp(-searched.clamp(-40.0, 40.0))),
+        }
+    }
+}
+
+/// The physics that are fitted, with what is by definition for this file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subject {
+    /// The physics.
+    pub physics: Physics,
+    /// For each retention index: its time, as a share of the e-folds of [`Subject::anchor_seconds`].
+    pub kept: Vec<f64>,
+    /// For each retention index: its rise by reads, as a share of that of `read_disturb.reads`.
+    pub read: Vec<f64>,
+    /// What the index that loses most charge stands for: the file names no unit, so one must be given.
+    pub anchor_seconds: f64,
+}
+
+/// Keys with one value: section, key, and where it may be.
+const KEYS: [(&str, &str, Range); 26] = [
+    ("states", "placement", Range::Share),
+    ("states", "noise", Range::Positive),
+    ("states", "top_noise", Range::Any),
+    ("tails", "upper_share", Range::Share),
+    ("tails", "upper_length", Range::Positive),
+    ("tails", "upper_wear", Range::Positive),
+    ("tails", "lower_share", Range::Share),
+    ("tails", "lower_length", Range::Positive),
+    ("tails", "lower_power", Range::Positive),
+    ("tails", "lower_top", Range::Any),
+    ("tails", "lower_loss", Range::Positive),
+    ("wear", "noise", Range::Positive),
+    ("wear", "noise_power", Range::Positive),
+    ("wear", "lift", Range::Any),
+    ("wear", "top_lift", Range::Any),
+    ("wear", "lift_power", Range::Positive),
+    ("retention", "loss", Range::Positive),
+    ("retention", "neutral", Range::Any),
+    ("retention", "wear", Range::Positive),
+    ("retention", "wear_power", Range::Positive),
+    ("retention", "spread", Range::Share),
+    ("retention", "noise", Range::Positive),
+    ("read_disturb", "lift", Range::Positive),
+    ("read_disturb", "wear", Range::Positive),
+    ("read_disturb", "reach", Range::Positive),
+    ("read_disturb", "spread", Range::Share),
+];
+
+/// The keys a search turns, besides the levels of the states.
+pub(super) fn fitted_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().map(|&(section, key, _)| (section, key))
+}
+
+impl Subject {
+    /// For each retention index: its time in seconds at the reference temperature, and its reads.
+    pub fn equivalents(&self) -> Vec<(f64, f64)> {
+        let (retention, disturb) = (&self.physics.retention, &self.physics.read_disturb);
+        let e_folds = libm::log1p(self.anchor_seconds / retention.start);
+        let seconds = self.kept.iter().map(|share| retention.start * libm::expm1(share * e_folds));
+        // The share is one of the rise; reads follow from the law of the rise.
+        let reads = self.read.iter().map(|share| disturb.reads * libm::pow(*share, 1.0 / disturb.power));
+        seconds.zip(reads).collect()
+    }
+}
+
+/// The retention indices that others are measured by, as places in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Anchors {
+    /// The one in which the highest state is lowest when most worn: the longest time.
+    pub(super) longest: usize,
+    /// The one in which the lowest state rises most over the highest when most worn, apart from the longest: most reads.
+    pub(super) most_read: usize,
+}
+
+impl Anchors {
+    pub(super) fn of(digest: &Digest) -> Anchors {
+        let retentions = digest.retentions();
+        let worn = digest.conditions.iter().map(|condition| condition.pe).max().unwrap_or(0);
+        let middle = super::digest::LEVELS.len() / 2;
+        let medians = |retention: u8, state: usize| {
+            let condition = digest.conditions.iter().find(|condition| (condition.pe, condition.retention) == (worn, retention));
+            condition.map_or(0.0, |condition| condition.mean_quantiles(state)[middle])
+        };
+        let by = |value: &dyn Fn(u8) -> f64, except: usize| {
+            let places = (1..retentions.len()).filter(|&place| place != except || retentions.len() < 3);
+            places.max_by(|&a, &b| value(retentions[a]).total_cmp(&value(retentions[b]))).unwrap_or(0)
+        };
+        let longest = by(&|retention| -medians(retention, digest.states - 1), usize::MAX);
+        Anchors { longest, most_read: by(&|retention| medians(retention, 0), longest) }
+    }
+}
+
+/// Everything that may be turned for a file with these states and retention indices.
+pub(super) fn free(states: usize, retentions: usize, anchors: Anchors) -> Vec<Free> {
+    let mut all: Vec<Free> = (0..states).map(|index| Free::Value { section: "states", key: "verify", index, range: Range::Any }).collect();
+    all.extend(
+        KEYS.iter()
+            .filter(|(section, _, _)| retentions > 1 || !matches!(*section, "retention" | "read_disturb"))
+            .map(|&(section, key, range)| Free::Value { section, key, index: 0, range }),
+    );
+    // With one index besides the freshest, one number says it all: its time. With more, the freshest is zero by definition, and an anchor is one.
+    all.extend((1..retentions).filter(|&place| place != anchors.longest).map(Free::Kept));
+    all.extend((1..retentions).filter(|&place| place != anchors.most_read).map(Free::Read));
+    all
+}
+
+impl Free {
+    /// Where it stands in `subject`, on the scale of the search.
+    pub(super) fn get(self, subject: &Subject) -> f64 {
+        match self {
+            Free::Value { section, key, index, range } => range.from(subject.physics.get(section, key).unwrap_or_default()[index]),
+            Free::Kept(place) => subject.kept[place],
+            Free::Read(place) => subject.read[place],
+        }
+    }
+
+    /// Puts it there.
+    pub(super) fn set(self, subject: &mut Subject, to: f64) {
+        match self {
+            Free::Value { section, key, index, range } => {
+                let mut values = subject.physics.get(section, key).unwrap_or_default();
+                values[index] = range.to(to);
+                subject.physics.set(section, key, &values);
+            }
+            Free::Kept(place) => subject.kept[place] = to.max(0.0),
+            Free::Read(place) => subject.read[place] = to.max(0.0),
+        }
+    }
+
+    /// How far it is moved to see what it does.
+    pub(super) fn scale(self, step: f64) -> f64 {
+        match self {
+            Free::Value { range: Range::Positive | Range::Share, .. } => 0.3,
+            Free::Value { key: "top_noise" | "lower_top", .. } => 0.2,
+            Free::Value { key: "neutral", .. } => 10.0 * step,
+            Free::Value { .. } => step,
+            Free::Kept(_) | Free::Read(_) => 0.2,
+        }
+    }
+}
