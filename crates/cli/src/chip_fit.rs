@@ -99,16 +99,16 @@ fn fit(options: &ChipFitOptions) -> Result<(), Failure> {
     let outcome = Outcome::of(&task, options.leave_one_out, against.as_ref())
         .ok_or_else(|| usage(format!("{}: no chip has such histograms: the fit does not end in a possible one", options.file.display())))?;
     files::write_or_print("-", &report::text(&outcome))?;
-    write(options, &task, &outcome, &like)
+    write(options, &task, &outcome)
 }
 
 /// Writes what was asked for.
-fn write(options: &ChipFitOptions, task: &Task<'_>, outcome: &Outcome, like: &Chip) -> Result<(), Failure> {
+fn write(options: &ChipFitOptions, task: &Task<'_>, outcome: &Outcome) -> Result<(), Failure> {
     let named = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = options.out.as_deref().map_or_else(|| named(&options.file), named);
     let measured = options.source.clone().unwrap_or_else(|| options.file.file_name().unwrap_or_default().to_string_lossy().into_owned());
+    let origin = Origin { like: options.like.clone(), measured, residual: outcome.residual() };
     if let Some(path) = &options.out {
-        let origin = Origin { like: options.like.clone(), measured: measured.clone(), residual: outcome.residual() };
         files::write(path, chip_file(task, &outcome.subject, &origin).as_bytes())?;
     }
     if let Some(path) = &options.html {
@@ -118,9 +118,29 @@ fn write(options: &ChipFitOptions, task: &Task<'_>, outcome: &Outcome, like: &Ch
     if let Some(path) = &options.report {
         let picture = format!("{}.svg", named(path));
         files::write(&path.with_file_name(&picture), figures::misreads(outcome).svg().as_bytes())?;
-        files::write(path, report::markdown(outcome, &name, like.name(), &measured, Some(&picture)).as_bytes())?;
+        files::write(path, report::markdown(outcome, &name, &origin, &command(options), &picture).as_bytes())?;
     }
     Ok(())
+}
+
+/// What was typed, without what only shows.
+fn command(options: &ChipFitOptions) -> String {
+    let mut command = format!("wordline chip fit {} --step \"{}\"", options.file.display(), options.step.as_deref().unwrap_or_default());
+    let mut add = |flag: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command += &format!(" {flag} {value}");
+        }
+    };
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    add("--like", Some(options.like.clone()).filter(|like| like != wordline_lab::CHIP));
+    add("--anchor", Some(options.anchor.clone()).filter(|anchor| anchor != "1y"));
+    add("--hold-out", options.hold_out.clone());
+    add("--leave-one-out", options.leave_one_out.then(String::new));
+    add("--against", path(&options.against));
+    add("--source", options.source.as_ref().map(|source| format!("\"{source}\"")));
+    add("--out", path(&options.out));
+    add("--report", path(&options.report));
+    command.replace("  ", " ")
 }
 
 /// A voltage in millivolts, or `None` for normalised.

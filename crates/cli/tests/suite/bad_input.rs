@@ -20,7 +20,18 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         "study.toml",
         b"title = \"x\"\n[[judge]]\nclaim = \"cube.dev.dV.frsh\"\nmeasured = \"layers.dv-fresh\"\nband = \"1 to 2\"\nwhy = \"x\"\n",
     );
+    scratch.file("cells.csv", b"model,WL,Retention,PEC,step,freq\n2,0,1,0,9,5\n2,0,1,0,x,5\n");
+    scratch.file("holes.csv", b"model,WL,Retention,PEC,step,freq\n2,0,1,0,9,5\n4,0,1,0,50,5\n");
     let cases: &[(&[&str], &[&str])] = &[
+        (&["chip", "fit", "cells.csv"], &["no unit", "--step \"40 mV\"", "normalised"]),
+        (&["chip", "fit", "cells.csv", "--step", "40"], &["no voltage", "40 mV"]),
+        (&["chip", "fit", "cells.csv", "--step", "9 V"], &["0.1 mV to 1 V"]),
+        (&["chip", "fit", "cells.csv", "--step", "40 mV", "--out", "x.toml"], &["cells.csv:3", "column step", "'x'"]),
+        (&["chip", "fit", "holes.csv", "--step", "40 mV"], &["holes", "P2 of wordline 0"]),
+        (&["chip", "fit", "missing.csv", "--step", "40 mV"], &["missing.csv"]),
+        (&["chip", "fit", "holes.csv", "--step", "40 mV", "--anchor", "12"], &["--anchor", "unit"]),
+        (&["chip", "fit", "holes.csv", "--step", "40 mV", "--like", "tlc84"], &["tlc84", "tlc48"]),
+        (&["chip", "fit", "holes.csv", "--step", "40 mV", "--out", "no/such/folder/x.toml"], &["no/such/folder"]),
         (&["run", "pagftl"], &["pagftl", "pageftl"]),
         (&["run", "zero.toml"], &["zero.toml:4", "channels"]),
         (&["run", "unit.toml"], &["unit.toml:4", "size"]),
