@@ -68,7 +68,7 @@ impl Chip {
         };
         let physics = shape.and_then(|shape| sections.physics.check(shape, &mut mistakes));
         if physics.is_none() && mistakes.is_empty() {
-            let help = "chips with physics are tlc48, mlc48, qlc64 and tlc2d";
+            let help = "chips with physics are tlc48, mlc48, qlc64, tlc2d and tlc64-measured";
             mistakes.whole("this chip has no [physics.*]: its times and failures are fixed", Some(help.into()));
         }
         match physics {

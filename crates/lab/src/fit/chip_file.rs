@@ -45,7 +45,7 @@ pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String 
     };
     let fitted = format!("fitted to measured histograms, {}; {}", origin.measured, origin.residual);
     line(&mut text, "# Written by `wordline chip fit`. What is not here is not in histograms, and is inherited.");
-    line(&mut text, &format!("# A step of the file is read as {} mV.", number(task.voltage.step)));
+    line(&mut text, &format!("# A step of the file is read as {:.2} mV.", task.voltage.step));
     line(
         &mut text,
         &format!(
@@ -82,6 +82,8 @@ pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String 
             Some(
                 "best thresholds of the fitted fresh chip; R1 lies below the states that were measured and is the inherited one, if it fits",
             )
+        } else if (section, key) == ("wear", "reference") {
+            Some("by definition: the most cycles in the file, each taken as a reference cycle")
         } else {
             None
         };
@@ -95,7 +97,7 @@ pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String 
 
 /// All keys a fit writes.
 fn written_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let more = [("states", "verify"), ("states", "references"), ("profile", "offset"), ("profile", "width")];
+    let more = [("states", "verify"), ("states", "references"), ("profile", "offset"), ("profile", "width"), ("wear", "reference")];
     fitted_keys().chain(more).chain(LAYER_KEYS)
 }
 
@@ -161,6 +163,7 @@ fn written(unit: Unit, values: &[f64]) -> String {
     let one = |value: &f64| match unit {
         Unit::Millivolts | Unit::MillivoltList => format!("\"{} mV\"", number(*value)),
         Unit::Share => format!("\"{} %\"", number(percent(*value))),
+        Unit::Cycles => format!("\"{} cycles\"", number(*value)),
         Unit::Number
         | Unit::NumberList
         | Unit::MillivoltsPerKelvin
@@ -168,7 +171,6 @@ fn written(unit: Unit, values: &[f64]) -> String {
         | Unit::Celsius
         | Unit::Seconds
         | Unit::Microseconds
-        | Unit::Cycles
         | Unit::Bits
         | Unit::Codes => number(*value),
     };

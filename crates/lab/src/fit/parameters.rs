@@ -35,11 +35,12 @@ impl Range {
         }
     }
 
+    /// Kept so far from zero that it is written as more than that.
     fn to(self, searched: f64) -> f64 {
         match self {
             Range::Any => searched,
-            Range::Positive => libm::exp(searched.clamp(-40.0, 40.0)),
-            Range::Share => 1.0 / (1.0 + libm::exp(-searched.clamp(-40.0, 40.0))),
+            Range::Positive => libm::exp(searched.clamp(-14.0, 14.0)),
+            Range::Share => 1.0 / (1.0 + libm::exp(-searched.clamp(-9.0, 9.0))),
         }
     }
 }

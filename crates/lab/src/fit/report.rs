@@ -110,8 +110,8 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
     let _ = writeln!(text, "## Retention indices\n");
     let _ = writeln!(
         text,
-        "The file gives no unit for them. The one that loses most is read as {:.0} days at the reference temperature; the others follow from the fit, with the reads that \
-         lift the low states as much as is seen.\n",
+        "The file gives no unit for them. The one that loses most is read as {:.0} days at the reference temperature; the others follow from the fit. \
+         \"Reads\" stands for whatever lifts states from index to index and more so when worn, in the proportions of read disturb; the file does not say what did.\n",
         outcome.subject.anchor_seconds / 86_400.0
     );
     let retentions = retentions(&outcome.verdicts);

@@ -131,13 +131,38 @@ impl Task<'_> {
         physics.states.verify = (0..self.digest.states).map(|state| of(state, MEDIAN) - 0.5 * placement).collect();
         physics.states.references =
             (0..self.digest.states).map(|state| physics.states.verify[state] - 0.4 * physics.states.noise).collect();
-        physics.tails.upper_length = physics.states.noise;
-        physics.tails.lower_length = physics.states.noise;
-        physics.wear.lift = self.voltage.step;
-        physics.wear.top_lift = self.voltage.step;
-        physics.retention.noise = 0.02;
-        physics.retention.spread = physics.retention.spread.max(0.1);
-        physics.read_disturb.spread = physics.read_disturb.spread.max(0.1);
+        // A start of no chip in particular, in steps and in shares of the states' width: what is found shall not depend on how `like` was calibrated.
+        let step = self.voltage.step;
+        let (noise, most) = (physics.states.noise, self.digest.pe().last().copied().unwrap_or(0));
+        for (section, key, value) in [
+            ("states", "top_noise", 0.2),
+            ("tails", "upper_share", 0.05),
+            ("tails", "upper_length", noise),
+            ("tails", "upper_wear", 0.5),
+            ("tails", "lower_share", 0.02),
+            ("tails", "lower_length", noise),
+            ("tails", "lower_power", 1.0),
+            ("tails", "lower_top", 0.0),
+            ("tails", "lower_loss", 1.0),
+            ("wear", "reference", f64::from(most.max(1))),
+            ("wear", "noise", 0.15),
+            ("wear", "noise_power", 0.6),
+            ("wear", "lift", 0.5 * step),
+            ("wear", "top_lift", 0.5 * step),
+            ("wear", "lift_power", 0.6),
+            ("retention", "loss", 0.1 * step),
+            ("retention", "neutral", physics.states.verify[0]),
+            ("retention", "wear", 1.0),
+            ("retention", "wear_power", 0.6),
+            ("retention", "spread", 0.4),
+            ("retention", "noise", 0.01),
+            ("read_disturb", "lift", 0.5 * step),
+            ("read_disturb", "wear", 2.0),
+            ("read_disturb", "reach", 40.0 * step),
+            ("read_disturb", "spread", 0.4),
+        ] {
+            physics.set(section, key, &[value]);
+        }
         physics.profile.offset = vec![0.0];
         physics.profile.width = vec![1.0];
         for key in ["noise_field", "noise_edge", "loss_edge", "loss_field"] {
