@@ -125,7 +125,8 @@ fn write(options: &ChipFitOptions, task: &Task<'_>, outcome: &Outcome) -> Result
 
 /// What was typed, without what only shows.
 fn command(options: &ChipFitOptions) -> String {
-    let mut command = format!("wordline chip fit {} --step \"{}\"", options.file.display(), options.step.as_deref().unwrap_or_default());
+    let file = options.file.file_name().unwrap_or_default().to_string_lossy();
+    let mut command = format!("wordline chip fit {file} --step \"{}\"", options.step.as_deref().unwrap_or_default());
     let mut add = |flag: &str, value: Option<String>| {
         if let Some(value) = value {
             command += &format!(" {flag} {value}");

@@ -99,19 +99,21 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
     let (correlation, worst, predicted) = layer_agreement(&outcome.verdicts);
     let _ = writeln!(
         text,
-        "\nLayers: worst over best in misreads {worst:.2} measured (counting noise included), {predicted:.2} predicted; correlation over the layers {correlation:.2}.\n"
+        "\nLayers: worst over best in misreads {worst:.2} measured (counting noise included), {predicted:.2} predicted; correlation over the layers \
+         {correlation:.2}.\n"
     );
     let _ = writeln!(text, "![Misreads over P/E cycles, measured and predicted]({picture})\n");
     let _ = writeln!(
         text,
-        "*Cells misread, mean of the boundaries, over P/E cycles, one colour for each retention index; dashed: measured, solid: predicted for the mean layer, also between \
-         and beyond what was measured. Index 5 is the highest. The page that `--html` writes has this and the residuals of states, tails and layers.*\n"
+        "*Cells misread, mean of the boundaries, over P/E cycles, one colour for each retention index; dashed: measured, solid: predicted for the mean layer, \
+         also between and beyond what was measured. The page that `--html` writes has this and the residuals of states, tails and layers.*\n"
     );
     let _ = writeln!(text, "## Retention indices\n");
     let _ = writeln!(
         text,
         "The file gives no unit for them. The one that loses most is read as {:.0} days at the reference temperature; the others follow from the fit. \
-         \"Reads\" stands for whatever lifts states from index to index and more so when worn, in the proportions of read disturb; the file does not say what did.\n",
+         \"Reads\" stands for whatever lifts states from index to index and more so when worn, in the proportions of read disturb; the \
+         file does not say what did.\n",
         outcome.subject.anchor_seconds / 86_400.0
     );
     let retentions = retentions(&outcome.verdicts);
@@ -135,8 +137,8 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
     let _ = writeln!(
         text,
         "- Counts far out in the tails are too high in the file: a step that only one of two repeats saw keeps its full count.\n\
-         - From one P/E count to the next all states of all retention indices move together by about 0.1 step, up or down, as if each count had been measured on another \
-         block. No law of wear follows that, and the fit does not try."
+         - From one P/E count to the next all states of all retention indices move together by about 0.1 step, up or down, as if each count had \
+         been measured on another block. No law of wear follows that, and the fit does not try."
     );
     text
 }

@@ -53,7 +53,12 @@ fn the_measured_chip_is_what_the_fit_gives_and_it_predicts() {
     // Between and beyond the counts that were measured: finite, rising, and no jump.
     for pair in outcome.course.windows(2) {
         for (before, after) in pair[0].1.iter().zip(&pair[1].1) {
-            assert!(*before > 1e-5 && after >= before && *after < before * 1.35, "from P/E {} to {}: {before} to {after}", pair[0].0, pair[1].0);
+            assert!(
+                *before > 1e-5 && after >= before && *after < before * 1.35,
+                "from P/E {} to {}: {before} to {after}",
+                pair[0].0,
+                pair[1].0
+            );
         }
     }
 

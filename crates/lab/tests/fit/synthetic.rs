@@ -73,7 +73,8 @@ fn histograms(physics: &Physics) -> Histograms {
                         let expected = CELLS * (state.above(low) - state.above(low + STEP));
                         let chance = draw.unit().clamp(1e-12, 1.0 - 1e-12);
                         // Few cells: how many there are is a matter of Poisson's law; many: of the normal one.
-                        let count = if expected > 20.0 { expected - expected.sqrt() * tail_inverse(chance) } else { poisson(expected, chance) };
+                        let count =
+                            if expected > 20.0 { expected - expected.sqrt() * tail_inverse(chance) } else { poisson(expected, chance) };
                         if count >= 0.5 {
                             let _ = writeln!(text, "{},{wordline},{},{pe},{step},{:.0}", number + 2, index + 1, count);
                         }
@@ -110,9 +111,9 @@ fn a_drawn_chip_comes_back() {
     let (fitted, held) = (outcome.fitted(), outcome.held());
     println!("{fitted:?}\n{held:?}");
     // What was drawn has counting noise only.
-    assert!(fitted.median_rms < 0.04 && held.median_rms < 0.05, "medians: {} and {}", fitted.median_rms, held.median_rms);
-    assert!(fitted.width_rms < 0.1 && held.width_rms < 0.1, "widths: {} and {}", fitted.width_rms, held.width_rms);
-    assert!(fitted.factor < 1.2 && held.factor < 1.2, "misreads: {} and {}", fitted.factor, held.factor);
+    assert!(fitted.median_rms < 0.04 && held.median_rms < 0.04, "medians: {} and {}", fitted.median_rms, held.median_rms);
+    assert!(fitted.width_rms < 0.03 && held.width_rms < 0.03, "widths: {} and {}", fitted.width_rms, held.width_rms);
+    assert!(fitted.factor < 1.08 && held.factor < 1.08, "misreads: {} and {}", fitted.factor, held.factor);
     let near = |section: &str, key: &str, tolerance: f64| {
         let (wanted, found) = (truth.get(section, key).expect("known"), outcome.subject.physics.get(section, key).expect("known"));
         for (wanted, found) in wanted.iter().zip(&found) {
