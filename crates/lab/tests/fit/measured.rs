@@ -4,11 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use wordline_lab::fit::{Digest, Histograms, Origin, Outcome, Task, chip_file};
+use wordline_cells::Physics;
+use wordline_lab::fit::{Digest, Histograms, Origin, Outcome, Subject, Task, chip_file, judge};
 use wordline_plan::Chip;
-
-/// As in the command that docs/models/tlc64-measured.md gives.
-const SOURCE: &str = "3D-NAND-GPO repository @627a994";
 
 fn histograms() -> Option<PathBuf> {
     let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
@@ -30,6 +28,28 @@ fn digest(file: &Path) -> Digest {
     Digest::of(&histograms, 4).expect("64 layers")
 }
 
+/// Whether the committed chip says of every condition what the fit says now. Not compared digit by digit: flat directions of the search end elsewhere when the chip it
+/// inherits from is calibrated again.
+fn same_predictions(digest: &Digest, committed: &Physics, outcome: &Outcome) {
+    let subject = Subject { physics: committed.clone(), ..outcome.subject.clone() };
+    let verdicts = judge(digest, &subject, outcome.voltage, &|_| false).expect("a possible chip");
+    for (committed, fitted) in verdicts.iter().zip(&outcome.verdicts) {
+        let place = format!("P/E {}, retention {}", fitted.pe, fitted.retention);
+        let off = |what: &str| {
+            format!(
+                "{place}: {what} of chips/tlc64-measured.toml are not what the fit gives now: run the command of docs/models/tlc64-measured.md"
+            )
+        };
+        for (state, (one, other)) in committed.residuals.iter().zip(&fitted.residuals).enumerate() {
+            let worst = one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+            assert!(worst < 0.05, "{}", off(&format!("quantiles of P{} ({worst} steps)", state + 1)));
+        }
+        for (one, other) in committed.predicted.iter().zip(&fitted.predicted) {
+            assert!((one / other - 1.0).abs() < 0.03, "{}", off(&format!("misreads ({one} for {other})")));
+        }
+    }
+}
+
 #[test]
 fn the_measured_chip_is_what_the_fit_gives_and_it_predicts() {
     let Some(file) = histograms() else { return };
@@ -40,15 +60,15 @@ fn the_measured_chip_is_what_the_fit_gives_and_it_predicts() {
     let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds, held_out: &[] };
     let outcome = Outcome::of(&task, false, None).expect("a possible chip");
 
-    let origin = Origin { like: "tlc48".into(), measured: SOURCE.into(), residual: outcome.residual() };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/tlc64-measured.toml");
     let committed = std::fs::read_to_string(path).expect("it comes with Wordline");
-    assert!(
-        chip_file(&task, &outcome.subject, &origin) == committed,
-        "chips/tlc64-measured.toml is not what the fit gives now: if tlc48 or the model has changed, run the command of docs/models/tlc64-measured.md"
-    );
     let chip = Chip::parse("tlc64-measured.toml", &committed).expect("a whole chip");
-    assert_eq!(*chip.physics(), outcome.subject.physics, "what is written is what was judged");
+    same_predictions(&digest, chip.physics(), &outcome);
+
+    // A file that is written now says what was judged, to the last digit.
+    let origin = Origin { like: "tlc48".into(), measured: "test".into(), residual: outcome.residual() };
+    let fresh = Chip::parse("fresh.toml", &chip_file(&task, &outcome.subject, &origin)).expect("a whole chip");
+    assert_eq!(*fresh.physics(), outcome.subject.physics);
 
     // Between and beyond the counts that were measured: finite, rising, and no jump.
     for pair in outcome.course.windows(2) {
