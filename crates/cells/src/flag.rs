@@ -65,7 +65,8 @@ pub fn at_most(p: f64, cells: u32, most: u32) -> f64 {
 /// Centre threshold voltage of a block's select cells after a lock with `steps` above the lowest voltage for `time` microseconds, `seconds` later.
 pub fn select_centre(select: &Select, steps: f64, time: f64, seconds: f64) -> f64 {
     let programmed = select.centre + select.gain * select.step * steps + select.time_gain * libm::log(time / select.time);
-    let shift = (programmed - select.resting).max(0.0);
+    // A pulse too weak to lift the cells leaves them where they rest, but for the fastest of them.
+    let shift = select.sigma * libm::log1p(libm::exp((programmed - select.resting) / select.sigma));
     select.resting + shift * (1.0 - (select.loss * libm::log1p(seconds / select.start)).min(1.0))
 }
 
