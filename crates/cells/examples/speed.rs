@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use wordline_cells::{Condition, Model, Settings};
-use wordline_units::Celsius;
+use wordline_units::{Celsius, Nanos};
 
 fn time(what: &str, count: u32, mut ask: impl FnMut(u32)) {
     let start = Instant::now();
@@ -39,9 +39,13 @@ fn main() {
     time("error rate of a page, default references", 1_000_000, |n| {
         black_box(wordline.error_rate(&model, n % 3, &references));
     });
-    let rates = wordline_cells::Rates::new(&model);
-    time("the same from the table", 1_000_000, |n| {
-        black_box(rates.rate(&model, &traits, &condition(n), n % 3));
+    let mut array = wordline_cells::CellArray::new(std::sync::Arc::new(model.clone()), 1, 0, 400, home);
+    let page = |n: u32| (n.wrapping_mul(2_654_435_761) >> 8) % (400 * 576);
+    time("a read of a die, at random", 1_000_000, |n| {
+        black_box(array.read(page(n) / 576, page(n) % 576, n % 5_000, 0, Nanos(1_000_000 * u64::from(n))));
+    });
+    time("a read of a die, page after page", 1_000_000, |n| {
+        black_box(array.read(n / 576 % 400, n % 576, n % 5_000, 0, Nanos(1_000_000 * u64::from(n))));
     });
     time("best references", 30_000, |_| {
         black_box(wordline.optimal());

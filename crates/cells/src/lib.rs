@@ -20,7 +20,7 @@
 //!
 //! # How a die uses this
 //!
-//! All dies of a drive share one [`Model`] and one [`Rates`], made when the drive is. A die keeps, for each block,
+//! [`CellArray`] does what follows. All dies of a drive share one [`Model`], made when the drive is. A die keeps, for each block,
 //!
 //! - its [`Block`] (56 bytes, or nothing: it is a pure function of seed, chip and block), and its [`History`] (12 bytes; `gentle` apart for each wordline, and
 //!   only where a block has ever been erased gently),
@@ -31,7 +31,7 @@
 //! |---|---|---|
 //! | erase | [`Model::erase`]: loops, t_BERS | [`History::erased`] with the dwell since the last erase, its suspensions, and whether it was gentle |
 //! | program | [`Model::program`]: loops, L_min and L_max of each state, k_i, t_PROG | [`History::programmed`] once for each cycle of the block |
-//! | read | [`Rates::rate`], and where it says `None` [`Model::wordline`]; then [`Model::errors`] or [`Model::read`] | one read more of the block |
+//! | read | a grid of rates worked out by [`Model::wordline`]; then dice for the errors of the worst codeword | one read more of the block |
 //! | age by decree | [`Model::cycled`], [`Model::kept`] | the history and a program time in the past |
 //!
 //! [`Model::traits`] costs a hundred nanoseconds; a die that reads at random keeps the last few thousand in a table by block and layer. The errors of a page
@@ -46,24 +46,25 @@ pub mod program;
 pub mod special;
 pub mod wear;
 
+mod array;
 mod condition;
 mod fixed;
+mod grid;
 mod model;
 mod physics;
-mod rates;
 mod reading;
 mod reprogram;
 mod state;
 mod variation;
 mod wordline;
 
+pub use array::{Age, CellArray, Lives, Sensed};
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;
 pub use fixed::{Cells, Faults, Outcome};
 pub use model::Model;
 pub use physics::*;
 pub use program::{Program, Settings, Stray};
-pub use rates::Rates;
 pub use reading::{Errors, Reading, errors_at, unit};
 pub use state::{State, Tail};
 pub use variation::{Block, Layer, Traits};

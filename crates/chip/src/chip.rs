@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_cells::{Cells, Faults};
+use wordline_cells::{Age, CellArray, Cells, Faults};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
@@ -66,6 +66,10 @@ pub struct Chip<P: Payload = NoPayload> {
     /// The most bytes that a program takes in.
     pub(crate) room: u64,
     pub(crate) cells: Cells,
+    /// Its physics; `None`: fixed times, and failures by rate alone.
+    pub(crate) array: Option<Box<CellArray>>,
+    /// How long the program or erase that begins takes, relative to the data sheet.
+    pub(crate) pace: f64,
     /// All blocks, plane after plane.
     pub(crate) blocks: Vec<Block>,
     pub(crate) payload: P,
@@ -85,7 +89,7 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) suspended: Option<Held>,
     /// The earliest suspend that the interval after the last resume allows.
     pub(crate) suspend_from: Nanos,
-    pub(crate) features: [u32; 2],
+    pub(crate) features: [u32; 3],
 }
 
 impl<P: Payload> Chip<P> {
@@ -113,6 +117,8 @@ impl<P: Payload> Chip<P> {
             sheet,
             grain: Grain { pages: geometry.pages(), units: units_per_page },
             cells,
+            array: None,
+            pace: 1.0,
             blocks,
             payload: P::new(&sheet),
             ruined: BTreeSet::new(),
@@ -126,8 +132,27 @@ impl<P: Payload> Chip<P> {
             status: Status::Good,
             suspended: None,
             suspend_from: Nanos::ZERO,
-            features: [0; 2],
+            features: [0; 3],
         }
+    }
+
+    /// Give the die cells with physics. They must be of a die with as many blocks.
+    pub fn set_cells(&mut self, array: CellArray) {
+        self.array = Some(Box::new(array));
+    }
+
+    /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
+    pub fn set_age(&mut self, age: &Age, now: Nanos) {
+        let Chip { array, blocks, .. } = self;
+        if let Some(array) = array {
+            array.set_age(age, now, |block| blocks[block].next_page);
+        }
+    }
+
+    /// Entries of the vendor's read-retry table, the default among them; 1 without physics.
+    #[inline]
+    pub fn read_levels(&self) -> u32 {
+        self.array.as_ref().map_or(1, |array| array.entries())
     }
 
     /// The data sheet.

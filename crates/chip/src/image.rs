@@ -1,6 +1,7 @@
 //! A die at rest: what is left of it when nothing is going on.
 
 use serde::{Deserialize, Serialize};
+use wordline_cells::Lives;
 use wordline_flash::Status;
 use wordline_units::Nanos;
 
@@ -37,12 +38,13 @@ impl<P: Payload> Chip<P> {
 }
 
 /// What a die at rest knows: its blocks, its dice, its settings. Not what its pages' bytes are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     blocks: Vec<Block>,
     ruined: Vec<(u32, u32)>,
     drawn: [u64; 3],
-    features: [u32; 2],
+    features: [u32; 3],
+    cells: Option<Lives>,
 }
 
 impl Chip {
@@ -53,13 +55,14 @@ impl Chip {
             ruined: self.ruined.iter().map(|place| (place.block, place.page)).collect(),
             drawn: self.cells.drawn(),
             features: self.features,
+            cells: self.array.as_ref().map(|array| array.lives()),
         })
     }
 
     /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is
     /// refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
-        let Image { blocks, ruined, drawn, features } = image;
+        let Image { blocks, ruined, drawn, features, cells } = image;
         if blocks.len() != self.blocks.len() {
             return Err("a die has another number of blocks");
         }
@@ -79,6 +82,11 @@ impl Chip {
         self.ruined = ruined.into_iter().map(|(block, page)| Place { block, page }).collect();
         self.cells.resume(drawn);
         self.features = features;
-        Ok(())
+        let fits = match (&mut self.array, cells) {
+            (None, None) => true,
+            (Some(array), Some(lives)) => array.resume(lives),
+            (None, Some(_)) | (Some(_), None) => return Err("the physics of the cells are on in one and off in the other"),
+        };
+        if fits { Ok(()) } else { Err("the cells of a die have another number of blocks") }
     }
 }

@@ -20,6 +20,8 @@ pub struct Issued {
     pub ready_at: Nanos,
     /// What the status register will say then.
     pub status: Status,
+    /// Of a read: wrong bits in the worst codeword, as error correction will find. Nothing where the cells have no physics.
+    pub errors: u32,
 }
 
 impl<P: Payload> Chip<P> {
@@ -41,7 +43,7 @@ impl<P: Payload> Chip<P> {
         self.demand(class, &command, now);
         match command {
             Command::Erase { target } => {
-                let status = self.erase(&target);
+                let status = self.erase(&target, now);
                 self.occupy(class, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status)
             }
             Command::CopybackProgram { target } => self.copyback(target, now),
@@ -63,7 +65,7 @@ impl<P: Payload> Chip<P> {
                 self.occupy(class, now, Work::OTHER, Status::Good)
             }
             Command::GetFeature { .. } => self.occupy(class, now, Work::OTHER, Status::Good),
-            Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status },
+            Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0 },
             Command::Reset => {
                 self.abandon(now);
                 self.occupy(class, now, Work::OTHER, Status::Good)
@@ -109,6 +111,9 @@ impl<P: Payload> Chip<P> {
             }
         }
         let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
+        if self.array.is_some() {
+            self.program_cells(target, now);
+        }
         let status = self.verify(&work);
         self.registers.taken_in.0 = 0;
         self.occupy(class, now, work, status)
@@ -159,10 +164,18 @@ impl<P: Payload> Chip<P> {
     fn read(&mut self, class: Class, target: Target, now: Nanos) -> Issued {
         let cache = class == Class::CacheRead;
         self.demand(class, &Command::Read { target, cache }, now);
-        let status = self.sense(&target);
+        let mut status = self.sense(&target);
+        let mut errors = 0;
+        if self.array.is_some() {
+            let sensed = self.sense_cells(&target, now);
+            errors = sensed.worst;
+            if !sensed.corrected {
+                status = Status::Uncorrectable;
+            }
+        }
         let issued = self.occupy(class, now, Work { target, ..Work::OTHER }, status);
         self.registers.sense(target, status, issued.ready_at, cache);
-        issued
+        Issued { errors, ..issued }
     }
 
     /// The array and the interface are busy as the rules say.
@@ -175,7 +188,7 @@ impl<P: Payload> Chip<P> {
         self.array_until = ready_at;
         self.work = work;
         self.status = status;
-        Issued { ready_at, status }
+        Issued { ready_at, status, errors: 0 }
     }
 
     #[inline(always)]
@@ -193,11 +206,11 @@ impl<P: Payload> Chip<P> {
         match span {
             Span::Read => timing.read[self.page_type(work.target.page.0)],
             Span::Copyback if work.kind == WorkKind::Other => timing.cache_busy,
-            Span::Program | Span::Copyback => match self.sheet.capabilities.program_scope {
+            Span::Program | Span::Copyback => self.paced(match self.sheet.capabilities.program_scope {
                 ProgramScope::Page => timing.program[self.page_type(work.target.page.0)],
                 ProgramScope::Wordline => timing.program_wordline,
-            },
-            Span::Erase => timing.erase,
+            }),
+            Span::Erase => self.paced(timing.erase),
             Span::HandOver => timing.cache_busy,
             Span::Suspend if self.work.kind == WorkKind::Erase => timing.suspend_erase,
             Span::Suspend => timing.suspend_program,
@@ -236,8 +249,11 @@ impl<P: Payload> Chip<P> {
         }
     }
 
-    fn erase(&mut self, target: &Target) -> Status {
+    fn erase(&mut self, target: &Target, now: Nanos) -> Status {
         let mut status = Status::Good;
+        if self.array.is_some() {
+            self.erase_cells(target, now);
+        }
         for plane in planes(target.planes) {
             let index = self.flat(target, plane);
             let block = &mut self.blocks[index];
@@ -295,6 +311,9 @@ impl<P: Payload> Chip<P> {
         self.registers.collecting = None;
         let first = PageId(target.page.0 + 1 - pages);
         let work = Work { kind: WorkKind::Program, target: Target { page: first, ..target }, pages };
+        if self.array.is_some() {
+            self.program_cells(&work.target, now);
+        }
         let status = self.verify(&work);
         self.occupy(class, now, work, status)
     }

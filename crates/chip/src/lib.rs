@@ -16,6 +16,7 @@
 //! long a transfer takes), what cells do (`wordline-cells` answers), and which blocks have grown bad (firmware keeps that book).
 
 mod block;
+mod cells;
 mod chip;
 pub mod image;
 mod issue;

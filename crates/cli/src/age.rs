@@ -22,7 +22,8 @@ struct Overwrite {
 }
 
 pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
-    let mut plan = Plan::load_set(&options.drive, &options.settings)?;
+    let mut plan = Plan::load_set(&options.drive, &options.cells.settings(&options.settings)?)?;
+    options.cells.check(&plan)?;
     if let Some(seed) = options.seed {
         plan = plan.with_seed(seed);
     }
@@ -44,6 +45,10 @@ pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
     if let Some(overwrite) = overwrite.filter(|_| filled > 0) {
         let waf = write_over(&mut drive, overwrite, filled, seed, Board::new(options.quiet).line(plan.name()));
         told += &format!(", overwritten {} times with a write amplification of {waf:.3}", overwrite.times);
+    }
+    if let Some(age) = drive.config().cells.as_ref().and_then(|cells| cells.age) {
+        drive.set_age(&age);
+        told += &format!(", aged by {} cycles and {} d of retention", age.cycles, age.retention / 86_400.0);
     }
     drive.audit().map_err(|problem| Failure::Checks(format!("  {}: {problem}", plan.name())))?;
     let image = drive.image().map_err(|error| Failure::Usage(error.to_string()))?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::cells::CellOptions;
 use crate::chip_fit::ChipTask;
 
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
@@ -106,7 +107,7 @@ pub(crate) struct RunOptions {
     #[arg(conflicts_with = "from")]
     pub(crate) drive: Option<String>,
     /// Start from a drive saved by `wordline age`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "fill"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "fill", "physics", "age"])]
     pub(crate) from: Option<PathBuf>,
     /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -114,6 +115,8 @@ pub(crate) struct RunOptions {
     /// The seed of all random streams; the drive's own otherwise.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     #[command(flatten)]
@@ -131,6 +134,8 @@ pub(crate) struct AgeOptions {
     /// The seed of all random streams; the drive's own otherwise.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
     /// How much of the drive is written, in order.
     #[arg(long, default_value = "100%", value_name = "PERCENT")]
     pub(crate) fill: String,
@@ -162,6 +167,8 @@ pub(crate) struct CompareOptions {
     /// Runs at the same time; as many as there are cores by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     #[command(flatten)]

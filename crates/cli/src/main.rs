@@ -5,6 +5,7 @@
 
 mod age;
 mod args;
+mod cells;
 mod characterize;
 mod chip;
 mod chip_fit;

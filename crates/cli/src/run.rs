@@ -14,7 +14,11 @@ use crate::snapshot;
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let (mut plan, image) = match &options.from {
         Some(path) => snapshot::load(path).map(|(plan, image)| (plan, Some(image)))?,
-        None => (Plan::load_set(options.drive.as_deref().unwrap_or("pageftl"), &options.settings)?, None),
+        None => {
+            let plan = Plan::load_set(options.drive.as_deref().unwrap_or("pageftl"), &options.cells.settings(&options.settings)?)?;
+            options.cells.check(&plan)?;
+            (plan, None)
+        }
     };
     if let Some(seed) = options.seed {
         plan = plan.with_seed(seed);

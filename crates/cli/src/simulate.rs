@@ -68,6 +68,9 @@ impl Job<'_> {
             None => {
                 let mut drive = Drive::new(config, watch);
                 drive.construct_filled((units as f64 * fill) as u64);
+                if let Some(age) = drive.config().cells.as_ref().and_then(|cells| cells.age) {
+                    drive.set_age(&age);
+                }
                 drive
             }
         };

@@ -1,9 +1,9 @@
 //! What a drive is made of.
 
-use wordline_cells::Faults;
+use wordline_cells::{Age, Faults, Physics};
 use wordline_flash::Sheet;
 use wordline_ftl::Config as FirmwareConfig;
-use wordline_units::{Bytes, Nanos, Rate};
+use wordline_units::{Bytes, Celsius, Nanos, Rate};
 
 use crate::host::Weights;
 
@@ -14,6 +14,8 @@ pub struct Config {
     pub sheet: Sheet,
     /// How cells fail.
     pub faults: Faults,
+    /// The physics of the cells; `None`: they take their time and fail by rate.
+    pub cells: Option<Cells>,
     /// The channel bus.
     pub channel: Rate,
     /// The controller's DRAM; `None`: free.
@@ -38,6 +40,17 @@ pub struct Config {
     pub exported_units: u64,
     /// The seed of every die's cells and every policy that samples.
     pub seed: u64,
+}
+
+/// Cells with physics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cells {
+    /// The parameters, checked.
+    pub physics: Physics,
+    /// Temperature of the drive while it works.
+    pub temperature: Celsius,
+    /// What the drive is set to, by [`crate::Drive::set_age`], once it is filled; `None`: it stays as it was built.
+    pub age: Option<Age>,
 }
 
 /// Error correction: one engine per channel.

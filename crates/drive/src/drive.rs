@@ -24,6 +24,8 @@ pub(crate) enum Due {
     Transferred { flight: u32 },
     /// A read is corrected and in DRAM.
     Read { flight: u32 },
+    /// A read could not be corrected and is tried again with other references.
+    Retry { flight: u32 },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
     Worked { flight: u32, attempt: u32 },
     /// A die can be suspended now, perhaps.
@@ -69,6 +71,8 @@ pub struct Drive<O: Observer = ()> {
     pub(crate) channels: Vec<Bus>,
     pub(crate) ecc: Vec<Server>,
     pub(crate) ecc_rate: Option<wordline_units::Rate>,
+    /// Entries of the read-retry table; 1: there is nothing to retry with.
+    pub(crate) read_levels: u32,
     pub(crate) dram: Option<Bus>,
     link_in: Option<Bus>,
     link_out: Option<Bus>,
@@ -95,9 +99,10 @@ impl<O: Observer> Drive<O> {
     pub fn new(config: Config, observer: O) -> Drive<O> {
         let geometry = config.sheet.geometry;
         let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
-        let chips: IdMap<DieId, Chip> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
+        let mut chips: IdMap<DieId, Chip> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
             Chip::new(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page)
         });
+        let read_levels = crate::cells::install(&config, &mut chips);
         let stripe = Stripe::new(config.cores, config.stripe_units);
         let wiring = Wiring::new(&geometry, config.cores);
         let dies = geometry.dies() / config.cores;
@@ -126,6 +131,7 @@ impl<O: Observer> Drive<O> {
             channels: vec![Bus::new(config.channel); geometry.channels as usize],
             ecc: vec![Server::default(); geometry.channels as usize],
             ecc_rate: config.ecc.rate,
+            read_levels,
             dram: config.dram.map(Bus::new),
             link_in: config.link.map(Bus::new),
             link_out: config.link.map(Bus::new),
@@ -257,6 +263,7 @@ impl<O: Observer> Drive<O> {
             Due::Sensed { flight } => self.sensed(now, flight),
             Due::Transferred { flight } => self.transferred(now, flight),
             Due::Read { flight } => self.read_done(now, flight),
+            Due::Retry { flight } => self.retry(now, flight),
             Due::Worked { flight, attempt } => self.worked(now, flight, attempt),
             Due::TrySuspend { flight, attempt } => self.try_suspend(now, flight, attempt),
             Due::Suspended { die } => self.suspended(now, die),

@@ -7,10 +7,10 @@
 //!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::{Issued, Probe};
+use wordline_chip::{Chip, Issued, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
-use wordline_flash::{Command, Operation, OperationKind, Report, Status, Target};
+use wordline_flash::{Command, Feature, Operation, OperationKind, Report, Status, Target};
 use wordline_units::{BlockId, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, PageId, PlaneId};
 
 use crate::drive::{Drive, Due, Last};
@@ -26,6 +26,10 @@ pub(crate) struct Flight {
     cause: Cause,
     op: FlashOp,
     status: Status,
+    /// Entry of the read-retry table.
+    level: u32,
+    /// Wrong bits in the worst codeword of the last try.
+    errors: u32,
     /// What it reads, programs or erases; for a copyback, what it writes.
     target: Target,
     /// What a copyback reads.
@@ -40,6 +44,9 @@ pub(crate) struct Flight {
     /// When the page had left the die.
     transferred: Nanos,
     bus: Nanos,
+    /// Waiting for the bus and transfer, and error correction, of tries that failed.
+    channel: Nanos,
+    decoding: Nanos,
     dram: Nanos,
     core_span: Nanos,
     /// Counts suspends, so that a completion that was overtaken by one is recognised.
@@ -56,6 +63,8 @@ const IDLE: Flight = Flight {
     cause: Cause::Host,
     op: FlashOp::Read,
     status: Status::Good,
+    level: 0,
+    errors: 0,
     target: NOWHERE,
     source: NOWHERE,
     bytes: Bytes(0),
@@ -65,6 +74,8 @@ const IDLE: Flight = Flight {
     sensed: Nanos::ZERO,
     transferred: Nanos::ZERO,
     bus: Nanos::ZERO,
+    channel: Nanos::ZERO,
+    decoding: Nanos::ZERO,
     dram: Nanos::ZERO,
     core_span: Nanos::ZERO,
     attempt: 0,
@@ -95,7 +106,11 @@ impl<O: Observer> Drive<O> {
         flight.array_from = start;
         flight.sensed = start;
         flight.transferred = start;
+        flight.level = 0;
+        flight.errors = 0;
         flight.bus = Nanos::ZERO;
+        flight.channel = Nanos::ZERO;
+        flight.decoding = Nanos::ZERO;
         flight.dram = Nanos::ZERO;
         flight.core_span = cost;
         flight.attempt = 0;
@@ -106,9 +121,13 @@ impl<O: Observer> Drive<O> {
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
-                let issued = self.chips[die].issue(Command::Read { target, cache: false }, start);
+                let chip = &mut self.chips[die];
+                // The read before may have left the die at another entry of its retry table.
+                let from = if chip.feature(Feature::ReadLevel) == 0 { start } else { set_read_level(chip, 0, start) };
+                let issued = chip.issue(Command::Read { target, cache: false }, from);
                 flight.array = issued.ready_at - start;
                 flight.status = issued.status;
+                flight.errors = issued.errors;
                 flight.sensed = issued.ready_at;
                 self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
             }
@@ -143,7 +162,7 @@ impl<O: Observer> Drive<O> {
                 flight.target = to;
                 flight.source = from;
                 // A one-shot die collects the pages of a wordline one by one and programs all of them with the last.
-                let mut last = Issued { ready_at: start, status: Status::Good };
+                let mut last = Issued { ready_at: start, status: Status::Good, errors: 0 };
                 for page in 0..self.config.sheet.pages_per_program() as u16 {
                     let at = |target: Target| Target { page: PageId(target.page.0 + page), ..target };
                     let chip = &mut self.chips[die];
@@ -172,7 +191,7 @@ impl<O: Observer> Drive<O> {
         let bytes = flight.bytes;
         let channel = self.wiring.channel(flight.die);
         let (span, end) = self.channels[channel.0 as usize].transfer(now, bytes, self.config.sheet.timing.bus_overhead);
-        flight.bus = span;
+        flight.bus += span;
         flight.transferred = end;
         self.chips[flight.die].transfer(Command::DataOut { bytes }, end - span, end);
         self.calendar.enter(end, Due::Transferred { flight: slot });
@@ -188,6 +207,9 @@ impl<O: Observer> Drive<O> {
             end = self.ecc[channel].occupy(now, rate.span(bytes));
         }
         end += self.config.ecc.latency;
+        if flight.status == Status::Uncorrectable && flight.level + 1 < self.read_levels {
+            return self.calendar.enter(end, Due::Retry { flight: slot });
+        }
         if let Some(dram) = &mut self.dram {
             let (span, through) = dram.transfer(now, bytes, Nanos::ZERO);
             flight.dram = span;
@@ -202,11 +224,31 @@ impl<O: Observer> Drive<O> {
         self.pump(now, core);
     }
 
+    /// Error correction failed: sense once more, one entry further down the vendor's table. The die was kept for it.
+    pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
+        let flight = &mut self.flights[slot as usize];
+        flight.channel += flight.transferred - flight.sensed;
+        flight.decoding += now - flight.transferred;
+        flight.level += 1;
+        let chip = &mut self.chips[flight.die];
+        let from = set_read_level(chip, flight.level, now);
+        let issued = chip.issue(Command::Read { target: flight.target, cache: false }, from);
+        flight.array += issued.ready_at - now;
+        flight.status = issued.status;
+        flight.errors = issued.errors;
+        flight.sensed = issued.ready_at;
+        self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
+    }
+
     /// The data is there: the firmware hears of it.
     pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
         let flight = self.flights[slot as usize];
         self.idle_flights.push(slot);
-        self.last = Some(Last { array: flight.array, channel: flight.transferred - flight.sensed, ecc: now - flight.transferred });
+        self.last = Some(Last {
+            array: flight.array,
+            channel: flight.channel + (flight.transferred - flight.sensed),
+            ecc: flight.decoding + (now - flight.transferred),
+        });
         self.finish(now, &flight);
         let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
@@ -244,7 +286,14 @@ impl<O: Observer> Drive<O> {
     }
 
     fn report(&mut self, now: Nanos, flight: &Flight, spare: &[Lpn]) {
-        let report = Report { tag: flight.tag, die: flight.local, status: flight.status, corrected_bits: 0, array: flight.array };
+        let report = Report {
+            tag: flight.tag,
+            die: flight.local,
+            status: flight.status,
+            corrected_bits: flight.errors,
+            retries: flight.level,
+            array: flight.array,
+        };
         let ftl = &mut self.ftls[flight.core as usize];
         ftl.report(now, &report, spare);
         let units = ftl.take_invalidated();
@@ -295,6 +344,8 @@ impl<O: Observer> Drive<O> {
             dram: flight.dram,
             core: flight.core_span,
             ok: flight.status == Status::Good,
+            retries: flight.level as u8,
+            errors: flight.errors.min(u32::from(u16::MAX)) as u16,
         };
         self.operations += 1;
         self.emit(now, Event::Flash(event));
@@ -363,4 +414,9 @@ impl<O: Observer> Drive<O> {
     pub fn unit_bytes(&self) -> Bytes {
         self.config.firmware.unit
     }
+}
+
+/// Put the next reads of `chip` at an entry of its retry table; returns when it is there.
+fn set_read_level(chip: &mut Chip, level: u32, now: Nanos) -> Nanos {
+    chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: level }, now).ready_at
 }

@@ -79,7 +79,7 @@ impl fmt::Display for ImageError {
 impl Error for ImageError {}
 
 /// A quiet drive as plain data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     exported_units: u64,
     stripe_units: u32,

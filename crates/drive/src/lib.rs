@@ -3,6 +3,7 @@
 //! Everything that takes time is an event or a first-come-first-served resource; the state of the whole drive is plain data, so two drives live in one
 //! process and a run can be repeated to the last bit.
 
+mod cells;
 pub mod config;
 mod construct;
 mod drive;

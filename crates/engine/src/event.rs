@@ -130,6 +130,10 @@ pub struct FlashEvent {
     pub core: Nanos,
     /// Whether the status was good.
     pub ok: bool,
+    /// Of a read: entries of the vendor's retry table tried after the default.
+    pub retries: u8,
+    /// Of a read: wrong bits in the worst codeword of the last try; nothing where the cells have no physics.
+    pub errors: u16,
 }
 
 /// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.

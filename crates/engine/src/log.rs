@@ -74,7 +74,9 @@ fn digest(event: &Event) -> [u64; 3] {
                 | (flash.cause as u64) << 28
                 | u64::from(flash.pages) << 32
                 | u64::from(flash.ok) << 48,
-            u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16,
+            (u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16)
+                ^ u64::from(flash.errors) << 40
+                ^ u64::from(flash.retries) << 56,
             flash.issued.0 ^ flash.array.0.rotate_left(20) ^ flash.bus.0.rotate_left(40) ^ u64::from(flash.moved_units) << 48,
         ],
         Event::Invalidated { die, units } => [4, u64::from(die.0), u64::from(units)],

@@ -68,6 +68,8 @@ pub enum Feature {
     InterfaceMode,
     /// Output drive strength, as the data sheet numbers it.
     DriveStrength,
+    /// Which entry of the vendor's read-retry table the next reads use; 0 is the default.
+    ReadLevel,
 }
 
 /// One command.

@@ -74,6 +74,8 @@ pub struct Report {
     pub status: Status,
     /// Bits corrected in the worst codeword.
     pub corrected_bits: u32,
+    /// Entries of the vendor's read-retry table tried after the default.
+    pub retries: u32,
     /// How long the array worked.
     pub array: Nanos,
 }

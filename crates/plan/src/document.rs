@@ -30,6 +30,10 @@ pub(crate) struct Document {
     pub(crate) inherit: Option<Set<String>>,
     /// The chip file.
     pub(crate) chip: Option<Set<String>>,
+    /// The chip file whose physics the cells have, where the drive's own has none.
+    pub(crate) physics_of: Option<Set<String>>,
+    /// It was read for its physics alone.
+    pub(crate) only_physics: bool,
     /// All keys.
     pub(crate) sections: parsed::Sections,
 }
@@ -71,7 +75,7 @@ impl Reader<'_, '_> {
         for (key, value) in table {
             let name: &str = key.get_ref();
             match (name, value.get_ref()) {
-                ("summary" | "inherit" | "chip", _) => self.word(name, value.get_ref(), key.span(), value.span()),
+                ("summary" | "inherit" | "chip" | "physics_of", _) => self.word(name, value.get_ref(), key.span(), value.span()),
                 ("techniques", DeValue::Table(techniques)) => {
                     for (technique, value) in techniques {
                         self.section(&format!("techniques.{}", technique.get_ref()), technique.span(), value.get_ref());
@@ -91,7 +95,7 @@ impl Reader<'_, '_> {
         let origin = self.origin(span.clone(), None);
         let allowed = match self.role {
             Role::Drive => true,
-            Role::Chip => name != "chip",
+            Role::Chip => !matches!(name, "chip" | "physics_of"),
             Role::Settings => false,
         };
         if !allowed {
@@ -104,7 +108,8 @@ impl Reader<'_, '_> {
                 let slot = match name {
                     "summary" => &mut self.document.summary,
                     "inherit" => &mut self.document.inherit,
-                    _ => &mut self.document.chip,
+                    "chip" => &mut self.document.chip,
+                    _ => &mut self.document.physics_of,
                 };
                 *slot = Some(Set { value, origin });
             }
@@ -180,7 +185,7 @@ fn unknown_section(path: &str, value: &DeValue<'_>, sections: &[crate::section::
         let refusal = Refusal::new(format!("unknown key `{}`", shown(path)));
         let near = nearest(
             path,
-            sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name)).chain(["summary", "inherit", "chip"]),
+            sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name)).chain(["summary", "inherit", "chip", "physics_of"]),
         );
         return match (homes.is_empty(), near) {
             (false, _) => refusal.with_help(format!("it belongs in {}", homes.join(" or "))),

@@ -10,7 +10,7 @@ use wordline_ftl::config::Acknowledge;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Nanos, Rate};
 
-use crate::kind::{Kind, Maybe, Share, Transfers};
+use crate::kind::{Degrees, Kind, Maybe, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{KeyInfo, Line, SectionInfo, sections};
@@ -91,6 +91,22 @@ sections! {
         read_fail: Share = Share::NONE;
         /// Erases after which a block can no longer be erased.
         endurance: Maybe<u32> = Maybe(None);
+    }
+
+    /// The physics of the cells, where the chip file or `physics_of` gives it, and the age a drive is set to, once it is filled and before a run starts.
+    "cells" (drive) cells: Cells {
+        /// Whether the cells have their physics; otherwise they take the times of the data sheet and fail by rate.
+        physics: bool = true;
+        /// Temperature of the drive while it works. "none": the reference temperature of the physics.
+        temperature: Maybe<Degrees> = Maybe(None);
+        /// Program/erase cycles that every block has behind it.
+        cycles: u32 = 0;
+        /// Rest between two of those cycles.
+        dwell: Span = Span(0);
+        /// How long the data have been kept.
+        retention: Span = Span(0);
+        /// Temperature of that rest and of keeping. "none": the reference temperature of the physics.
+        kept_at: Maybe<Degrees> = Maybe(None);
     }
 
     /// How many dies there are and how they are wired.

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 use toml::de::DeValue;
 use wordline_units::{Bytes, Nanos, Rate};
 
-use crate::quantity::{DATA_RATE, Dimension, Refusal, SHARE, SIZE, TIME, TRANSFER_RATE, WHOLE, shown};
+use crate::quantity::{AGE, DATA_RATE, Dimension, Refusal, SHARE, SIZE, TIME, TRANSFER_RATE, WHOLE, shown};
 
 /// A kind of value.
 pub(crate) trait Kind: Sized + Clone + PartialEq {
@@ -130,6 +130,64 @@ impl Kind for Transfers {
     }
     fn schema() -> Json {
         quantity_schema(&TRANSFER_RATE)
+    }
+}
+
+/// A long time, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) u64);
+
+impl Kind for Span {
+    fn expected() -> String {
+        AGE.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        const CENTURY: u64 = 100 * 365 * 86_400;
+        match quantity(&AGE, value)? {
+            seconds if seconds > CENTURY => Err(Refusal::new("a time of more than a century")),
+            seconds => Ok(Span(seconds)),
+        }
+    }
+    fn write(&self) -> String {
+        quoted(&AGE.write(self.0))
+    }
+    fn schema() -> Json {
+        quantity_schema(&AGE)
+    }
+}
+
+/// A temperature, in thousandths of a degree Celsius.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Degrees(pub(crate) i64);
+
+impl Degrees {
+    /// In degrees Celsius.
+    pub(crate) fn celsius(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
+impl Kind for Degrees {
+    fn expected() -> String {
+        "a temperature with its unit, such as \"30 C\"".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let DeValue::String(text) = value else { return Err(unfit(value, &Self::expected())) };
+        let number = text.trim().strip_suffix('C').map(|rest| rest.trim_end().trim_end_matches('°').trim_end());
+        let degrees = number.and_then(|number| number.parse::<f64>().ok()).filter(|degrees| degrees.is_finite());
+        let refusal =
+            |what: &str| Refusal::new(format!("\"{}\" is {what}", shown(text))).with_help(format!("expected {}", Self::expected()));
+        match degrees {
+            None => Err(refusal("not a temperature")),
+            Some(degrees) if !(-60.0..=200.0).contains(&degrees) => Err(refusal("no temperature of a drive: -60 C to 200 C")),
+            Some(degrees) => Ok(Degrees((degrees * 1e3).round() as i64)),
+        }
+    }
+    fn write(&self) -> String {
+        quoted(&format!("{} C", self.celsius()))
+    }
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[-+]?[0-9]+(\\.[0-9]+)? ?°?C$", "examples": ["30 C"] })
     }
 }
 

@@ -101,6 +101,17 @@ impl Gathered {
             gathered.chain(text, Role::Chip, reader, &mut found);
         }
         gathered.files = gathered.documents.len();
+        // A chip named without it is a chip without: what a parent said was of the parent's chip.
+        let nearest = gathered.documents.iter().find(|document| document.physics_of.is_some() || document.chip.is_some());
+        if let Some(chip) = nearest.and_then(|document| document.physics_of.clone())
+            && gathered.merged().physics.is_empty()
+            && let Some(text) = gathered.refer(&chip, Role::Chip, reader, &mut found)
+        {
+            let start = gathered.documents.len();
+            gathered.chain(text, Role::Chip, reader, &mut found);
+            gathered.documents[start..].iter_mut().for_each(|document| document.only_physics = true);
+        }
+        gathered.files = gathered.documents.len();
         if found.is_empty() { Ok(gathered) } else { Err(PlanError::Mistakes(found)) }
     }
 
@@ -228,7 +239,12 @@ impl Gathered {
     pub(crate) fn merged(&self) -> crate::keys::parsed::Sections {
         let mut sections = crate::keys::parsed::Sections::default();
         for number in self.by_rank() {
-            sections.inherit(&self.documents[number].sections);
+            let document = &self.documents[number];
+            if document.only_physics {
+                sections.physics.inherit(&document.sections.physics);
+            } else {
+                sections.inherit(&document.sections);
+            }
         }
         sections
     }

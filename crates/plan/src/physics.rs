@@ -38,6 +38,11 @@ impl Written {
         }))
     }
 
+    /// Whether no key is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes from `parent` what is not set here.
     pub(crate) fn inherit(&mut self, parent: &Written) {
         for (number, set) in &parent.0 {

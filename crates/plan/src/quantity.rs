@@ -33,6 +33,14 @@ pub(crate) const TIME: Dimension = Dimension {
     ],
 };
 
+/// Long times, held in seconds: rests, and how long data are kept. A month has 30 days, a year 365.
+pub(crate) const AGE: Dimension = Dimension {
+    name: "time",
+    example: "3 mo",
+    step: "a second",
+    units: &[("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400), ("mo", 30 * 86_400), ("y", 365 * 86_400)],
+};
+
 /// Amounts of data, held in bytes.
 pub(crate) const SIZE: Dimension = Dimension {
     name: "size",
@@ -82,7 +90,7 @@ pub(crate) const SHARE: Dimension =
 /// Steps in a whole, for [`SHARE`].
 pub(crate) const WHOLE: u64 = 1_000_000_000_000_000;
 
-const DIMENSIONS: [&Dimension; 5] = [&TIME, &SIZE, &DATA_RATE, &TRANSFER_RATE, &SHARE];
+const DIMENSIONS: [&Dimension; 6] = [&TIME, &AGE, &SIZE, &DATA_RATE, &TRANSFER_RATE, &SHARE];
 
 /// Why a text is no quantity: what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,6 +39,10 @@ pub fn json_schema() -> String {
         json!({ "type": "string", "description": "The preset or file whose keys hold where this one says nothing." }),
     );
     properties.insert("chip".into(), json!({ "type": "string", "description": "The chip: a preset or a file." }));
+    properties.insert(
+        "physics_of".into(),
+        json!({ "type": "string", "description": "The chip whose physics the cells have, where the drive's own chip has none: a preset or a file. It belongs to the chip named beside it." }),
+    );
     let mut techniques = Map::new();
     let mut physics = Map::new();
     for section in table() {

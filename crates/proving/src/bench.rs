@@ -16,6 +16,7 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
     Config {
         sheet,
         faults: Faults::default(),
+        cells: None,
         channel: Rate::from_mega_transfers(4_800, 8),
         dram: None,
         link: None,

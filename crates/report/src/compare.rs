@@ -91,6 +91,7 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "erases", "erases", "block groups", Lower, |drive| seen(drive.erases as f64);
     "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
     "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
+    "read_errors.retries_mean", "read retries", "per read", Lower, |drive| drive.read_errors.as_ref().and_then(|errors| seen(errors.retries_mean));
     "utilisation.die", "die utilisation", "", Neither, |drive| seen(drive.utilisation.die);
     "utilisation.channel", "channel utilisation", "", Neither, |drive| seen(drive.utilisation.channel);
     "simulated_seconds", "simulated time", "s", Neither, |drive| seen(drive.simulated_seconds);

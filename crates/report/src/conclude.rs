@@ -8,8 +8,8 @@ use crate::blocks::{BlockMap, Wear};
 use crate::histogram::Latencies;
 use crate::measured::Measured;
 use crate::result::{
-    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, RunResult, StageMeans,
-    Utilisation, Waf,
+    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, RunResult,
+    StageMeans, Utilisation, Waf,
 };
 use crate::series::Row;
 
@@ -111,6 +111,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         erases: totals.pages(FlashOp::Erase),
         pages_programmed,
         pages_read,
+        read_errors: read_errors(measured),
         utilisation: utilisation(measured),
         in_flight: InFlight {
             mean: measured.mean_in_flight(),
@@ -129,6 +130,23 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         checks: ChecksResult { passed: measured.violations.is_empty(), violations: measured.violations.clone() },
         run: run(cost, pages_read + pages_programmed, measured.requests()),
     }
+}
+
+fn read_errors(measured: &Measured) -> Option<ReadErrors> {
+    let errors = &measured.totals.errors;
+    let reads: u64 = errors.retries.iter().sum();
+    let retries: u64 = errors.retries.iter().zip(0..).map(|(reads, retries)| reads * retries).sum();
+    if errors.bits == 0 && retries == 0 {
+        return None;
+    }
+    let last = errors.retries.iter().rposition(|&reads| reads > 0).unwrap_or(0);
+    Some(ReadErrors {
+        worst_codeword_mean: errors.bits as f64 / reads as f64,
+        worst_codeword_max: errors.most.into(),
+        retries_mean: retries as f64 / reads as f64,
+        by_retries: errors.retries[..=last].to_vec(),
+        uncorrectable: Cause::ALL.iter().map(|&cause| measured.totals.flash(FlashOp::Read, cause).failed).sum(),
+    })
 }
 
 fn host(measured: &Measured) -> HostResult {

@@ -82,6 +82,8 @@ pub struct DriveResult {
     /// Flash pages read for any cause; the sensing half of a copyback is not counted.
     #[schemars(extend("x-unit" = "flash pages"))]
     pub pages_read: u64,
+    /// What error correction met; null where the cells have no physics.
+    pub read_errors: Option<ReadErrors>,
     /// Busy time over the number of parts times the window.
     pub utilisation: Utilisation,
     /// Requests in flight, and Little's law.
@@ -149,6 +151,26 @@ pub struct HostResult {
     /// The queue depth of a closed loop; null in an open loop.
     #[schemars(extend("x-unit" = "requests"))]
     pub queue_depth: Option<u32>,
+}
+
+/// What error correction met in flash reads of any cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadErrors {
+    /// Wrong bits in the worst codeword of a page, in the mean over all reads.
+    #[schemars(extend("x-unit" = "bits"))]
+    pub worst_codeword_mean: f64,
+    /// The most wrong bits in any codeword.
+    #[schemars(extend("x-unit" = "bits"))]
+    pub worst_codeword_max: u64,
+    /// Read retries per flash read.
+    #[schemars(extend("x-unit" = "retries"))]
+    pub retries_mean: f64,
+    /// Flash reads by the number of their retries, from none on.
+    #[schemars(extend("x-unit" = "flash reads"))]
+    pub by_retries: Vec<u64>,
+    /// Flash reads that no entry of the retry table could correct.
+    #[schemars(extend("x-unit" = "flash reads"))]
+    pub uncorrectable: u64,
 }
 
 /// A latency distribution. Mean and maximum are exact; percentiles are by nearest rank and within 0.1 %.

@@ -172,6 +172,22 @@ fn flash(text: &mut String, drive: &DriveResult) {
             count(drive.erases)
         ),
     );
+    if let Some(errors) = &drive.read_errors {
+        let reads: u64 = errors.by_retries.iter().sum();
+        let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;
+        line(
+            text,
+            &format!(
+                "  {:<13}{} bits in the worst codeword (most {}), {} of reads retried ({} retries each), {} uncorrectable",
+                "errors",
+                number(errors.worst_codeword_mean),
+                errors.worst_codeword_max,
+                percent(retried),
+                number(if retried > 0.0 { errors.retries_mean / retried } else { 0.0 }),
+                count(errors.uncorrectable)
+            ),
+        );
+    }
     if blocks.good + blocks.bad > 0 {
         let spread = format!("erased {} to {} times (mean {})", blocks.erases_min, blocks.erases_max, number(blocks.erases_mean));
         line(

@@ -41,11 +41,24 @@ pub struct FlashCount {
     pub failed: u64,
 }
 
+/// What error correction met. Nothing where the cells have no physics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErrorCount {
+    /// Flash reads by how many entries of the vendor's retry table they tried after the default; the last counts all beyond it too.
+    pub retries: [u64; 16],
+    /// Σ of the wrong bits in the worst codeword of each read.
+    pub bits: u64,
+    /// The most of them.
+    pub most: u16,
+}
+
 /// All counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     host: [HostCount; HostOp::ALL.len()],
     flash: [[FlashCount; Cause::ALL.len()]; FlashOp::ALL.len()],
+    /// What error correction met.
+    pub errors: ErrorCount,
     /// Σ of the time the dies' arrays worked, in nanoseconds.
     pub die_ns: u64,
     /// Σ of the time the channel buses were held, in nanoseconds.
@@ -136,6 +149,12 @@ impl Totals {
         count.moved_units += u64::from(flash.moved_units);
         count.padding_units += u64::from(flash.padding_units);
         count.failed += u64::from(!flash.ok);
+        if flash.op == FlashOp::Read {
+            let errors = &mut self.errors;
+            errors.retries[usize::from(flash.retries).min(errors.retries.len() - 1)] += 1;
+            errors.bits += u64::from(flash.errors);
+            errors.most = errors.most.max(flash.errors);
+        }
         self.die_ns += flash.array.0;
         self.channel_ns += flash.bus.0;
         self.core_ns += flash.core.0;
@@ -153,6 +172,10 @@ impl Totals {
                 *now -= then;
             }
         }
+        for (mine, theirs) in delta.errors.retries.iter_mut().zip(earlier.errors.retries) {
+            *mine -= theirs;
+        }
+        delta.errors.bits -= earlier.errors.bits;
         for (mine, theirs) in delta.flash.iter_mut().flatten().zip(earlier.flash.iter().flatten()) {
             mine.operations -= theirs.operations;
             mine.pages -= theirs.pages;

@@ -48,6 +48,8 @@ pub enum Stream {
     CellErrors = 13,
     /// Single cells, where each is drawn.
     CellSample = 14,
+    /// Telegraph noise of reads.
+    CellNoise = 15,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -76,6 +76,7 @@ impl Shape {
         Config {
             sheet,
             faults: self.faults,
+            cells: None,
             // A byte takes a whole nanosecond, so that no fraction is carried from transfer to transfer.
             channel: Rate::from_mega_transfers(1_000, 8),
             dram: None,

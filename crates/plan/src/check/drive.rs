@@ -125,6 +125,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             endurance: faults.endurance.value.0,
             read_fail: faults.read_fail.value.fraction(),
         },
+        cells: None,
         // A channel is eight lines wide: one byte with each transfer.
         channel: Rate::from_bytes_per_second(sections.flash.channel_rate.value.0),
         dram: controller.dram.value.0,

@@ -4,9 +4,13 @@ mod capacity;
 mod chip;
 mod drive;
 
+use wordline_cells::{Age, Physics};
 use wordline_drive::Config;
+use wordline_drive::config::Cells;
+use wordline_units::Celsius;
 
 use crate::keys::filled::Sections;
+use crate::kind::{Degrees, Maybe};
 use crate::layer::{Mistakes, Set};
 use crate::load::Gathered;
 
@@ -29,6 +33,21 @@ pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut
     let sheet = sheet?;
     let config = drive::assemble(sections, sheet, rates?);
     capacity::check(sections, config, mistakes)
+}
+
+/// The cells of the drive; `None` where they have no physics, or it is off.
+pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>) -> Option<Cells> {
+    let physics = physics.filter(|_| sections.cells.physics.value)?.clone();
+    let own = physics.retention.temperature;
+    let celsius = |set: &Set<Maybe<Degrees>>| set.value.0.map_or(own, Degrees::celsius);
+    let (cycles, retention) = (sections.cells.cycles.value, sections.cells.retention.value.0);
+    let age = (cycles > 0 || retention > 0).then(|| Age {
+        cycles: f64::from(cycles),
+        dwell: sections.cells.dwell.value.0 as f64,
+        retention: retention as f64,
+        temperature: celsius(&sections.cells.kept_at),
+    });
+    Some(Cells { temperature: Celsius(celsius(&sections.cells.temperature)), age, physics })
 }
 
 /// A count that must be between two others.

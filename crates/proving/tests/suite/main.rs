@@ -3,6 +3,7 @@
 mod determinism;
 mod naive;
 mod peers;
+mod physics;
 mod queueing;
 mod theory;
 mod twin;

@@ -21,6 +21,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
     let rate = |draw: &mut Draw, low: u64, span: u64| Rate::from_mega_transfers(low + draw.below(span), 8);
     Config {
         sheet: firmware.sheet,
+        cells: None,
         faults: Faults {
             factory_bad: if firmware.spare_blocks > 10 { 0.02 } else { 0.0 },
             program_fail: scenario.habits.program_fail,

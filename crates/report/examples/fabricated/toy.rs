@@ -176,6 +176,8 @@ impl Machine {
             dram: Nanos(bus.0 / 8),
             core: Nanos(900),
             ok: true,
+            retries: 0,
+            errors: 0,
         };
         if op == FlashOp::Erase {
             self.erases[die * self.toy.blocks as usize + block.0 as usize] += 1;

@@ -36,6 +36,8 @@ fn flash(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) ->
         dram: Nanos(array / 20),
         core: Nanos(array / 5),
         ok: true,
+        retries: 0,
+        errors: 0,
     })
 }
 

@@ -45,6 +45,8 @@ fn flash(die: u16, issued: u64, array: u64, bus: u64) -> Event {
         dram: Nanos::ZERO,
         core: Nanos::ZERO,
         ok: true,
+        retries: 0,
+        errors: 0,
     })
 }
 

@@ -2,11 +2,9 @@
 //!
 //! Not checked: what the two share, which is the size of each effect for a given wear. That the sizes are right is the business of the studies.
 
-mod common;
-
-use common::{HOME, YEAR, aged, chip};
+use crate::common::{HOME, YEAR, aged, chip};
 use wordline_cells::montecarlo::Sample;
-use wordline_cells::{Condition, Model, Rates, Settings, Traits};
+use wordline_cells::{Condition, Model, Settings, Traits};
 use wordline_units::Celsius;
 
 const SEED: u64 = 0x5eed;
@@ -92,35 +90,4 @@ fn the_fast_path_says_what_drawing_every_cell_says() {
         check(format!("{more} verifies too many skipped"), &typical, &base.settings(settings));
     }
     assert!(found.is_empty(), "seed {SEED:#x}, {number} wordlines:\n{}", found.join("\n"));
-}
-
-#[test]
-fn the_table_of_rates_says_what_the_states_say() {
-    for name in ["tlc48", "mlc48", "qlc64"] {
-        let model = chip(name, &[]);
-        let rates = Rates::new(&model);
-        let mut worst = (0.0, String::new());
-        let mut in_table = 0;
-        for n in 0..4_000u32 {
-            // A scatter over the whole range: cycles and times by powers, reads from none to a million.
-            let part = |k: u32| f64::from(n.wrapping_mul(2_654_435_761).rotate_left(7 * k) % 1_000) / 1_000.0;
-            let block = model.block(SEED, n % 7, n);
-            let traits = model.traits(&block, n % model.physics().shape.layers);
-            let reads = if n % 3 == 0 { 0.0 } else { 1e6 * part(1) * part(1) };
-            let condition = aged(&model, 14_000.0 * part(2) * part(2), 2.0 * YEAR * part(3) * part(3) * part(3)).read(reads);
-            let wordline = model.wordline(&traits, &condition);
-            for page in 0..model.physics().shape.cell.bits() {
-                let told = wordline.error_rate(&model, page, &model.references(0));
-                let Some(rate) = rates.rate(&model, &traits, &condition, page) else { continue };
-                in_table += 1;
-                // Below a tenth of a bit in a codeword nobody sees a difference.
-                let off = (rate - told).abs() / told.max(0.1 / model.codeword_bits());
-                if off > worst.0 {
-                    worst = (off, format!("page {page}: {rate:e} for {told:e} at {traits:?} {condition:?}"));
-                }
-            }
-        }
-        assert!(in_table > 9 * 4_000 * model.physics().shape.cell.bits() / 10, "{name}: {in_table} in the table");
-        assert!(worst.0 < 0.08, "{name}: {:.1} % off, {}", 100.0 * worst.0, worst.1);
-    }
 }

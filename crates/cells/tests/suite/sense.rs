@@ -1,8 +1,6 @@
 //! Does physics go the way physics goes, also where no paper has been?
 
-mod common;
-
-use common::{HOME, YEAR, aged, chip};
+use crate::common::{HOME, YEAR, aged, chip};
 use wordline_cells::{Condition, History, Model, Settings, Traits, flag};
 use wordline_units::Celsius;
 

@@ -1,0 +1,346 @@
+//! The cells of one die in simulation: what each block has been through, and a memory of error rates, so that a page read costs a table look-up.
+//!
+//! A raw bit error rate is a pure function of the block, the h-layer, the page, the entry of the retry table and the block's condition. Retention and
+//! reads enter it in steps of an eighth of an octave, so the function has few enough arguments to be remembered: what was forgotten is worked out again
+//! and comes out the same, and neither the size of the memory nor the order of reads shows in any result.
+//!
+//! ```text
+//!  read(place) ─▶ key (block, layer, generation, retention step, reads step) ─hit─▶ rate ─dice─▶ errors of the worst codeword
+//!                                                                        └─miss─▶ grid ─▶ rate
+//! ```
+
+use std::sync::Arc;
+
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Celsius, Nanos};
+
+use crate::grid::{Grid, Place};
+use crate::model::Model;
+use crate::program::Settings;
+use crate::reading::{errors_at, unit};
+use crate::special::tail_inverse;
+use crate::variation::Traits;
+use crate::wear::History;
+
+/// The wear and the retention that a drive is set to by decree, without writing it there.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Age {
+    /// Program/erase cycles of every block.
+    pub cycles: f64,
+    /// Rest between two cycles, in seconds.
+    pub dwell: f64,
+    /// How long the data have been kept, in seconds.
+    pub retention: f64,
+    /// At which temperature.
+    pub temperature: f64,
+}
+
+/// What one sensing of a page brought out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sensed {
+    /// Wrong bits in the worst codeword.
+    pub worst: u32,
+    /// Whether error correction can mend them.
+    pub corrected: bool,
+}
+
+/// What a block has been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Life {
+    /// Stress of all erases and of all programs: see [`History`].
+    erase: f32,
+    program: f32,
+    /// Erases and decrees since the start: tells one filling of the block from the next.
+    generation: u32,
+    /// Pages, from the first on, whose age was set by decree.
+    aged_pages: u16,
+    /// The layer programmed last, and t_PROG there, relative; nothing since the erase: 0.
+    layer: u16,
+    pace: f32,
+    erased: Nanos,
+    /// First and last program since.
+    first: Nanos,
+    last: Nanos,
+}
+
+/// All that cannot be worked out again, for a snapshot.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Lives {
+    lives: Vec<Life>,
+    aged: f64,
+    noise: u64,
+}
+
+/// The cells of one die.
+#[derive(Clone, Debug)]
+pub struct CellArray {
+    model: Arc<Model>,
+    seed: u64,
+    die: u32,
+    /// How much faster than at the reference temperature charge is lost.
+    pace: f64,
+    temperature: Celsius,
+    lives: Vec<Life>,
+    /// Retention of the pages aged by decree, in seconds at the reference temperature.
+    aged: f64,
+    wordlines_per_layer: u32,
+    bits: u32,
+    grid: Grid,
+    /// What is remembered of wordlines.
+    memory: Vec<Remembered>,
+    /// Error rates by place in memory, page of the wordline and entry of the retry table; zero where not yet known.
+    rates: Vec<f32>,
+    entries: u32,
+    /// t_PROG and t_BERS of a fresh die in the mean, in microseconds.
+    nominal: (f64, f64),
+    errors: Draw,
+    noise: Draw,
+}
+
+/// What a die remembers of the wordlines of one h-layer of a block.
+#[derive(Clone, Copy, Debug)]
+struct Remembered {
+    /// The block, the layer and the condition; zero: nothing.
+    key: u64,
+    wear: f32,
+    traits: Traits,
+}
+
+const NOTHING: Remembered =
+    Remembered { key: 0, wear: 0.0, traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 } };
+
+/// The most wordline conditions a die remembers. With the whole table of eight retry entries for three pages, 1.6 MiB of a die that has been read all over.
+const REMEMBERED: usize = 16_384;
+/// Blocks whose mean times are those of the data sheet.
+const SAMPLED: u32 = 4;
+/// Steps in an octave.
+const STEPS_BITS: u32 = 3;
+/// One step before an instant is this long in its own scale, so that steps are even from the start.
+const SCALE: f64 = 64.0;
+
+impl CellArray {
+    /// The fresh cells of die number `die` of a drive, with `blocks` blocks over all its planes, kept at `temperature`.
+    pub fn new(model: Arc<Model>, seed: u64, die: u32, blocks: usize, temperature: Celsius) -> CellArray {
+        let shape = model.physics().shape;
+        let entries = model.retry_entries() + 1;
+        let bits = shape.cell.bits();
+        let slots = (blocks * shape.layers as usize).min(REMEMBERED);
+        let fresh = History::default();
+        // The data sheet gives what a buyer sees: the mean over the layers of a few fresh blocks.
+        let layers = model.layers().len() as u32;
+        let program =
+            |block: u32, layer: u32| model.program(&model.traits(&model.block(seed, 0, block), layer), &fresh, &Settings::default()).time;
+        let sampled = (0..SAMPLED).flat_map(|block| (0..layers).map(move |layer| (block, layer)));
+        let nominal = (
+            sampled.map(|(block, layer)| program(block, layer)).sum::<f64>() / f64::from(SAMPLED * layers),
+            (0..SAMPLED).map(|block| model.erase(&model.block(seed, 0, block), &fresh).time).sum::<f64>() / f64::from(SAMPLED),
+        );
+        CellArray {
+            seed,
+            die,
+            pace: model.kept(1.0, temperature),
+            temperature,
+            lives: vec![Life::default(); blocks],
+            aged: 0.0,
+            wordlines_per_layer: shape.wordlines_per_layer,
+            bits,
+            grid: Grid::new(&model, temperature),
+            memory: vec![NOTHING; slots],
+            rates: vec![0.0; slots * (bits * entries) as usize],
+            entries,
+            nominal,
+            errors: Draw::new(seed, Stream::CellErrors, die),
+            noise: Draw::new(seed, Stream::CellNoise, die),
+            model,
+        }
+    }
+
+    /// Entries of the vendor's retry table, the default among them.
+    pub fn entries(&self) -> u32 {
+        self.entries
+    }
+
+    /// Set every block to `age`: its cycles, and the retention of what it holds now. `pages` says how many pages of a block are programmed.
+    pub fn set_age(&mut self, age: &Age, now: Nanos, mut pages: impl FnMut(usize) -> u16) {
+        let at = Celsius(age.temperature);
+        let history = self.model.cycled(age.cycles, age.dwell, at);
+        self.aged = self.model.kept(age.retention, at);
+        for (block, life) in self.lives.iter_mut().enumerate() {
+            *life = Life {
+                erase: history.erase,
+                program: history.program,
+                generation: life.generation + 1,
+                aged_pages: pages(block),
+                erased: now,
+                first: now,
+                last: now,
+                ..Life::default()
+            };
+        }
+    }
+
+    /// Sense `page` of `block` with entry `entry` of the retry table; the block has been read `reads` times since its erase.
+    pub fn read(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> Sensed {
+        let (rate, wear) = self.error_rate(block, page, reads, entry, now);
+        let generation = u64::from(self.lives[block as usize].generation & 0xfff);
+        let dice = self.errors.at(u64::from(block) << 28 | generation << 16 | u64::from(page));
+        let worst = worst(&self.model, rate, wear, dice, self.noise.next_u64());
+        Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable }
+    }
+
+    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles.
+    pub fn error_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> (f64, f64) {
+        let life = self.lives[block as usize];
+        let (wordline, kind) = (page / self.bits, page % self.bits);
+        let layer = wordline / self.wordlines_per_layer;
+        let retention = step(self.retention(&life, layer, page, now) / self.model.physics().retention.start);
+        let read = step(f64::from(reads) / SCALE);
+        let name = 1 << 31 | u64::from(block) << 9 | u64::from(layer & 0x1ff);
+        let key = name << 32 | (u64::from(life.generation) & 0xfff) << 20 | u64::from(retention & 0x3ff) << 10 | u64::from(read & 0x3ff);
+        let slot = (block as usize * self.model.layers().len() + layer as usize) % self.memory.len();
+        let width = (self.bits * self.entries) as usize;
+        if self.memory[slot].key != key {
+            if self.memory[slot].key >> 32 != name {
+                self.memory[slot].traits = self.model.traits(&self.model.block(self.seed, self.die, block), layer);
+            }
+            self.memory[slot].key = key;
+            self.rates[slot * width..][..width].fill(0.0);
+        }
+        let at = slot * width + (kind * self.entries + entry) as usize;
+        if self.rates[at] == 0.0 {
+            self.look_up(&life, (retention, read), (kind, entry), (slot, at));
+        }
+        (f64::from(self.rates[at]), f64::from(self.memory[slot].wear))
+    }
+
+    fn look_up(&mut self, life: &Life, (retention, read): (u32, u32), (page, entry): (u32, u32), (slot, at): (usize, usize)) {
+        let physics = self.model.physics();
+        let Remembered { traits, wear, .. } = &mut self.memory[slot];
+        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+        let worn = self.model.wear(traits, &history);
+        *wear = worn as f32;
+        let w = worn / physics.wear.reference;
+        let open = crate::effects::open_noise(&physics.open_interval, (life.first - life.erased).as_secs_f64());
+        // The grid knows no open interval; what it adds to the variance is put into the noise.
+        let widening = 1.0 + crate::effects::wear_noise(&physics.wear, w);
+        let noise = traits.noise * ((widening + open) / widening).sqrt();
+        let seconds = middle(retention) * physics.retention.start;
+        let place = Place::new(&self.model, worn, &Traits { noise, ..*traits }, seconds, middle(read) * SCALE);
+        let rate = self.grid.rate(&self.model, &place, page as usize, entry as usize);
+        self.rates[at] = (rate as f32).max(f32::MIN_POSITIVE);
+    }
+
+    /// How long the data of a page have been kept, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have
+    /// been programmed evenly.
+    fn retention(&self, life: &Life, layer: u32, page: u32, now: Nanos) -> f64 {
+        let aged = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 };
+        let part = f64::from(layer) / self.model.layers().len() as f64;
+        let programmed = life.first.as_secs_f64() + part * (life.last - life.first).as_secs_f64();
+        aged + (now.as_secs_f64() - programmed).max(0.0) * self.pace
+    }
+
+    /// Program the wordline of `page` of `block`; returns t_PROG relative to the mean of a fresh die.
+    pub fn program(&mut self, block: u32, page: u32, now: Nanos) -> f64 {
+        let physics = self.model.physics();
+        let life = &mut self.lives[block as usize];
+        if page == 0 {
+            let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+            // A block rests from one erase to the next; its program shares the rest of its erase.
+            life.program = history.programmed(physics, (now - life.erased).as_secs_f64(), self.temperature).program;
+            life.first = now;
+        }
+        life.last = now;
+        let layer = (page / self.bits / self.wordlines_per_layer) as u16;
+        if life.pace == 0.0 || life.layer != layer {
+            let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+            let traits = self.model.traits(&self.model.block(self.seed, self.die, block), u32::from(layer));
+            life.layer = layer;
+            life.pace = (self.model.program(&traits, &history, &Settings::default()).time / self.nominal.0) as f32;
+        }
+        f64::from(life.pace)
+    }
+
+    /// Erase `block`; returns t_BERS relative to the mean of a fresh die.
+    pub fn erase(&mut self, block: u32, now: Nanos) -> f64 {
+        let life = &mut self.lives[block as usize];
+        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+        let history = history.erased(self.model.physics(), (now - life.erased).as_secs_f64(), self.temperature, 0, false);
+        *life = Life {
+            erase: history.erase,
+            program: history.program,
+            generation: life.generation.wrapping_add(1),
+            erased: now,
+            first: now,
+            last: now,
+            ..Life::default()
+        };
+        self.model.erase(&self.model.block(self.seed, self.die, block), &history).time / self.nominal.1
+    }
+
+    /// For a snapshot.
+    pub fn lives(&self) -> Lives {
+        Lives { lives: self.lives.clone(), aged: self.aged, noise: self.noise.drawn() }
+    }
+
+    /// Go on where a snapshot stopped. `false`: it is of a die with another number of blocks.
+    #[must_use]
+    pub fn resume(&mut self, lives: Lives) -> bool {
+        if lives.lives.len() != self.lives.len() {
+            return false;
+        }
+        self.lives = lives.lives;
+        self.aged = lives.aged;
+        self.noise.resume(lives.noise);
+        self.memory.fill(NOTHING);
+        true
+    }
+}
+
+/// Errors of the worst codeword: [`Model::errors`] without those of the others.
+fn worst(model: &Model, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
+    let (codewords, length) = (model.codewords(), model.codeword_bits());
+    let worst = errors_at(rate * length, length, libm::exp(libm::log(unit(bits)) / codewords));
+    let telegraph = model.telegraph(wear);
+    let flicker = if telegraph > 0.0 { libm::round(-tail_inverse(unit(noise)) * telegraph) } else { 0.0 };
+    (f64::from(worst) + flicker).clamp(0.0, length) as u32
+}
+
+/// The step of a quantity whose effect goes with the logarithm of `1 + x`.
+fn step(x: f64) -> u32 {
+    let scaled = (x * SCALE) as u64 + SCALE as u64;
+    let octave = 63 - scaled.leading_zeros();
+    octave << STEPS_BITS | (scaled >> (octave - STEPS_BITS)) as u32 & ((1 << STEPS_BITS) - 1)
+}
+
+/// A quantity in the middle of its step; nothing in the first.
+fn middle(step: u32) -> f64 {
+    let octave = step >> STEPS_BITS;
+    let part = f64::from(step & ((1 << STEPS_BITS) - 1)) + 8.0;
+    if scaled_start(step) <= SCALE { 0.0 } else { libm::ldexp(part + 0.5, octave as i32 - STEPS_BITS as i32) / SCALE - 1.0 }
+}
+
+/// Where a step begins.
+fn scaled_start(step: u32) -> f64 {
+    libm::ldexp(f64::from((step & 7) + 8), (step >> STEPS_BITS) as i32 - STEPS_BITS as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_narrow_everywhere_and_hold_what_they_stand_for() {
+        assert_eq!(middle(step(0.0)), 0.0);
+        for x in [0.02, 0.3, 1.0, 7.5, 123.0, 1e4, 1e9] {
+            let stands_for = middle(step(x));
+            assert!(libm::log((1.0 + stands_for) / (1.0 + x)).abs() < 0.09, "{x} stands as {stands_for}");
+            assert_eq!(step(stands_for), step(x));
+        }
+        let mut last = 0;
+        for n in 0..10_000u32 {
+            let now = step(f64::from(n) * 0.01);
+            assert!(now >= last);
+            last = now;
+        }
+    }
+}

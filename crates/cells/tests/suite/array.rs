@@ -1,0 +1,84 @@
+//! Does the table of a simulated die say what the model says?
+
+use std::sync::Arc;
+
+use crate::common::{HOME, chip};
+use wordline_cells::{Age, CellArray, Condition};
+use wordline_units::Nanos;
+use wordline_units::random::{Draw, Stream};
+
+const SEED: u64 = 20_261_121;
+
+#[test]
+fn a_die_reads_the_rates_of_the_model_over_the_whole_range() {
+    println!("seed {SEED}");
+    for name in ["tlc48", "mlc48", "qlc64"] {
+        let model = Arc::new(chip(name, &[]));
+        let shape = model.physics().shape;
+        let bits = shape.cell.bits();
+        let mut array = CellArray::new(Arc::clone(&model), SEED, 3, 64, HOME);
+        let mut draw = Draw::new(SEED, Stream::CellSample, 0);
+        let (mut worst, mut sum, mut count) = (0.0f64, 0.0, 0.0);
+        for _ in 0..60 {
+            let age = Age { cycles: draw.unit() * 4_000.0, dwell: 3_600.0, retention: libm::exp(draw.unit() * 17.5), temperature: HOME.0 };
+            let pages = shape.wordlines() * bits;
+            array.set_age(&age, Nanos::ZERO, |_| pages as u16);
+            for _ in 0..40 {
+                let (block, page) = (draw.below(64) as u32, draw.below(u64::from(pages)) as u32);
+                let (reads, entry) = (libm::exp(draw.unit() * 12.0) as u32, draw.below(4) as u32);
+                let (rate, _) = array.error_rate(block, page, reads, entry, Nanos::ZERO);
+                let traits = model.traits(&model.block(SEED, 3, block), page / bits / shape.wordlines_per_layer);
+                let history = model.cycled(age.cycles, age.dwell, HOME);
+                let condition = Condition::new(history, HOME).kept(age.retention).read(f64::from(reads));
+                let exact = model.wordline(&traits, &condition).error_rate(&model, page % bits, &model.references(entry));
+                // A rate far below one error in a page is nothing to get right.
+                if exact > 1e-5 {
+                    let off = libm::log(rate / exact).abs();
+                    worst = worst.max(off);
+                    sum += off;
+                    count += 1.0;
+                }
+            }
+        }
+        println!("{name}: mean {:.4}, worst {worst:.4} of the logarithm over {count} pages", sum / count);
+        assert!(count > 1_000.0, "{name}: {count}");
+        assert!(sum / count < 0.03, "{name}: mean {}", sum / count);
+        assert!(worst < 0.25, "{name}: worst {worst}");
+    }
+}
+
+#[test]
+fn what_is_forgotten_comes_out_the_same() {
+    let model = Arc::new(chip("tlc48", &[]));
+    let age = Age { cycles: 2_000.0, dwell: 60.0, retention: 2_592_000.0, temperature: HOME.0 };
+    let read = |blocks: usize, order: &mut dyn Iterator<Item = u32>| {
+        let mut array = CellArray::new(Arc::clone(&model), SEED, 0, blocks, HOME);
+        array.set_age(&age, Nanos::ZERO, |_| 576);
+        let mut rates: Vec<(u32, f64)> = order.map(|block| (block, array.error_rate(block, block % 576, 7, 0, Nanos(5)).0)).collect();
+        rates.sort_by_key(|&(block, _)| block);
+        rates
+    };
+    // 2,000 blocks of 48 layers are more than a die remembers.
+    assert_eq!(read(2_000, &mut (0..2_000)), read(2_000, &mut (0..2_000).rev()));
+}
+
+#[test]
+fn a_snapshot_goes_on_where_it_stopped() {
+    let model = Arc::new(chip("tlc48", &[]));
+    let new = || CellArray::new(Arc::clone(&model), SEED, 1, 8, HOME);
+    let mut array = new();
+    for (number, now) in [(0, 10), (1, 20), (2, 400)] {
+        array.erase(number, Nanos(now));
+        array.program(number, 0, Nanos(now + 5));
+        array.read(number, 0, 3, 0, Nanos(now + 9));
+    }
+    let mut copy = new();
+    assert!(copy.resume(array.lives()));
+    assert!(!CellArray::new(Arc::clone(&model), SEED, 1, 9, HOME).resume(array.lives()));
+    let later = Nanos(90_000_000_000);
+    for page in 0..200 {
+        assert_eq!(array.read(page % 3, page, 9, 0, later), copy.read(page % 3, page, 9, 0, later));
+        assert_eq!(array.program(2, page, later), copy.program(2, page, later));
+    }
+    assert_eq!(array.lives(), copy.lives());
+}

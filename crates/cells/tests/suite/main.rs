@@ -1,0 +1,6 @@
+//! The cell model: does it agree with itself, and does physics go the way physics goes?
+
+mod array;
+mod common;
+mod fidelity;
+mod sense;

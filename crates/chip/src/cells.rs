@@ -1,0 +1,58 @@
+//! Where a die asks its cells: only dies with physics come here.
+
+use wordline_cells::Sensed;
+use wordline_flash::{Feature, Target};
+use wordline_units::Nanos;
+
+use crate::chip::Chip;
+use crate::payload::Payload;
+use crate::place::planes;
+
+impl<P: Payload> Chip<P> {
+    /// Sense a page of each plane; the worst codeword of all counts.
+    #[inline(never)]
+    pub(crate) fn sense_cells(&mut self, target: &Target, now: Nanos) -> Sensed {
+        let level = self.features[Feature::ReadLevel as usize];
+        let mut worst = Sensed { worst: 0, corrected: true };
+        for plane in planes(target.planes) {
+            let place = self.place(target, plane);
+            let block = &self.blocks[place.block as usize];
+            if u32::from(block.next_page) <= place.page {
+                // An erased page is all ones, which the controller knows without error correction.
+                continue;
+            }
+            let reads = block.reads;
+            let Some(array) = &mut self.array else { continue };
+            let sensed = array.read(place.block, place.page, reads, level.min(array.entries() - 1), now);
+            worst = Sensed { worst: worst.worst.max(sensed.worst), corrected: worst.corrected && sensed.corrected };
+        }
+        worst
+    }
+
+    /// Program a wordline, or a page of one, of each plane; the slowest plane decides how long it takes.
+    #[inline(never)]
+    pub(crate) fn program_cells(&mut self, target: &Target, now: Nanos) {
+        self.pace = 0.0;
+        for plane in planes(target.planes) {
+            let place = self.place(target, plane);
+            let Some(array) = &mut self.array else { continue };
+            self.pace = self.pace.max(array.program(place.block, place.page, now));
+        }
+    }
+
+    /// Erase a block of each plane; the slowest decides.
+    pub(crate) fn erase_cells(&mut self, target: &Target, now: Nanos) {
+        self.pace = 0.0;
+        for plane in planes(target.planes) {
+            let block = self.flat(target, plane) as u32;
+            let Some(array) = &mut self.array else { continue };
+            self.pace = self.pace.max(array.erase(block, now));
+        }
+    }
+
+    /// A span of the data sheet as these cells take it.
+    #[inline(always)]
+    pub(crate) fn paced(&self, span: Nanos) -> Nanos {
+        if self.array.is_none() { span } else { Nanos((span.0 as f64 * self.pace) as u64) }
+    }
+}

@@ -1,0 +1,109 @@
+//! The cells of a drive on the command line: `--physics` and `--age`, as settings of the plan.
+
+use clap::{Args, ValueEnum};
+use wordline_plan::Plan;
+
+use crate::failure::Failure;
+
+/// How the drive's cells are.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CellOptions {
+    /// Whether cells have their physics (errors, read retries, times that follow wear and layer) or the fixed times of the data sheet; by default they have it
+    /// wherever the chip's file gives it.
+    #[arg(long, value_name = "on|off")]
+    pub(crate) physics: Option<Switch>,
+    /// Set the filled drive to an age before the run: program/erase cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C; fresh, child, young-adult or
+    /// old-adult (10, 20 and 50 % of 2,000 cycles) also say it.
+    #[arg(long, value_name = "AGE")]
+    pub(crate) age: Option<String>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl CellOptions {
+    /// The settings these options stand for, after `settings`, which they override.
+    pub(crate) fn settings(&self, settings: &[String]) -> Result<Vec<String>, Failure> {
+        let mut all = settings.to_vec();
+        if let Some(switch) = self.physics {
+            all.push(format!("cells.physics={}", switch == Switch::On));
+        }
+        if let Some(age) = &self.age {
+            if self.physics == Some(Switch::Off) {
+                return Err(Failure::Usage("--age needs the cells' physics, and --physics off switches it off".into()));
+            }
+            all.extend(age_settings(age)?);
+        }
+        Ok(all)
+    }
+
+    /// Whether `plan` has what these options ask for.
+    pub(crate) fn check(&self, plan: &Plan) -> Result<(), Failure> {
+        let asked = self.physics == Some(Switch::On) || self.age.is_some();
+        if asked && plan.build().cells.is_none() {
+            return Err(Failure::Usage(format!(
+                "{}: its cells have no physics: the chip file has no [physics.*], and the drive file does not say physics_of = \"tlc48\" or another such chip",
+                plan.name()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The stages of life of 000 §3.4.3, as shares of the 2,000 cycles after which 003 §3.1 calls these chips worn out.
+const STAGES: [(&str, u32); 4] = [("fresh", 0), ("child", 200), ("young-adult", 400), ("old-adult", 1_000)];
+
+/// `2k+1mo@30C` as settings.
+pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
+    let wrong = |why: &str| {
+        Failure::Usage(format!(
+            "'{text}' is not an age: {why}; expected cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C, or fresh, child, young-adult, old-adult"
+        ))
+    };
+    let (state, at) = match text.split_once('@') {
+        Some((state, at)) => (state, Some(at)),
+        None => (text, None),
+    };
+    let (cycles, kept) = match state.split_once('+') {
+        Some((cycles, kept)) => (cycles.trim(), Some(kept.trim())),
+        None => (state.trim(), None),
+    };
+    let cycles = match STAGES.iter().find(|(name, _)| *name == cycles) {
+        Some((_, cycles)) => *cycles,
+        None => count(cycles).ok_or_else(|| wrong(&format!("'{cycles}' is no number of cycles")))?,
+    };
+    let mut settings = vec![format!("cells.cycles={cycles}"), format!("cells.retention={}", kept.unwrap_or("0 s"))];
+    if let Some(at) = at {
+        settings.push(format!("cells.kept_at={at}"));
+    }
+    Ok(settings)
+}
+
+/// `2k`, `1.5k` or `300`.
+fn count(text: &str) -> Option<u32> {
+    let (number, times) = match text.strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1e3),
+        None => (text, 1.0),
+    };
+    let value = number.parse::<f64>().ok()? * times;
+    (value.is_finite() && (0.0..=1e6).contains(&value) && value.fract() == 0.0).then_some(value as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_read_as_written_and_nonsense_is_refused() {
+        assert_eq!(age_settings("2k").unwrap(), ["cells.cycles=2000", "cells.retention=0 s"]);
+        assert_eq!(age_settings("1.5k+1mo@30C").unwrap(), ["cells.cycles=1500", "cells.retention=1mo", "cells.kept_at=30C"]);
+        assert_eq!(age_settings("old-adult+1y").unwrap()[0], "cells.cycles=1000");
+        for wrong in ["", "old", "-1", "2kk", "1e9", "+1mo", "0.5"] {
+            assert!(age_settings(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The physics of a drive's cells: given to its dies, and set to an age.
+
+use std::sync::Arc;
+
+use wordline_cells::{Age, CellArray, Model};
+use wordline_chip::Chip;
+use wordline_engine::Observer;
+use wordline_units::{DieId, IdMap};
+
+use crate::config::Config;
+use crate::drive::Drive;
+
+/// Give `chips` their cells; returns how many entries the read-retry table has.
+pub(crate) fn install(config: &Config, chips: &mut IdMap<DieId, Chip>) -> u32 {
+    let Some(cells) = &config.cells else { return 1 };
+    let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
+    let blocks = (config.sheet.geometry.planes * config.sheet.geometry.blocks) as usize;
+    for die in 0..config.sheet.geometry.dies() {
+        let array = CellArray::new(Arc::clone(&model), config.seed, die, blocks, cells.temperature);
+        chips[DieId(die as u16)].set_cells(array);
+    }
+    model.retry_entries() + 1
+}
+
+impl<O: Observer> Drive<O> {
+    /// Set every block to `age` by decree: its wear, and how long what it holds now has been kept. Nothing is written for it. Without physics nothing ages.
+    pub fn set_age(&mut self, age: &Age) {
+        let now = self.now();
+        for die in 0..self.config.sheet.geometry.dies() {
+            self.chips[DieId(die as u16)].set_age(age, now);
+        }
+    }
+}
