@@ -14,7 +14,7 @@ fn main() {
     );
     println!(
         "{:36} {:>10} {:>10} {:>8} {:>7} {:>9} {:>9} {:>7} {:>7} {:>8}",
-        "row (physics off)", "requests/s", "flash op/s", "ns/op", "x floor", "MQSim r/s", "x MQSim", "op/req", "sim IOPS", "B/page"
+        "row", "requests/s", "flash op/s", "ns/op", "x floor", "MQSim r/s", "x MQSim", "op/req", "sim IOPS", "B/page"
     );
     for row in ROWS.iter().filter(|row| is_wanted(row.name)) {
         let measured = row.measure();

@@ -18,6 +18,8 @@ pub struct Row {
     pub name: &'static str,
     /// The preset.
     pub drive: &'static str,
+    /// Settings on top of it.
+    pub settings: &'static [&'static str],
     /// Share of the exported units that hold data at the start.
     pub fill: f64,
     /// Sectors of one request, and what its addresses are multiples of.
@@ -78,11 +80,25 @@ pub const ROWS: &[Row] = &[
     Row { name: "2 planes, 16K write, steady", drive: "mqsim-b-2planes", peer: Err("serves nothing"), ..BASE },
     Row { name: "copyback, 16K write, steady", drive: "mqsim-b-copyback", peer: Err("segmentation fault"), ..BASE },
     Row { name: "preemptible reclaim, steady", drive: "mqsim-b-preemptible", peer: Err("no progress"), ..BASE },
+    Row { name: "pageftl, physics off, steady", drive: "pageftl", settings: &["cells.physics=false"], peer: NO_CELLS, ..BASE },
+    Row { name: "pageftl, physics on, steady", drive: "pageftl", peer: NO_CELLS, ..BASE },
+    Row { name: "pageftl, physics on, 2K P/E, steady", drive: "pageftl", settings: &["cells.cycles=2000"], peer: NO_CELLS, ..BASE },
+    Row {
+        name: "pageftl, 2K P/E + 1 year, read",
+        drive: "pageftl",
+        settings: &["cells.cycles=2000", "cells.retention=1 y"],
+        reads: 100,
+        peer: NO_CELLS,
+        ..BASE
+    },
 ];
+
+const NO_CELLS: Result<f64, &str> = Err("no cells");
 
 const BASE: Row = Row {
     name: "",
     drive: "mqsim-b",
+    settings: &[],
     fill: 0.9,
     size: (32, 32),
     reads: 0,
@@ -104,7 +120,7 @@ impl Row {
     }
 
     fn measure_with<O: Observer>(&self, observer: impl FnOnce(Scope) -> O) -> Measured {
-        let plan = Plan::load(self.drive).expect("a preset");
+        let plan = Plan::load_set(self.drive, self.settings).expect("a preset");
         let config = plan.build();
         let scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
         let pages = f64::from(
@@ -113,8 +129,10 @@ impl Row {
         let filled = (config.exported_units as f64 * self.fill) as u64;
         let sectors_per_unit = config.firmware.unit.0 / 512;
         let span = (if filled > 0 { filled } else { config.exported_units }) * sectors_per_unit / u64::from(self.size.1);
+        let age = config.cells.as_ref().and_then(|cells| cells.age);
         let mut drive = Drive::new(config, observer(scope));
         drive.construct_filled(filled);
+        age.iter().for_each(|age| drive.set_age(age));
         let mut draw = Draw::new(798, Stream::Address, 0);
         let mut mix = Draw::new(798, Stream::Mix, 0);
         let mut next = 0;

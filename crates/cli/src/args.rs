@@ -107,7 +107,7 @@ pub(crate) struct RunOptions {
     #[arg(conflicts_with = "from")]
     pub(crate) drive: Option<String>,
     /// Start from a drive saved by `wordline age`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "fill", "physics", "age"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "fill", "physics", "age", "pe", "retention"])]
     pub(crate) from: Option<PathBuf>,
     /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -16,6 +16,12 @@ pub(crate) struct CellOptions {
     /// old-adult (10, 20 and 50 % of 2,000 cycles) also say it.
     #[arg(long, value_name = "AGE")]
     pub(crate) age: Option<String>,
+    /// The cycles of --age alone, such as 2k.
+    #[arg(long, value_name = "CYCLES", conflicts_with = "age")]
+    pub(crate) pe: Option<String>,
+    /// The time kept of --age alone, such as 1mo@30C.
+    #[arg(long, value_name = "TIME", conflicts_with = "age")]
+    pub(crate) retention: Option<String>,
 }
 
 /// On or off.
@@ -32,18 +38,28 @@ impl CellOptions {
         if let Some(switch) = self.physics {
             all.push(format!("cells.physics={}", switch == Switch::On));
         }
-        if let Some(age) = &self.age {
+        if let Some(age) = self.asked_age() {
             if self.physics == Some(Switch::Off) {
                 return Err(Failure::Usage("--age needs the cells' physics, and --physics off switches it off".into()));
             }
-            all.extend(age_settings(age)?);
+            all.extend(age_settings(&age)?);
         }
         Ok(all)
     }
 
+    /// The age asked for, in one text.
+    fn asked_age(&self) -> Option<String> {
+        match (&self.age, &self.pe, &self.retention) {
+            (None, None, None) => None,
+            (Some(age), _, _) => Some(age.clone()),
+            (None, cycles, None) => cycles.clone(),
+            (None, cycles, Some(kept)) => Some(format!("{}+{kept}", cycles.as_deref().unwrap_or("0"))),
+        }
+    }
+
     /// Whether `plan` has what these options ask for.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), Failure> {
-        let asked = self.physics == Some(Switch::On) || self.age.is_some();
+        let asked = self.physics == Some(Switch::On) || self.asked_age().is_some();
         if asked && plan.build().cells.is_none() {
             return Err(Failure::Usage(format!(
                 "{}: its cells have no physics: the chip file has no [physics.*], and the drive file does not say physics_of = \"tlc48\" or another such chip",

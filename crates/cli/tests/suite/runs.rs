@@ -36,3 +36,21 @@ fn the_number_of_threads_changes_nothing_but_the_time() {
     assert_eq!(one.len(), 4);
     assert_eq!(one, hashes("2"));
 }
+
+#[test]
+fn an_aged_drive_says_how_often_it_read_again() {
+    let scratch = Scratch::new("physics");
+    let run = |options: &[&str]| -> serde_json::Value {
+        let mut arguments = vec!["run", "pageftl", "--requests", "4000", "--json", "-"];
+        arguments.extend(options);
+        let output = wordline(&scratch.0, &arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")["drives"][0].clone()
+    };
+    let retries = |drive: &serde_json::Value| drive["read_errors"]["retries_mean"].as_f64();
+    let (off, fresh, aged) = (run(&["--physics", "off"]), run(&[]), run(&["--pe", "2k", "--retention", "1y@30C"]));
+    assert_eq!(retries(&off), None, "without physics there are no errors to count");
+    assert!(retries(&fresh).expect("errors are counted") < 0.01, "{fresh:#}");
+    assert!(retries(&aged).expect("errors are counted") > 0.5, "{aged:#}");
+    assert_eq!(run(&["--age", "2k+1y@30C"])["event_log_hash"], aged["event_log_hash"], "two ways to say the same");
+}
