@@ -18,6 +18,7 @@ macro_rules! embedded {
 /// Chips: name and text.
 pub(crate) const CHIPS: &[(&str, &str)] = embedded! { "chips":
     "tlc-48l" "tlc-48l-oneshot" "tlc-48l-suspend" "tlc-2plane-8k" "tlc-512gib" "small-block-16k" "femu" "mqsim" "mqsim-b" "tlc48" "mlc48" "qlc64" "tlc2d" "tlc64-measured"
+    "ispp-example"
 };
 
 /// Drives: name and text, in the order in which they are listed to a person.

@@ -88,7 +88,7 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["chip", "tlc48", "--layer", "48"], &["48", "47"]),
         (&["chip", "tlc48", "--show", "vht"], &["vht", "vth"]),
         (&["chip", "tlc48", "--pe", "1k,2k"], &["one P/E count"]),
-        (&["chip", "tlc48", "--retention", "1year"], &["1yr"]),
+        (&["chip", "tlc48", "--retention", "1year"], &["yr"]),
     ];
     let before = names(&scratch.0);
     for (arguments, expected) in cases {

@@ -99,7 +99,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         findings.set("select-time", time);
     }
     let moments = [0.0, 0.1, 1.0, 2.0, 5.0];
-    let locks = (3..6).flat_map(|steps| SELECT_TIMES.map(|time| (steps, time)));
+    let locks = (4..6).flat_map(|steps| SELECT_TIMES.map(|time| (steps, time)));
     findings.set(
         "select-order",
         share(locks.flat_map(|(steps, time)| {

@@ -10,6 +10,7 @@ use crate::error::LabError;
 mod arithmetic;
 mod copyback;
 mod erase;
+mod ispp;
 mod layers;
 mod life;
 mod locks;
@@ -91,6 +92,7 @@ impl Bench {
 pub const BENCHES: &[Bench] = &[
     arithmetic::BENCH,
     layers::BENCH,
+    ispp::BENCH,
     program::BENCH,
     erase::BENCH,
     life::BENCH,

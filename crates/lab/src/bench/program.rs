@@ -17,7 +17,7 @@ pub(super) const BENCH: Bench = Bench {
         m("p7-skip", "count", "Verifies that the highest state can skip before errors rise by more than 3 %"),
         m("p1-skip", "count", "Verifies that the lowest programmed state can skip"),
         m("skip-order", "share", "Neighbouring states of which the higher can skip at least as many as the lower"),
-        m("skip-harm", "share", "Steps of skipping one verify more at which errors do not fall, over all states"),
+        m("skip-harm", "share", "Steps of skipping one verify more, up to all but the last, at which errors do not fall"),
         m("p7-first", "count", "L_min of the highest state: verifies that are of no use before its fastest cells arrive, plus one"),
         m("p7-last", "count", "L_max of the highest state"),
         m("skip-gain", "share", "t_PROG saved by skipping what the leader saw to be of no use, mean over layers"),
@@ -78,7 +78,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let reference = lot.n_ret(&kappa, &aged);
     let errors = |state: usize, skipped: u8| lot.n_ret(&kappa, &aged.settings(skipping(state, skipped))) / reference;
     let last = lot.model.program(&kappa, &aged.history, &Settings::default()).last;
-    let curves: Vec<Vec<f64>> = (0..states).map(|state| (0..=last[state] + 1).map(|skipped| errors(state, skipped)).collect()).collect();
+    let curves: Vec<Vec<f64>> = (0..states).map(|state| (0..last[state]).map(|skipped| errors(state, skipped)).collect()).collect();
     let safe: Vec<f64> = curves.iter().map(|curve| (curve.iter().take_while(|errors| **errors <= RISE).count() - 1) as f64).collect();
     findings.set("p7-skip", safe[states - 1]);
     findings.set("p1-skip", safe[0]);
