@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use wordline_lab::Study;
 use wordline_lab::claims::{ClaimKind, claims};
 use wordline_lab::progress::{drift, markdown, results};
+use wordline_lab::reproduce::Bookings;
 
 fn papers() -> Option<PathBuf> {
     let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
@@ -69,6 +70,21 @@ fn the_saved_results_are_of_the_studies_as_they_are_and_the_page_lists_every_cla
     let page = markdown(&results);
     for claim in claims() {
         assert!(page.contains(&format!("`{}`", claim.id)), "{}", claim.id);
+    }
+    // Studies of a single block take no time: their saved figures must be those of the chip files as they are. The others follow the same files.
+    let mut bookings = Bookings::default();
+    for study in Study::all().iter().filter(|study| study.lot.total() == 1) {
+        let outcome = bookings.run(study, 1).unwrap_or_else(|error| panic!("{error}"));
+        for line in &outcome.lines {
+            let held = results.iter().find(|held| held.study == line.study && held.claim == line.claim && held.metric == line.metric);
+            let held = held.and_then(|held| held.measured);
+            let same = match (held, line.measured) {
+                (Some(held), Some(now)) => (held - now).abs() <= 1e-9 * now.abs(),
+                (held, now) => held == now,
+            };
+            let how = "a chip file has changed since: run `wordline reproduce --json studies/results.json`";
+            assert!(same, "{}: saved {held:?}, measured {:?}; {how}", line.metric, line.measured);
+        }
     }
     // A result that is taken away is noticed, and so is a band that was moved.
     assert!(!drift(&Study::all(), &results[1..]).is_empty());
