@@ -1,4 +1,4 @@
-//! What moves and widens the states: one small pure function for each effect. [`crate::wordline`] adds them up.
+//! What moves and widens the states: one small pure function for each effect. [`crate::Wordline`] adds them up.
 //!
 //! `w` is wear over `wear.reference`; `place` is where a state stands between the lowest programmed one (0) and the highest (1).
 
