@@ -1,0 +1,127 @@
+//! Does a mutated session ever make the server panic, or hold more than its bound?
+
+use wordline_nbd::{Event, Limits, Op, Reply, Request, Server, Ticket};
+use wordline_units::random::Draw;
+
+use crate::common::{Disk, Seed, dice, settings};
+use crate::split::{SIZE, session};
+
+const LIMITS: Limits = Limits { option_bytes: 2048, options: 32, requests: 6, request_bytes: 16 << 10, held_bytes: 40 << 10 };
+
+fn ops(draw: &mut Draw) -> Vec<Op> {
+    (0..1 + draw.below(20))
+        .map(|_| {
+            let (offset, length) = (draw.below(SIZE), 1 + draw.below(5000));
+            match draw.below(6) {
+                0 | 1 => Op::Read { offset, length: length as u32 },
+                2 | 3 => Op::Write { offset, data: vec![draw.next_u64() as u8; length as usize], fua: false },
+                4 => Op::BlockStatus { offset, length, one: false },
+                _ => Op::Trim { offset, length, fua: true },
+            }
+        })
+        .collect()
+}
+
+/// Changes a few places of a stream: bytes, numbers, cuts, repetitions, swaps.
+fn mutate(draw: &mut Draw, stream: &mut Vec<u8>) {
+    for _ in 0..draw.below(6) {
+        let at = draw.below(stream.len() as u64) as usize;
+        let end = (at + 1 + draw.below(64) as usize).min(stream.len());
+        match draw.below(6) {
+            0 => stream[at] ^= 1 << draw.below(8),
+            1 => stream[at] = draw.next_u64() as u8,
+            2 => {
+                let values = [0, 1, 0x7FFF_FFFF, 0x8000_0000, u32::MAX, 32 << 20, (32 << 20) + 1, 4096];
+                let value = values[draw.below(8) as usize].to_be_bytes();
+                for (to, from) in stream[at..].iter_mut().zip(value) {
+                    *to = from;
+                }
+            }
+            3 => drop(stream.drain(at..end)),
+            4 => {
+                let copy = stream[at..end].to_vec();
+                let to = draw.below(stream.len() as u64) as usize;
+                stream.splice(to..to, copy);
+            }
+            _ => stream.truncate(at.max(1)),
+        }
+        if stream.is_empty() {
+            stream.push(0);
+        }
+    }
+}
+
+/// One session of a peer that sends what it likes and reads when it likes.
+fn attack(seed: u64) -> bool {
+    let _seed = Seed(seed);
+    let mut draw = dice(seed);
+    let ops = ops(&mut draw);
+    let mut stream = session(draw.below(3) as u8, ["disk", "disk@high", "sealed", "coarse"][draw.below(4) as usize], &ops);
+    mutate(&mut draw, &mut stream);
+    let mut server = Server::new(settings(SIZE, LIMITS));
+    let mut disk = Disk::new(SIZE as usize);
+    let mut held: Vec<(Op, Ticket)> = Vec::new();
+    let (mut contexts, mut left, mut idle) = (Vec::new(), &stream[..], 0);
+    let mut opened = false;
+    while idle < 50 {
+        idle += 1;
+        let offered = &left[..left.len().min(1 + draw.below(3000) as usize)];
+        let taken = server.receive(offered);
+        left = &left[taken..];
+        idle = if taken > 0 { 0 } else { idle };
+        while let Some(event) = server.next() {
+            match event {
+                Event::Request(Request { op, ticket }) => held.push((op, ticket)),
+                Event::Opened(chosen) => {
+                    contexts = chosen.contexts;
+                    opened = true;
+                }
+                Event::StartTls => panic!("TLS is absent"),
+                Event::Closed(close) => assert!(!close.to_string().is_empty()),
+            }
+        }
+        let payloads: u64 = held.iter().map(|(op, _)| if let Op::Write { data, .. } = op { data.capacity() as u64 } else { 0 }).sum();
+        assert!(server.buffered_bytes() + payloads <= LIMITS.memory_bound(), "{} + {payloads}", server.buffered_bytes());
+        assert!(server.in_flight() <= LIMITS.requests + 1);
+        while !held.is_empty() && draw.below(3) > 0 {
+            let (op, ticket) = held.swap_remove(draw.below(held.len() as u64) as usize);
+            disk.apply(&op);
+            if draw.below(10) == 0 {
+                server.reply(ticket, Reply::Failed(wordline_nbd::Failure { errno: wordline_nbd::Errno::Io, message: "no luck" }));
+            } else {
+                disk.answer(&mut server, &op, ticket, &contexts);
+            }
+        }
+        if draw.below(3) == 0 {
+            let ready = server.output().len() as u64;
+            server.sent(draw.below(ready + 1) as usize);
+        }
+        if left.is_empty() && draw.below(10) == 0 {
+            server.hang_up();
+        }
+    }
+    opened
+}
+
+#[test]
+fn mutated_sessions_stay_within_the_bound() {
+    let opened = (0..6000).filter(|&seed| attack(seed)).count();
+    assert!((2000..5999).contains(&opened), "{opened} of 6000 sessions came as far as requests: the mutations are too mild or too wild");
+}
+
+#[test]
+fn plain_noise() {
+    for seed in 0..2000 {
+        let _seed = Seed(seed);
+        let mut draw = dice(seed);
+        let mut server = Server::new(settings(SIZE, LIMITS));
+        let mut bytes = 3u32.to_be_bytes().to_vec();
+        bytes.extend((0..draw.below(400)).map(|_| draw.next_u64() as u8));
+        server.receive(&bytes);
+        while let Some(event) = server.next() {
+            assert!(!matches!(event, Event::Request(_)));
+        }
+        server.hang_up();
+        assert!(server.closed().is_some());
+    }
+}
