@@ -1,0 +1,374 @@
+//! One die on its backing: what a chip does to its cells, done to bytes.
+
+use crate::backing::Backing;
+use crate::error::MediaError;
+use crate::header::Identity;
+use crate::page::{FLAGS_AT, FLAGS_MASK, TRAILER_BYTES, Trailer, encode_flags};
+use crate::record::Record;
+use crate::shape::{HEADER_BYTES, Shape};
+
+/// A page of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The block, counted over all planes.
+    pub block: u32,
+    /// The page in it.
+    pub page: u32,
+}
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageState {
+    /// Nothing: it reads as 0xFF.
+    Erased,
+    /// What was programmed.
+    Written,
+    /// Neither: a program or an erase was cut short, or the host's disk has rotted. The bytes mean nothing.
+    Torn,
+}
+
+/// Whether a block can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It can.
+    Good,
+    /// Its last erase was not finished: nothing in it can be read or programmed before an erase is.
+    Torn,
+    /// It was marked as bad.
+    Bad,
+}
+
+/// What a die knows of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Whether it can be used.
+    pub condition: Condition,
+    /// Erases begun so far.
+    pub erases: u32,
+    /// The only page that may be programmed next. Those before it are written or torn.
+    pub cursor: u32,
+    /// Bits of the layers above, cleared by an erase.
+    pub flags: u32,
+}
+
+/// Room for the bytes of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageBuffer {
+    bytes: Vec<u8>,
+    data: usize,
+    spare: usize,
+}
+
+impl PageBuffer {
+    /// Room for a page of this shape, all zeroes.
+    pub fn new(shape: &Shape) -> PageBuffer {
+        let (data, spare) = (shape.page_bytes as usize, shape.spare_bytes as usize);
+        PageBuffer { bytes: vec![0; data + spare + TRAILER_BYTES], data, spare }
+    }
+
+    /// The user bytes.
+    pub fn data(&self) -> &[u8] {
+        &self.bytes[..self.data]
+    }
+
+    /// The spare bytes.
+    pub fn spare(&self) -> &[u8] {
+        &self.bytes[self.data..self.data + self.spare]
+    }
+
+    /// The user bytes, to be filled.
+    pub fn data_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.data]
+    }
+
+    /// The spare bytes, to be filled.
+    pub fn spare_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.data..self.data + self.spare]
+    }
+
+    /// User and spare bytes, and the trailer behind them.
+    fn split(&self) -> (&[u8], &[u8]) {
+        self.bytes.split_at(self.data + self.spare)
+    }
+}
+
+/// A block as it is kept in memory.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    record: Record,
+    cursor: u32,
+}
+
+/// One die. It does what a chip would do and believes that its caller keeps to what a chip allows: pages of a block are programmed in their order, in good
+/// blocks.
+#[derive(Debug)]
+pub struct Die<B> {
+    backing: B,
+    /// For messages.
+    file: String,
+    identity: Identity,
+    blocks: Vec<Known>,
+    /// Written since the last sync.
+    dirty: bool,
+}
+
+impl<B: Backing> Die<B> {
+    /// Makes a die of erased blocks on an empty backing. `file` is for messages.
+    ///
+    /// # Errors
+    /// If the identity cannot be written down, or the host fails.
+    pub fn create(mut backing: B, file: &str, identity: &Identity) -> Result<Die<B>, MediaError> {
+        identity.check()?;
+        let host = |error| MediaError::host(file, 0, "making the file", error);
+        backing.set_length(identity.shape.file_bytes()).map_err(host)?;
+        backing.write(0, &identity.encode()).map_err(host)?;
+        let blocks = vec![Known { record: Record::default(), cursor: 0 }; identity.shape.blocks as usize];
+        Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, dirty: true })
+    }
+
+    /// Opens a die, and writes the second copies of records that a power cut left behind.
+    ///
+    /// # Errors
+    /// If it is no media file, one of another version, one that is not `expected`, one that is cut short or rotten in its records, or if the host fails.
+    pub fn open(backing: B, file: &str, expected: Option<&Identity>) -> Result<Die<B>, MediaError> {
+        let length = backing.length().map_err(|error| MediaError::host(file, 0, "asking for its length", error))?;
+        if length < HEADER_BYTES {
+            return Err(MediaError::unexpected(file, length, format!("a header of {HEADER_BYTES} bytes"), "the end of the file"));
+        }
+        let mut header = vec![0; HEADER_BYTES as usize];
+        backing.read(0, &mut header).map_err(|error| MediaError::host(file, 0, "reading the header", error))?;
+        let identity = Identity::decode(file, &header)?;
+        if let Some(expected) = expected {
+            identity.expect(file, expected)?;
+        }
+        let whole = identity.shape.file_bytes();
+        if length != whole {
+            return Err(MediaError::unexpected(file, length.min(whole), format!("{whole} bytes in all"), format!("{length} bytes")));
+        }
+        let mut die = Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), dirty: false };
+        die.read_records()?;
+        for block in 0..die.identity.shape.blocks {
+            die.find_cursor(block)?;
+        }
+        Ok(die)
+    }
+
+    /// Whose it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &Shape {
+        &self.identity.shape
+    }
+
+    /// What it stands on.
+    pub fn backing(&self) -> &B {
+        &self.backing
+    }
+
+    /// What it knows of a block.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn block(&self, block: u32) -> Block {
+        let Known { record, cursor } = self.blocks[block as usize];
+        let condition = match (record.bad, record.torn) {
+            (true, _) => Condition::Bad,
+            (false, true) => Condition::Torn,
+            (false, false) => Condition::Good,
+        };
+        Block { condition, erases: record.erases, cursor, flags: record.flags }
+    }
+
+    /// Reads a page, and the flags beside it. An erased page has no flags; those of a torn one mean nothing.
+    ///
+    /// # Errors
+    /// If the host fails. A page that cannot be trusted is no error, but [`PageState::Torn`].
+    ///
+    /// # Panics
+    /// If there is no such page, or the buffer is for another shape.
+    pub fn read_page(&self, place: Place, into: &mut PageBuffer) -> Result<(PageState, u8), MediaError> {
+        let offset = self.at(place);
+        assert_eq!(into.bytes.len() as u64, self.shape().slot(), "a buffer of another shape");
+        let Known { record, cursor } = self.blocks[place.block as usize];
+        if !record.torn && place.page >= cursor {
+            into.bytes.fill(0xFF);
+            return Ok((PageState::Erased, 0));
+        }
+        self.backing.read(offset, &mut into.bytes).map_err(|error| self.host(offset, "reading a page", error))?;
+        let (bytes, trailer) = into.split();
+        let trailer = Trailer::decode(trailer);
+        let whole = !record.torn && trailer.vouches(place.block, place.page, record.erases, bytes);
+        Ok((if whole { PageState::Written } else { PageState::Torn }, trailer.flags.unwrap_or(0)))
+    }
+
+    /// Programs the next page of a block, in one write. What lies behind the spare bytes of `page` is overwritten.
+    ///
+    /// # Errors
+    /// If the host fails. The page is torn then, and cannot be programmed before an erase.
+    ///
+    /// # Panics
+    /// If this is not the next page of a good block, or the buffer is for another shape.
+    pub fn program_page(&mut self, place: Place, page: &mut PageBuffer) -> Result<(), MediaError> {
+        let offset = self.at(place);
+        assert_eq!(page.bytes.len() as u64, self.shape().slot(), "a buffer of another shape");
+        let Block { condition, erases, cursor, .. } = self.block(place.block);
+        assert_eq!((condition, cursor), (Condition::Good, place.page), "{place:?} is not the next page of a good block");
+        let end = page.data + page.spare;
+        let trailer = Trailer::encode(place.block, place.page, erases, &page.bytes[..end]);
+        page.bytes[end..].copy_from_slice(&trailer);
+        self.blocks[place.block as usize].cursor += 1;
+        self.dirty = true;
+        self.backing.write(offset, &page.bytes).map_err(|error| self.host(offset, "programming a page", error))
+    }
+
+    /// Sets some of the four flags beside a programmed page. They stay until the block is erased. The write is of one byte, so it cannot be torn.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If the page is not programmed, or there is no such flag.
+    pub fn flag_page(&mut self, place: Place, flags: u8) -> Result<(), MediaError> {
+        let offset = self.at(place) + self.shape().slot() - TRAILER_BYTES as u64;
+        assert!(flags & !FLAGS_MASK == 0, "flags {flags:#x}: there are four");
+        assert!(place.page < self.block(place.block).cursor, "{place:?} is not programmed");
+        let mut trailer = [0; TRAILER_BYTES];
+        self.backing.read(offset, &mut trailer).map_err(|error| self.host(offset, "reading a page's flags", error))?;
+        // Broken flags stay broken: the page is torn, and this is no way to heal it.
+        let Some(before) = Trailer::decode(&trailer).flags else { return Ok(()) };
+        self.dirty = true;
+        let byte = [encode_flags(before | flags)];
+        self.backing.write(offset + FLAGS_AT, &byte).map_err(|error| self.host(offset + FLAGS_AT, "setting a page's flags", error))
+    }
+
+    /// Erases a block: first it is marked as torn, then its pages are punched out, then it is marked as good. A bad block stays bad.
+    ///
+    /// # Errors
+    /// If the host fails. The block is torn then.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn erase_block(&mut self, block: u32) -> Result<(), MediaError> {
+        let before = self.blocks[block as usize].record;
+        let begun = Record { erases: before.erases + 1, torn: true, flags: 0, ..before };
+        // Whatever fails from here on, the block is torn.
+        self.blocks[block as usize] = Known { record: begun, cursor: 0 };
+        self.write_record(block, begun)?;
+        let offset = self.shape().block(block);
+        let length = self.shape().block_bytes();
+        self.backing.punch(offset, length).map_err(|error| self.host(offset, "erasing a block", error))?;
+        self.write_record(block, Record { torn: false, ..begun })
+    }
+
+    /// Sets the bits that the layers above keep beside a block, until it is erased.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn flag_block(&mut self, block: u32, flags: u32) -> Result<(), MediaError> {
+        let record = self.blocks[block as usize].record;
+        self.write_record(block, Record { flags: record.flags | flags, ..record })
+    }
+
+    /// Marks a block as bad, for ever.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn mark_bad(&mut self, block: u32) -> Result<(), MediaError> {
+        let record = self.blocks[block as usize].record;
+        self.write_record(block, Record { bad: true, ..record })
+    }
+
+    /// Makes all that was done survive the host.
+    ///
+    /// # Errors
+    /// If the host fails; what was done since the last sync may be lost then.
+    pub fn sync(&mut self) -> Result<(), MediaError> {
+        if self.dirty {
+            self.backing.sync().map_err(|error| self.host(0, "syncing", error))?;
+            self.dirty = false;
+        }
+        Ok(())
+    }
+
+    fn host(&self, offset: u64, doing: &'static str, error: std::io::Error) -> MediaError {
+        MediaError::host(&self.file, offset, doing, error)
+    }
+
+    fn at(&self, place: Place) -> u64 {
+        let shape = self.shape();
+        assert!(place.block < shape.blocks && place.page < shape.pages, "{place:?} is outside of {shape:?}");
+        shape.page(place.block, place.page)
+    }
+
+    /// Both copies, one after the other.
+    fn write_record(&mut self, block: u32, record: Record) -> Result<(), MediaError> {
+        let record = Record { changes: self.blocks[block as usize].record.changes + 1, ..record };
+        self.dirty = true;
+        for copy in 0..2 {
+            let offset = self.shape().record(block, copy);
+            self.backing.write(offset, &record.encode()).map_err(|error| self.host(offset, "writing a block's record", error))?;
+        }
+        self.blocks[block as usize].record = record;
+        Ok(())
+    }
+
+    fn read_records(&mut self) -> Result<(), MediaError> {
+        let shape = *self.shape();
+        let mut tables = [vec![0; shape.table() as usize], vec![0; shape.table() as usize]];
+        for (copy, table) in tables.iter_mut().enumerate() {
+            let offset = shape.record(0, copy as u64);
+            self.backing.read(offset, table).map_err(|error| self.host(offset, "reading the block records", error))?;
+        }
+        for block in 0..shape.blocks {
+            let at = (shape.record(block, 0) - HEADER_BYTES) as usize..(shape.record(block + 1, 0) - HEADER_BYTES) as usize;
+            let [first, second] = [&tables[0][at.clone()], &tables[1][at]];
+            let Some(record) = Record::newer(first, second) else {
+                let expected = format!("a whole record of block {block}, here or at offset {}", shape.record(block, 1));
+                return Err(MediaError::unexpected(&self.file, shape.record(block, 0), expected, "two broken ones"));
+            };
+            self.blocks.push(Known { record, cursor: 0 });
+            if first != second {
+                self.write_record(block, record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds where the pages of a block end. Where an earlier epoch left pages behind them, the erase between did not reach the host's disk whole: the block
+    /// is torn.
+    fn find_cursor(&mut self, block: u32) -> Result<(), MediaError> {
+        let shape = *self.shape();
+        let Known { record, .. } = self.blocks[block as usize];
+        if record.torn {
+            return Ok(());
+        }
+        let (from, until) = (shape.block(block), shape.block(block + 1));
+        let end = self.backing.data_end(from, until).map_err(|error| self.host(from, "looking for data", error))?;
+        let mut cursor = (end - from).div_ceil(shape.slot()).min(u64::from(shape.pages)) as u32;
+        let mut page = PageBuffer::new(&shape);
+        while cursor > 0 {
+            let offset = shape.page(block, cursor - 1);
+            self.backing.read(offset, &mut page.bytes).map_err(|error| self.host(offset, "reading a page", error))?;
+            let (bytes, trailer) = page.split();
+            if Trailer::decode(trailer).is_leftover(block, cursor - 1, record.erases, bytes) {
+                self.blocks[block as usize].record.torn = true;
+                return Ok(());
+            }
+            if page.bytes.iter().any(|&byte| byte != 0) {
+                break;
+            }
+            cursor -= 1;
+        }
+        self.blocks[block as usize].cursor = cursor;
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! A drive in a folder: a file for each die, and a lock.
+//!
+//! The lock is `flock` on a file of its own, and not a file that holds a process number: the kernel lets go of it when the process dies in whatever way, so a
+//! drive that was killed can be opened at once and a number that was given to another process means nothing. The number is written beside it, for the message
+//! alone. On network file systems `flock` may reach no further than one machine.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::backing::Disk;
+use crate::die::Die;
+use crate::error::MediaError;
+use crate::header::Identity;
+use crate::media::{Durability, Media};
+
+/// Held as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+fn file_of(folder: &Path, die: u32) -> PathBuf {
+    folder.join(format!("die-{die:03}.media"))
+}
+
+fn host(path: &Path, doing: &'static str, error: io::Error) -> MediaError {
+    MediaError::host(&path.display().to_string(), 0, doing, error)
+}
+
+impl Lock {
+    fn take(folder: &Path) -> Result<Lock, MediaError> {
+        let path = folder.join("lock");
+        let failed = |error| host(&path, "locking", error);
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let known = file.read_to_string(&mut holder).is_ok() && !holder.trim().is_empty();
+                let holder = if known { holder.trim().to_owned() } else { "?".to_owned() };
+                return Err(MediaError::Locked { folder: folder.display().to_string(), holder });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
+        Ok(Lock { _file: file })
+    }
+}
+
+impl Media<Disk> {
+    /// Makes a drive of erased blocks in a folder, which is made if need be. `identity` is that of any die. Each file is made beside its name and then renamed.
+    ///
+    /// # Errors
+    /// If there is a drive already, somebody has the folder, the identity cannot be written down, or the host fails.
+    pub fn create(folder: &Path, identity: &Identity, durability: Durability) -> Result<Media<Disk>, MediaError> {
+        fs::create_dir_all(folder).map_err(|error| host(folder, "making the folder", error))?;
+        let lock = Lock::take(folder)?;
+        let taken = (0..identity.dies).map(|die| file_of(folder, die)).find(|path| path.exists());
+        if let Some(path) = taken {
+            return Err(MediaError::Exists { file: path.display().to_string() });
+        }
+        let mut dies = Vec::new();
+        for die in 0..identity.dies {
+            let path = file_of(folder, die);
+            let beside = path.with_extension("media.new");
+            let failed = |error| host(&beside, "making the file", error);
+            let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&beside).map_err(failed)?;
+            let identity = Identity { die, ..identity.clone() };
+            let mut made = Die::create(Disk::new(file), &path.display().to_string(), &identity)?;
+            if durability == Durability::Host {
+                made.sync()?;
+            }
+            fs::rename(&beside, &path).map_err(failed)?;
+            dies.push(made);
+        }
+        if durability == Durability::Host {
+            File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| host(folder, "syncing the folder", error))?;
+        }
+        Ok(Media::new(dies, durability, Some(lock)))
+    }
+
+    /// Opens the drive in a folder. `expected`: what the drive is to be, as any of its dies; without it, whatever the first file says.
+    ///
+    /// # Errors
+    /// If somebody has the folder, a file is missing, or as [`Die::open`].
+    pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
+        if !file_of(folder, 0).exists() {
+            let path = file_of(folder, 0).display().to_string();
+            return Err(MediaError::unexpected(&path, 0, "the first die of a drive", "no such file"));
+        }
+        let lock = Lock::take(folder)?;
+        let first = Media::open_die(folder, 0, expected)?;
+        let all = first.identity().clone();
+        let mut dies = vec![first];
+        for die in 1..all.dies {
+            dies.push(Media::open_die(folder, die, Some(&all))?);
+        }
+        Ok(Media::new(dies, durability, Some(lock)))
+    }
+
+    fn open_die(folder: &Path, die: u32, expected: Option<&Identity>) -> Result<Die<Disk>, MediaError> {
+        let path = file_of(folder, die);
+        let file = path.display().to_string();
+        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| match expected {
+            Some(all) if error.kind() == io::ErrorKind::NotFound => MediaError::unexpected(
+                &file,
+                0,
+                format!("die {die} of {}", all.dies),
+                "no such file: the drive was not made whole, or lost a die",
+            ),
+            _ => host(&path, "opening", error),
+        })?;
+        let expected = expected.map(|all| Identity { die, ..all.clone() });
+        Die::open(Disk::new(opened), &file, expected.as_ref())
+    }
+}

@@ -1,0 +1,130 @@
+//! The head of a media file: whose it is, and what shape it has.
+
+use crate::error::MediaError;
+use crate::shape::{HEADER_BYTES, Shape};
+
+/// The version of the format that this program reads and writes.
+pub const VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"WLMEDIA\n";
+/// Where the version stands, in every version.
+const VERSION_AT: usize = 8;
+const CHIP_AT: usize = 64;
+const CHIP_MAX: usize = 64;
+const SUM_AT: usize = HEADER_BYTES as usize - 4;
+
+/// Whose file it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// A number that no other drive has, so that files of two drives are not mixed.
+    pub drive: u128,
+    /// Which die of the drive.
+    pub die: u32,
+    /// How many dies the drive has.
+    pub dies: u32,
+    /// What chip it is: the name of its chip file. At most 64 bytes.
+    pub chip: String,
+    /// Its shape.
+    pub shape: Shape,
+}
+
+impl Identity {
+    /// Whether it can be written down.
+    pub(crate) fn check(&self) -> Result<(), MediaError> {
+        let chip = self.chip.len();
+        if chip > CHIP_MAX {
+            return Err(MediaError::Shape { what: "the length of the chip's name", value: chip as u64, expected: "at most 64 bytes" });
+        }
+        if self.die >= self.dies {
+            return Err(MediaError::Shape { what: "the number of a die", value: self.die.into(), expected: "below the number of dies" });
+        }
+        self.shape.check()
+    }
+
+    /// The header's bytes.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_BYTES as usize];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        put(0, MAGIC);
+        put(VERSION_AT, &VERSION.to_le_bytes());
+        put(16, &self.drive.to_le_bytes());
+        let Shape { planes, blocks, pages, page_bytes, spare_bytes } = self.shape;
+        for (index, number) in [self.die, self.dies, planes, blocks, pages, page_bytes, spare_bytes].into_iter().enumerate() {
+            put(32 + 4 * index, &number.to_le_bytes());
+        }
+        put(60, &(self.chip.len() as u32).to_le_bytes());
+        put(CHIP_AT, self.chip.as_bytes());
+        let sum = crc32fast::hash(&bytes[..SUM_AT]);
+        bytes[SUM_AT..].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+
+    /// Takes a header apart. `file` is for messages.
+    pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Identity, MediaError> {
+        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if bytes[..8] != MAGIC[..] {
+            let found = String::from_utf8_lossy(&bytes[..8]).escape_default().to_string();
+            return Err(MediaError::unexpected(file, 0, "a media file, which begins with `WLMEDIA`", format!("`{found}`")));
+        }
+        // Before the checksum: another version may have it elsewhere.
+        let version = number(VERSION_AT);
+        if version != VERSION {
+            return Err(MediaError::Version { file: file.to_owned(), found: version, known: VERSION });
+        }
+        let (sum, found) = (crc32fast::hash(&bytes[..SUM_AT]), number(SUM_AT));
+        if sum != found {
+            return Err(MediaError::unexpected(
+                file,
+                SUM_AT as u64,
+                format!("the header's checksum {sum:#010x}"),
+                format!("{found:#010x}"),
+            ));
+        }
+        let mut drive = [0; 16];
+        drive.copy_from_slice(&bytes[16..32]);
+        let length = number(60) as usize;
+        let chip = bytes[CHIP_AT..CHIP_AT + CHIP_MAX].get(..length).and_then(|name| std::str::from_utf8(name).ok());
+        let Some(chip) = chip else {
+            return Err(MediaError::unexpected(
+                file,
+                CHIP_AT as u64,
+                "a chip's name of at most 64 bytes of UTF-8",
+                format!("{length} other bytes"),
+            ));
+        };
+        let [die, dies, planes, blocks, pages, page_bytes, spare_bytes] = std::array::from_fn(|index| number(32 + 4 * index));
+        let shape = Shape { planes, blocks, pages, page_bytes, spare_bytes };
+        let identity = Identity { drive: u128::from_le_bytes(drive), die, dies, chip: chip.to_owned(), shape };
+        match identity.check() {
+            Err(MediaError::Shape { what, value, expected }) => {
+                Err(MediaError::unexpected(file, 32, format!("{what}: {expected}"), value.to_string()))
+            }
+            other => other.map(|()| identity),
+        }
+    }
+
+    /// Holds what was found against what was expected.
+    pub(crate) fn expect(&self, file: &str, expected: &Identity) -> Result<(), MediaError> {
+        let (mine, theirs) = (self.shape, expected.shape);
+        let numbers = [
+            (32, "die", self.die, expected.die),
+            (36, "number of dies", self.dies, expected.dies),
+            (40, "planes", mine.planes, theirs.planes),
+            (44, "blocks", mine.blocks, theirs.blocks),
+            (48, "pages in a block", mine.pages, theirs.pages),
+            (52, "bytes in a page", mine.page_bytes, theirs.page_bytes),
+            (56, "spare bytes in a page", mine.spare_bytes, theirs.spare_bytes),
+        ];
+        if self.drive != expected.drive {
+            let text = |drive| format!("drive {drive:032x}");
+            return Err(MediaError::unexpected(file, 16, text(expected.drive), text(self.drive)));
+        }
+        if let Some((at, what, found, wanted)) = numbers.into_iter().find(|(_, _, found, wanted)| found != wanted) {
+            return Err(MediaError::unexpected(file, at, format!("{what} {wanted}"), found.to_string()));
+        }
+        if self.chip != expected.chip {
+            return Err(MediaError::unexpected(file, CHIP_AT as u64, format!("chip `{}`", expected.chip), format!("`{}`", self.chip)));
+        }
+        Ok(())
+    }
+}

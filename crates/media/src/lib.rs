@@ -1,0 +1,50 @@
+//! The flash of a drive that keeps its data: one sparse file for each die, laid out as a chip is.
+//!
+//! ```text
+//! header │ block records, twice │ block 0: page 0, page 1, … │ block 1 │ …
+//!                                 └ data ┊ spare ┊ trailer: checksum, epoch, mark, flags
+//! ```
+//!
+//! A [`Die`] can do what a die can: read a page, program the next page of a block, erase a block, keep a few bits beside a page and beside a block. It does
+//! not know what the bytes mean. All that firmware needs to find itself again stands in pages and spare areas; there is no other store.
+//!
+//! A die stands on a [`Backing`]: bytes that are read, written, punched and synced. There are two, [`Disk`] and [`Memory`]; the second one records every
+//! write on a [`Tape`], so that a test can cut the power between any two writes and tear the last. The seam lies below the format on purpose: what is tested on
+//! memory is the same code that runs on files.
+//!
+//! # What survives what
+//!
+//! **The death of the process** (`kill -9`, a panic, an abort). A write that returned is in the kernel's page cache and needs nothing more: it is read back by
+//! whoever opens the file next, and so are writes before it. Only the last write may be half done. [`Durability::Process`], the default, therefore never syncs;
+//! [`Media::sync`] costs nothing.
+//!
+//! **The death of the host** (power, a kernel crash). Writes since the last sync may be there or not, in any combination, in units of a sector of the host's
+//! disk. With [`Durability::Host`], [`Media::sync`] makes what was programmed durable, which is what a flush or FUA of the drive has to call before it is
+//! acknowledged, and [`Media::erase_block`] first syncs every die written since its last sync: else the erase of a block could outrun the copies of what
+//! was in it. No sync per page is needed in either case. A page that was not synced reads as erased, whole, or torn, never as something else.
+//!
+//! # Words
+//!
+//! **Epoch**: how often the block had been erased when the page was programmed. A page of an earlier epoch is a leftover: the erase after it did not reach the
+//! host's disk whole. **Torn**: neither erased nor what was programmed; for a page the checksum says so, for a block the record of its erase.
+
+mod backing;
+mod die;
+mod directory;
+mod error;
+mod header;
+mod media;
+mod memory;
+mod page;
+mod record;
+mod shape;
+mod tape;
+
+pub use backing::{Backing, Disk};
+pub use die::{Block, Condition, Die, PageBuffer, PageState, Place};
+pub use error::MediaError;
+pub use header::{Identity, VERSION};
+pub use media::{Durability, Media};
+pub use memory::Memory;
+pub use shape::Shape;
+pub use tape::{Act, Entry, Replay, Tape, Tear};

@@ -1,0 +1,103 @@
+//! All dies of a drive.
+
+use crate::backing::Backing;
+use crate::die::Die;
+use crate::directory::Lock;
+use crate::error::MediaError;
+use crate::header::Identity;
+use crate::memory::Memory;
+use crate::tape::Tape;
+
+/// What the media are to survive. The head of the crate says what each needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The death of the process, at any instant. Nothing is ever synced.
+    #[default]
+    Process,
+    /// The death of the host, from one [`Media::sync`] to the next.
+    Host,
+}
+
+/// The dies of one drive.
+#[derive(Debug)]
+pub struct Media<B> {
+    dies: Vec<Die<B>>,
+    durability: Durability,
+    /// Held as long as the media are open.
+    _lock: Option<Lock>,
+}
+
+impl Media<Memory> {
+    /// Makes the dies of a drive in memory, and records all that is done to them. `identity` is that of any die.
+    ///
+    /// # Errors
+    /// If the identity cannot be written down.
+    pub fn in_memory(identity: &Identity, durability: Durability, tape: &Tape) -> Result<Media<Memory>, MediaError> {
+        let make = |die| Die::create(Memory::recorded(tape, die as usize), &format!("die {die}"), &Identity { die, ..identity.clone() });
+        let dies = (0..identity.dies).map(make).collect::<Result<_, _>>()?;
+        Ok(Media::new(dies, durability, None))
+    }
+
+    /// Opens dies in memory, such as [`crate::Replay::files`], without recording.
+    ///
+    /// # Errors
+    /// As [`Die::open`].
+    pub fn open_memory(files: &[Memory], expected: Option<&Identity>, durability: Durability) -> Result<Media<Memory>, MediaError> {
+        let open = |(die, file): (usize, &Memory)| {
+            let expected = expected.map(|identity| Identity { die: die as u32, ..identity.clone() });
+            Die::open(file.unrecorded(), &format!("die {die}"), expected.as_ref())
+        };
+        let dies = files.iter().enumerate().map(open).collect::<Result<_, _>>()?;
+        Ok(Media::new(dies, durability, None))
+    }
+}
+
+impl<B: Backing> Media<B> {
+    pub(crate) fn new(dies: Vec<Die<B>>, durability: Durability, lock: Option<Lock>) -> Media<B> {
+        Media { dies, durability, _lock: lock }
+    }
+
+    /// How many dies there are.
+    pub fn dies(&self) -> u32 {
+        self.dies.len() as u32
+    }
+
+    /// A die.
+    ///
+    /// # Panics
+    /// If there is no such die.
+    pub fn die(&self, die: u32) -> &Die<B> {
+        &self.dies[die as usize]
+    }
+
+    /// A die, to be programmed and flagged. Blocks are erased through [`Media::erase_block`].
+    ///
+    /// # Panics
+    /// If there is no such die.
+    pub fn die_mut(&mut self, die: u32) -> &mut Die<B> {
+        &mut self.dies[die as usize]
+    }
+
+    /// Erases a block. Where the host may die, everything that was programmed before becomes durable first: the block may hold the last durable copy of it.
+    ///
+    /// # Errors
+    /// As [`Die::erase_block`] and [`Die::sync`].
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn erase_block(&mut self, die: u32, block: u32) -> Result<(), MediaError> {
+        self.sync()?;
+        self.dies[die as usize].erase_block(block)
+    }
+
+    /// What a flush has to wait for: all that was done survives whatever the media are to survive.
+    ///
+    /// # Errors
+    /// As [`Die::sync`].
+    pub fn sync(&mut self) -> Result<(), MediaError> {
+        match self.durability {
+            Durability::Process => Ok(()),
+            Durability::Host => self.dies.iter_mut().try_for_each(Die::sync),
+        }
+    }
+}

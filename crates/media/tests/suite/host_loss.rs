@@ -1,0 +1,98 @@
+//! If the host dies, and of the writes since the last sync any part is there: is what was synced there, and nothing that was never written?
+
+use std::collections::BTreeMap;
+
+use wordline_media::{Act as Written, Die, Durability, Media, PageState, Place, Replay, Tape, Tear};
+
+use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identity, memory, page, perform, see, see_die};
+
+const DIES: u32 = 2;
+
+fn lose(seed: u64) -> (usize, usize) {
+    let _seed = Seed(seed);
+    let mut draw = dice(seed);
+    let (mut media, tape) = memory(DIES, Durability::Host);
+    let mut twin = erased(DIES);
+    // When each page was programmed, or its block's erase begun, in entries of the tape; and all that ever stood there.
+    let mut programmed: BTreeMap<(u32, Place), (usize, Vec<u8>)> = BTreeMap::new();
+    let mut history: BTreeMap<(u32, Place), Vec<Vec<u8>>> = BTreeMap::new();
+    media.sync().expect("memory");
+    let cut_after = 20 + draw.below(40);
+    for _ in 0..cut_after {
+        let act = draw_act(&mut draw, &twin);
+        if let Act::Erase(die, block) = act {
+            programmed.retain(|&(of, place), _| (of, place.block) != (die, block));
+        }
+        perform(&mut media, act);
+        expect(&mut twin, act);
+        if let Act::Program(die, place, fill) = act {
+            let bytes = bytes_of(&page(&crate::common::SHAPE, fill));
+            programmed.insert((die, place), (tape.len(), bytes.clone()));
+            history.entry((die, place)).or_default().push(bytes);
+        }
+    }
+    let entries = tape.entries();
+    let mut replay = Replay::new(DIES as usize);
+    let last_sync = |file| entries.iter().rposition(|entry| entry.file == file && entry.act == Written::Sync).unwrap_or(0);
+    let synced: Vec<usize> = (0..DIES as usize).map(last_sync).collect();
+    for (index, entry) in entries.iter().enumerate() {
+        let chance = draw.next_u64();
+        if index <= synced[entry.file] || chance.is_multiple_of(3) {
+            replay.apply(entry).expect("memory");
+        } else if chance % 3 == 1 {
+            replay.apply_torn(entry, Tear::Sectors(&|sector| chance >> (2 + sector % 60) & 1 != 0)).expect("memory");
+        }
+    }
+    let media = Media::open_memory(replay.files(), Some(&identity(DIES)), Durability::Host).expect("what remains is a drive");
+    let seen = see(&media);
+    let mut kept = 0;
+    for (&(die, place), (entry, bytes)) in &programmed {
+        if *entry <= synced[die as usize] {
+            let now = &seen[die as usize][place.block as usize].pages[place.page as usize];
+            assert_eq!((now.0, now.1.as_ref()), (PageState::Written, Some(bytes)), "die {die} {place:?} was synced");
+            kept += 1;
+        }
+    }
+    for (die, blocks) in seen.iter().enumerate() {
+        for (block, seen) in blocks.iter().enumerate() {
+            for (page, (state, bytes, _)) in seen.pages.iter().enumerate() {
+                let place = Place { block: block as u32, page: page as u32 };
+                if *state == PageState::Written {
+                    let bytes = bytes.as_ref().expect("written");
+                    assert!(history[&(die as u32, place)].contains(bytes), "die {die} {place:?} holds what was never written there");
+                }
+            }
+        }
+    }
+    (kept, mend_and_cut(&replay, &mut draw))
+}
+
+/// Opens what remained, and cuts that opening at each of its writes. Returns how many it had.
+fn mend_and_cut(replay: &Replay, draw: &mut wordline_units::random::Draw) -> usize {
+    let mut writes = 0;
+    for file in replay.files() {
+        let tape = Tape::new();
+        let whole = see_die(&Die::open(file.record_on(&tape, 0), "die", None).expect("opens"));
+        let entries = tape.entries();
+        for cut in 0..entries.len() {
+            let mut again = Replay::from(std::slice::from_ref(file));
+            entries[..cut].iter().for_each(|entry| again.apply(entry).expect("memory"));
+            again.apply_torn(&entries[cut], Tear::Prefix(draw.below(4000))).expect("memory");
+            let die = Die::open(again.files()[0].unrecorded(), "die", None).expect("opens again");
+            assert_eq!(see_die(&die), whole, "cut in opening");
+        }
+        writes += entries.len();
+    }
+    writes
+}
+
+#[test]
+fn what_was_synced_is_there() {
+    let (mut kept, mut mended) = (0, 0);
+    for seed in 0..400 {
+        let (pages, writes) = lose(seed);
+        kept += pages;
+        mended += writes;
+    }
+    assert!(kept > 1000 && mended > 100, "{kept} pages, {mended} writes of recovery: too little to tell anything");
+}

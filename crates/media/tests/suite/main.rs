@@ -1,0 +1,10 @@
+//! The media from outside: against a twin, cut at every write, rotten, out of space, killed, and in real files.
+
+mod common;
+mod cuts;
+mod faults;
+mod files;
+mod host_loss;
+mod killed;
+mod rot;
+mod twin;
