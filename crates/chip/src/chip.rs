@@ -9,6 +9,7 @@ use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
 use crate::payload::{NoPayload, Payload, Place};
+use crate::place::planes;
 use crate::registers::Registers;
 use crate::spare::{Grain, PADDING, Spare};
 
@@ -183,6 +184,21 @@ impl<P: Payload> Chip<P> {
         debug_assert!(unit < self.grain.units);
         let entry = self.entry(plane, block);
         if page.0 >= entry.next_page { PADDING } else { entry.spare.get(self.grain, u32::from(page.0), unit) }
+    }
+
+    /// Append the spare areas of `pages` pages from `target` on, plane by plane in each page, unit by unit in each plane.
+    #[inline]
+    pub fn spare_of(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
+        let first = u32::from(target.page.0);
+        for page in first..first + pages {
+            for plane in planes(target.planes) {
+                let entry = self.block_at(target, plane);
+                let is_programmed = page < u32::from(entry.next_page);
+                for unit in 0..self.grain.units {
+                    into.push(if is_programmed { entry.spare.get(self.grain, page, unit) } else { PADDING });
+                }
+            }
+        }
     }
 
     /// Erases of a block so far, failed ones included.

@@ -7,7 +7,7 @@ use wordline_units::{Lpn, Nanos, PageId};
 use crate::block::State;
 use crate::chip::{Chip, Held, UNITS_MAX, Work, WorkKind};
 use crate::payload::{Payload, Place};
-use crate::place::{count, planes, shares_block};
+use crate::place::{planes, shares_block};
 use crate::probe::Probe;
 use crate::registers::Registers;
 use crate::rule::{Class, Rule, Span};
@@ -76,6 +76,18 @@ impl<P: Payload> Chip<P> {
         }
     }
 
+    /// Move a program unit from `from` to `to` without the bus, beginning at `now`. A die that programs whole wordlines in one shot collects the pages
+    /// one by one and programs all of them with the last, whose end and status this is.
+    pub fn copy_back(&mut self, from: Target, to: Target, now: Nanos) -> Issued {
+        let mut last = Issued { ready_at: now, status: Status::Good, errors: 0 };
+        for page in 0..self.sheet.pages_per_program() as u16 {
+            let [from, to] = [from, to].map(|target| Target { page: PageId(target.page.0 + page), ..target });
+            let sensed = self.issue(Command::Read { target: from, cache: false }, last.ready_at).ready_at;
+            last = self.issue(Command::CopybackProgram { target: to }, sensed);
+        }
+        last
+    }
+
     /// Carry out a program command at `now`. `spare` names the mapping units of the program unit: page of the wordline by page, in it plane
     /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `data` is the pages in the same order.
     ///
@@ -96,7 +108,7 @@ impl<P: Payload> Chip<P> {
         self.demand(class, command, now);
         let pages = self.sheet.pages_per_program();
         let units = self.grain.units as usize;
-        let expected = (pages * count(target.planes)) as usize * units;
+        let expected = (pages * target.planes.len()) as usize * units;
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
         let (mut index, mut at) = (0, 0);
         for page in u32::from(target.page.0)..u32::from(target.page.0) + pages {

@@ -146,13 +146,6 @@ fn block_of(target: &Target, plane: PlaneId) -> u16 {
     target.blocks[plane.0 as usize % PLANES_MAX]
 }
 
-/// How many planes a set of the die has. By table, because the baseline processor has no instruction that counts bits.
-#[inline]
-pub(crate) fn count(set: PlaneSet) -> u32 {
-    const COUNTS: [u8; 1 << PLANES_MAX] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
-    u32::from(COUNTS[set.0 as usize % COUNTS.len()])
-}
-
 /// The planes of a set, lowest first. It takes as many turns as there are planes, and most commands have one.
 #[inline]
 pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {

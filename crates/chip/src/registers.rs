@@ -7,7 +7,6 @@
 use wordline_flash::{Status, Target};
 use wordline_units::{Bytes, Nanos};
 
-use crate::place::count;
 
 /// What has become of the page in the data register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +64,7 @@ impl Registers {
         self.cache_unread = cache && self.data == Page::Unread;
         self.cache_planes = self.data_planes;
         self.data = Page::Unread;
-        self.data_planes = count(target.planes);
+        self.data_planes = target.planes.len();
         self.data_from = from;
         self.source = Some(target);
         self.source_status = status;

@@ -283,14 +283,23 @@ impl<O: Observer> Drive<O> {
     /// Do everything `core` wants done now.
     pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
         self.converse(now, core);
-        let mut deadline = self.ftls[core as usize].next_deadline();
+        let ftl = &mut self.ftls[core as usize];
+        let deadline = ftl.next_deadline();
+        if deadline.is_some() || ftl.has_notes() {
+            self.wait(now, core, deadline);
+        }
+        self.last = None;
+    }
+
+    /// Note `deadline` of `core` and write down what it has to say.
+    #[inline(never)]
+    fn wait(&mut self, now: Nanos, core: u32, mut deadline: Option<Nanos>) {
         if deadline.is_some_and(|deadline| deadline <= now) {
             // It has passed unseen, as the first does of a core that nothing was asked of; the next may be hidden behind it.
             self.ftls[core as usize].tick(now);
             self.converse(now, core);
             deadline = self.ftls[core as usize].next_deadline();
         }
-        self.last = None;
         while let Some(note) = self.ftls[core as usize].note() {
             let event = match note {
                 Note::Retired(group) => {
@@ -328,10 +337,9 @@ impl<O: Observer> Drive<O> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn emit(&mut self, now: Nanos, event: Event) {
-        self.log.record(now, &event);
-        self.observer.observe(now, &event);
+        write_down(&mut self.log, &mut self.observer, now, event);
     }
 
     fn arrive(&mut self, now: Nanos, request: &HostRequest) {
@@ -504,6 +512,13 @@ impl<O: Observer> Drive<O> {
     pub(crate) fn post_mortem(&self, what: &str) -> String {
         format!("{what}\nseed {}, event {}, now {}; the last events:\n{}", self.config.seed, self.log.count(), self.now(), self.log.tail())
     }
+}
+
+/// Log that `event` happened and show it to the observer.
+#[inline(always)]
+pub(crate) fn write_down<O: Observer>(log: &mut EventLog, observer: &mut O, now: Nanos, event: Event) {
+    log.record(now, &event);
+    observer.observe(now, &event);
 }
 
 fn factory_bad(chip: &Chip, geometry: &wordline_units::Geometry) -> Vec<(u8, u16)> {

@@ -11,15 +11,16 @@ use wordline_chip::{Chip, Issued, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{Command, Feature, Operation, OperationKind, Report, Status, Target};
-use wordline_units::{BlockId, Bytes, Cause, DieId, FlashOp, Lpn, Nanos, PageId, PlaneId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, PageId};
 
-use crate::drive::{Drive, Due, Last};
+use crate::drive::{Drive, Due, Last, write_down};
 
 /// An operation under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     core: u32,
     die: DieId,
+    channel: ChannelId,
     /// The die as its core counts it.
     local: DieId,
     tag: u32,
@@ -44,8 +45,9 @@ pub(crate) struct Flight {
     /// When the page had left the die.
     transferred: Nanos,
     bus: Nanos,
-    /// Waiting for the bus and transfer, and error correction, of tries that failed.
-    channel: Nanos,
+    /// Waiting for the bus and transfer of tries that failed.
+    lost_on_bus: Nanos,
+    /// Error correction of tries that failed.
     decoding: Nanos,
     dram: Nanos,
     core_span: Nanos,
@@ -58,6 +60,7 @@ const NOWHERE: Target = Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], p
 const IDLE: Flight = Flight {
     core: 0,
     die: DieId(0),
+    channel: ChannelId(0),
     local: DieId(0),
     tag: 0,
     cause: Cause::Host,
@@ -74,7 +77,7 @@ const IDLE: Flight = Flight {
     sensed: Nanos::ZERO,
     transferred: Nanos::ZERO,
     bus: Nanos::ZERO,
-    channel: Nanos::ZERO,
+    lost_on_bus: Nanos::ZERO,
     decoding: Nanos::ZERO,
     dram: Nanos::ZERO,
     core_span: Nanos::ZERO,
@@ -83,6 +86,7 @@ const IDLE: Flight = Flight {
 
 impl<O: Observer> Drive<O> {
     /// Carry out what `core` ordered.
+    #[inline(never)]
     pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: Operation) {
         let die = self.wiring.die(core, operation.die);
         match operation.kind {
@@ -96,9 +100,11 @@ impl<O: Observer> Drive<O> {
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
         let slot = self.open_flight();
-        let flight = &mut self.flights[slot as usize];
+        let Drive { flights, chips, wiring, config, .. } = self;
+        let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
         flight.core = core;
         flight.die = die;
+        flight.channel = wiring.channel(die);
         flight.local = operation.die;
         flight.tag = operation.tag;
         flight.cause = operation.cause;
@@ -109,19 +115,16 @@ impl<O: Observer> Drive<O> {
         flight.level = 0;
         flight.errors = 0;
         flight.bus = Nanos::ZERO;
-        flight.channel = Nanos::ZERO;
+        flight.lost_on_bus = Nanos::ZERO;
         flight.decoding = Nanos::ZERO;
         flight.dram = Nanos::ZERO;
         flight.core_span = cost;
         flight.attempt = 0;
-        let overhead = self.config.sheet.timing.bus_overhead;
-        let channel = self.wiring.channel(die);
         match operation.kind {
             OperationKind::Read { target, bytes } => {
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
-                let chip = &mut self.chips[die];
                 // The read before may have left the die at another entry of its retry table.
                 let from = if chip.feature(Feature::ReadLevel) == 0 { start } else { set_read_level(chip, 0, start) };
                 let issued = chip.issue(Command::Read { target, cache: false }, from);
@@ -140,9 +143,9 @@ impl<O: Observer> Drive<O> {
                     (flight.dram, data) = (span, end);
                 }
                 // The page flows out of DRAM through the bus into the die: the bus is held for its own span, and the data is in when both are through.
-                let (span, end) = self.channels[channel.0 as usize].transfer(start, bytes, overhead);
+                let overhead = config.sheet.timing.bus_overhead;
+                let (span, end) = self.channels[flight.channel.index()].transfer(start, bytes, overhead);
                 let loaded = end.max(data);
-                let chip = &mut self.chips[die];
                 chip.transfer(Command::DataIn { bytes }, end - span, loaded);
                 let spare = self.ftls[core as usize].spare(operation.die);
                 let issued = chip.program(Command::Program { target, cache: false }, loaded, spare, &());
@@ -154,22 +157,15 @@ impl<O: Observer> Drive<O> {
             OperationKind::Erase { target } => {
                 flight.op = FlashOp::Erase;
                 flight.target = target;
-                let issued = self.chips[die].issue(Command::Erase { target }, start);
+                let issued = chip.issue(Command::Erase { target }, start);
                 self.work(slot, die, start, issued);
             }
             OperationKind::Copyback { from, to } => {
                 flight.op = FlashOp::Copyback;
                 flight.target = to;
                 flight.source = from;
-                // A one-shot die collects the pages of a wordline one by one and programs all of them with the last.
-                let mut last = Issued { ready_at: start, status: Status::Good, errors: 0 };
-                for page in 0..self.config.sheet.pages_per_program() as u16 {
-                    let at = |target: Target| Target { page: PageId(target.page.0 + page), ..target };
-                    let chip = &mut self.chips[die];
-                    let sensed = chip.issue(Command::Read { target: at(from), cache: false }, last.ready_at).ready_at;
-                    last = chip.issue(Command::CopybackProgram { target: at(to) }, sensed);
-                }
-                self.work(slot, die, start, last);
+                let issued = chip.copy_back(from, to, start);
+                self.work(slot, die, start, issued);
             }
             OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
         }
@@ -186,48 +182,50 @@ impl<O: Observer> Drive<O> {
     }
 
     /// The page is in the register: it takes its turn on the bus.
+    #[inline]
     pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
-        let flight = &mut self.flights[slot as usize];
+        let Drive { flights, chips, channels, config, calendar, .. } = self;
+        let flight = &mut flights[slot as usize];
         let bytes = flight.bytes;
-        let channel = self.wiring.channel(flight.die);
-        let (span, end) = self.channels[channel.0 as usize].transfer(now, bytes, self.config.sheet.timing.bus_overhead);
+        let (span, end) = channels[flight.channel.index()].transfer(now, bytes, config.sheet.timing.bus_overhead);
         flight.bus += span;
         flight.transferred = end;
-        self.chips[flight.die].transfer(Command::DataOut { bytes }, end - span, end);
-        self.calendar.enter(end, Due::Transferred { flight: slot });
+        chips[flight.die].transfer(Command::DataOut { bytes }, end - span, end);
+        calendar.enter(end, Due::Transferred { flight: slot });
     }
 
     /// The page has left the die, which is free again; its data goes on through error correction into DRAM.
+    #[inline]
     pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
-        let flight = &mut self.flights[slot as usize];
+        let Drive { flights, ecc, ecc_rate, config, calendar, dram, ftls, read_levels, .. } = self;
+        let flight = &mut flights[slot as usize];
         let bytes = flight.bytes;
-        let channel = self.wiring.channel(flight.die).0 as usize;
         let mut end = now;
-        if let Some(rate) = self.ecc_rate {
-            end = self.ecc[channel].occupy(now, rate.span(bytes));
+        if let Some(rate) = ecc_rate {
+            end = ecc[flight.channel.index()].occupy(now, rate.span(bytes));
         }
-        end += self.config.ecc.latency;
-        if flight.status == Status::Uncorrectable && flight.level + 1 < self.read_levels {
-            return self.calendar.enter(end, Due::Retry { flight: slot });
+        end += config.ecc.latency;
+        if flight.status == Status::Uncorrectable && flight.level + 1 < *read_levels {
+            return calendar.enter(end, Due::Retry { flight: slot });
         }
-        if let Some(dram) = &mut self.dram {
+        if let Some(dram) = dram {
             let (span, through) = dram.transfer(now, bytes, Nanos::ZERO);
             flight.dram = span;
             end = end.max(through);
         }
-        let (core, local) = (flight.core, flight.local);
-        self.ftls[core as usize].die_ready(local);
+        let core = flight.core;
+        ftls[core as usize].die_ready(flight.local);
         if end == now {
             return self.read_done(now, slot);
         }
-        self.calendar.enter(end, Due::Read { flight: slot });
+        calendar.enter(end, Due::Read { flight: slot });
         self.pump(now, core);
     }
 
     /// Error correction failed: sense once more, one entry further down the vendor's table. The die was kept for it.
     pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
-        flight.channel += flight.transferred - flight.sensed;
+        flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
         flight.level += 1;
         let chip = &mut self.chips[flight.die];
@@ -241,100 +239,68 @@ impl<O: Observer> Drive<O> {
     }
 
     /// The data is there: the firmware hears of it.
+    #[inline]
     pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
-        let flight = self.flights[slot as usize];
-        self.idle_flights.push(slot);
-        self.last = Some(Last {
+        let Drive { flights, chips, spare, last, .. } = self;
+        let flight = &flights[slot as usize];
+        *last = Some(Last {
             array: flight.array,
-            channel: flight.channel + (flight.transferred - flight.sensed),
+            channel: flight.lost_on_bus + (flight.transferred - flight.sensed),
             ecc: flight.decoding + (now - flight.transferred),
         });
-        self.finish(now, &flight);
-        let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
         // The firmware looks at spare areas only when it moves data; a host read need not fetch them.
         if !matches!(flight.cause, Cause::Host | Cause::Fill) {
-            self.spare_of(flight.die, &flight.target, 1, &mut spare);
+            chips[flight.die].spare_of(&flight.target, 1, spare);
         }
-        self.report(now, &flight, &spare);
-        self.spare = spare;
+        self.close_flight(now, slot);
     }
 
     /// A program, an erase or a copyback has ended.
+    #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u32) {
-        let flight = self.flights[slot as usize];
+        let Drive { flights, chips, spare, last, working, ftls, config, .. } = self;
+        let flight = &flights[slot as usize];
         if flight.attempt != attempt {
             return;
         }
-        self.idle_flights.push(slot);
-        self.working[flight.die] = u32::MAX;
-        self.last = Some(Last {
+        working[flight.die] = u32::MAX;
+        *last = Some(Last {
             array: flight.array,
             channel: flight.transferred.saturating_sub(flight.issued + flight.core_span),
             ecc: Nanos::ZERO,
         });
-        let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
         if flight.op == FlashOp::Copyback {
-            self.spare_of(flight.die, &flight.source, self.config.sheet.pages_per_program(), &mut spare);
+            chips[flight.die].spare_of(&flight.source, config.sheet.pages_per_program(), spare);
         }
-        self.finish(now, &flight);
-        self.ftls[flight.core as usize].suspend_refused(flight.local);
-        self.ftls[flight.core as usize].die_ready(flight.local);
-        self.report(now, &flight, &spare);
-        self.spare = spare;
+        let ftl = &mut ftls[flight.core as usize];
+        ftl.suspend_refused(flight.local);
+        ftl.die_ready(flight.local);
+        self.close_flight(now, slot);
     }
 
-    fn report(&mut self, now: Nanos, flight: &Flight, spare: &[Lpn]) {
-        let report = Report {
-            tag: flight.tag,
-            die: flight.local,
-            status: flight.status,
-            corrected_bits: flight.errors,
-            retries: flight.level,
-            array: flight.array,
-        };
-        let ftl = &mut self.ftls[flight.core as usize];
-        ftl.report(now, &report, spare);
-        let units = ftl.take_invalidated();
-        if units > 0 {
-            self.emit(now, Event::Invalidated { die: flight.die, units });
-        }
-        self.pump(now, flight.core);
-    }
-
-    /// The spare areas of `pages` pages from `target`, plane by plane in each page, unit by unit in each plane.
-    pub(crate) fn spare_of(&self, die: DieId, target: &Target, pages: u32, spare: &mut Vec<Lpn>) {
-        let units = self.ftls[0].layout().units_per_page;
-        for page in 0..pages {
-            let page = PageId(target.page.0 + page as u16);
-            for plane in target.planes.iter() {
-                for unit in 0..units {
-                    spare.push(self.chips[die].spare(plane, target.block(plane), page, unit));
-                }
-            }
-        }
-    }
-
-    /// Write down the end of `flight`.
-    #[inline]
-    fn finish(&mut self, now: Nanos, flight: &Flight) {
-        let Flight { op, target, .. } = *flight;
-        let ftl = &self.ftls[flight.core as usize];
-        let (pages, [host_units, moved_units, padding_units]) = match op {
+    /// Write down the end of the operation in `slot`, whose spare areas are in hand, and report it.
+    fn close_flight(&mut self, now: Nanos, slot: u32) {
+        let Drive { flights, idle_flights, ftls, spare, log, observer, wiring, config, .. } = self;
+        idle_flights.push(slot);
+        let flight = &flights[slot as usize];
+        let core = flight.core;
+        let ftl = &mut ftls[core as usize];
+        let target = &flight.target;
+        let (pages, [host_units, moved_units, padding_units]) = match flight.op {
             FlashOp::Read | FlashOp::Erase => (1, [0; 3]),
-            FlashOp::Program => (self.config.sheet.pages_per_program(), ftl.carried(flight.local)),
-            FlashOp::Copyback => (self.config.sheet.pages_per_program(), [0, ftl.layout().units_per_program as u16, 0]),
+            FlashOp::Program => (config.sheet.pages_per_program(), ftl.carried(flight.local)),
+            FlashOp::Copyback => (config.sheet.pages_per_program(), [0, ftl.layout().units_per_program as u16, 0]),
         };
-        let pages = pages * target.planes.len();
-        let event = FlashEvent {
+        let event = Event::Flash(FlashEvent {
             die: flight.die,
-            channel: self.wiring.channel(flight.die),
-            op,
+            channel: flight.channel,
+            op: flight.op,
             cause: flight.cause,
-            block: target.planes.iter().next().map_or(BlockId(0), |plane: PlaneId| target.block(plane)),
+            block: target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane)),
             page: target.page,
-            pages: pages as u16,
+            pages: (pages * target.planes.len()) as u16,
             host_units,
             moved_units,
             padding_units,
@@ -346,9 +312,23 @@ impl<O: Observer> Drive<O> {
             ok: flight.status == Status::Good,
             retries: flight.level as u8,
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
-        };
+        });
         self.operations += 1;
-        self.emit(now, Event::Flash(event));
+        write_down(log, observer, now, event);
+        let report = Report {
+            tag: flight.tag,
+            die: flight.local,
+            status: flight.status,
+            corrected_bits: flight.errors,
+            retries: flight.level,
+            array: flight.array,
+        };
+        ftl.report(now, &report, spare);
+        let units = ftl.take_invalidated();
+        if units > 0 {
+            write_down(log, observer, now, Event::Invalidated { die: wiring.die(core, report.die), units });
+        }
+        self.pump(now, core);
     }
 
     /// Suspend what `slot` does, as soon as the die lets itself be suspended.

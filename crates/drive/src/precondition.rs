@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use wordline_engine::Observer;
 use wordline_flash::{Command, Operation, OperationKind, Report, Status};
 use wordline_ftl::{Ftl, Request};
-use wordline_units::{HostOp, HostRequest, Nanos, PageId};
+use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
 
@@ -161,19 +161,7 @@ impl<O: Observer> Drive<O> {
                 aged.erases += 1;
                 chip.issue(Command::Erase { target }, at).status
             }
-            OperationKind::Copyback { from, to } => {
-                let pages = self.config.sheet.pages_per_program() as u16;
-                let mut at = at;
-                let mut status = Status::Good;
-                // The die collects the pages of a wordline and programs them with the last.
-                for page in 0..pages {
-                    let [from, to] = [from, to].map(|target| wordline_flash::Target { page: PageId(target.page.0 + page), ..target });
-                    at = chip.issue(Command::Read { target: from, cache: false }, at).ready_at;
-                    let issued = chip.issue(Command::CopybackProgram { target: to }, at);
-                    (at, status) = (issued.ready_at, issued.status);
-                }
-                status
-            }
+            OperationKind::Copyback { from, to } => chip.copy_back(from, to, at).status,
             OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
         }
     }
@@ -185,9 +173,9 @@ impl<O: Observer> Drive<O> {
         let die = self.wiring.die(core, operation.die);
         let ftl = &self.ftls[core as usize];
         match operation.kind {
-            OperationKind::Read { target, .. } => self.spare_of(die, &target, 1, &mut spare),
+            OperationKind::Read { target, .. } => self.chips[die].spare_of(&target, 1, &mut spare),
             OperationKind::Copyback { from, .. } => {
-                self.spare_of(die, &from, self.config.sheet.pages_per_program(), &mut spare);
+                self.chips[die].spare_of(&from, self.config.sheet.pages_per_program(), &mut spare);
                 aged.moved_units += u64::from(ftl.layout().units_per_program);
             }
             OperationKind::Program { .. } => {

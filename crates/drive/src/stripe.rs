@@ -43,8 +43,11 @@ impl Stripe {
 #[derive(Clone, Debug)]
 pub(crate) struct Wiring {
     homes: Vec<(u32, DieId)>,
-    dies: Vec<Vec<DieId>>,
-    channels: u32,
+    /// The dies of each core, core after core.
+    dies: Vec<DieId>,
+    dies_per_core: u32,
+    /// By die: a table, because a division costs more than a look at it.
+    channels: Vec<ChannelId>,
 }
 
 impl Wiring {
@@ -53,21 +56,23 @@ impl Wiring {
     pub(crate) fn new(geometry: &Geometry, cores: u32) -> Wiring {
         let (channels, dies) = (geometry.channels, geometry.dies());
         assert!(dies.is_multiple_of(cores), "{dies} dies cannot be dealt out to {cores} cores");
-        let mut table = vec![Vec::new(); cores as usize];
+        let dies_per_core = dies / cores;
+        let mut table = Vec::with_capacity(dies as usize);
         let mut homes = vec![(0, DieId(0)); dies as usize];
-        for (core, owned) in table.iter_mut().enumerate() {
-            for local in 0..dies / cores {
+        for core in 0..cores {
+            for local in 0..dies_per_core {
                 let die = if channels.is_multiple_of(cores) {
                     let each = channels / cores;
-                    local / each * channels + core as u32 * each + local % each
+                    local / each * channels + core * each + local % each
                 } else {
-                    local * cores + core as u32
+                    local * cores + core
                 };
-                homes[die as usize] = (core as u32, DieId(local as u16));
-                owned.push(DieId(die as u16));
+                homes[die as usize] = (core, DieId(local as u16));
+                table.push(DieId(die as u16));
             }
         }
-        Wiring { homes, dies: table, channels }
+        let channels = (0..dies).map(|die| ChannelId((die % channels) as u16)).collect();
+        Wiring { homes, dies: table, dies_per_core, channels }
     }
 
     /// The core that owns `die`, and the die's number there.
@@ -78,13 +83,13 @@ impl Wiring {
     /// The die that is `local` of `core`.
     #[inline]
     pub(crate) fn die(&self, core: u32, local: DieId) -> DieId {
-        self.dies[core as usize][local.index()]
+        self.dies[(core * self.dies_per_core) as usize + local.index()]
     }
 
     /// The channel of `die`.
     #[inline]
     pub(crate) fn channel(&self, die: DieId) -> ChannelId {
-        ChannelId((u32::from(die.0) % self.channels) as u16)
+        self.channels[die.index()]
     }
 }
 

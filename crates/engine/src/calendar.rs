@@ -22,7 +22,6 @@ const NIL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Node<E> {
     at: Nanos,
-    order: u64,
     next: u32,
     event: E,
 }
@@ -61,31 +60,39 @@ impl<E> Ord for Far<E> {
 }
 
 /// Pending events of kind `E`, soonest first.
+///
+/// An event moves from the heap to the wheel as soon as the present is near enough, so before any other can be entered into its bucket: within a bucket,
+/// the place in the list is the order of entry, and the wheel need not remember it.
 #[derive(Clone, Debug)]
 pub struct Calendar<E> {
     now: Nanos,
-    entered: u64,
-    near: usize,
+    /// The first bucket, counted from the beginning of time, that is too far for the wheel.
+    horizon: u64,
+    /// The bucket of the soonest event in the heap.
+    far_from: u64,
     summary: u64,
     words: [u64; WORDS],
-    buckets: Box<[Bucket]>,
+    buckets: Box<[Bucket; BUCKETS]>,
     nodes: Vec<Node<E>>,
     unused: u32,
     far: BinaryHeap<Reverse<Far<E>>>,
+    /// Events that went through the heap.
+    deferred: u64,
 }
 
 impl<E: Copy> Default for Calendar<E> {
     fn default() -> Self {
         Calendar {
             now: Nanos::ZERO,
-            entered: 0,
-            near: 0,
+            horizon: BUCKETS as u64,
+            far_from: u64::MAX,
             summary: 0,
             words: [0; WORDS],
-            buckets: vec![Bucket { head: NIL, tail: NIL }; BUCKETS].into_boxed_slice(),
+            buckets: Box::new([Bucket { head: NIL, tail: NIL }; BUCKETS]),
             nodes: Vec::new(),
             unused: NIL,
             far: BinaryHeap::new(),
+            deferred: 0,
         }
     }
 }
@@ -97,120 +104,123 @@ impl<E: Copy> Calendar<E> {
         self.now
     }
 
-    /// How many events are pending.
+    /// How many events are pending. Walks the wheel's unused places: for tests and post-mortems.
     pub fn len(&self) -> usize {
-        self.near + self.far.len()
+        let unused = std::iter::successors(Some(self.unused), |&slot| self.nodes.get(slot as usize).map(|node| node.next));
+        self.nodes.len() + 1 - unused.count() + self.far.len()
     }
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.summary == 0 && self.far.is_empty()
     }
 
     /// Enter `event` for instant `at`, which must not be in the past.
     #[inline]
     pub fn enter(&mut self, at: Nanos, event: E) {
         assert!(at >= self.now, "an event for {at:?} entered at {:?}", self.now);
-        let order = self.entered;
-        self.entered += 1;
-        if (at.0 >> BUCKET_BITS) - (self.now.0 >> BUCKET_BITS) >= BUCKETS as u64 {
-            self.far.push(Reverse(Far { at, order, event }));
-            return;
+        let bucket = at.0 >> BUCKET_BITS;
+        if bucket >= self.horizon {
+            return self.defer(at, event);
         }
-        let slot = self.store(Node { at, order, next: NIL, event });
-        let index = (at.0 >> BUCKET_BITS) as usize % BUCKETS;
-        let bucket = self.buckets[index];
-        self.near += 1;
-        if bucket.head == NIL {
-            self.buckets[index] = Bucket { head: slot, tail: slot };
-            self.words[index / 64] |= 1 << (index % 64);
-            self.summary |= 1 << (index / 64);
-        } else if self.nodes[bucket.tail as usize].at <= at {
-            self.nodes[bucket.tail as usize].next = slot;
-            self.buckets[index].tail = slot;
-        } else {
-            self.insert(index, slot);
-        }
+        self.insert(at, event);
     }
 
     /// The instant of the next event.
     #[inline]
     pub fn next_at(&self) -> Option<Nanos> {
-        let near = self.first_bucket().map(|index| self.nodes[self.buckets[index].head as usize].at);
-        let far = self.far.peek().map(|Reverse(far)| far.at);
-        match (near, far) {
-            (Some(near), Some(far)) => Some(near.min(far)),
-            (near, far) => near.or(far),
+        // What is in the heap is later than all that is in the wheel.
+        match self.first_bucket() {
+            Some(index) => Some(self.nodes[self.buckets[index].head as usize].at),
+            None => self.far.peek().map(|Reverse(far)| far.at),
         }
     }
 
     /// Take the next event and move the present to its instant.
     #[inline]
     pub fn pop(&mut self) -> Option<(Nanos, E)> {
-        let index = self.first_bucket();
-        if let Some(Reverse(far)) = self.far.peek() {
-            let sooner = index.is_none_or(|index| {
-                let head = &self.nodes[self.buckets[index].head as usize];
-                (far.at, far.order) < (head.at, head.order)
-            });
-            if sooner {
-                let Reverse(far) = self.far.pop().expect("peeked");
-                self.now = far.at;
-                return Some((far.at, far.event));
-            }
-        }
-        let index = index?;
-        let slot = self.buckets[index].head;
-        let node = self.nodes[slot as usize];
-        self.buckets[index].head = node.next;
-        if node.next == NIL {
-            self.buckets[index].tail = NIL;
-            self.words[index / 64] &= !(1 << (index % 64));
-            if self.words[index / 64] == 0 {
+        let index = match self.first_bucket() {
+            Some(index) => index,
+            None => self.leap()?,
+        };
+        let bucket = &mut self.buckets[index];
+        let slot = bucket.head;
+        let node = &mut self.nodes[slot as usize];
+        let (at, event) = (node.at, node.event);
+        bucket.head = node.next;
+        node.next = self.unused;
+        self.unused = slot;
+        if bucket.head == NIL {
+            let word = &mut self.words[index / 64];
+            *word &= !(1 << (index % 64));
+            if *word == 0 {
                 self.summary &= !(1 << (index / 64));
             }
         }
-        self.nodes[slot as usize].next = self.unused;
-        self.unused = slot;
-        self.near -= 1;
-        self.now = node.at;
-        Some((node.at, node.event))
+        self.now = at;
+        self.horizon = (at.0 >> BUCKET_BITS) + BUCKETS as u64;
+        if self.far_from < self.horizon {
+            self.draw_near();
+        }
+        Some((at, event))
     }
 
     /// The first bucket at or after the present one that holds an event. Nothing pending lies before the present, so a bucket behind it belongs
     /// to the wheel's next turn.
     #[inline]
     fn first_bucket(&self) -> Option<usize> {
-        if self.near == 0 {
-            return None;
-        }
         let start = (self.now.0 >> BUCKET_BITS) as usize % BUCKETS;
         let word = start / 64;
         let here = self.words[word] & (!0 << (start % 64));
         if here != 0 {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
-        let rotated = if word == 63 { self.summary } else { self.summary.rotate_right(word as u32 + 1) };
-        debug_assert_ne!(rotated, 0, "near events without a marked bucket");
+        if self.summary == 0 {
+            return None;
+        }
+        let rotated = self.summary.rotate_right((word as u32 + 1) % 64);
         let found = (word + 1 + rotated.trailing_zeros() as usize) % WORDS;
         Some(found * 64 + self.words[found].trailing_zeros() as usize)
     }
 
     #[inline]
-    fn store(&mut self, node: Node<E>) -> u32 {
-        if self.unused == NIL {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
+    fn insert(&mut self, at: Nanos, event: E) {
+        let slot = self.unused;
+        match self.nodes.get_mut(slot as usize) {
+            Some(node) => {
+                self.unused = node.next;
+                *node = Node { at, next: NIL, event };
+            }
+            None => return self.grow(at, event),
+        }
+        let index = (at.0 >> BUCKET_BITS) as usize % BUCKETS;
+        let bucket = &mut self.buckets[index];
+        if bucket.head == NIL {
+            *bucket = Bucket { head: slot, tail: slot };
+            self.words[index / 64] |= 1 << (index % 64);
+            self.summary |= 1 << (index / 64);
+            return;
+        }
+        let last = &mut self.nodes[bucket.tail as usize];
+        if last.at <= at {
+            last.next = slot;
+            bucket.tail = slot;
         } else {
-            let slot = self.unused;
-            self.unused = self.nodes[slot as usize].next;
-            self.nodes[slot as usize] = node;
-            slot
+            self.insert_before_last(index, slot);
         }
     }
 
-    /// Put `slot` where it belongs in a bucket whose tail is later than it.
-    fn insert(&mut self, index: usize, slot: u32) {
+    /// Room for one more, which is then put in.
+    #[cold]
+    fn grow(&mut self, at: Nanos, event: E) {
+        self.unused = self.nodes.len() as u32;
+        self.nodes.push(Node { at, next: NIL, event });
+        self.insert(at, event);
+    }
+
+    /// Put `slot` where it belongs in a bucket whose last event is later.
+    #[cold]
+    fn insert_before_last(&mut self, index: usize, slot: u32) {
         let at = self.nodes[slot as usize].at;
         let mut before = NIL;
         let mut after = self.buckets[index].head;
@@ -224,6 +234,36 @@ impl<E: Copy> Calendar<E> {
         } else {
             self.nodes[before as usize].next = slot;
         }
+    }
+
+    #[cold]
+    fn defer(&mut self, at: Nanos, event: E) {
+        self.far_from = self.far_from.min(at.0 >> BUCKET_BITS);
+        self.far.push(Reverse(Far { at, order: self.deferred, event }));
+        self.deferred += 1;
+    }
+
+    /// Move what the wheel now reaches from the heap into it.
+    #[cold]
+    fn draw_near(&mut self) {
+        while let Some(Reverse(far)) = self.far.peek() {
+            self.far_from = far.at.0 >> BUCKET_BITS;
+            if self.far_from >= self.horizon {
+                return;
+            }
+            let Reverse(far) = self.far.pop().expect("peeked");
+            self.insert(far.at, far.event);
+        }
+        self.far_from = u64::MAX;
+    }
+
+    /// The wheel is empty: go on where the heap begins, if it holds anything.
+    #[cold]
+    fn leap(&mut self) -> Option<usize> {
+        self.now = self.far.peek().map(|Reverse(far)| far.at)?;
+        self.horizon = (self.now.0 >> BUCKET_BITS) + BUCKETS as u64;
+        self.draw_near();
+        self.first_bucket()
     }
 }
 

@@ -22,8 +22,8 @@ impl Default for EventLog {
 }
 
 impl EventLog {
-    /// Write down that `event` happened at `at`.
-    #[inline]
+    /// Write down that `event` happened at `at`. Always inlined: where it is called, the kind of event is known.
+    #[inline(always)]
     pub fn record(&mut self, at: Nanos, event: &Event) {
         self.last[(self.count % KEPT as u64) as usize] = Some((at, *event));
         self.count += 1;
@@ -51,13 +51,13 @@ impl EventLog {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product as u64) ^ (product >> 64) as u64
 }
 
-#[inline]
+#[inline(always)]
 fn digest(event: &Event) -> [u64; 3] {
     match *event {
         Event::Arrived { request, op, priority, sectors } => {

@@ -20,14 +20,22 @@ impl PlaneSet {
         PlaneSet(1 << plane.0)
     }
 
-    /// How many planes it has.
+    /// How many planes it has. By table, because the baseline processor has no instruction that counts bits.
+    #[inline]
     pub const fn len(self) -> u32 {
-        self.0.count_ones()
+        const COUNTS: [u8; 1 << PLANES_MAX] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+        COUNTS[self.0 as usize % COUNTS.len()] as u32
     }
 
     /// Whether it has none.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// The lowest plane, if there is one.
+    #[inline]
+    pub const fn first_plane(self) -> Option<PlaneId> {
+        if self.0 == 0 { None } else { Some(PlaneId(self.0.trailing_zeros() as u8)) }
     }
 
     /// The planes, lowest first.

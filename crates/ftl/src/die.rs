@@ -95,7 +95,10 @@ pub(crate) struct Die {
     pub(crate) wanted: VecDeque<(Group, Cause, u32)>,
     /// Victims to reclaim beyond what space demands.
     pub(crate) extra: u32,
+    /// The units of the program that the die is doing.
     pub(crate) batch: Vec<Entry>,
+    /// How many of them are of the host, moved, padding.
+    pub(crate) carried: [u16; 3],
     pub(crate) spare: Vec<wordline_units::Lpn>,
     /// Nothing could be reclaimed when it was last tried.
     pub(crate) starved: bool,
@@ -123,6 +126,7 @@ impl Die {
             wanted: VecDeque::new(),
             extra: 0,
             batch: Vec::new(),
+            carried: [0; 3],
             spare: Vec::new(),
             starved: false,
             spares,
@@ -130,16 +134,24 @@ impl Die {
         }
     }
 
-    /// Units of the present program by origin: host, moved, padding.
-    pub(crate) fn carried(&self) -> [u16; 3] {
-        let mut counts = [0; 3];
-        for entry in &self.batch {
-            counts[match entry {
-                Entry::Host { .. } => 0,
-                Entry::Moved(_) => 1,
-                Entry::Padding => 2,
-            }] += 1;
-        }
-        counts
+    /// Begin to gather the units of a program.
+    #[inline]
+    pub(crate) fn begin_batch(&mut self) {
+        self.batch.clear();
+        self.spare.clear();
+        self.carried = [0; 3];
+    }
+
+    /// Put a unit into the program that is being gathered.
+    #[inline]
+    pub(crate) fn push_entry(&mut self, entry: Entry, lpn: u32) {
+        let origin = match entry {
+            Entry::Host { .. } => 0,
+            Entry::Moved(_) => 1,
+            Entry::Padding => 2,
+        };
+        self.carried[origin] += 1;
+        self.batch.push(entry);
+        self.spare.push(wordline_units::Lpn(lpn));
     }
 }

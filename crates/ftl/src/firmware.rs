@@ -160,6 +160,7 @@ impl Ftl {
     }
 
     /// `die` can take an operation.
+    #[inline]
     pub fn die_ready(&mut self, die: DieId) {
         let state = &mut self.dies[die];
         state.activity = match state.activity {
@@ -171,6 +172,7 @@ impl Ftl {
     }
 
     /// The program or erase of `die` ended before the suspend took hold, or cannot be suspended now.
+    #[inline]
     pub fn suspend_refused(&mut self, die: DieId) {
         if let Activity::Suspending(cause) = self.dies[die].activity {
             self.dies[die].activity = Activity::Working(cause);
@@ -178,7 +180,16 @@ impl Ftl {
     }
 
     /// The next operation to be issued at `now`, if any.
+    #[inline]
     pub fn speak(&mut self, now: Nanos) -> Option<Operation> {
+        // Asked after every event, and most leave all dies at work and nothing to say.
+        if self.ready.is_empty() && self.idle.is_empty() && self.suspends.is_empty() && self.under_way > 0 {
+            return None;
+        }
+        self.find_word(now)
+    }
+
+    fn find_word(&mut self, now: Nanos) -> Option<Operation> {
         if let Some(die) = self.suspends.pop() {
             return Some(Operation {
                 tag: u32::MAX,
@@ -206,16 +217,19 @@ impl Ftl {
     }
 
     /// The spare area of the program that `die` has just been ordered to do.
+    #[inline]
     pub fn spare(&self, die: DieId) -> &[Lpn] {
         &self.dies[die].spare
     }
 
     /// Units of the program that `die` is doing, by origin: host, moved, padding.
+    #[inline]
     pub fn carried(&self, die: DieId) -> [u16; 3] {
-        self.dies[die].carried()
+        self.dies[die].carried
     }
 
     /// The next host request that is done.
+    #[inline]
     pub fn acknowledge(&mut self) -> Option<Acknowledgement> {
         self.done.pop_front()
     }
@@ -226,15 +240,28 @@ impl Ftl {
         std::mem::take(&mut self.invalidated)
     }
 
+    /// Whether there is something to be written down.
+    #[inline]
+    pub fn has_notes(&self) -> bool {
+        !self.notes.is_empty()
+    }
+
     /// The next thing to be written down.
+    #[inline]
     pub fn note(&mut self) -> Option<Note> {
         self.notes.pop_front()
     }
 
     /// When [`Ftl::tick`] should be called, if nothing else happens before.
+    #[inline]
     pub fn next_deadline(&self) -> Option<Nanos> {
+        // Only idle dies wait for anything.
+        if self.idle.is_empty() { None } else { self.deadline_of_idle() }
+    }
+
+    fn deadline_of_idle(&self) -> Option<Nanos> {
         let linger = match (self.config.schedule.linger, self.buffer.oldest_complete()) {
-            (Some(linger), Some(entered)) if !self.idle.is_empty() => Some(entered + linger),
+            (Some(linger), Some(entered)) => Some(entered + linger),
             _ => None,
         };
         // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
@@ -279,10 +306,14 @@ impl Ftl {
     }
 
     /// Let the techniques learn `news` and gather what they want done.
+    #[inline]
     pub(crate) fn spread(&mut self, news: News) {
-        if self.techniques.is_empty() {
-            return;
+        if !self.techniques.is_empty() {
+            self.spread_to_all(news);
         }
+    }
+
+    fn spread_to_all(&mut self, news: News) {
         for technique in &mut self.techniques {
             technique.learn(&news);
         }

@@ -31,6 +31,7 @@ impl IdleDies {
         idle
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -141,6 +141,12 @@ impl Layout {
         addr.0 & ((1 << self.shift) - 1)
     }
 
+    /// The offset of the first unit of the page that holds `offset`.
+    #[inline]
+    pub fn page_start(&self, offset: u32) -> u32 {
+        offset - split(offset, self.units_per_page).1
+    }
+
     /// The place of `offset`.
     #[inline]
     pub fn place(&self, offset: u32) -> Place {

@@ -88,7 +88,7 @@ impl Ftl {
                 self.wake_for_erase(report.die, group);
             }
             Purpose::Move { units } => {
-                let first = offset - offset % self.layout.units_per_page;
+                let first = self.layout.page_start(offset);
                 let mut left = units;
                 while left != 0 {
                     let unit = left.trailing_zeros();
@@ -117,8 +117,15 @@ impl Ftl {
         if report.status == Status::Good {
             let mut valid = 0;
             let per_page = self.layout.units_per_page;
-            for (page, entries) in batch.chunks_exact(per_page as usize).enumerate() {
-                valid += self.land_page(entries, self.layout.unit(group, first + page as u32 * per_page));
+            if per_page == 1 {
+                for (unit, &entry) in batch.iter().enumerate() {
+                    let (lpn, is_host) = self.landed(entry);
+                    valid += self.land_unit(lpn, self.layout.unit(group, first + unit as u32), is_host);
+                }
+            } else {
+                for (page, entries) in batch.chunks_exact(per_page as usize).enumerate() {
+                    valid += self.land_page(entries, self.layout.unit(group, first + page as u32 * per_page));
+                }
             }
             self.groups.add_valid(group, valid);
             if program + 1 == self.layout.programs {
@@ -140,32 +147,35 @@ impl Ftl {
         self.dies[report.die].batch = batch;
     }
 
+    /// The unit of `entry` is on flash: the logical unit that lies there now, or none, and whether the data is the host's.
+    #[inline]
+    fn landed(&mut self, entry: Entry) -> (u32, bool) {
+        match entry {
+            Entry::Host { slot } => match self.buffer.landed(slot) {
+                Landing::Commit(lpn) => (lpn, true),
+                Landing::Discard => {
+                    self.invalidated += 1;
+                    (u32::MAX, true)
+                }
+            },
+            // The host may have overwritten it while it moved.
+            Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => (lpn, false),
+            Entry::Moved(_) | Entry::Padding => (u32::MAX, false),
+        }
+    }
+
     /// The units of one page are on flash, from `addr` on; returns how many of them are valid.
     fn land_page(&mut self, entries: &[Entry], addr: UnitAddr) -> u32 {
         let mut run = std::mem::take(&mut self.run);
         run.clear();
         let mut is_host = false;
-        for entry in entries {
-            let lpn = match *entry {
-                Entry::Host { slot } => {
-                    is_host = true;
-                    match self.buffer.landed(slot) {
-                        Landing::Commit(lpn) => lpn,
-                        Landing::Discard => {
-                            self.invalidated += 1;
-                            u32::MAX
-                        }
-                    }
-                }
-                // The host may have overwritten it while it moved.
-                Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => lpn,
-                Entry::Moved(_) | Entry::Padding => u32::MAX,
-            };
+        for &entry in entries {
+            let (lpn, by_host) = self.landed(entry);
+            is_host |= by_host;
             run.push(lpn);
         }
         let per_page = self.layout.units_per_page;
-        let is_whole = per_page > 1
-            && run[0] != u32::MAX
+        let is_whole = run[0] != u32::MAX
             && run[0].is_multiple_of(per_page)
             && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
         let valid = if is_whole { self.land_run(run[0], addr, is_host) } else { self.land_units(&run, addr, is_host) };
@@ -190,18 +200,19 @@ impl Ftl {
     }
 
     fn land_units(&mut self, lpns: &[u32], addr: UnitAddr, is_host: bool) -> u32 {
-        let mut valid = 0;
-        for (unit, &lpn) in lpns.iter().enumerate() {
-            let addr = UnitAddr(addr.0 + unit as u32);
-            if lpn == u32::MAX {
-                self.groups.add_stale(addr);
-                continue;
-            }
-            let had_data = self.repoint(lpn, addr);
-            self.invalidated += u32::from(is_host && had_data);
-            valid += 1;
+        (addr.0..).zip(lpns).map(|(addr, &lpn)| self.land_unit(lpn, UnitAddr(addr), is_host)).sum()
+    }
+
+    /// `lpn`, or nothing that is wanted, lies at `addr` now; returns how many valid units that makes.
+    #[inline]
+    fn land_unit(&mut self, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
+        if lpn == u32::MAX {
+            self.groups.add_stale(addr);
+            return 0;
         }
-        valid
+        let had_data = self.repoint(lpn, addr);
+        self.invalidated += u32::from(is_host && had_data);
+        1
     }
 
     fn copied(&mut self, now: Nanos, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
@@ -276,6 +287,7 @@ impl Ftl {
     }
 
     /// What follows a change of the buffer or of the free space: waiting writes come in, flushes pass.
+    #[inline]
     pub(crate) fn settle(&mut self, now: Nanos) {
         while let Some(part) = self.buffer.next_released() {
             self.parts[part].pending -= 1;
@@ -298,6 +310,7 @@ impl Ftl {
         }
     }
 
+    #[inline]
     pub(crate) fn wake(&mut self, die: DieId) {
         if self.idle.contains(die) {
             self.idle.remove(die);
@@ -305,6 +318,7 @@ impl Ftl {
         }
     }
 
+    #[cold]
     fn wake_starved(&mut self) {
         self.starved = false;
         for index in 0..self.dies.len() {

@@ -5,7 +5,7 @@
 //! reader is gone.
 
 use wordline_flash::{Operation, OperationKind};
-use wordline_units::{Cause, DieId, Lpn};
+use wordline_units::{Cause, DieId};
 
 use crate::die::{Entry, Job, Stream};
 use crate::firmware::Ftl;
@@ -44,6 +44,9 @@ impl Ftl {
     }
 
     fn erase_one(&mut self, die: DieId) -> Option<Operation> {
+        if self.dies[die].erasable.is_empty() {
+            return None;
+        }
         let (group, cause) = loop {
             let at = self.dies[die].erasable.iter().position(|&(group, _)| !self.groups.is_pinned(group))?;
             let (group, cause) = self.dies[die].erasable.remove(at);
@@ -121,15 +124,11 @@ impl Ftl {
 
     /// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on.
     fn move_page(&mut self, die: DieId, job: Job, offset: u32) -> Option<Operation> {
-        let per_program = self.layout.units_per_program;
-        let state = &self.dies[die];
-        // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
-        let roomy = !state.free.is_empty() || (state.moved.is_empty() && state.moves_under_way == 0);
-        if roomy && offset.is_multiple_of(per_program) && self.is_copyback_agreed(job.victim) && self.is_whole(job.victim, offset) {
-            return self.copy_back(die, job, offset / per_program);
+        if self.is_copyback_agreed(job.victim) && self.can_copy_back(die, job.victim, offset) {
+            return self.copy_back(die, job, offset / self.layout.units_per_program);
         }
         let per_page = self.layout.units_per_page;
-        let first = offset - offset % per_page;
+        let first = self.layout.page_start(offset);
         let mut units = 0u64;
         for unit in offset - first..per_page.min(job.end - first) {
             if self.groups.is_valid(job.victim, first + unit) {
@@ -145,10 +144,19 @@ impl Ftl {
         Some(self.order_read(die, tag, job.cause))
     }
 
+    #[inline]
     fn is_copyback_agreed(&self, from: Group) -> bool {
         !self.techniques.is_empty()
             && self.config.sheet.capabilities.copyback
             && merge_votes(self.techniques.iter().map(|technique| technique.vote_copyback(from)))
+    }
+
+    /// Whether nothing stands in the way of a copyback of the program unit that begins with the unit at `offset`, if one does.
+    fn can_copy_back(&self, die: DieId, victim: Group, offset: u32) -> bool {
+        let state = &self.dies[die];
+        // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
+        let roomy = !state.free.is_empty() || (state.moved.is_empty() && state.moves_under_way == 0);
+        roomy && offset.is_multiple_of(self.layout.units_per_program) && self.is_whole(victim, offset)
     }
 
     fn is_whole(&self, group: Group, first: u32) -> bool {
@@ -170,18 +178,11 @@ impl Ftl {
     fn program_moved(&mut self, die: DieId) -> Option<Operation> {
         let open = self.open(die, Stream::Moved)?;
         let state = &mut self.dies[die];
-        state.batch.clear();
-        state.spare.clear();
+        state.begin_batch();
         for _ in 0..self.layout.units_per_program {
             match state.moved.pop_front() {
-                Some(moved) => {
-                    state.batch.push(Entry::Moved(moved));
-                    state.spare.push(Lpn(moved.lpn));
-                }
-                None => {
-                    state.batch.push(Entry::Padding);
-                    state.spare.push(Lpn(u32::MAX));
-                }
+                Some(moved) => state.push_entry(Entry::Moved(moved), moved.lpn),
+                None => state.push_entry(Entry::Padding, u32::MAX),
             }
         }
         let cause = state.moved_cause;

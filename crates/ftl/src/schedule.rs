@@ -5,7 +5,7 @@
 //! die).
 
 use wordline_flash::{Operation, OperationKind};
-use wordline_units::{Cause, DieId, Lpn, Nanos, Priority};
+use wordline_units::{Cause, DieId, Nanos, Priority};
 
 use crate::die::{Activity, Entry, Open, Stream};
 use crate::firmware::Ftl;
@@ -51,21 +51,18 @@ impl Ftl {
     fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
         let short = self.is_short(die);
         let state = &self.dies[die];
-        let host = self.has_program(now) && self.can_write(die);
-        let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
         let at_it = state.job.is_some() || !state.erasable.is_empty() || !state.failed.is_empty();
         let reclaim = short || at_it || state.extra > 0 || !state.wanted.is_empty() || !state.moved.is_empty();
+        let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
         let before_host = (short || at_it) && (urgent || !self.config.reclaim.preemptible);
+        let can_program = self.has_program(now) && self.can_write(die);
         if reclaim
-            && (before_host || !host)
+            && (before_host || !can_program)
             && let Some(step) = self.reclaim_step(die)
         {
             return Some(step);
         }
-        if host {
-            return Some(self.program_host(die));
-        }
-        None
+        can_program.then(|| self.program_host(die))
     }
 
     /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.
@@ -115,25 +112,17 @@ impl Ftl {
     }
 
     fn program_host(&mut self, die: DieId) -> Operation {
-        let mut batch = std::mem::take(&mut self.dies[die].batch);
-        let mut spare = std::mem::take(&mut self.dies[die].spare);
-        batch.clear();
-        spare.clear();
+        let state = &mut self.dies[die];
+        state.begin_batch();
         for _ in 0..self.layout.units_per_program {
             match self.buffer.take() {
                 Some((slot, lpn)) => {
                     self.map.prefetch(lpn);
-                    batch.push(Entry::Host { slot });
-                    spare.push(Lpn(lpn));
+                    state.push_entry(Entry::Host { slot }, lpn);
                 }
-                None => {
-                    batch.push(Entry::Padding);
-                    spare.push(Lpn(u32::MAX));
-                }
+                None => state.push_entry(Entry::Padding, u32::MAX),
             }
         }
-        self.dies[die].batch = batch;
-        self.dies[die].spare = spare;
         let open = self.open(die, Stream::Host).expect("the die can take a host program");
         self.program(die, Stream::Host, open, Cause::Host)
     }
