@@ -9,7 +9,7 @@ use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, R
 use crate::config::Config;
 use crate::flash::Flight;
 use crate::host::{HostQueues, InFlight, Pace};
-use crate::stripe::{Stripe, Wiring};
+use crate::stripe::{Stripe, Units, Wiring};
 
 /// What the calendar holds.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ pub struct Drive<O: Observer = ()> {
     completed: u64,
     /// Flash operations that have ended.
     pub(crate) operations: u64,
-    pub(crate) unit_sectors: u64,
+    pub(crate) units: Units,
 }
 
 impl<O: Observer> Drive<O> {
@@ -146,7 +146,7 @@ impl<O: Observer> Drive<O> {
             spare: Vec::new(),
             completed: 0,
             operations: 0,
-            unit_sectors: config.firmware.unit.0 / SECTOR_BYTES,
+            units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
             config,
         }
     }
@@ -345,7 +345,7 @@ impl<O: Observer> Drive<O> {
     fn arrive(&mut self, now: Nanos, request: &HostRequest) {
         let end = request.sector + u64::from(request.sectors);
         assert!(
-            end <= self.config.exported_units * self.unit_sectors,
+            end <= self.config.exported_units * self.units.sectors(),
             "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
         );
         assert!(request.sectors > 0 || request.op == HostOp::Flush, "only a flush has no sectors");
@@ -364,21 +364,28 @@ impl<O: Observer> Drive<O> {
             stages: Stages::default(),
         });
         self.emit(now, Event::Arrived { request: RequestId(slot), op, priority, sectors });
-        self.fetch(now);
+        if self.host.nobody_waits() && self.host.inside < self.config.queue_depth {
+            self.host.pass(priority);
+            self.take_in(now, slot);
+        } else {
+            self.host.wait(slot);
+            self.fetch(now);
+        }
     }
 
     /// Take waiting requests in, as far as the device's queue has room.
+    #[inline]
     fn fetch(&mut self, now: Nanos) {
         while self.host.inside < self.config.queue_depth {
             let Some(slot) = self.host.next() else {
                 break;
             };
-            self.host.inside += 1;
             self.take_in(now, slot);
         }
     }
 
     fn take_in(&mut self, now: Nanos, slot: u32) {
+        self.host.inside += 1;
         let InFlight { op, sector, sectors, arrived, .. } = self.host.requests[slot as usize];
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
         // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
@@ -391,8 +398,7 @@ impl<O: Observer> Drive<O> {
                 data_in = data_in.max(dram.transfer(now, bytes, Nanos::ZERO).1);
             }
         }
-        let first = sector / self.unit_sectors;
-        let units = if sectors == 0 { 0 } else { ((sector + u64::from(sectors) - 1) / self.unit_sectors - first + 1) as u32 };
+        let (first, units) = self.units.touched(sector, sectors);
         let mut worked = now;
         let mut parts = 0;
         for core in 0..self.config.cores {
@@ -433,9 +439,9 @@ impl<O: Observer> Drive<O> {
             return None;
         }
         // The request may begin and end inside a unit; only the core that owns that unit skips sectors.
-        let skip_head = if self.stripe.locate(first).0 == core { (sector % self.unit_sectors) as u32 } else { 0 };
+        let skip_head = if self.stripe.locate(first).0 == core { (sector - first * self.units.sectors()) as u32 } else { 0 };
         let last = first + u64::from(units) - 1;
-        let stop = (last + 1) * self.unit_sectors - (sector + u64::from(sectors));
+        let stop = (last + 1) * self.units.sectors() - (sector + u64::from(sectors));
         let skip_tail = if self.stripe.locate(last).0 == core { stop as u32 } else { 0 };
         Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua })
     }

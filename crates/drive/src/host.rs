@@ -62,6 +62,7 @@ pub(crate) struct HostQueues {
     pub(crate) requests: Vec<InFlight>,
     unused: Vec<u32>,
     waiting: [VecDeque<u32>; Priority::ALL.len()],
+    waiting_count: u32,
     /// What each class may give in a round; urgent requests know no rounds.
     weights: [u32; Priority::ALL.len()],
     /// What it may still give in this round.
@@ -80,6 +81,7 @@ impl HostQueues {
             requests: Vec::new(),
             unused: Vec::new(),
             waiting: Default::default(),
+            waiting_count: 0,
             weights,
             credits: weights,
             inside: 0,
@@ -87,9 +89,11 @@ impl HostQueues {
         }
     }
 
+    /// Take note of `request`; returns its slot.
+    #[inline]
     pub(crate) fn arrive(&mut self, request: InFlight) -> u32 {
         self.outstanding += 1;
-        let slot = match self.unused.pop() {
+        match self.unused.pop() {
             Some(slot) => {
                 self.requests[slot as usize] = request;
                 slot
@@ -98,13 +102,39 @@ impl HostQueues {
                 self.requests.push(request);
                 (self.requests.len() - 1) as u32
             }
-        };
-        self.waiting[request.priority as usize].push_back(slot);
-        slot
+        }
+    }
+
+    /// The request in `slot` waits for the device.
+    pub(crate) fn wait(&mut self, slot: u32) {
+        self.waiting[self.requests[slot as usize].priority as usize].push_back(slot);
+        self.waiting_count += 1;
+    }
+
+    /// Whether no request waits for the device.
+    #[inline]
+    pub(crate) fn nobody_waits(&self) -> bool {
+        self.waiting_count == 0
+    }
+
+    /// A request of class `priority` is taken in while nobody else waits: the round goes on as if it had been chosen.
+    #[inline]
+    pub(crate) fn pass(&mut self, priority: Priority) {
+        if priority == Priority::Urgent {
+            return;
+        }
+        if self.credits[priority as usize] == 0 {
+            self.credits = self.weights;
+        }
+        self.credits[priority as usize] -= 1;
     }
 
     /// The next request to be taken in: the oldest urgent one, else the oldest of the first class that has not had its share of the round.
     pub(crate) fn next(&mut self) -> Option<u32> {
+        if self.nobody_waits() {
+            return None;
+        }
+        self.waiting_count -= 1;
         if let Some(slot) = self.waiting[Priority::Urgent as usize].pop_front() {
             return Some(slot);
         }
@@ -120,6 +150,7 @@ impl HostQueues {
         waiting.pop_front()
     }
 
+    #[inline]
     pub(crate) fn leave(&mut self, slot: u32) {
         self.unused.push(slot);
         self.outstanding -= 1;
@@ -133,7 +164,7 @@ mod tests {
     const WEIGHTS: Weights = Weights { high: 5, normal: 3, low: 1 };
 
     fn wait(queues: &mut HostQueues, priority: Priority) -> u32 {
-        queues.arrive(InFlight {
+        let slot = queues.arrive(InFlight {
             op: HostOp::Read,
             priority,
             fua: false,
@@ -145,7 +176,9 @@ mod tests {
             parts: 0,
             ok: true,
             stages: Stages::default(),
-        })
+        });
+        queues.wait(slot);
+        slot
     }
 
     /// What is taken in next, `count` times, while every class in `classes` always has requests waiting.
@@ -175,6 +208,18 @@ mod tests {
         use Priority::{Low, Normal};
         assert_eq!(shares(&taken(&mut HostQueues::new(WEIGHTS), &[Low, Normal], 400)), [0, 0, 300, 100]);
         assert_eq!(shares(&taken(&mut HostQueues::new(WEIGHTS), &[Low], 50)), [0, 0, 0, 50]);
+    }
+
+    #[test]
+    fn a_request_that_passes_counts_as_one_that_was_chosen() {
+        let (mut passed, mut chosen) = (HostQueues::new(WEIGHTS), HostQueues::new(WEIGHTS));
+        for number in 0..200 {
+            let class = Priority::ALL[number * 7 % 11 % 4];
+            passed.pass(class);
+            wait(&mut chosen, class);
+            chosen.next().expect("one waits");
+            assert_eq!(passed.credits, chosen.credits, "after {number}, {class:?}");
+        }
     }
 
     #[test]

@@ -199,13 +199,12 @@ impl<O: Observer> Drive<O> {
     /// What `request` asks of each core.
     fn parts_of(&self, request: &HostRequest, parts: &mut Vec<(u32, Request)>) {
         let end = request.sector + u64::from(request.sectors);
-        let sectors = self.unit_sectors;
+        let sectors = self.units.sectors();
         assert!(
             end <= self.config.exported_units * sectors,
             "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
         );
-        let first = request.sector / sectors;
-        let units = if request.sectors == 0 { 0 } else { ((end - 1) / sectors - first + 1) as u32 };
+        let (first, units) = self.units.touched(request.sector, request.sectors);
         parts.clear();
         parts.extend((0..self.config.cores).filter_map(|core| self.cut(request, core, first, units).map(|part| (core, part))));
     }

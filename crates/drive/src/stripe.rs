@@ -39,6 +39,42 @@ impl Stripe {
     }
 }
 
+/// From sectors to units. Nearly every unit is a power of two of sectors, and a shift costs a tenth of a division.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units {
+    sectors: u64,
+    shift: Option<u32>,
+}
+
+impl Units {
+    /// Units of `sectors` sectors each.
+    pub(crate) fn new(sectors: u64) -> Units {
+        Units { sectors, shift: sectors.is_power_of_two().then(|| sectors.trailing_zeros()) }
+    }
+
+    /// Sectors of one unit.
+    #[inline]
+    pub(crate) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// The unit that holds `sector`.
+    #[inline]
+    pub(crate) fn holding(&self, sector: u64) -> u64 {
+        match self.shift {
+            Some(shift) => sector >> shift,
+            None => sector / self.sectors,
+        }
+    }
+
+    /// The first unit that `sectors` sectors from `sector` touch, and how many they touch.
+    #[inline]
+    pub(crate) fn touched(&self, sector: u64, sectors: u32) -> (u64, u32) {
+        let first = self.holding(sector);
+        if sectors == 0 { (first, 0) } else { (first, (self.holding(sector + u64::from(sectors) - 1) - first + 1) as u32) }
+    }
+}
+
 /// Which die belongs to which core, and which channel it hangs on.
 #[derive(Clone, Debug)]
 pub(crate) struct Wiring {
@@ -112,6 +148,18 @@ mod tests {
             }
             for (core, &count) in seen.iter().enumerate() {
                 assert_eq!(stripe.share(core as u32, total), count);
+            }
+        }
+    }
+
+    #[test]
+    fn shifts_and_divisions_find_the_same_units() {
+        for sectors in [1, 8, 24, 32, 64] {
+            let units = Units::new(sectors);
+            for (sector, count) in [(0, 1), (7, 1), (7, 2), (23, 2), (24, 24), (31, 64), (1_000_003, 129), (5, 0)] {
+                let first = sector / sectors;
+                let touched = if count == 0 { 0 } else { (sector + u64::from(count) - 1) / sectors - first + 1 };
+                assert_eq!(units.touched(sector, count), (first, touched as u32));
             }
         }
     }

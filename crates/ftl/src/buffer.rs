@@ -104,6 +104,7 @@ impl Buffer {
     }
 
     /// Units ready to be programmed.
+    #[inline]
     pub(crate) fn complete(&self) -> u32 {
         self.complete.len()
     }

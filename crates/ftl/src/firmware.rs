@@ -182,8 +182,9 @@ impl Ftl {
     /// The next operation to be issued at `now`, if any.
     #[inline]
     pub fn speak(&mut self, now: Nanos) -> Option<Operation> {
-        // Asked after every event, and most leave all dies at work and nothing to say.
-        if self.ready.is_empty() && self.idle.is_empty() && self.suspends.is_empty() && self.under_way > 0 {
+        // Asked after every event, and most leave nothing to say: every die is at work, or there is nothing to write.
+        let nothing_to_write = self.idle.is_empty() || self.buffer.complete() == 0;
+        if self.ready.is_empty() && nothing_to_write && self.suspends.is_empty() && self.under_way > 0 {
             return None;
         }
         self.find_word(now)
@@ -255,8 +256,9 @@ impl Ftl {
     /// When [`Ftl::tick`] should be called, if nothing else happens before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Nanos> {
-        // Only idle dies wait for anything.
-        if self.idle.is_empty() { None } else { self.deadline_of_idle() }
+        // Only idle dies wait: for data to write, or for time to pass.
+        let nobody_waits = self.idle.is_empty() || (self.idle_wait.is_none() && self.buffer.complete() == 0);
+        if nobody_waits { None } else { self.deadline_of_idle() }
     }
 
     fn deadline_of_idle(&self) -> Option<Nanos> {

@@ -30,6 +30,7 @@ impl Default for List {
 }
 
 impl List {
+    #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
