@@ -1,7 +1,7 @@
 //! The floor: what the bare bookkeeping of a page-level FTL costs, with no timing, no queues, no firmware.
 //!
-//! Map, reverse map, valid counts and greedy reclaim on the same number of blocks, pages and logical pages as the drive it is held against. No
-//! simulator that keeps those tables can be faster.
+//! Map, reverse map and valid counts on the same number of blocks, pages and logical pages as the drive it is held against: once with greedy reclaim,
+//! which no simulator that keeps those tables can do without, and once bare, as the cheapest thing that touches them at all.
 
 use wordline_units::random::{Draw, Stream};
 
@@ -53,6 +53,33 @@ impl Floor {
             }
         }
         self.written - before
+    }
+
+    /// Enter `count` random logical pages at physical pages in turn: one update of map, reverse map and valid counts each, and nothing else. What is written
+    /// over is lost, so the tables mean nothing afterwards.
+    pub fn bare(&mut self, count: u64) {
+        let logical = self.map.len() as u128;
+        let blocks = self.valid.len() as u32;
+        let (mut block, mut page, mut random) = (0, 0, 88_172_645_463_325_252u64);
+        for _ in 0..count {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let lpn = (u128::from(random) * logical >> 64) as usize;
+            let address = block << SHIFT | page;
+            let before = std::mem::replace(&mut self.map[lpn], address);
+            if before != u32::MAX {
+                let valid = &mut self.valid[(before >> SHIFT) as usize];
+                *valid = valid.wrapping_sub(1);
+            }
+            self.reverse[address as usize] = lpn as u32;
+            let valid = &mut self.valid[block as usize];
+            *valid = valid.wrapping_add(1);
+            page += 1;
+            if page == self.pages {
+                (page, block) = (0, (block + 1) % blocks);
+            }
+        }
     }
 
     #[inline]

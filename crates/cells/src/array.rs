@@ -86,7 +86,7 @@ pub struct CellArray {
     wordlines_per_layer: u32,
     bits: u32,
     grid: Grid,
-    /// What is remembered of wordlines.
+    /// What is remembered of wordlines. Nothing is, and no memory taken, before the first read.
     memory: Vec<Remembered>,
     /// Error rates by place in memory, page of the wordline and entry of the retry table; zero where not yet known.
     rates: Vec<f32>,
@@ -124,7 +124,6 @@ impl CellArray {
         let shape = model.physics().shape;
         let entries = model.retry_entries() + 1;
         let bits = shape.cell.bits();
-        let slots = (blocks * shape.layers as usize).min(REMEMBERED);
         let fresh = History::default();
         // The data sheet gives what a buyer sees: the mean over the layers of a few fresh blocks.
         let layers = model.layers().len() as u32;
@@ -145,13 +144,29 @@ impl CellArray {
             wordlines_per_layer: shape.wordlines_per_layer,
             bits,
             grid: Grid::new(&model, temperature),
-            memory: vec![NOTHING; slots],
-            rates: vec![0.0; slots * (bits * entries) as usize],
+            memory: Vec::new(),
+            rates: Vec::new(),
             entries,
             nominal,
             errors: Draw::new(seed, Stream::CellErrors, die),
             noise: Draw::new(seed, Stream::CellNoise, die),
             model,
+        }
+    }
+
+    /// The fresh cells of die number `die` of the same drive: what all its dies have in common is worked out once.
+    pub fn sibling(&self, die: u32) -> CellArray {
+        CellArray {
+            model: Arc::clone(&self.model),
+            die,
+            lives: vec![Life::default(); self.lives.len()],
+            aged: 0.0,
+            grid: Grid::new(&self.model, self.temperature),
+            memory: Vec::new(),
+            rates: Vec::new(),
+            errors: Draw::new(self.seed, Stream::CellErrors, die),
+            noise: Draw::new(self.seed, Stream::CellNoise, die),
+            ..*self
         }
     }
 
@@ -197,6 +212,9 @@ impl CellArray {
         let read = step(f64::from(reads) / SCALE);
         let name = 1 << 31 | u64::from(block) << 9 | u64::from(layer & 0x1ff);
         let key = name << 32 | (u64::from(life.generation) & 0xfff) << 20 | u64::from(retention & 0x3ff) << 10 | u64::from(read & 0x3ff);
+        if self.memory.is_empty() {
+            self.begin_to_remember();
+        }
         let slot = (block as usize * self.model.layers().len() + layer as usize) % self.memory.len();
         let width = (self.bits * self.entries) as usize;
         if self.memory[slot].key != key {
@@ -211,6 +229,13 @@ impl CellArray {
             self.look_up(&life, (retention, read), (kind, entry), (slot, at));
         }
         (f64::from(self.rates[at]), f64::from(self.memory[slot].wear))
+    }
+
+    #[cold]
+    fn begin_to_remember(&mut self) {
+        let slots = (self.lives.len() * self.model.layers().len()).min(REMEMBERED);
+        self.memory = vec![NOTHING; slots];
+        self.rates = vec![0.0; slots * (self.bits * self.entries) as usize];
     }
 
     fn look_up(&mut self, life: &Life, (retention, read): (u32, u32), (page, entry): (u32, u32), (slot, at): (usize, usize)) {

@@ -150,12 +150,6 @@ impl<P: Payload> Chip<P> {
         }
     }
 
-    /// Entries of the vendor's read-retry table, the default among them; 1 without physics.
-    #[inline]
-    pub fn read_levels(&self) -> u32 {
-        self.array.as_ref().map_or(1, |array| array.entries())
-    }
-
     /// The data sheet.
     pub fn sheet(&self) -> &Sheet {
         &self.sheet

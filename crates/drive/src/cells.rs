@@ -15,11 +15,13 @@ pub(crate) fn install(config: &Config, chips: &mut IdMap<DieId, Chip>) -> u32 {
     let Some(cells) = &config.cells else { return 1 };
     let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
     let blocks = (config.sheet.geometry.planes * config.sheet.geometry.blocks) as usize;
-    for die in 0..config.sheet.geometry.dies() {
-        let array = CellArray::new(Arc::clone(&model), config.seed, die, blocks, cells.temperature);
-        chips[DieId(die as u16)].set_cells(array);
+    let first = CellArray::new(model, config.seed, 0, blocks, cells.temperature);
+    for die in 1..config.sheet.geometry.dies() {
+        chips[DieId(die as u16)].set_cells(first.sibling(die));
     }
-    model.retry_entries() + 1
+    let levels = first.entries();
+    chips[DieId(0)].set_cells(first);
+    levels
 }
 
 impl<O: Observer> Drive<O> {
