@@ -187,9 +187,10 @@ impl<P: Payload> Chip<P> {
         for page in first..first + pages {
             for plane in planes(target.planes) {
                 let entry = self.block_at(target, plane);
-                let is_programmed = page < u32::from(entry.next_page);
-                for unit in 0..self.grain.units {
-                    into.push(if is_programmed { entry.spare.get(self.grain, page, unit) } else { PADDING });
+                if page < u32::from(entry.next_page) {
+                    entry.spare.append(self.grain, page, into);
+                } else {
+                    into.extend(std::iter::repeat_n(PADDING, self.grain.units as usize));
                 }
             }
         }

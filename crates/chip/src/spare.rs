@@ -47,6 +47,15 @@ impl Spare {
         }
     }
 
+    /// Append what page `page` holds.
+    #[inline]
+    pub(crate) fn append(&self, grain: Grain, page: u32, into: &mut Vec<Lpn>) {
+        if grain.units == 1 {
+            return into.push(self.get(grain, page, 0));
+        }
+        into.extend((0..grain.units).map(|unit| self.get(grain, page, unit)));
+    }
+
     /// Write a page's units. Pages after `page` are lost, as program order allows.
     #[inline]
     pub(crate) fn set(&mut self, grain: Grain, page: u32, units: &[Lpn]) {

@@ -55,14 +55,16 @@ impl Ftl {
         let reclaim = short || at_it || state.extra > 0 || !state.wanted.is_empty() || !state.moved.is_empty();
         let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
         let before_host = (short || at_it) && (urgent || !self.config.reclaim.preemptible);
-        let can_program = self.has_program(now) && self.can_write(die);
         if reclaim
-            && (before_host || !can_program)
+            && before_host
             && let Some(step) = self.reclaim_step(die)
         {
             return Some(step);
         }
-        can_program.then(|| self.program_host(die))
+        if self.has_program(now) && self.can_write(die) {
+            return Some(self.program_host(die));
+        }
+        if reclaim && !before_host { self.reclaim_step(die) } else { None }
     }
 
     /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.
