@@ -10,7 +10,9 @@ fn main() {
 
     let (bare, floor) = floors();
     println!("Processor time of a flash page in two loops without timing, on the blocks, pages and load of the steady rows:");
-    println!("bare:  {bare:.1} ns (one update of map, reverse map and valid counts)\nfloor: {floor:.1} ns (the same, and greedy reclaim)\n");
+    println!(
+        "bare:  {bare:.1} ns (one update of map, reverse map and valid counts)\nfloor: {floor:.1} ns (the same, and greedy reclaim)\n"
+    );
     println!(
         "{:36} {:>10} {:>10} {:>8} {:>7} {:>7} {:>9} {:>9} {:>7} {:>8} {:>8}",
         "row", "requests/s", "flash op/s", "ns/op", "x bare", "x floor", "MQSim r/s", "x MQSim", "op/req", "sim IOPS", "B/page"

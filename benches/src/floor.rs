@@ -65,7 +65,7 @@ impl Floor {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            let lpn = (u128::from(random) * logical >> 64) as usize;
+            let lpn = ((u128::from(random) * logical) >> 64) as usize;
             let address = block << SHIFT | page;
             let before = std::mem::replace(&mut self.map[lpn], address);
             if before != u32::MAX {

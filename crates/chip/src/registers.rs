@@ -7,7 +7,6 @@
 use wordline_flash::{Status, Target};
 use wordline_units::{Bytes, Nanos};
 
-
 /// What has become of the page in the data register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Page {

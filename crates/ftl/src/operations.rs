@@ -175,9 +175,8 @@ impl Ftl {
             run.push(lpn);
         }
         let per_page = self.layout.units_per_page;
-        let is_whole = run[0] != u32::MAX
-            && run[0].is_multiple_of(per_page)
-            && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
+        let is_whole =
+            run[0] != u32::MAX && run[0].is_multiple_of(per_page) && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
         let valid = if is_whole { self.land_run(run[0], addr, is_host) } else { self.land_units(&run, addr, is_host) };
         self.run = run;
         valid
