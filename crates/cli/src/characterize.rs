@@ -6,6 +6,7 @@ use wordline_lab::bench::{BENCHES, Bench, Setup};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
 use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
 use wordline_lab::lot::Lot;
+use wordline_lab::protocol::Changes;
 use wordline_lab::raw::{COLUMNS, FIGURE_COLUMNS, Raw, RawError};
 use wordline_lab::{LabError, parallel};
 use wordline_report::html::document;
@@ -33,6 +34,7 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
         chip: options.chip.clone(),
         against: options.against.clone(),
         settings: options.settings.clone(),
+        conditions: Changes::new(),
         lot,
         seed: options.seed,
         threads,
@@ -72,6 +74,14 @@ fn own(options: &CharacterizeOptions, setup: &Setup, bench: &Bench) -> Result<()
     for metric in bench.metrics {
         let value = findings.get(metric.name).map_or_else(|| "–".to_owned(), number);
         text += &format!("{:width$}  {value:>12} {:8}  {}\n", metric.name, metric.unit, metric.meaning);
+    }
+    let conditions = bench.conditions.told(&setup.conditions)?;
+    if !conditions.is_empty() {
+        text += &format!("\nmeasured at ({} with sources)\n", bench.conditions.file());
+        let width = conditions.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        for (name, value, meaning) in conditions {
+            text += &format!("{name:width$}  {value}  ({meaning})\n");
+        }
     }
     files::write_or_print("-", text.trim_end())?;
     if let Some(path) = &options.out {

@@ -4,7 +4,8 @@ use wordline_cells::{Condition, Traits};
 use wordline_lab::LabError;
 use wordline_lab::bench::{Setup, states_figure};
 use wordline_lab::conditions::{LotSize, pe_list, retention_list, span_text};
-use wordline_lab::lot::{DWELL_W2, Lot, ROOM, YEAR};
+use wordline_lab::lot::Lot;
+use wordline_lab::protocol::Changes;
 use wordline_plan::{Chip, chips};
 use wordline_report::html::document;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
@@ -29,6 +30,7 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
         chip: name.clone(),
         against: None,
         settings: options.settings.clone(),
+        conditions: Changes::new(),
         lot: LotSize { chips: 1, blocks: 1 },
         seed: options.seed,
         threads: 1,
@@ -42,7 +44,7 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
     let pe = one(pe_list(&options.pe).map_err(Failure::Usage)?.into_iter().map(f64::from).collect(), "P/E count")?;
     let retention = retention_list(&options.retention).map_err(Failure::Usage)?;
     let (celsius, kept) = (retention.celsius, one(retention.seconds, "retention time")?);
-    let condition = Condition::new(lot.cycled(pe, DWELL_W2), ROOM).kept(lot.model.kept(kept, Celsius(celsius)));
+    let condition = lot.aged(pe, lot.model.kept(kept, Celsius(celsius)));
     let when = format!("{} at {pe} P/E and {}", options.layer, span_text(kept));
     let (text, figure) = match options.show.as_str() {
         "vth" => {
@@ -86,7 +88,7 @@ fn layer(lot: &Lot, name: &str) -> Result<Traits, Failure> {
             .copied()
             .ok_or_else(|| Failure::Usage(format!("there is no h-layer {number}; they go from 0, the topmost, to {most}")));
     }
-    let aged = lot.aged(2_000.0, YEAR);
+    let aged = lot.old();
     let order = |a: &&Traits, b: &&Traits| lot.n_ret(a, &aged).total_cmp(&lot.n_ret(b, &aged));
     let found = match name {
         "typical" => Some(lot.model.typical()),

@@ -51,7 +51,8 @@ const PE_MAX: f64 = 1e6;
 const RETENTION_MAX: f64 = 100.0 * YEAR;
 const READS_MAX: f64 = 1e12;
 
-const HOUR: f64 = 3_600.0;
+/// An hour, in seconds.
+pub const HOUR: f64 = 3_600.0;
 const DAY: f64 = 24.0 * HOUR;
 const YEAR: f64 = 365.0 * DAY;
 /// A twelfth of a year.

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use wordline_cells::{Block, Condition, Settings};
+use wordline_cells::{Block, Settings};
 use wordline_report::html::figure::{Columns, Cube, Curve, Curves, Figure, Heat, Scale, scientific};
 use wordline_units::Celsius;
 
 use crate::conditions::{Retention, span_text};
-use crate::lot::{DWELL_W2, Lot, ROOM};
+use crate::lot::Lot;
 
 /// The conditions of a characterisation.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,9 +71,9 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
     let shape = model.physics().shape;
     let mut rows = Vec::new();
     for (number, (pe, kept, reads)) in grid.cells().into_iter().enumerate() {
-        let history = lot.cycled(f64::from(pe), DWELL_W2);
+        let history = lot.worn(f64::from(pe));
         let retention = model.kept(kept, Celsius(grid.retention.celsius));
-        let condition = Condition::new(history, ROOM).kept(retention).read(reads as f64);
+        let condition = lot.after(history, retention).read(reads as f64);
         let erase = model.erase(block, &history);
         for layer in 0..shape.layers {
             let traits = model.traits(block, layer);

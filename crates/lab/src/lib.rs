@@ -20,6 +20,7 @@ pub mod lot;
 pub mod page;
 pub mod parallel;
 pub mod progress;
+pub mod protocol;
 pub mod raw;
 pub mod reproduce;
 mod study;

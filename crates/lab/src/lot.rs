@@ -6,18 +6,28 @@ use wordline_units::Celsius;
 use wordline_units::random::philox4x32;
 
 use crate::bench::Setup;
-use crate::conditions::{LotSize, MONTH};
+use crate::conditions::LotSize;
 use crate::error::LabError;
 use crate::parallel;
+use crate::protocol::{Cycles, Degrees, Protocol, Span, conditions};
 
-/// The temperature that times are given at.
-pub const ROOM: Celsius = Celsius(30.0);
-/// Twelve months.
-pub const YEAR: f64 = 12.0 * MONTH;
-/// Dwell time of the update-intensive cycling W(2) of 000 §3.1.2, in seconds.
-pub const DWELL_W2: f64 = 60.0;
-/// Dwell time of the read-intensive cycling W(10).
-pub const DWELL_W10: f64 = 300.0;
+conditions! {
+    "lot",
+    /// How blocks are cycled and kept where a bench does not say otherwise.
+    struct At {
+        /// the rest between two cycles
+        dwell: Span,
+        /// the temperature that times are given at
+        room: Degrees,
+        /// cycles of an old block, by which h-layers have their names
+        old: Cycles,
+        /// its retention
+        old_kept: Span,
+    }
+}
+
+/// What holds for all benches.
+pub const PROTOCOL: Protocol = At::PROTOCOL;
 
 /// Chips of one kind, and blocks of each.
 #[derive(Clone, Debug)]
@@ -30,6 +40,12 @@ pub struct Lot {
     pub seed: u64,
     /// Threads to spread over.
     pub threads: usize,
+    /// Rest between two cycles where nothing else is said, in seconds.
+    pub dwell: f64,
+    /// The temperature that times are given at.
+    pub room: Celsius,
+    /// Cycles and retention of an old block.
+    old: (f64, f64),
 }
 
 impl Lot {
@@ -48,12 +64,21 @@ impl Lot {
     ///
     /// There is no such chip, or it has no physics.
     pub fn of(chip: &str, setup: &Setup) -> Result<Lot, LabError> {
+        let at = At::of(setup)?;
         let chip = Chip::load_set(chip, &setup.settings)?;
         let model = Model::new(chip.physics()).map_err(|faults| {
             let told: Vec<String> = faults.iter().map(|fault| format!("physics.{}.{} {}", fault.section, fault.key, fault.what)).collect();
             LabError::Usage(told.join("\n"))
         })?;
-        Ok(Lot { model, size: setup.lot, seed: setup.seed, threads: setup.threads })
+        Ok(Lot {
+            model,
+            size: setup.lot,
+            seed: setup.seed,
+            threads: setup.threads,
+            dwell: at.dwell,
+            room: at.room,
+            old: (at.old, at.old_kept),
+        })
     }
 
     /// `work` for every block, chip by chip.
@@ -86,12 +111,27 @@ impl Lot {
 
     /// A history of so many cycles with this dwell at room temperature.
     pub fn cycled(&self, cycles: f64, dwell: f64) -> History {
-        self.model.cycled(cycles, dwell, ROOM)
+        self.model.cycled(cycles, dwell, self.room)
     }
 
-    /// A wordline cycled as W(2) does and kept for `seconds` at room temperature.
+    /// A history of so many cycles with the usual dwell.
+    pub fn worn(&self, cycles: f64) -> History {
+        self.cycled(cycles, self.dwell)
+    }
+
+    /// A wordline with this history that was kept for `seconds`, at room temperature.
+    pub fn after(&self, history: History, seconds: f64) -> Condition {
+        Condition::new(history, self.room).kept(seconds)
+    }
+
+    /// A wordline cycled with the usual dwell and kept for `seconds` at room temperature.
     pub fn aged(&self, cycles: f64, seconds: f64) -> Condition {
-        Condition::new(self.cycled(cycles, DWELL_W2), ROOM).kept(seconds)
+        self.after(self.worn(cycles), seconds)
+    }
+
+    /// An old block's wordline: by its errors h-layers are called kappa and beta.
+    pub fn old(&self) -> Condition {
+        self.aged(self.old.0, self.old.1)
     }
 
     /// Error rates of the pages of a wordline at these references.
@@ -118,6 +158,16 @@ impl Lot {
         traits.iter().map(|traits| self.worst_page(traits, condition)).fold(0.0, f64::max)
     }
 
+    /// The weakest wordline of a block: that with the most errors in this condition, late in life.
+    ///
+    /// # Panics
+    ///
+    /// Never: a block has layers.
+    pub fn weakest(&self, block: &Block, late: &Condition) -> Traits {
+        let order = |a: &Traits, b: &Traits| self.worst_page(a, late).total_cmp(&self.worst_page(b, late));
+        self.traits(block).into_iter().max_by(order).expect("a block has layers")
+    }
+
     /// How many errors a codeword may have.
     pub fn limit(&self) -> f64 {
         self.model.physics().ecc.correctable
@@ -126,6 +176,11 @@ impl Lot {
     /// A draw of how many errors there are where `mean` are expected among `bits`.
     pub fn sample(&self, mean: f64, bits: f64, name: [u32; 4]) -> f64 {
         f64::from(errors_at(mean, bits, self.dice(name)))
+    }
+
+    /// A draw that has a name, as a read takes it.
+    pub fn luck(&self, name: [u32; 4]) -> u64 {
+        (self.dice(name) * (1u64 << 53) as f64) as u64 * 2_048 + 1_024
     }
 
     /// A uniform draw that has a name.

@@ -13,6 +13,7 @@ use crate::bench::{self, BENCHES};
 use crate::claims::{Claim, claim, claims};
 use crate::conditions::LotSize;
 use crate::error::{LabError, Mistakes, help};
+use crate::protocol::{Changes, value_of};
 
 /// One claim put to a measured quantity.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct Study {
     pub chip: String,
     /// A second chip to compare with.
     pub against: Option<String>,
+    /// Conditions it changes, by bench.
+    pub conditions: Changes,
     /// How many chips and blocks of each.
     pub lot: LotSize,
     /// The seed of the lot.
@@ -112,7 +115,7 @@ impl Study {
     /// What its benches are given.
     pub fn setup(&self, threads: usize) -> bench::Setup {
         let (chip, against) = (self.chip.clone(), self.against.clone());
-        bench::Setup { chip, against, settings: Vec::new(), lot: self.lot, seed: self.seed, threads }
+        bench::Setup { chip, against, settings: Vec::new(), conditions: self.conditions.clone(), lot: self.lot, seed: self.seed, threads }
     }
 
     /// The benches it needs, each once, in the order of their first use.
@@ -129,7 +132,7 @@ impl Study {
     }
 }
 
-const KEYS: [&str; 8] = ["title", "group", "chip", "against", "lot", "seed", "judge", "aside"];
+const KEYS: [&str; 9] = ["title", "group", "chip", "against", "lot", "seed", "conditions", "judge", "aside"];
 const JUDGE: [&str; 5] = ["claim", "measured", "band", "why", "reason"];
 const ASIDE: [&str; 2] = ["claim", "why"];
 
@@ -146,6 +149,7 @@ impl Reader<'_, '_> {
             group: self.text(table, "group", false).map_or_else(|| "cells".to_owned(), |found| found.0),
             chip: self.text(table, "chip", false).map_or_else(|| crate::CHIP.to_owned(), |found| found.0),
             against: self.text(table, "against", false).map(|found| found.0),
+            conditions: self.conditions(table),
             lot: LotSize { chips: 4, blocks: 8 },
             seed: 1,
             judge: Vec::new(),
@@ -171,6 +175,40 @@ impl Reader<'_, '_> {
             study.aside.extend(self.aside(entry.0, entry.1));
         }
         study
+    }
+
+    /// What a study changes of the conditions of its benches: a table for each, with a source.
+    fn conditions(&mut self, table: &DeTable<'_>) -> Changes {
+        let mut changes = Changes::new();
+        let Some(value) = table.get("conditions") else { return changes };
+        let DeValue::Table(benches) = value.get_ref() else {
+            self.mistakes.at(value.span(), "`conditions` is a table for each bench", Some("write [conditions.layers]".to_owned()));
+            return changes;
+        };
+        for (name, value) in benches.iter() {
+            let Some(protocol) = bench::protocols().find(|known| known.bench == name.get_ref().as_ref()) else {
+                let help = help(name.get_ref(), bench::protocols().map(|known| known.bench));
+                self.mistakes.at(name.span(), format!("no bench \"{}\" has conditions", shown(name.get_ref())), Some(help));
+                continue;
+            };
+            let DeValue::Table(keys) = value.get_ref() else {
+                self.mistakes.at(value.span(), format!("the conditions of {} are a table", protocol.bench), None);
+                continue;
+            };
+            if keys.get("source").is_none() {
+                self.mistakes.at(name.span(), format!("the conditions of {} say no `source`", protocol.bench), None);
+            }
+            let mut changed = toml::Table::new();
+            for (key, value) in keys.iter().filter(|(key, _)| key.get_ref() != "source") {
+                let held = value_of(value.get_ref());
+                if let Some((what, help)) = protocol.fault(key.get_ref(), &held) {
+                    self.mistakes.at(value.span(), what, help);
+                }
+                changed.insert(key.get_ref().to_string(), held);
+            }
+            changes.insert(protocol.bench.to_owned(), changed);
+        }
+        changes
     }
 
     fn judgement(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Option<Judgement> {

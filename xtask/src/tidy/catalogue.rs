@@ -11,6 +11,7 @@ const TECHNIQUES: &str = "crates/ftl/src/techniques/";
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = techniques(tree);
     findings.extend(sources(tree));
+    findings.extend(conditions(tree));
     findings.extend(lints(tree));
     findings
 }
@@ -74,6 +75,22 @@ fn sources(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Every condition of a bench says where it comes from.
+fn conditions(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.with_extension("toml").filter(|(path, _)| path.starts_with("studies/benches/")) {
+        let Ok(file) = text.parse::<toml::Table>() else {
+            findings.push(error(path, "sourced-numbers", "cannot be read".to_owned()));
+            continue;
+        };
+        let sourced = |value: &toml::Value| value.as_table().is_some_and(|value| value.contains_key("source"));
+        for (key, _) in file.iter().filter(|(_, value)| !sourced(value)) {
+            findings.push(error(path, "sourced-numbers", format!("`{key}` has no source: write {{ value = …, source = \"…\" }}")));
+        }
+    }
+    findings
+}
+
 /// The tables of a file with their names. What stands above the first table names files and describes; it is no number. Under `techniques` each technique is a
 /// table of its own, and which of them are there is a choice; under `physics` each effect is.
 fn sections(file: &toml::Table) -> Vec<(String, &toml::Table)> {
@@ -127,6 +144,7 @@ mod tests {
         assert_eq!(found(&[("drives/a.toml", "[techniques.idle-reclaim]\nafter = \"1 s\"\n")]), ["drives/a.toml"]);
         let bad = format!("{good}t_program = \"700 us\"\n[c]\nplanes = {{ value = 2 }}\n");
         assert_eq!(found(&[("chips/a.toml", &bad), ("drives/b.toml", "no table")]), ["chips/a.toml", "chips/a.toml", "drives/b.toml"]);
+        assert_eq!(found(&[("studies/benches/a.toml", "pe = { value = 3, source = \"x\" }\nkept = 3\n")]), ["studies/benches/a.toml"]);
         assert_eq!(found(&[("studies/workloads/a.toml", &bad)]), [""; 0], "a workload is a choice");
     }
 

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+mod bench_words;
 mod catalogue;
 mod core_words;
 mod prose;
@@ -22,6 +23,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>, String> {
     let tree = tree::Tree::read(root)?;
     let mut findings = walls::check(&metadata(root)?);
     findings.extend(core_words::check(&tree));
+    findings.extend(bench_words::check(&tree));
     findings.extend(shape::check(&tree));
     findings.extend(prose::check(&tree));
     findings.extend(catalogue::check(&tree));

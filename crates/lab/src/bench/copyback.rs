@@ -7,69 +7,104 @@ use wordline_cells::{Block, Condition, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, Setup, m};
-use crate::conditions::MONTH;
+use crate::conditions::span_text;
 use crate::error::LabError;
-use crate::lot::{Lot, YEAR, correlation, greatest, least, quantile, share};
+use crate::lot::{Lot, correlation, greatest, least, quantile, share};
+use crate::protocol::{Count, Cycles, Number, Rising, Span, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
     name: "copyback",
     summary: "Errors over successive copybacks, and the threshold of each block by P/E and retention",
     metrics: &[
-        m("spread-year", "count", "Threshold of the best block less that of the worst, 1 year, the greatest difference to 2 over all P/E"),
-        m("spread-3k", "count", "The same at 3K P/E"),
-        m("range-least", "count", "Threshold of the worst block at 2K P/E, 1 year"),
-        m("range-most", "count", "Threshold of the best block at 2K P/E, 1 year"),
-        m("table", "count", "Greatest difference to any of the 36 entries of 001 Table 6"),
-        m("retention-order", "share", "Blocks and P/E counts where the threshold for 3 months is at least that for 1 year"),
-        m("ber-6k", "ratio", "Errors right after program at 6K P/E, worst block over best"),
+        m(
+            "spread-year",
+            "count",
+            "Threshold of the best block less that of the worst, long retention, at the P/E count where it departs most from what is stated",
+        ),
+        m("spread-named", "count", "The same at the P/E count that is named"),
+        m("range-least", "count", "Threshold of the worst block at the P/E count whose range is told, long retention"),
+        m("range-most", "count", "Threshold of the best block at that count, long retention"),
+        m("table", "count", "Greatest difference to any entry of the table that is told"),
+        m("retention-order", "share", "Blocks and P/E counts where the threshold for the short retention is at least that for the long"),
+        m("ber-old", "ratio", "Errors of old blocks right after program, worst block over best"),
         m("ber-skew", "ratio", "Worst less median over median less best of these errors"),
         m("predicts", "ratio", "Correlation of the threshold with what P/E and errors after program foretell"),
         m("predicts-pe", "ratio", "Correlation of the threshold with the P/E count alone"),
-        m("accumulation-order", "share", "P/E counts of 0 and 3K at which each copy adds more errors in the worst block than in the best"),
+        m(
+            "accumulation-order",
+            "share",
+            "P/E counts, of those followed, at which each copy adds more errors in the worst block than in the best",
+        ),
         m("linear", "ratio", "Correlation of errors and number of copies, the least over blocks"),
-        m("worst-suffices", "count", "Threshold of the worst block at 0.4K P/E, 1 year"),
-        m("median-over-worst", "ratio", "Sum of median thresholds over all P/E counts, over that of the worst, 1 year"),
+        m("worst-suffices", "count", "Threshold of the worst block at the least P/E count, long retention"),
+        m("median-over-worst", "ratio", "Sum of median thresholds over all P/E counts, over that of the worst, long retention"),
         m("fast-most", "count", "Most copies in a row that any age allows"),
         m("pe-most", "count", "Most copies in a row that any P/E count allows to all its blocks"),
-        m("old-adult-pe", "count", "Copies in a row that 6K P/E allows to all its blocks"),
+        m("old-adult-pe", "count", "Copies in a row that the P/E count of old blocks allows to all of them"),
         m("unique-ages", "count", "Ages of which not all blocks have one threshold"),
         m("spread-pe", "count", "Greatest spread of thresholds at one P/E count"),
-        m("short-retention", "count", "Threshold of the best block at 0.4K P/E, 3 months"),
+        m("short-retention", "count", "Threshold of the best block at the least P/E count, short retention"),
     ],
+    conditions: At::PROTOCOL,
     run,
 };
 
-const PE: [f64; 6] = [400.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0];
-const COPIES_MAX: u32 = 12;
-
-/// 001 Table 6: best, median and worst block, for one year and for three months.
-const TABLE: [[[f64; 6]; 3]; 2] = [
-    [[5.0, 4.0, 4.0, 3.0, 3.0, 2.0], [5.0, 4.0, 3.0, 3.0, 2.0, 1.0], [3.0, 2.0, 2.0, 1.0, 1.0, 0.0]],
-    [[6.0, 5.0, 4.0, 4.0, 3.0, 2.0], [6.0, 5.0, 4.0, 3.0, 3.0, 2.0], [4.0, 3.0, 2.0, 2.0, 1.0, 1.0]],
-];
+conditions! {
+    "copyback",
+    /// Blocks that are copied, and what is told of them.
+    struct At {
+        /// P/E counts of the table
+        pe: Rising<Cycles, 2>,
+        /// the long retention and the short one
+        kept: [Span; 2],
+        /// late in life, when the weakest wordline shows
+        late: Cycles,
+        /// and after so long
+        late_kept: Span,
+        /// where counting copies gives up
+        copies_most: Count,
+        /// thresholds of the table that is told, for both retentions the best, the median and the worst block over the P/E counts
+        told: [[Vec<Number>; 3]; 2],
+        /// what the best block is told to allow beyond the worst
+        told_spread: Number,
+        /// the P/E count at which that is told by name
+        named: Cycles,
+        /// the P/E count whose range is told
+        range: Cycles,
+        /// P/E counts at which errors are followed over copies, after the short retention
+        followed: [Cycles; 2],
+        /// copies over which their errors are followed
+        linear: Count,
+        /// cycles of old blocks
+        old: Cycles,
+        /// blocks of the lot that are tried at that age, about
+        old_blocks: Count,
+        /// steps of age that thresholds are told for
+        ages: Count,
+    }
+}
 
 struct Seen {
     /// Errors of a codeword right after program, default references, at each P/E count.
     after: Vec<f64>,
-    at_6k: f64,
+    old: f64,
     /// Thresholds: for each retention, at each P/E count.
     thresholds: [Vec<f64>; 2],
-    /// Errors over copies at 0 and 3K P/E after three months.
+    /// Errors over copies at the P/E counts that are followed.
     chains: [Vec<f64>; 2],
     ages: Vec<f64>,
 }
 
-fn weakest(lot: &Lot, block: &Block) -> Traits {
-    let late = lot.aged(8_000.0, YEAR);
-    lot.traits(block).into_iter().max_by(|a, b| lot.worst_page(a, &late).total_cmp(&lot.worst_page(b, &late))).expect("a block has layers")
+fn weakest(lot: &Lot, at: &At, block: &Block) -> Traits {
+    lot.weakest(block, &lot.aged(at.late, at.late_kept))
 }
 
 /// Errors of a codeword of the worst page after each number of copies, from none on.
-fn chain(lot: &Lot, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
+fn chain(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
     let mut carried = [0.0f32; 4];
     let mut errors = Vec::new();
-    for _ in 0..=COPIES_MAX {
+    for _ in 0..=at.copies_most {
         let now = Condition { carried, ..lot.aged(pe, kept) };
         errors.push(lot.worst_page(weak, &now));
         let source = lot.model.wordline(weak, &Condition { carried, ..lot.aged(pe, 0.0) });
@@ -80,28 +115,42 @@ fn chain(lot: &Lot, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
     errors
 }
 
-fn look(lot: &Lot, block: &Block) -> Seen {
-    let weak = weakest(lot, block);
+/// Copies in a row after which the errors can still be corrected.
+fn threshold(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> f64 {
+    chain(lot, at, weak, pe, kept).iter().skip(1).take_while(|errors| **errors <= lot.limit()).count() as f64
+}
+
+fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
+    let weak = weakest(lot, at, block);
     let after = |pe: f64| {
         let wordline = lot.model.wordline(&weak, &lot.aged(pe, 0.0));
         lot.rates(&wordline, &lot.model.references(0)).into_iter().fold(0.0, f64::max) * lot.model.codeword_bits()
     };
-    let threshold =
-        |pe: f64, kept: f64| chain(lot, &weak, pe, kept).iter().skip(1).take_while(|errors| **errors <= lot.limit()).count() as f64;
     Seen {
-        after: PE.iter().map(|pe| after(*pe)).collect(),
-        at_6k: after(6_000.0),
-        thresholds: [YEAR, 3.0 * MONTH].map(|kept| PE.iter().map(|pe| threshold(*pe, kept)).collect()),
-        chains: [0.0, 3_000.0].map(|pe| chain(lot, &weak, pe, 3.0 * MONTH)),
-        ages: PE.iter().map(|pe| lot.worst_page(&weak, &lot.aged(*pe, YEAR)) / lot.limit()).collect(),
+        after: at.pe.iter().map(|pe| after(*pe)).collect(),
+        old: after(at.old),
+        thresholds: at.kept.map(|kept| at.pe.iter().map(|pe| threshold(lot, at, &weak, *pe, kept)).collect()),
+        chains: at.followed.map(|pe| chain(lot, at, &weak, pe, at.kept[1])),
+        ages: at.pe.iter().map(|pe| lot.worst_page(&weak, &lot.aged(*pe, at.kept[0])) / lot.limit()).collect(),
     }
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
-    let lot = Lot::open(setup)?;
-    let mut seen = lot.map(|block| look(&lot, block));
+    let (at, lot) = (At::of(setup)?, Lot::open(setup)?);
+    let count = at.pe.len();
+    let place = |pe: f64, what: &str| {
+        at.pe
+            .iter()
+            .position(|known| *known == pe)
+            .ok_or_else(|| LabError::Usage(format!("copyback.{what}: {pe} is none of the P/E counts of the table")))
+    };
+    let (named, range) = (place(at.named, "named")?, place(at.range, "range")?);
+    if at.told.iter().flatten().any(|row| row.len() != count) {
+        return Err(LabError::Usage(format!("copyback.told: a row needs a threshold for each of the {count} P/E counts")));
+    }
+    let mut seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
-    seen.sort_by(|a, b| a.at_6k.total_cmp(&b.at_6k));
+    seen.sort_by(|a, b| a.old.total_cmp(&b.old));
     let (best, worst) = (0, seen.len() - 1);
     let of = |kept: usize, which: usize, pe: usize| seen[which].thresholds[kept][pe];
     // The best, the median and the worst block of a P/E count are told by their errors right after program.
@@ -114,23 +163,25 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let spread = |pe: usize| table(0, 0, pe) - table(0, 2, pe);
     findings.set(
         "spread-year",
-        2.0 + (0..PE.len()).map(|pe| spread(pe) - 2.0).fold(0.0, |most: f64, by| if by.abs() > most.abs() { by } else { most }),
+        at.told_spread
+            + (0..count).map(|pe| spread(pe) - at.told_spread).fold(0.0, |most: f64, by| if by.abs() > most.abs() { by } else { most }),
     );
-    findings.set("spread-3k", spread(3));
-    findings.set("range-least", table(0, 2, 2));
-    findings.set("range-most", table(0, 0, 2));
-    let entries = (0..2).flat_map(|kept| (0..3).flat_map(move |row| (0..PE.len()).map(move |pe| (kept, row, pe))));
+    findings.set("spread-named", spread(named));
+    findings.set("range-least", table(0, 2, range));
+    findings.set("range-most", table(0, 0, range));
+    let entries = (0..2).flat_map(|kept| (0..3).flat_map(move |row| (0..count).map(move |pe| (kept, row, pe))));
     findings
-        .set("table", greatest(&entries.map(|(kept, row, pe)| (table(kept, row, pe) - TABLE[kept][row][pe]).abs()).collect::<Vec<_>>()));
+        .set("table", greatest(&entries.map(|(kept, row, pe)| (table(kept, row, pe) - at.told[kept][row][pe]).abs()).collect::<Vec<_>>()));
     findings.set(
         "retention-order",
         share(seen.iter().flat_map(|seen| seen.thresholds[1].iter().zip(&seen.thresholds[0]).map(|(short, long)| short >= long))),
     );
-    let at_6k: Vec<f64> = seen.iter().map(|seen| seen.at_6k).collect();
-    findings.set("ber-6k", greatest(&at_6k) / least(&at_6k));
-    let median = quantile(&at_6k, 0.5);
-    findings.set("ber-skew", (greatest(&at_6k) - median) / (median - least(&at_6k)));
-    let pairs = seen.iter().flat_map(|seen| (0..PE.len()).map(move |pe| (vec![PE[pe], seen.after[pe], 1.0], seen.thresholds[0][pe])));
+    let old: Vec<f64> = seen.iter().map(|seen| seen.old).collect();
+    findings.set("ber-old", greatest(&old) / least(&old));
+    let median = quantile(&old, 0.5);
+    findings.set("ber-skew", (greatest(&old) - median) / (median - least(&old)));
+    let counts = &at.pe;
+    let pairs = seen.iter().flat_map(|seen| (0..count).map(move |pe| (vec![counts[pe], seen.after[pe], 1.0], seen.thresholds[0][pe])));
     let (rows, found): (Vec<Vec<f64>>, Vec<f64>) = pairs.unzip();
     let foretold = |columns: &[usize]| {
         let rows: Vec<Vec<f64>> = rows.iter().map(|row| columns.iter().map(|column| row[*column]).collect()).collect();
@@ -140,63 +191,62 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     };
     findings.set("predicts", foretold(&[0, 1, 2]));
     findings.set("predicts-pe", foretold(&[0, 2]));
-    let slope = |chain: &[f64]| chain[3] - chain[0];
+    let copies = at.linear.min(at.copies_most) as usize;
+    let slope = |chain: &[f64]| chain[copies] - chain[0];
     findings.set("accumulation-order", share((0..2).map(|pe| slope(&seen[worst].chains[pe]) > slope(&seen[best].chains[pe]))));
-    let copies: Vec<f64> = (0..=5).map(f64::from).collect();
-    let linear = seen.iter().flat_map(|seen| seen.chains.iter().map(|chain| correlation(&copies, &chain[..6])));
+    let steps: Vec<f64> = (0..=copies).map(|copies| copies as f64).collect();
+    let linear = seen.iter().flat_map(|seen| seen.chains.iter().map(|chain| correlation(&steps, &chain[..=copies])));
     findings.set("linear", least(&linear.collect::<Vec<_>>()));
     findings.set("worst-suffices", table(0, 2, 0));
-    let sum = |row: usize| (0..PE.len()).map(|pe| table(0, row, pe)).sum::<f64>();
+    let sum = |row: usize| (0..count).map(|pe| table(0, row, pe)).sum::<f64>();
     findings.set("median-over-worst", sum(1) / sum(2).max(1e-9));
     // What a P/E count allows is what its worst block survives; what an age allows is the same over the blocks of that age.
-    let by_pe: Vec<f64> = (0..PE.len()).map(|pe| least(&seen.iter().map(|seen| seen.thresholds[0][pe]).collect::<Vec<_>>())).collect();
+    let by_pe: Vec<f64> = (0..count).map(|pe| least(&seen.iter().map(|seen| seen.thresholds[0][pe]).collect::<Vec<_>>())).collect();
     findings.set("pe-most", greatest(&by_pe));
-    let old = (0..seen.len()).step_by(1 + seen.len() / 24).map(|index| index as u32);
+    let old = (0..seen.len()).step_by(1 + seen.len() / at.old_blocks as usize).map(|index| index as u32);
     let old = old.map(|index| lot.block(index % lot.size.chips, index / lot.size.chips % lot.size.blocks));
-    let old = old.map(|block| {
-        chain(&lot, &weakest(&lot, &block), 6_000.0, YEAR).iter().skip(1).take_while(|errors| **errors <= lot.limit()).count() as f64
-    });
+    let old = old.map(|block| threshold(&lot, &at, &weakest(&lot, &at, &block), at.old, at.kept[0]));
     findings.set("old-adult-pe", least(&old.collect::<Vec<_>>()));
-    let of_age = |age: usize| {
+    let of_age = |age: u32| {
         let within = seen.iter().flat_map(|seen| seen.ages.iter().zip(&seen.thresholds[0]));
-        within.filter(|(of, _)| (**of * 10.0) as usize == age).map(|(_, threshold)| *threshold).collect::<Vec<f64>>()
+        within.filter(|(of, _)| (**of * f64::from(at.ages)) as u32 == age).map(|(_, threshold)| *threshold).collect::<Vec<f64>>()
     };
-    let ages: Vec<Vec<f64>> = (0..10).map(of_age).filter(|of| !of.is_empty()).collect();
+    let ages: Vec<Vec<f64>> = (0..at.ages).map(of_age).filter(|of| !of.is_empty()).collect();
     findings.set("fast-most", greatest(&ages.iter().map(|of| least(of)).collect::<Vec<_>>()));
     findings.set("unique-ages", ages.iter().filter(|of| greatest(of) > least(of)).count() as f64);
-    let spreads = (0..PE.len()).map(|pe| seen.iter().map(|seen| seen.thresholds[0][pe]).collect::<Vec<_>>());
+    let spreads = (0..count).map(|pe| seen.iter().map(|seen| seen.thresholds[0][pe]).collect::<Vec<_>>());
     findings.set("spread-pe", greatest(&spreads.map(|of| greatest(&of) - least(&of)).collect::<Vec<_>>()));
     findings.set("short-retention", table(1, 0, 0));
-    let curve = |label: &str, colour: usize, chain: &[f64]| Curve {
-        label: label.to_owned(),
+    let curve = |which: &str, pe: usize, colour: usize, chain: &[f64]| Curve {
+        label: format!("{which} block, {} P/E", at.followed[pe]),
         colour,
         dashed: false,
-        points: chain.iter().take(7).enumerate().map(|(copies, errors)| (copies as f64, *errors)).collect(),
+        points: chain.iter().take(copies + 2).enumerate().map(|(copies, errors)| (copies as f64, *errors)).collect(),
     };
     findings.figures = vec![
         Figure::Curves(Curves {
             title: "Errors over copies in a row".to_owned(),
-            note: "weakest wordline, after three months".to_owned(),
+            note: format!("weakest wordline, after {}", span_text(at.kept[1])),
             x: Scale::from_zero("copies"),
             y: Scale::from_zero("errors of a codeword"),
             curves: vec![
-                curve("best block, fresh", 2, &seen[best].chains[0]),
-                curve("worst block, fresh", 0, &seen[worst].chains[0]),
-                curve("best block, 3K P/E", 1, &seen[best].chains[1]),
-                curve("worst block, 3K P/E", 4, &seen[worst].chains[1]),
+                curve("best", 0, 2, &seen[best].chains[0]),
+                curve("worst", 0, 0, &seen[worst].chains[0]),
+                curve("best", 1, 1, &seen[best].chains[1]),
+                curve("worst", 1, 4, &seen[worst].chains[1]),
             ],
             marks: Vec::new(),
         }),
         Figure::Heat(Heat {
             title: "Copyback thresholds".to_owned(),
-            note: "one year of retention".to_owned(),
+            note: format!("{} of retention", span_text(at.kept[0])),
             x: "P/E cycles".to_owned(),
             y: "blocks by their errors after program".to_owned(),
-            columns: PE.iter().map(|pe| format!("{pe}")).collect(),
+            columns: at.pe.iter().map(|pe| format!("{pe}")).collect(),
             rows: ["best", "median", "worst"]
                 .iter()
                 .enumerate()
-                .map(|(row, name)| ((*name).to_owned(), (0..PE.len()).map(|pe| table(0, row, pe)).collect()))
+                .map(|(row, name)| ((*name).to_owned(), (0..count).map(|pe| table(0, row, pe)).collect()))
                 .collect(),
             log: false,
         }),

@@ -6,6 +6,7 @@ use wordline_report::html::figure::{Columns, Figure};
 use super::{Bench, Findings, Setup, m};
 use crate::error::LabError;
 use crate::lot::Lot;
+use crate::protocol::Protocol;
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
@@ -21,6 +22,7 @@ pub(super) const BENCH: Bench = Bench {
         m("oracle", "count", "Verifies that one who knew every cell's loop could leave out"),
         m("equations", "us", "t_PROG less loops and verifies at their times"),
     ],
+    conditions: Protocol::NONE,
     run,
 };
 

@@ -6,9 +6,10 @@
 use wordline_report::html::figure::{Cube, Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, Setup, m};
-use crate::conditions::{MONTH, span_text};
+use crate::conditions::span_text;
 use crate::error::LabError;
-use crate::lot::{Lot, YEAR, correlation, greatest, least, mean, quantile, share};
+use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
+use crate::protocol::{Count, Cycles, Rising, Span, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
@@ -16,45 +17,64 @@ pub(super) const BENCH: Bench = Bench {
     summary: "N_ret of every wordline over P/E and retention: Delta-V, Delta-H, and the shape over the layers",
     metrics: &[
         m("dv-fresh", "ratio", "Delta-V of a fresh block, median over blocks"),
-        m("dv-aged", "ratio", "Delta-V at 2K P/E and 1 year, median over blocks"),
-        m("dv-worn", "ratio", "Delta-V at the end of a block's life, median over blocks"),
-        m("dv-growth", "ratio", "Median Delta-V at 2K P/E over that of fresh blocks"),
+        m("dv-aged", "ratio", "Delta-V of an aged block: most P/E cycles and longest retention, median over blocks"),
+        m("dv-worn", "ratio", "Delta-V at the end of a block's life and after the longest retention, median over blocks"),
+        m("dv-growth", "ratio", "Median Delta-V at most P/E cycles over that of fresh blocks"),
         m("dv-rise", "ratio", "Least ratio of median Delta-V from one step of P/E or retention to the next"),
-        m("dv-block-pair", "ratio", "Delta-V at 2K P/E and 1 year, greatest block over least"),
+        m("dv-block-pair", "ratio", "Delta-V of aged blocks, greatest over least"),
         m("dv-chip-pair", "ratio", "The same, mean of a chip, greatest chip over least"),
         m("dh-mean", "ratio", "Mean Delta-H, the greatest over all P/E and retention"),
         m("dh-block", "ratio", "Mean Delta-H of the block where it is greatest"),
         m("wordline-difference", "share", "Mean difference of N_ret between two wordlines of an h-layer, relative"),
         m("edges-high", "share", "Conditions in which both edge layers are above the median layer"),
-        m("worst-stays", "ratio", "N_ret at 2K P/E and 1 year of the layer that is worst when fresh, over that of the worst layer then"),
-        m("best-stays", "ratio", "N_ret at 2K P/E and 1 year of the layer that is best when fresh, over that of the best layer then"),
+        m("worst-stays", "ratio", "N_ret of aged blocks in the layer that is worst when fresh, over that of the worst layer then"),
+        m("best-stays", "ratio", "N_ret of aged blocks in the layer that is best when fresh, over that of the best layer then"),
         m("worst-height", "share", "Height in the block of the layer that is worst when fresh; 1 is the top"),
         m("best-height", "share", "Height in the block of the layer that is best when fresh"),
+        m("growth-over-best", "ratio", "Growth of N_ret from fresh to aged, least of the worst and the edge layers over the best layer"),
         m(
-            "growth-over-best",
+            "nonlinearity",
             "ratio",
-            "Growth of N_ret from fresh to 2K P/E and 1 year, least of the worst and the edge layers over the best layer",
+            "Delta-V gained in the last step of P/E after the longest retention over that gained in all steps before",
         ),
-        m("nonlinearity", "ratio", "Delta-V gained in the second thousand P/E at 1 year over that gained in the first"),
-        m("edge-retention", "ratio", "Growth of N_ret over 12 months at 2K P/E, edge layers over the median of the others"),
+        m(
+            "edge-retention",
+            "ratio",
+            "Growth of N_ret over the longest retention at most P/E cycles, edge layers over the median of the others",
+        ),
         m("hole-top-over-bottom", "ratio", "Channel-hole diameter, topmost layer over the lowest"),
         m("field-ages", "ratio", "Correlation over inner layers of the field on the oxide and the growth of N_ret with P/E"),
-        m(
-            "static-over-own",
-            "ratio",
-            "N_ret that a table safe for all blocks must assume, over the layer's own, median at 2K P/E and 1 year",
-        ),
-        m("msb-worst", "share", "Wordlines whose worst page is the MSB page, at 2K P/E and 1 year"),
+        m("static-over-own", "ratio", "N_ret that a table safe for all blocks must assume, over the layer's own, median of aged blocks"),
+        m("msb-worst", "share", "Wordlines of aged blocks whose worst page is the MSB page"),
         m("neighbour-order", "share", "Greatest change of N_ret by programming the next layer before or after"),
     ],
+    conditions: At::PROTOCOL,
     run,
 };
 
-const PE: [f64; 4] = [0.0, 500.0, 1_000.0, 2_000.0];
-const KEPT: [f64; 4] = [0.0, MONTH, 3.0 * MONTH, YEAR];
+conditions! {
+    "layers",
+    /// What every wordline is counted at.
+    struct At {
+        /// P/E counts, the first of blocks that are called fresh, the last of those that are called aged
+        pe: Rising<Cycles, 3>,
+        /// times of retention, the last of blocks that are called aged
+        kept: Rising<Span, 2>,
+        /// data patterns whose counts are averaged
+        patterns: Count,
+        /// layers at each end that are not inner ones
+        ends: Count,
+        /// where the search for the end of a block's life gives up
+        cycles_most: Cycles,
+    }
+}
 
-/// Data patterns whose counts are averaged, as 000 §3.1.2 does.
-const PATTERNS: u32 = 8;
+impl At {
+    /// P/E counts with retentions.
+    fn all(&self) -> usize {
+        self.pe.len() * self.kept.len()
+    }
+}
 
 /// One block: N_ret of its layers for each P/E and retention, and what else is asked.
 struct Seen {
@@ -72,25 +92,27 @@ fn ratio(values: &[f64]) -> f64 {
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let lot = Lot::open(setup)?;
-    let seen = lot.map(|block| look(&lot, block));
+    let at = At::of(setup)?;
+    let seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
-    let of = |pe: usize, kept: usize| pe * KEPT.len() + kept;
-    let (fresh, aged) = (0, of(3, 3));
+    let of = |pe: usize, kept: usize| pe * at.kept.len() + kept;
+    let (worn, late) = (at.pe.len() - 1, at.kept.len() - 1);
+    let (fresh, aged) = (0, of(worn, late));
     let dv = |condition: usize| seen.iter().map(|block| ratio(&block.n[condition])).collect::<Vec<_>>();
-    let median_dv: Vec<f64> = (0..PE.len() * KEPT.len()).map(|condition| quantile(&dv(condition), 0.5)).collect();
+    let median_dv: Vec<f64> = (0..at.all()).map(|condition| quantile(&dv(condition), 0.5)).collect();
     findings.set("dv-fresh", median_dv[fresh]);
     findings.set("dv-aged", median_dv[aged]);
-    findings.set("dv-growth", median_dv[of(3, 0)] / median_dv[fresh]);
+    findings.set("dv-growth", median_dv[of(worn, 0)] / median_dv[fresh]);
     findings.set("dv-worn", quantile(&seen.iter().map(|block| block.dv_worn).collect::<Vec<_>>(), 0.5));
-    let rises = (1..PE.len()).map(|pe| median_dv[of(pe, 3)] / median_dv[of(pe - 1, 3)]);
-    let rises = rises.chain((1..KEPT.len()).map(|kept| median_dv[of(3, kept)] / median_dv[of(3, kept - 1)]));
+    let rises = (1..=worn).map(|pe| median_dv[of(pe, late)] / median_dv[of(pe - 1, late)]);
+    let rises = rises.chain((1..=late).map(|kept| median_dv[of(worn, kept)] / median_dv[of(worn, kept - 1)]));
     findings.set("dv-rise", least(&rises.collect::<Vec<_>>()));
     let blocks = setup.lot.blocks as usize;
     let aged_dv = dv(aged);
     findings.set("dv-block-pair", ratio(&aged_dv));
     findings.set("dv-chip-pair", ratio(&aged_dv.chunks(blocks).map(mean).collect::<Vec<_>>()));
     let dh = |of: &Seen| mean(&of.dh);
-    let conditions = PE.len() * KEPT.len();
+    let conditions = at.all();
     let dh_mean = |condition: usize| mean(&seen.iter().map(|block| block.dh[condition]).collect::<Vec<_>>());
     findings.set("dh-mean", greatest(&(0..conditions).map(dh_mean).collect::<Vec<_>>()));
     findings.set("dh-block", greatest(&seen.iter().map(dh).collect::<Vec<_>>()));
@@ -114,40 +136,45 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let growth: Vec<f64> = (0..layers).map(|layer| typical[aged][layer] / typical[fresh][layer]).collect();
     let named = place(&typical[aged], greatest(&typical[aged]));
     findings.set("growth-over-best", least(&[growth[named], growth[0], growth[layers - 1]]) / growth[best]);
-    let gain = |from: usize, to: usize| median_dv[of(to, 3)] - median_dv[of(from, 3)];
-    findings.set("nonlinearity", gain(2, 3) / gain(0, 2));
-    let kept: Vec<f64> = (0..layers).map(|layer| typical[aged][layer] / typical[of(3, 0)][layer]).collect();
+    let gain = |from: usize, to: usize| median_dv[of(to, late)] - median_dv[of(from, late)];
+    findings.set("nonlinearity", gain(worn - 1, worn) / gain(0, worn - 1));
+    let kept: Vec<f64> = (0..layers).map(|layer| typical[aged][layer] / typical[of(worn, 0)][layer]).collect();
     findings.set("edge-retention", mean(&[kept[0], kept[layers - 1]]) / quantile(&kept[1..layers - 1], 0.5));
     findings.set("hole-top-over-bottom", 1.0 / (1.0 - lot.model.physics().profile.taper));
-    let inner = 4..layers.saturating_sub(4);
+    let ends = at.ends as usize;
+    let inner = ends..layers.saturating_sub(ends);
     let fields: Vec<f64> = inner.clone().map(|layer| lot.model.layers()[layer].field).collect();
-    let aging: Vec<f64> = inner.map(|layer| typical[of(3, 0)][layer] / typical[fresh][layer]).collect();
+    let aging: Vec<f64> = inner.map(|layer| typical[of(worn, 0)][layer] / typical[fresh][layer]).collect();
     findings.set("field-ages", correlation(&fields, &aging));
     let safe: Vec<f64> = (0..layers).map(|layer| greatest(&seen.iter().map(|block| block.n[aged][layer]).collect::<Vec<_>>())).collect();
     let own = seen.iter().flat_map(|block| block.n[aged].iter().zip(&safe).map(|(own, safe)| safe / own));
     findings.set("static-over-own", quantile(&own.collect::<Vec<_>>(), 0.5));
     findings.set("msb-worst", mean(&seen.iter().map(|block| block.msb).collect::<Vec<_>>()));
     findings.set("neighbour-order", greatest(&seen.iter().map(|block| block.order).collect::<Vec<_>>()));
-    findings.figures = figures(&lot, &typical, &median_dv, (worst, best), aged);
+    findings.figures = figures(&lot, &at, &typical, &median_dv, (worst, best));
     Ok(findings)
 }
 
-fn look(lot: &Lot, block: &wordline_cells::Block) -> Seen {
+fn look(lot: &Lot, at: &At, block: &wordline_cells::Block) -> Seen {
     let traits = lot.traits(block);
     let cells = f64::from(lot.model.physics().shape.cells()) * f64::from(lot.pages());
     let wordlines = lot.model.physics().shape.wordlines_per_layer;
     let (mut n, mut dh, mut differences) = (Vec::new(), Vec::new(), Vec::new());
-    for pe in PE {
-        for kept in KEPT {
-            let condition = lot.aged(pe, kept);
+    for pe in &at.pe {
+        for kept in &at.kept {
+            let condition = lot.aged(*pe, *kept);
             let of: Vec<f64> = traits.iter().map(|traits| lot.n_ret(traits, &condition)).collect();
             let mut ratios = Vec::new();
             for (layer, mean) in of.iter().enumerate() {
                 let count = |wordline: u32, pattern: u32| {
-                    lot.sample(*mean, cells, [block.chip, block.block, layer as u32 * 64 + wordline, n.len() as u32 * PATTERNS + pattern])
+                    lot.sample(
+                        *mean,
+                        cells,
+                        [block.chip, block.block, layer as u32 * wordlines + wordline, n.len() as u32 * at.patterns + pattern],
+                    )
                 };
-                let counts = (0..wordlines).map(|wordline| (0..PATTERNS).map(|pattern| count(wordline, pattern)).sum::<f64>());
-                let counts: Vec<f64> = counts.map(|count| count / f64::from(PATTERNS)).collect();
+                let counts = (0..wordlines).map(|wordline| (0..at.patterns).map(|pattern| count(wordline, pattern)).sum::<f64>());
+                let counts: Vec<f64> = counts.map(|count| count / f64::from(at.patterns)).collect();
                 ratios.push(ratio(&counts));
                 let middle = counts.iter().sum::<f64>() / counts.len() as f64;
                 let apart = counts.iter().enumerate().flat_map(|(i, a)| counts[..i].iter().map(move |b| (a - b).abs()));
@@ -160,9 +187,10 @@ fn look(lot: &Lot, block: &wordline_cells::Block) -> Seen {
             n.push(of);
         }
     }
-    let end = end_of_life(lot, &traits);
-    let worn: Vec<f64> = traits.iter().map(|traits| lot.n_ret(traits, &lot.aged(end, YEAR))).collect();
-    let aged = lot.aged(2_000.0, YEAR);
+    let (most, longest) = (at.pe[at.pe.len() - 1], at.kept[at.kept.len() - 1]);
+    let end = end_of_life(lot, &traits, longest, at.cycles_most);
+    let worn: Vec<f64> = traits.iter().map(|traits| lot.n_ret(traits, &lot.aged(end, longest))).collect();
+    let aged = lot.aged(most, longest);
     let msb = share(traits.iter().map(|traits| {
         let wordline = lot.model.wordline(traits, &aged);
         let rates = lot.rates(&wordline, &wordline.optimal());
@@ -176,16 +204,20 @@ fn look(lot: &Lot, block: &wordline_cells::Block) -> Seen {
     Seen { n, dv_worn: ratio(&worn), dh, difference: mean(&differences), msb, order }
 }
 
-/// P/E cycles at which the worst wordline's errors after a year reach the limit.
-pub(super) fn end_of_life(lot: &Lot, traits: &[wordline_cells::Traits]) -> f64 {
+/// P/E cycles at which the worst wordline's errors after a retention of `kept` reach the limit, looked for up to `most`.
+pub(super) fn end_of_life(lot: &Lot, traits: &[wordline_cells::Traits], kept: f64, most: f64) -> f64 {
     let worst = |pe: f64| {
-        let condition = lot.aged(pe, YEAR);
+        let condition = lot.aged(pe, kept);
         traits.iter().map(|traits| lot.worst_page(traits, &condition)).fold(0.0, f64::max)
     };
-    crate::lot::crossing(0.0, 40_000.0, lot.limit(), worst)
+    crate::lot::crossing(0.0, most, lot.limit(), worst)
 }
 
-fn figures(lot: &Lot, typical: &[Vec<f64>], median_dv: &[f64], (worst, best): (usize, usize), aged: usize) -> Vec<Figure> {
+fn figures(lot: &Lot, at: &At, typical: &[Vec<f64>], median_dv: &[f64], (worst, best): (usize, usize)) -> Vec<Figure> {
+    let columns = at.kept.len();
+    let (cycled, aged) = (at.all() - columns, at.all() - 1);
+    let most = format!("{} P/E", at.pe[at.pe.len() - 1]);
+    let old = format!("{most} and {}", span_text(at.kept[columns - 1]));
     let cells = f64::from(lot.model.physics().shape.cells());
     let wordlines = lot.model.physics().shape.wordlines_per_layer as usize;
     let rows = |condition: usize| typical[condition].iter().map(|n| vec![n / cells; wordlines]).collect::<Vec<_>>();
@@ -209,13 +241,13 @@ fn figures(lot: &Lot, typical: &[Vec<f64>], median_dv: &[f64], (worst, best): (u
     };
     vec![
         cube("Error rate over a fresh block", 0),
-        cube("Error rate over a block at 2K P/E and 1 year", aged),
+        cube(&format!("Error rate over a block at {old}"), aged),
         Figure::Curves(Curves {
             title: "Error rate over the layers".to_owned(),
             note: "mean over the lot; layer 0 is the topmost".to_owned(),
             x: Scale::from_zero("h-layer"),
             y: Scale::log("wrong bits per cell"),
-            curves: vec![curve("fresh", 0, 0), curve("2K P/E", 1, 3 * KEPT.len()), curve("2K P/E, 1 year", 4, aged)],
+            curves: vec![curve("fresh", 0, 0), curve(&most, 1, cycled), curve(&old, 4, aged)],
             marks: Vec::new(),
         }),
         Figure::Heat(Heat {
@@ -223,8 +255,8 @@ fn figures(lot: &Lot, typical: &[Vec<f64>], median_dv: &[f64], (worst, best): (u
             note: "median over blocks".to_owned(),
             x: "retention at 30 °C".to_owned(),
             y: "P/E cycles".to_owned(),
-            columns: KEPT.iter().map(|kept| span_text(*kept)).collect(),
-            rows: PE.iter().enumerate().map(|(row, pe)| (format!("{pe}"), median_dv[row * KEPT.len()..][..KEPT.len()].to_vec())).collect(),
+            columns: at.kept.iter().map(|kept| span_text(*kept)).collect(),
+            rows: at.pe.iter().enumerate().map(|(row, pe)| (format!("{pe}"), median_dv[row * columns..][..columns].to_vec())).collect(),
             log: false,
         }),
     ]

@@ -6,6 +6,7 @@ use wordline_report::html::figure::Figure;
 
 use crate::conditions::LotSize;
 use crate::error::LabError;
+use crate::protocol::{Changes, Protocol};
 
 mod arithmetic;
 mod copyback;
@@ -39,6 +40,8 @@ pub struct Setup {
     pub against: Option<String>,
     /// Settings on top of the chip files, such as `physics.wear.field=1.5`. No study has any.
     pub settings: Vec<String>,
+    /// Conditions that are not those of the benches' files.
+    pub conditions: Changes,
     /// How many of them.
     pub lot: LotSize,
     /// The seed of the lot.
@@ -77,6 +80,8 @@ pub struct Bench {
     pub summary: &'static str,
     /// What it measures.
     pub metrics: &'static [Metric],
+    /// What it measures at.
+    pub conditions: Protocol,
     /// Measures.
     pub run: fn(&Setup) -> Result<Findings, LabError>,
 }
@@ -108,6 +113,12 @@ pub fn metric(full: &str) -> Option<(&'static Bench, &'static Metric)> {
     let (bench, name) = full.split_once('.')?;
     let bench = BENCHES.iter().find(|known| known.name == bench)?;
     bench.metrics.iter().find(|metric| metric.name == name).map(|metric| (bench, metric))
+}
+
+/// The conditions that a study can change: those of the lot, and those of each bench.
+pub fn protocols() -> impl Iterator<Item = &'static Protocol> + Clone {
+    const LOT: Protocol = crate::lot::PROTOCOL;
+    std::iter::once(&LOT).chain(BENCHES.iter().map(|bench| &bench.conditions)).filter(|protocol| !protocol.keys.is_empty())
 }
 
 /// The bench of this name.

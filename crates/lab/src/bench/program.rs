@@ -1,55 +1,80 @@
 //! Programming: how many verifies can be skipped, how far the voltage window can be narrowed, and what a leader tells of its followers (003 §4.1, §3.2).
 //!
-//! Errors are those of the worst h-layer (kappa) at 2K P/E and 1 year unless said otherwise, at the best references.
+//! Errors are those of the worst h-layer (kappa) of an aged block unless said otherwise, at the best references.
 
-use wordline_cells::{Condition, Settings, Traits};
+use wordline_cells::montecarlo::Sample;
+use wordline_cells::{Settings, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::{Bench, Findings, Setup, m};
 use crate::error::LabError;
-use crate::lot::{Lot, YEAR, correlation, greatest, least, mean, rank_correlation, share};
+use crate::lot::{Lot, correlation, greatest, least, mean, rank_correlation, share};
+use crate::protocol::{Count, Cycles, Rising, Share, Span, Volts, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
     name: "program",
     summary: "ISPP with verifies skipped and windows narrowed: time saved, errors paid",
     metrics: &[
-        m("p7-skip", "count", "Verifies that the highest state can skip before errors rise by more than 3 %"),
+        m("p7-skip", "count", "Verifies that the highest state can skip before errors rise by more than is allowed"),
         m("p1-skip", "count", "Verifies that the lowest programmed state can skip"),
         m("skip-order", "share", "Neighbouring states of which the higher can skip at least as many as the lower"),
         m("skip-harm", "share", "Steps of skipping one verify more, up to all but the last, at which errors do not fall"),
         m("p7-first", "count", "L_min of the highest state: verifies that are of no use before its fastest cells arrive, plus one"),
         m("p7-last", "count", "L_max of the highest state"),
         m("skip-gain", "share", "t_PROG saved by skipping what the leader saw to be of no use, mean over layers"),
-        m("window-320", "share", "t_PROG saved by a window that is 320 mV narrower, mean over layers"),
-        m("window-130", "share", "t_PROG saved by a V_final that is 130 mV lower"),
+        m("window-narrow", "share", "t_PROG saved by a window narrowed at both ends, mean over layers"),
+        m("window-final", "share", "t_PROG saved by a V_final that is lower"),
         m("window", "mV", "V_final less V_start"),
-        m("window-tenth", "share", "t_PROG saved by a window that is a tenth narrower"),
-        m("both-gain", "share", "t_PROG saved by skipping and a window 320 mV narrower together"),
+        m("window-part", "share", "t_PROG saved by a window that is narrower by a part of itself"),
+        m("both-gain", "share", "t_PROG saved by skipping and a narrowed window together"),
         m("margin-linear", "ratio", "Correlation of the errors and the width taken from the window, over the range in use"),
         m("margin-safe", "share", "Layers whose errors stay below the limit with the margin that their own spare allows"),
         m("margin-best-over-worst", "mV", "Margin the best layer allows less that of the worst"),
         m(
             "ep1-predicts",
             "ratio",
-            "Rank correlation over wordlines of errors between E and P1 after program, and of all errors after a year",
+            "Rank correlation over wordlines of errors between E and P1 after program, and of all errors after the retention",
         ),
         m("online-over-static", "ratio", "Verifies skipped by what the leader saw, over those of a table safe for all blocks"),
         m("window-online-over-static", "ratio", "Window margin by each layer's own spare, both ends, over a table's on V_final alone"),
-        m("spare-layers", "share", "Layers with spare margin at 2K P/E and 1 year"),
+        m("spare-layers", "share", "Layers of aged blocks with spare margin"),
         m("spare-falls", "share", "Steps of P/E and retention at which spare margin falls, mean over layers"),
-        m("spare-least-worst", "share", "Blocks in which the worst layer at 2K P/E and 1 year has the least spare margin there is"),
+        m("spare-least-worst", "share", "Blocks in which the worst layer, aged, has the least spare margin there is"),
         m("time-spread", "ratio", "t_PROG of the slowest layer over the fastest, mean over blocks"),
         m("time-within", "us", "Greatest difference of t_PROG within an h-layer"),
         m("mean-time", "us", "Mean t_PROG of a fresh block"),
         m("loop", "us", "One loop: pulse and mean number of verifies"),
         m("late-verifies", "count", "Verifies of followers that are still done, mean per loop"),
     ],
+    conditions: At::PROTOCOL,
     run,
 };
 
-/// Errors that count as more.
-const RISE: f64 = 1.03;
+conditions! {
+    "program",
+    /// What is skipped and narrowed, and how aged the block is whose errors pay for it.
+    struct At {
+        /// cycles of an aged block
+        pe: Cycles,
+        /// its retention
+        kept: Span,
+        /// more errors that are allowed
+        rise: Share,
+        /// by how much a window is narrowed, half at each end
+        narrow: Volts,
+        /// by how much V_final alone is lowered
+        lower: Volts,
+        /// the part of a window that is taken from it
+        part: Share,
+        /// widths taken from the window, over the range in use
+        widths: Rising<Volts, 3>,
+        /// where the search for the margin of a layer gives up
+        width_most: Volts,
+        /// wordlines drawn cell by cell for each h-layer that is looked at
+        drawn: Count,
+    }
+}
 
 struct Seen {
     skip_gain: f64,
@@ -67,19 +92,20 @@ struct Seen {
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
-    let lot = Lot::open(setup)?;
+    let (at, lot) = (At::of(setup)?, Lot::open(setup)?);
     let physics = lot.model.physics();
     let states = physics.shape.states() - 1;
     let mut findings = Findings::default();
-    let kappa = worst_layer(&lot);
-    let aged = lot.aged(2_000.0, YEAR);
+    let kappa = worst_layer(&lot, &at);
+    let aged = lot.aged(at.pe, at.kept);
 
     // Errors over skipped verifies, state by state.
     let reference = lot.n_ret(&kappa, &aged);
     let errors = |state: usize, skipped: u8| lot.n_ret(&kappa, &aged.settings(skipping(state, skipped))) / reference;
     let last = lot.model.program(&kappa, &aged.history, &Settings::default()).last;
     let curves: Vec<Vec<f64>> = (0..states).map(|state| (0..last[state]).map(|skipped| errors(state, skipped)).collect()).collect();
-    let safe: Vec<f64> = curves.iter().map(|curve| (curve.iter().take_while(|errors| **errors <= RISE).count() - 1) as f64).collect();
+    let safe: Vec<f64> =
+        curves.iter().map(|curve| (curve.iter().take_while(|errors| **errors <= 1.0 + at.rise).count() - 1) as f64).collect();
     findings.set("p7-skip", safe[states - 1]);
     findings.set("p1-skip", safe[0]);
     findings.set("skip-order", share(safe.windows(2).map(|pair| pair[1] >= pair[0])));
@@ -88,24 +114,23 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("p7-first", f64::from(program.first[states - 1]));
     findings.set("p7-last", f64::from(program.last[states - 1]));
 
-    let seen = lot.map(|block| look(&lot, block, states));
+    let seen = lot.map(|block| look(&lot, &at, block, states));
     let over = |of: fn(&Seen) -> f64| mean(&seen.iter().map(of).collect::<Vec<_>>());
     findings.set("skip-gain", over(|seen| seen.skip_gain));
-    findings.set("window-320", over(|seen| seen.narrow[0]));
-    findings.set("window-130", over(|seen| seen.narrow[1]));
-    findings.set("window-tenth", over(|seen| seen.narrow[2]));
+    findings.set("window-narrow", over(|seen| seen.narrow[0]));
+    findings.set("window-final", over(|seen| seen.narrow[1]));
+    findings.set("window-part", over(|seen| seen.narrow[2]));
     findings.set("window", physics.ispp.window);
     findings.set("both-gain", over(|seen| seen.both_gain));
     findings.set("time-spread", over(|seen| seen.spread));
-    findings.set("time-within", 0.0);
+    findings.set("time-within", time_within(&lot, &at));
     findings.set("mean-time", over(|seen| seen.fresh));
     findings.set("loop", over(|seen| seen.fresh / seen.loops));
     findings.set("late-verifies", over(|seen| seen.verifies));
 
     // Margins: taken evenly from both ends, of the worst layer.
-    let widths: Vec<f64> = (0..=8).map(|step| 40.0 * f64::from(step)).collect();
-    let narrowed: Vec<f64> = widths.iter().map(|width| lot.n_ret(&kappa, &aged.settings(narrower(*width)))).collect();
-    findings.set("margin-linear", correlation(&widths, &narrowed));
+    let narrowed: Vec<f64> = at.widths.iter().map(|width| lot.n_ret(&kappa, &aged.settings(narrower(*width)))).collect();
+    findings.set("margin-linear", correlation(&at.widths, &narrowed));
     let margins: Vec<&[f64]> = seen.iter().map(|seen| seen.margins.as_slice()).collect();
     let layers = lot.layers();
     let by_layer: Vec<f64> = (0..layers).map(|layer| mean(&margins.iter().map(|of| of[layer]).collect::<Vec<_>>())).collect();
@@ -133,14 +158,28 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     };
     findings.set("spare-falls", share(falls((0, 1)).chain(falls((1, 2)))));
     findings.set("spare-least-worst", share(seen.iter().map(|seen| seen.least_is_worst)));
-    findings.figures = figures(&curves, &widths, &narrowed, reference);
+    findings.figures = figures(&at, &curves, &narrowed, reference);
     Ok(findings)
 }
 
-/// The layer with the most errors at 2K P/E and 1 year, in the mean of a few blocks.
-fn worst_layer(lot: &Lot) -> Traits {
+/// The greatest difference of t_PROG between wordlines of one h-layer. They have the same traits, and cells of their own: so each is drawn cell by cell.
+fn time_within(lot: &Lot, at: &At) -> f64 {
+    let layers = lot.traits(&lot.block(0, 0));
+    let loop_time = |program: &wordline_cells::Program| program.time / f64::from(program.loops);
+    let apart = crate::parallel::map(lot.threads, 3, |which| {
+        let traits = &layers[which * (layers.len() - 1) / 2];
+        let fresh = lot.aged(0.0, 0.0);
+        let loops = (0..at.drawn).map(|number| f64::from(Sample::draw(&lot.model, traits, &fresh, lot.seed, number).loops));
+        let loops: Vec<f64> = loops.collect();
+        (greatest(&loops) - least(&loops)) * loop_time(&lot.model.program(traits, &fresh.history, &Settings::default()))
+    });
+    greatest(&apart)
+}
+
+/// The layer of the first block with the most errors when it is aged.
+fn worst_layer(lot: &Lot, at: &At) -> Traits {
     let block = lot.block(0, 0);
-    let aged = lot.aged(2_000.0, YEAR);
+    let aged = lot.aged(at.pe, at.kept);
     let traits = lot.traits(&block);
     traits.into_iter().max_by(|a, b| lot.n_ret(a, &aged).total_cmp(&lot.n_ret(b, &aged))).expect("a block has layers")
 }
@@ -156,7 +195,7 @@ fn narrower(width: f64) -> Settings {
     Settings { start_margin: (width / 2.0) as f32, final_margin: (width / 2.0) as f32, ..Settings::default() }
 }
 
-fn look(lot: &Lot, block: &wordline_cells::Block, states: usize) -> Seen {
+fn look(lot: &Lot, at: &At, block: &wordline_cells::Block, states: usize) -> Seen {
     let model = &lot.model;
     let traits = lot.traits(block);
     let fresh = lot.cycled(0.0, 0.0);
@@ -175,19 +214,19 @@ fn look(lot: &Lot, block: &wordline_cells::Block, states: usize) -> Seen {
         }
         settings
     };
-    let both = |layer: usize| Settings { skip: monitored(layer).skip, ..narrower(320.0) };
-    let tenth = model.physics().ispp.window / 10.0;
-    let conditions = [lot.aged(0.0, 0.0), lot.aged(2_000.0, 0.0), lot.aged(2_000.0, YEAR)];
+    let both = |layer: usize| Settings { skip: monitored(layer).skip, ..narrower(at.narrow) };
+    let part = model.physics().ispp.window * at.part;
+    let conditions = [lot.aged(0.0, 0.0), lot.aged(at.pe, 0.0), lot.aged(at.pe, at.kept)];
     let spare =
         conditions.map(|condition| traits.iter().map(|traits| 1.0 - lot.worst_page(traits, &condition) / lot.limit()).collect::<Vec<_>>());
     let aged = conditions[2];
     let margins = traits.iter().map(|traits| {
         let over = |width: f64| lot.worst_page(traits, &aged.settings(narrower(width))) / lot.limit() - 1.0;
-        if over(0.0) > 0.0 { 0.0 } else { crate::lot::crossing(0.0, 600.0, 0.0, over) }
+        if over(0.0) > 0.0 { 0.0 } else { crate::lot::crossing(0.0, at.width_most, 0.0, over) }
     });
     let margins: Vec<f64> = margins.collect();
     let ep1 = traits.iter().map(|traits| {
-        let wordline = model.wordline(traits, &Condition::new(aged.history, crate::lot::ROOM));
+        let wordline = model.wordline(traits, &lot.after(aged.history, 0.0));
         let best = wordline.optimal();
         (wordline.misread(1, best[0]), lot.n_ret(traits, &aged))
     });
@@ -207,9 +246,9 @@ fn look(lot: &Lot, block: &wordline_cells::Block, states: usize) -> Seen {
         skip_gain: saved(&monitored),
         both_gain: saved(&both),
         narrow: [
-            saved(&|_| narrower(320.0)),
-            saved(&|_| Settings { final_margin: 130.0, ..Settings::default() }),
-            saved(&|_| narrower(tenth)),
+            saved(&|_| narrower(at.narrow)),
+            saved(&|_| Settings { final_margin: at.lower as f32, ..Settings::default() }),
+            saved(&|_| narrower(part)),
         ],
         spread: greatest(&time) / least(&time),
         fresh: mean(&time),
@@ -223,7 +262,7 @@ fn look(lot: &Lot, block: &wordline_cells::Block, states: usize) -> Seen {
     }
 }
 
-fn figures(curves: &[Vec<f64>], widths: &[f64], narrowed: &[f64], reference: f64) -> Vec<Figure> {
+fn figures(at: &At, curves: &[Vec<f64>], narrowed: &[f64], reference: f64) -> Vec<Figure> {
     let of_state = |(state, curve): (usize, &Vec<f64>)| Curve {
         label: format!("P{}", state + 1),
         colour: state,
@@ -234,13 +273,13 @@ fn figures(curves: &[Vec<f64>], widths: &[f64], narrowed: &[f64], reference: f64
         label: "worst layer".to_owned(),
         colour: 0,
         dashed: false,
-        points: widths.iter().zip(narrowed).map(|(width, errors)| (*width, errors / reference)).collect(),
+        points: at.widths.iter().zip(narrowed).map(|(width, errors)| (*width, errors / reference)).collect(),
     };
 
     vec![
         Figure::Curves(Curves {
             title: "Errors over skipped verifies".to_owned(),
-            note: "worst layer at 2K P/E and 1 year, over no verify skipped".to_owned(),
+            note: format!("worst layer at {} P/E and {}, over no verify skipped", at.pe, crate::conditions::span_text(at.kept)),
             x: Scale::from_zero("verifies skipped"),
             y: Scale::log("errors, relative"),
             curves: curves.iter().enumerate().map(of_state).collect(),

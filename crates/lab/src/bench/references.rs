@@ -2,76 +2,111 @@
 
 use wordline_cells::{Condition, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
-use wordline_units::Celsius;
 
 use super::{Bench, Findings, Setup, m};
+use crate::conditions::span_text;
 use crate::error::LabError;
-use crate::lot::{Lot, YEAR, greatest, mean, share};
+use crate::lot::{Lot, greatest, mean, share};
+use crate::protocol::{Count, Cycles, Degrees, Reads, Rising, Share, Span, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
     name: "vth",
     summary: "The states of a typical wordline and its best references over P/E, retention, reads and temperature",
     metrics: &[
-        m("r1-1k", "mV", "R1 at 1K P/E less R1 when fresh"),
-        m("r2-1k", "mV", "R2 at 1K P/E less R2 when fresh"),
-        m("top-over-r1", "ratio", "The greater move of R6 and R7 by 1K P/E over that of R1"),
-        m("retention-order", "share", "Neighbouring references of which the higher moves down more in a year at 1K P/E, R4 and up"),
+        m("r1-cycled", "mV", "R1 of a cycled block less R1 when fresh"),
+        m("r2-cycled", "mV", "R2 of a cycled block less R2 when fresh"),
+        m("top-over-r1", "ratio", "The greater move of R6 and R7 by the cycles over that of R1"),
+        m(
+            "retention-order",
+            "share",
+            "Neighbouring references of which the higher moves down more in the retention of a cycled block, R4 and up",
+        ),
         m("retention-grows", "share", "Steps of retention and P/E with which R7 and R6 move down further"),
         m("reads-lift", "share", "Steps of read count with which R1 rises"),
         m("temperature-zero", "mV", "Move of R7 when program and read are at one temperature, warm or cold"),
-        m("temperature-move", "mV", "Move of R7 when the read is 40 K warmer than the program, whichever way"),
-        m("edge-over-centre", "ratio", "Move of R7 in a year at 1K P/E, edge layers over middle ones"),
-        m("interference", "ratio", "Shift by neighbours at 2K P/E over the distance between two states"),
-        m("read-disturb", "share", "More errors after 100,000 reads at 2K P/E, E and P1 alone"),
-        m("open-interval", "share", "More errors at the longest open interval, at 1K P/E and 1 year"),
+        m("temperature-move", "mV", "Move of R7 when the read is warm and the program was not"),
+        m("edge-over-centre", "ratio", "Move of R7 in the retention of a cycled block, edge layers over middle ones"),
+        m("interference", "ratio", "Shift by neighbours of a worn block over the distance between two states"),
+        m("read-disturb", "share", "More errors of a worn block after many reads, E and P1 alone"),
+        m("open-interval", "share", "More errors at the longest open interval, cycled and kept"),
         m("open-order", "share", "Steps to a longer open interval with which errors rise"),
-        m("telegraph", "bit", "Greatest difference of a codeword's errors between ten reads, at 8K P/E"),
-        m("telegraph-grows", "ratio", "Telegraph noise at 8K P/E over fresh"),
+        m("telegraph", "bit", "Greatest difference of a codeword's errors between reads of a block late in life"),
+        m("telegraph-grows", "ratio", "Telegraph noise late in life over fresh"),
     ],
+    conditions: At::PROTOCOL,
     run,
 };
 
+conditions! {
+    "vth",
+    /// What moves the references.
+    struct At {
+        /// cycles of a cycled block
+        cycled: Cycles,
+        /// cycles of a worn block
+        worn: Cycles,
+        /// cycles late in life
+        late: Cycles,
+        /// the retention
+        kept: Span,
+        /// cycles and retention, each step more of one or the other
+        steps: Vec<(Cycles, Span)>,
+        /// reads of a block
+        reads: Rising<Reads, 2>,
+        /// many reads
+        many: Reads,
+        /// temperatures at which a page is both programmed and read
+        alike: Vec<Degrees>,
+        /// the temperature of a warm read
+        warm: Degrees,
+        /// open intervals, as parts of the longest
+        open: Rising<Share, 2>,
+        /// reads of one page between which its errors are compared
+        again: Count,
+    }
+}
+
 fn run(setup: &Setup) -> Result<Findings, LabError> {
-    let lot = Lot::open(setup)?;
+    let (at, lot) = (At::of(setup)?, Lot::open(setup)?);
     let typical = lot.model.typical();
     let best = |condition: &Condition| lot.model.wordline(&typical, condition).optimal();
     let fresh = best(&lot.aged(0.0, 0.0));
-    let cycled = best(&lot.aged(1_000.0, 0.0));
+    let cycled = best(&lot.aged(at.cycled, 0.0));
     let count = lot.model.physics().shape.states() - 1;
     let mut findings = Findings::default();
     let moved: Vec<f64> = (0..count).map(|number| cycled[number] - fresh[number]).collect();
-    findings.set("r1-1k", moved[0]);
-    findings.set("r2-1k", moved[1]);
+    findings.set("r1-cycled", moved[0]);
+    findings.set("r2-cycled", moved[1]);
     findings.set("top-over-r1", moved[count - 1].abs().max(moved[count - 2].abs()) / moved[0].abs());
-    let kept = best(&lot.aged(1_000.0, YEAR));
+    let kept = best(&lot.aged(at.cycled, at.kept));
     let lost: Vec<f64> = (0..count).map(|number| cycled[number] - kept[number]).collect();
     findings.set("retention-order", share(lost[count / 2..].windows(2).map(|pair| pair[1] > pair[0])));
     let loss = |pe: f64, seconds: f64, number: usize| best(&lot.aged(pe, 0.0))[number] - best(&lot.aged(pe, seconds))[number];
-    let steps = [(0.0, YEAR / 12.0), (0.0, YEAR), (1_000.0, YEAR), (2_000.0, YEAR)];
-    let grows = [count - 1, count - 2].into_iter().flat_map(|number| steps.windows(2).map(move |pair| (pair[0], pair[1], number)));
+    let grows = [count - 1, count - 2].into_iter().flat_map(|number| at.steps.windows(2).map(move |pair| (pair[0], pair[1], number)));
     findings.set(
         "retention-grows",
         share(grows.map(|(before, after, number)| loss(after.0, after.1, number) > loss(before.0, before.1, number))),
     );
-    let read = |reads: f64| best(&lot.aged(1_000.0, 0.0).read(reads))[0];
-    findings.set("reads-lift", share([0.0, 1e4, 3e4, 1e5, 3e5].windows(2).map(|pair| read(pair[1]) > read(pair[0]))));
-    let warm = |programmed: f64, at: f64| {
-        let condition = Condition { programmed_at: Celsius(programmed), read_at: Celsius(at), ..lot.aged(1_000.0, 0.0) };
+    let read = |reads: f64| best(&lot.aged(at.cycled, 0.0).read(reads))[0];
+    findings.set("reads-lift", share(at.reads.windows(2).map(|pair| read(pair[1]) > read(pair[0]))));
+    let warm = |programmed_at, read_at| {
+        let condition = Condition { programmed_at, read_at, ..lot.aged(at.cycled, 0.0) };
         best(&condition)[count - 1]
     };
-    findings.set("temperature-zero", greatest(&[0.0, 70.0].map(|at| (warm(at, at) - warm(30.0, 30.0)).abs())));
-    findings.set("temperature-move", (warm(30.0, 70.0) - warm(30.0, 30.0)).abs());
+    let usual = warm(lot.room, lot.room);
+    findings.set("temperature-zero", greatest(&at.alike.iter().map(|both| (warm(*both, *both) - usual).abs()).collect::<Vec<_>>()));
+    findings.set("temperature-move", (warm(lot.room, at.warm) - usual).abs());
     let traits = lot.traits(&lot.block(0, 0));
     let of = |traits: &Traits| {
-        let r7 = |seconds: f64| lot.model.wordline(traits, &lot.aged(1_000.0, seconds)).optimal()[count - 1];
-        r7(0.0) - r7(YEAR)
+        let r7 = |seconds: f64| lot.model.wordline(traits, &lot.aged(at.cycled, seconds)).optimal()[count - 1];
+        r7(0.0) - r7(at.kept)
     };
     let edges = [of(&traits[0]), of(&traits[traits.len() - 1])];
     let middle: Vec<f64> = traits[traits.len() / 3..traits.len() * 2 / 3].iter().map(of).collect();
     findings.set("edge-over-centre", mean(&edges) / mean(&middle));
     let states = |condition: &Condition| lot.model.wordline(&typical, condition).states;
-    let worn = lot.aged(2_000.0, 0.0);
+    let worn = lot.aged(at.worn, 0.0);
     let lone = states(&Condition { neighbour: false, ..worn });
     let apart = states(&worn)[2].mean() - states(&worn)[1].mean();
     findings.set("interference", (states(&worn)[1].mean() - lone[1].mean()).abs() / apart);
@@ -79,22 +114,22 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let wordline = lot.model.wordline(&typical, condition);
         wordline.misread(1, wordline.optimal_reference(1))
     };
-    findings.set("read-disturb", low(&worn.read(1e5)) / low(&worn) - 1.0);
-    let base = lot.aged(1_000.0, YEAR);
+    findings.set("read-disturb", low(&worn.read(at.many)) / low(&worn) - 1.0);
+    let base = lot.aged(at.cycled, at.kept);
     let open = |share: f64| lot.n_ret(&typical, &Condition { open_interval: share * lot.model.physics().open_interval.time, ..base });
     findings.set("open-interval", open(1.0) / open(0.0) - 1.0);
-    findings.set("open-order", crate::lot::share([0.0, 0.25, 0.5, 0.75, 1.0].windows(2).map(|pair| open(pair[1]) > open(pair[0]))));
-    let wear = |pe: f64| lot.model.wear(&typical, &lot.cycled(pe, crate::lot::DWELL_W2));
-    let telegraph = lot.model.telegraph(wear(8_000.0));
-    // Ten reads of a page: the errors that come and go.
-    let reads: Vec<f64> = (0..10).map(|read| -wordline_cells::special::tail_inverse(lot.dice([3, 1, 4, read])) * telegraph).collect();
+    findings.set("open-order", crate::lot::share(at.open.windows(2).map(|pair| open(pair[1]) > open(pair[0]))));
+    let wear = |pe: f64| lot.model.wear(&typical, &lot.worn(pe));
+    let telegraph = lot.model.telegraph(wear(at.late));
+    // Reads of a page one after the other: the errors that come and go.
+    let reads: Vec<f64> = (0..at.again).map(|read| -wordline_cells::special::tail_inverse(lot.dice([3, 1, 4, read])) * telegraph).collect();
     let jumps: Vec<f64> = reads.windows(2).map(|pair| libm::round((pair[1] - pair[0]).abs())).collect();
     findings.set("telegraph", greatest(&jumps));
     findings.set("telegraph-grows", telegraph / lot.model.telegraph(wear(0.0)).max(1e-9));
     findings.figures = vec![
         states_figure(&lot, &typical, &lot.aged(0.0, 0.0), "fresh"),
-        states_figure(&lot, &typical, &lot.aged(2_000.0, YEAR), "2K P/E and 1 year"),
-        moves_figure(&lot, &typical, count),
+        states_figure(&lot, &typical, &lot.aged(at.worn, at.kept), &format!("{} P/E and {}", at.worn, span_text(at.kept))),
+        moves_figure(&lot, &at, &typical, count),
     ];
     Ok(findings)
 }
@@ -127,13 +162,13 @@ pub fn states_figure(lot: &Lot, traits: &Traits, condition: &Condition, when: &s
     })
 }
 
-fn moves_figure(lot: &Lot, typical: &Traits, count: usize) -> Figure {
+fn moves_figure(lot: &Lot, at: &At, typical: &Traits, count: usize) -> Figure {
     let best = |pe: f64, seconds: f64| lot.model.wordline(typical, &lot.aged(pe, seconds)).optimal();
     let fresh = best(0.0, 0.0);
-    let curve = |label: &str, colour: usize, pe: f64, seconds: f64| {
+    let curve = |label: String, colour: usize, pe: f64, seconds: f64| {
         let now = best(pe, seconds);
         Curve {
-            label: label.to_owned(),
+            label,
             colour,
             dashed: false,
             points: (0..count).map(|number| (number as f64 + 1.0, now[number] - fresh[number])).collect(),
@@ -145,10 +180,10 @@ fn moves_figure(lot: &Lot, typical: &Traits, count: usize) -> Figure {
         x: Scale::even("reference number"),
         y: Scale::even("move, mV"),
         curves: vec![
-            curve("1K P/E", 0, 1_000.0, 0.0),
-            curve("2K P/E", 1, 2_000.0, 0.0),
-            curve("1 year", 2, 0.0, YEAR),
-            curve("2K P/E, 1 year", 4, 2_000.0, YEAR),
+            curve(format!("{} P/E", at.cycled), 0, at.cycled, 0.0),
+            curve(format!("{} P/E", at.worn), 1, at.worn, 0.0),
+            curve(span_text(at.kept), 2, 0.0, at.kept),
+            curve(format!("{} P/E, {}", at.worn, span_text(at.kept)), 4, at.worn, at.kept),
         ],
         marks: Vec::new(),
     })

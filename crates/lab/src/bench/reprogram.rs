@@ -8,7 +8,8 @@ use wordline_report::html::figure::{Columns, Figure};
 
 use super::{Bench, Findings, Setup, m};
 use crate::error::LabError;
-use crate::lot::{Lot, YEAR, greatest, quantile, share};
+use crate::lot::{Lot, greatest, quantile, share};
+use crate::protocol::{Cycles, Span, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
@@ -16,21 +17,30 @@ pub(super) const BENCH: Bench = Bench {
     summary: "Pages that survive, and do not, when other pages of their wordline are destroyed by one-shot reprogramming",
     metrics: &[
         m("tlc-lost", "share", "TLC: MSB pages that cannot be read after LSB and CSB were destroyed"),
-        m("tlc-lost-year", "share", "The same a year later"),
+        m("tlc-lost-year", "share", "The same after the retention"),
         m("mlc-lost", "share", "MLC: MSB pages that cannot be read after the LSB page was destroyed"),
-        m("mlc-lost-year", "share", "The same a year later"),
-        m("greatest-year", "ratio", "Greatest error rate after a year over the limit, both chips"),
+        m("mlc-lost-year", "share", "The same after the retention"),
+        m("greatest-year", "ratio", "Greatest error rate after the retention over the limit, both chips"),
         m("tlc-over-mlc", "ratio", "Median error rate after reprogramming, TLC over MLC"),
         m("order", "share", "Medians that rise from after program to after reprogramming to a year later, both chips"),
     ],
+    conditions: At::PROTOCOL,
     run,
 };
 
-/// P/E cycles of the blocks.
-const PE: f64 = 1_000.0;
+conditions! {
+    "reprogram",
+    /// The blocks whose pages are destroyed.
+    struct At {
+        /// their cycles
+        pe: Cycles,
+        /// the retention after which they are read again
+        kept: Span,
+    }
+}
 
-/// Error rates over the limit: after program, after reprogramming, a year later.
-fn rates(lot: &Lot) -> [Vec<f64>; 3] {
+/// Error rates over the limit: after program, after reprogramming, after the retention.
+fn rates(lot: &Lot, at: &At) -> [Vec<f64>; 3] {
     let pages = lot.pages();
     let destroyed = (1u8 << (pages - 1)) - 1;
     let limit = lot.model.limit();
@@ -41,9 +51,9 @@ fn rates(lot: &Lot) -> [Vec<f64>; 3] {
             for layer in 0..lot.layers() as u32 {
                 let traits = lot.model.traits(block, layer);
                 for number in 0..wordlines {
-                    let luck = -wordline_cells::special::tail_inverse(lot.dice([block.chip, block.block, layer * wordlines + number, 21]));
+                    let luck = -wordline_cells::special::tail_inverse(lot.dice([block.chip, block.block, layer * wordlines + number, 11]));
                     let reprogrammed = how.then_some(Reprogrammed { pages: destroyed, luck: luck as f32 });
-                    let wordline = lot.model.wordline(&traits, &Condition { reprogrammed, ..lot.aged(PE, kept) });
+                    let wordline = lot.model.wordline(&traits, &Condition { reprogrammed, ..lot.aged(at.pe, kept) });
                     rates.push(wordline.error_rate(&lot.model, pages - 1, &lot.model.references(0)) / limit);
                 }
             }
@@ -51,12 +61,13 @@ fn rates(lot: &Lot) -> [Vec<f64>; 3] {
         });
         blocks.into_iter().flatten().collect::<Vec<f64>>()
     };
-    [of(false, 0.0), of(true, 0.0), of(true, YEAR)]
+    [of(false, 0.0), of(true, 0.0), of(true, at.kept)]
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let mut findings = Findings::default();
-    let tlc = rates(&Lot::open(setup)?);
+    let at = At::of(setup)?;
+    let tlc = rates(&Lot::open(setup)?, &at);
     let lost = |rates: &[f64]| share(rates.iter().map(|rate| *rate > 1.0));
     findings.set("tlc-lost", lost(&tlc[1]));
     findings.set("tlc-lost-year", lost(&tlc[2]));
@@ -65,7 +76,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         findings.figures = figures;
         return Ok(findings);
     };
-    let mlc = rates(&Lot::of(against, setup)?);
+    let mlc = rates(&Lot::of(against, setup)?, &at);
     findings.set("mlc-lost", lost(&mlc[1]));
     findings.set("mlc-lost-year", lost(&mlc[2]));
     findings.set("greatest-year", greatest(&tlc[2]).max(greatest(&mlc[2])));
@@ -85,7 +96,7 @@ fn figure(name: &str, rates: &[Vec<f64>; 3]) -> Figure {
         x: "quantile".to_owned(),
         y: "error rate over the limit".to_owned(),
         groups: ["least", "quarter", "median", "three quarters", "greatest"].map(str::to_owned).to_vec(),
-        series: ["after program", "after reprogramming", "a year later"]
+        series: ["after program", "after reprogramming", "after the retention"]
             .iter()
             .zip(rates)
             .map(|(label, rates)| ((*label).to_owned(), quantiles.map(|share| quantile(rates, share)).to_vec()))

@@ -5,9 +5,10 @@ use wordline_cells::{Block, Condition, References, Traits};
 use wordline_report::html::figure::{Columns, Figure, Heat};
 
 use super::{Bench, Findings, Setup, m};
-use crate::conditions::{MONTH, span_text};
+use crate::conditions::span_text;
 use crate::error::LabError;
-use crate::lot::{DWELL_W2, DWELL_W10, Lot, ROOM, YEAR, greatest, least, mean, share};
+use crate::lot::{Lot, greatest, least, mean, share};
+use crate::protocol::{Count, Cycles, Number, Rising, Share, Span, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
@@ -15,27 +16,61 @@ pub(super) const BENCH: Bench = Bench {
     summary: "Read retries by the vendor's table, by h-layer, and by tables indexed by P/E count or age",
     metrics: &[
         m("fresh", "share", "Reads of a fresh block that need a retry"),
-        m("month", "share", "Reads at 2K P/E and 1 month that need a retry"),
-        m("year", "share", "Reads at 2K P/E and 1 year that need a retry"),
+        m("month", "share", "Reads of a worn block after the shorter retention that need a retry"),
+        m("year", "share", "Reads of a worn block after the longer retention that need a retry"),
         m(
             "layer-gain",
             "share",
-            "Fewer retries when each h-layer starts with what was best for it last, mean of 2K P/E with 1 month and with 1 year",
+            "Fewer retries when each h-layer starts with what was best for it last, mean of both retentions of a worn block",
         ),
         m("layer-dominates", "share", "Counts of retries for which the h-layer scheme has at least as many reads at or below"),
         m(
             "layer-mispredicts",
             "share",
-            "Reads that need a retry though a page of their kind in their h-layer was read before, 2K P/E and 1 year",
+            "Reads that need a retry though a page of their kind in their h-layer was read before, worn and after the longer retention",
         ),
-        m("pe-most", "count", "Most retries with a table indexed by P/E count, 12 months of retention"),
+        m("pe-most", "count", "Most retries with a table indexed by P/E count, after the longer retention"),
         m("pe-least", "count", "Fewest retries with it"),
         m("age-most", "count", "Most retries with a table indexed by age"),
         m("stage-order", "share", "Steps from child to young adult to old adult with which the most retries by P/E count do not fall"),
-        m("uncorrected", "share", "Reads that the vendor's table does not bring back, at 2K P/E and 1 year"),
+        m("uncorrected", "share", "Reads of a worn block after the longer retention that the vendor's table does not bring back"),
     ],
+    conditions: At::PROTOCOL,
     run,
 };
+
+conditions! {
+    "retries",
+    /// Blocks that are read, and tables that are built for them.
+    struct At {
+        /// cycles of a worn block
+        worn: Cycles,
+        /// a shorter and a longer retention
+        kept: [Span; 2],
+        /// P/E counts of the blocks that tables are built from and tried on
+        counts: Rising<Cycles, 2>,
+        /// dwells of these blocks, each with equal probability
+        dwells: [Span; 2],
+        /// P/E counts of child, young adult and old adult
+        stages: Rising<Cycles, 3>,
+        /// steps of age that a table has
+        ages: Count,
+        /// h-layers that have tables of their own
+        layers: Count,
+        /// of so many h-layers one is looked at to find a block's age
+        every: Count,
+        /// part of what can be corrected up to which an entry of a table serves a block
+        serves: Number,
+        /// retries up to which two ways of reading are compared
+        compared: Count,
+        /// P/E counts of the map of retries
+        map_pe: Rising<Cycles, 2>,
+        /// retentions of the map of retries
+        map_kept: Rising<Span, 2>,
+        /// share of the blocks that have the first dwell
+        first: Share,
+    }
+}
 
 /// Reads of all pages of a block with the vendor's table, and with the h-layer's last entry: retries of each read.
 struct Seen {
@@ -45,10 +80,8 @@ struct Seen {
     lost: u32,
 }
 
-const STATES: [(f64, f64); 3] = [(0.0, 0.0), (2_000.0, MONTH), (2_000.0, YEAR)];
-
 fn dice(lot: &Lot, block: &Block, page: u32, what: u32) -> u64 {
-    (lot.dice([block.chip, block.block, page, what]) * (1u64 << 53) as f64) as u64 * 2_048 + 1_024
+    lot.luck([block.chip, block.block, page, what])
 }
 
 fn read_block(lot: &Lot, block: &Block, condition: &Condition) -> Seen {
@@ -93,9 +126,10 @@ fn around(start: usize, count: usize) -> Vec<usize> {
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
-    let lot = Lot::open(setup)?;
+    let (at, lot) = (At::of(setup)?, Lot::open(setup)?);
     let mut findings = Findings::default();
-    let seen: Vec<Vec<Seen>> = STATES.map(|(pe, kept)| lot.map(|block| read_block(&lot, block, &lot.aged(pe, kept)))).into_iter().collect();
+    let states = [(0.0, 0.0), (at.worn, at.kept[0]), (at.worn, at.kept[1])];
+    let seen: Vec<Vec<Seen>> = states.map(|(pe, kept)| lot.map(|block| read_block(&lot, block, &lot.aged(pe, kept)))).into_iter().collect();
     let retried = |state: usize| share(seen[state].iter().flat_map(|seen| seen.plain.iter().map(|retries| *retries > 0)));
     findings.set("fresh", retried(0));
     findings.set("month", retried(1));
@@ -107,11 +141,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("layer-gain", 0.5 * (gain(1) + gain(2)));
     let below = |values: &[f64], count: f64| share(values.iter().map(|retries| *retries <= count));
     let (plain, layered) = (of(2, |seen| &seen.plain), of(2, |seen| &seen.layered));
-    findings.set("layer-dominates", share((0..12).map(|count| below(&layered, f64::from(count)) >= below(&plain, f64::from(count)))));
+    findings
+        .set("layer-dominates", share((0..at.compared).map(|count| below(&layered, f64::from(count)) >= below(&plain, f64::from(count)))));
     findings.set("layer-mispredicts", share(of(2, |seen| &seen.again).iter().map(|retries| *retries > 0.0)));
     findings.set("uncorrected", f64::from(seen[2].iter().map(|seen| seen.lost).sum::<u32>()) / plain.len() as f64);
-    let tables = indexed(&lot, &mut findings);
-    findings.figures = figures(&lot, &plain, &layered, &tables);
+    let tables = indexed(&lot, &at, &mut findings);
+    findings.figures = figures(&lot, &at, &plain, &layered, &tables);
     Ok(findings)
 }
 
@@ -124,8 +159,7 @@ struct Case {
 }
 
 /// Reads with tables built off-line from half of the blocks, and tried on the other half: retries by P/E count and by age.
-fn indexed(lot: &Lot, findings: &mut Findings) -> [Vec<f64>; 2] {
-    let counts: Vec<f64> = (1..=12).map(|thousands| f64::from(thousands) * 1_000.0).collect();
+fn indexed(lot: &Lot, at: &At, findings: &mut Findings) -> [Vec<f64>; 2] {
     let cases = |half: u32| -> Vec<Case> {
         let blocks: Vec<Block> = (0..lot.size.chips)
             .flat_map(|chip| (0..lot.size.blocks).map(move |block| (chip, block)))
@@ -135,11 +169,11 @@ fn indexed(lot: &Lot, findings: &mut Findings) -> [Vec<f64>; 2] {
         let mut cases = Vec::new();
         for block in blocks {
             let traits = lot.traits(&block);
-            for pe in &counts {
+            for pe in &at.counts {
                 // Blocks of a drive differ in dwell, which a P/E count does not tell.
-                let dwell = if lot.dice([block.chip, block.block, 0, 5]) < 0.5 { DWELL_W2 } else { DWELL_W10 };
-                let condition = Condition::new(lot.cycled(*pe, dwell), ROOM).kept(YEAR);
-                let worst = lot.worst_wordline(&traits.iter().copied().step_by(4).collect::<Vec<_>>(), &condition);
+                let dwell = at.dwells[usize::from(lot.dice([block.chip, block.block, 0, 5]) >= at.first)];
+                let condition = lot.after(lot.cycled(*pe, dwell), at.kept[1]);
+                let worst = lot.worst_wordline(&traits.iter().copied().step_by(at.every as usize).collect::<Vec<_>>(), &condition);
                 if worst <= lot.limit() {
                     cases.push(Case { pe: *pe, age: worst / lot.limit(), block, condition });
                 }
@@ -149,22 +183,21 @@ fn indexed(lot: &Lot, findings: &mut Findings) -> [Vec<f64>; 2] {
     };
     let (known, tried) = (cases(0), cases(1));
     let by_pe = |case: &Case| case.pe as u32;
-    let by_age = |case: &Case| (case.age * 10.0) as u32;
-    let retries = [by_pe as fn(&Case) -> u32, by_age].map(|index| attempt(lot, &known, &tried, index));
+    let by_age = |case: &Case| (case.age * f64::from(at.ages)) as u32;
+    let retries = [&by_pe as &(dyn Fn(&Case) -> u32 + Sync), &by_age].map(|index| attempt(lot, at, &known, &tried, index));
     let flat = |of: &[(f64, f64)]| of.iter().map(|(_, retries)| *retries).collect::<Vec<f64>>();
     findings.set("pe-most", greatest(&flat(&retries[0])));
     findings.set("pe-least", least(&flat(&retries[0])));
     findings.set("age-most", greatest(&flat(&retries[1])));
-    // Child, young adult and old adult: 10 %, 20 % and 50 % of the lifetime.
-    let most = |pe: f64| greatest(&retries[0].iter().filter(|(at, _)| *at == pe).map(|(_, retries)| *retries).collect::<Vec<_>>());
-    findings.set("stage-order", share([1_000.0, 3_000.0, 6_000.0].windows(2).map(|pair| most(pair[1]) >= most(pair[0]))));
+    // Child, young adult and old adult.
+    let most = |pe: f64| greatest(&retries[0].iter().filter(|(count, _)| *count == pe).map(|(_, retries)| *retries).collect::<Vec<_>>());
+    findings.set("stage-order", share(at.stages.windows(2).map(|pair| most(pair[1]) >= most(pair[0]))));
     retries.map(|of| flat(&of))
 }
 
 /// For each table entry the references that the known blocks of that entry and layer need, in the order of how far they lie: the sequence a read goes through.
-fn attempt(lot: &Lot, known: &[Case], tried: &[Case], index: fn(&Case) -> u32) -> Vec<(f64, f64)> {
-    const LAYERS: usize = 6;
-    let every = (lot.layers() / LAYERS).max(1);
+fn attempt(lot: &Lot, at: &At, known: &[Case], tried: &[Case], index: &(dyn Fn(&Case) -> u32 + Sync)) -> Vec<(f64, f64)> {
+    let every = (lot.layers() / at.layers as usize).max(1);
     let mut keys: Vec<u32> = tried.iter().map(index).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -183,23 +216,24 @@ fn attempt(lot: &Lot, known: &[Case], tried: &[Case], index: fn(&Case) -> u32) -
             let place = |references: &References| references.iter().sum::<f64>();
             best.sort_by(|a, b| place(b).total_cmp(&place(a)));
             // From the least moved on, the next entry is the first block's that the last entry does not serve.
-            let serves = |references: &References, at: &wordline_cells::Wordline| {
-                lot.rates(at, references).into_iter().fold(0.0, f64::max) * lot.model.codeword_bits() <= 0.85 * lot.limit()
+            let serves = |references: &References, wordline: &wordline_cells::Wordline| {
+                lot.rates(wordline, references).into_iter().fold(0.0, f64::max) * lot.model.codeword_bits() <= at.serves * lot.limit()
             };
             let mut order: Vec<usize> = (0..of_key.len()).collect();
             order.sort_by(|a, b| place(&of_key[*b].optimal()).total_cmp(&place(&of_key[*a].optimal())));
             let mut sequence: Vec<References> = best.first().copied().into_iter().collect();
-            for at in order {
-                if !sequence.iter().any(|references| serves(references, &of_key[at])) {
-                    sequence.push(of_key[at].optimal());
+            for next in order {
+                if !sequence.iter().any(|references| serves(references, &of_key[next])) {
+                    sequence.push(of_key[next].optimal());
                 }
             }
             for case in tried.iter().filter(|case| index(case) == key) {
-                let at = wordline(case);
+                let wordline = wordline(case);
                 for page in 0..lot.pages() {
                     let name = layer as u32 * 4 + page;
                     let (bits, noise) = (dice(lot, &case.block, name, 3), dice(lot, &case.block, name, 4));
-                    let reading = lot.model.read_through(&at, page, bits, noise, sequence.iter().copied().chain([at.optimal()]));
+                    let reading =
+                        lot.model.read_through(&wordline, page, bits, noise, sequence.iter().copied().chain([wordline.optimal()]));
                     found.push((case.pe, f64::from(reading.retries)));
                 }
             }
@@ -209,7 +243,7 @@ fn attempt(lot: &Lot, known: &[Case], tried: &[Case], index: fn(&Case) -> u32) -
     per_key.into_iter().flatten().collect()
 }
 
-fn figures(lot: &Lot, plain: &[f64], layered: &[f64], tables: &[Vec<f64>; 2]) -> Vec<Figure> {
+fn figures(lot: &Lot, at: &At, plain: &[f64], layered: &[f64], tables: &[Vec<f64>; 2]) -> Vec<Figure> {
     let columns = |title: &str, series: [(&str, &[f64]); 2]| {
         let most = greatest(&series.iter().flat_map(|(_, values)| values.iter().copied()).collect::<Vec<_>>()) as usize;
         let part = |values: &[f64], count: usize| 100.0 * share(values.iter().map(|retries| *retries as usize == count));
@@ -222,24 +256,25 @@ fn figures(lot: &Lot, plain: &[f64], layered: &[f64], tables: &[Vec<f64>; 2]) ->
             series: series.map(|(label, values)| (label.to_owned(), (0..=most).map(|count| part(values, count)).collect())).to_vec(),
         })
     };
-    let kept = [0.0, MONTH, 3.0 * MONTH, YEAR];
     let block = lot.block(0, 0);
-    let rows = [0.0, 1_000.0, 2_000.0, 4_000.0].map(|pe| {
-        let of = kept.map(|kept| {
-            mean(&read_block(lot, &block, &lot.aged(pe, kept)).plain.iter().map(|retries| f64::from(*retries)).collect::<Vec<_>>())
-        });
-        (format!("{pe}"), of.to_vec())
-    });
+    let retries = |pe: f64, kept: f64| {
+        mean(&read_block(lot, &block, &lot.aged(pe, kept)).plain.iter().map(|retries| f64::from(*retries)).collect::<Vec<_>>())
+    };
+    let row = |pe: &f64| (format!("{pe}"), at.map_kept.iter().map(|kept| retries(*pe, *kept)).collect());
+    let rows = at.map_pe.iter().map(row).collect();
     vec![
-        columns("Retries at 2K P/E and 1 year", [("vendor's table", plain), ("h-layer's last entry first", layered)]),
+        columns(
+            &format!("Retries at {} P/E and {}", at.worn, span_text(at.kept[1])),
+            [("vendor's table", plain), ("h-layer's last entry first", layered)],
+        ),
         columns("Retries with tables built off-line", [("by P/E count", &tables[0]), ("by age", &tables[1])]),
         Figure::Heat(Heat {
             title: "Mean retries over wear and retention".to_owned(),
             note: "vendor's table, one block".to_owned(),
             x: "retention at 30 °C".to_owned(),
             y: "P/E cycles".to_owned(),
-            columns: kept.map(span_text).to_vec(),
-            rows: rows.to_vec(),
+            columns: at.map_kept.iter().map(|kept| span_text(*kept)).collect(),
+            rows,
             log: false,
         }),
     ]

@@ -8,6 +8,7 @@ mod tables;
 
 use wordline_lab::bench::{Findings, Setup, bench};
 use wordline_lab::conditions::LotSize;
+use wordline_lab::protocol::Changes;
 
 /// A small lot of the chip that the studies are about.
 fn setup(threads: usize, settings: &[&str]) -> Setup {
@@ -15,6 +16,7 @@ fn setup(threads: usize, settings: &[&str]) -> Setup {
         chip: wordline_lab::CHIP.to_owned(),
         against: None,
         settings: settings.iter().map(|setting| (*setting).to_owned()).collect(),
+        conditions: Changes::new(),
         lot: LotSize { chips: 1, blocks: 3 },
         seed: 1,
         threads,

@@ -47,3 +47,19 @@ fn a_verdict_comes_from_the_measurement_and_the_band_alone() {
     assert_eq!(verdict("1 to 3"), Verdict::Reproduced.word());
     assert_eq!(verdict("9 to 10"), Verdict::Off(String::new()).word());
 }
+
+#[test]
+fn a_study_can_measure_at_conditions_of_its_own() {
+    let text = |conditions: &str| {
+        format!(
+            "title = \"x\"\nlot = \"1x1\"\n{conditions}\n[[judge]]\nclaim = \"ort.r1-pe1000\"\nmeasured = \"vth.r1-cycled\"\nband = \"270 to 330 mV\"\nwhy = \"a test\"\n"
+        )
+    };
+    let measured = |conditions: &str| {
+        let study = Study::parse("x", "x.toml", &text(conditions)).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = Bookings::default().run(&study, 1).unwrap_or_else(|error| panic!("{error}"));
+        outcome.lines[0].measured.expect("measured")
+    };
+    let (fewer, usual) = (measured("[conditions.vth]\nsource = \"a test\"\ncycled = 500"), measured(""));
+    assert!(fewer > 0.0 && fewer < usual, "R1 moves {fewer} mV in half the cycles, {usual} mV in all");
+}

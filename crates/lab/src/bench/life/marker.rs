@@ -1,0 +1,83 @@
+//! Aging markers: what a linear combination of what firmware can measure foretells of N(12).
+
+use super::{At, Seen};
+use crate::lot::{greatest, least, mean, regression};
+
+/// One look at one block.
+#[derive(Clone, Copy)]
+pub(super) struct Sight {
+    pub(super) pe: f64,
+    pub(super) tbers: f64,
+    pub(super) progress: f64,
+    pub(super) tprog: f64,
+    pub(super) n0: f64,
+    /// The dwell as far as it tells anything.
+    pub(super) dwell: f64,
+    pub(super) n12: f64,
+}
+
+/// A linear marker.
+pub(super) struct Marker {
+    pub(super) terms: fn(&Sight) -> Vec<f64>,
+    pub(super) weights: Vec<f64>,
+    pub(super) offset: f64,
+}
+
+impl Marker {
+    pub(super) fn fit(terms: fn(&Sight) -> Vec<f64>, sights: &[Sight]) -> Marker {
+        let rows: Vec<Vec<f64>> = sights.iter().map(terms).collect();
+        let weights = regression(&rows, &sights.iter().map(|sight| sight.n12).collect::<Vec<_>>());
+        Marker { terms, weights, offset: 0.0 }
+    }
+
+    pub(super) fn of(&self, sight: &Sight) -> f64 {
+        (self.terms)(sight).iter().zip(&self.weights).map(|(term, weight)| term * weight).sum::<f64>() + self.offset
+    }
+
+    /// Raised until no block it was fitted on dies unforeseen.
+    pub(super) fn made_safe(mut self, deaths: &[Sight], limit: f64) -> Marker {
+        let least = least(&deaths.iter().map(|sight| self.of(sight)).collect::<Vec<_>>());
+        self.offset += (limit - least).max(0.0);
+        self
+    }
+
+    /// The greatest range of N(12) among looks at blocks with the same value of the marker.
+    pub(super) fn spread(&self, at: &At, sights: &[Sight]) -> f64 {
+        let residual: Vec<(f64, f64)> = sights.iter().map(|sight| (self.of(sight), sight.n12 - self.of(sight))).collect();
+        let bins = (0..(at.bins_most / at.bin) as u32).map(|bin| {
+            let (from, to) = (f64::from(bin) * at.bin, f64::from(bin + 1) * at.bin);
+            let within: Vec<f64> = residual.iter().filter(|(value, _)| *value >= from && *value < to).map(|(_, rest)| *rest).collect();
+            if within.len() < at.bin_least as usize { 0.0 } else { greatest(&within) - least(&within) }
+        });
+        greatest(&bins.collect::<Vec<_>>())
+    }
+
+    /// Mean share of its life that a block has had when the marker gives it up.
+    pub(super) fn life(&self, blocks: &[&Seen], limit: f64) -> f64 {
+        let of = |seen: &&Seen| {
+            let given_up = seen.sights.iter().find(|sight| self.of(sight) >= limit).map_or(seen.death_sight.pe, |sight| sight.pe);
+            given_up / seen.death_sight.pe
+        };
+        100.0 * mean(&blocks.iter().map(of).collect::<Vec<_>>())
+    }
+}
+
+pub(super) fn log_dwell(sight: &Sight) -> f64 {
+    libm::log(sight.dwell)
+}
+
+pub(super) fn early_terms(sight: &Sight) -> Vec<f64> {
+    vec![sight.pe, sight.tbers, sight.n0, log_dwell(sight), 1.0]
+}
+
+pub(super) fn realwear_terms(sight: &Sight) -> Vec<f64> {
+    vec![sight.pe, sight.progress, sight.n0, log_dwell(sight), 1.0]
+}
+
+pub(super) fn plus_terms(sight: &Sight) -> Vec<f64> {
+    vec![sight.pe, sight.tprog, 1.0]
+}
+
+pub(super) fn plus_plus_terms(sight: &Sight) -> Vec<f64> {
+    vec![sight.pe, sight.tprog, sight.n0, 1.0]
+}

@@ -1,0 +1,341 @@
+//! How long blocks live, and which aging marker foresees it (000 §3.1 to §3.3).
+//!
+//! N(12) is what a codeword of the worst page of a block's weakest wordline has wrong after the retention that is required, at the best references; a block is
+//! dead when it is more than can be corrected. Markers are fitted by least squares on half of the blocks and judged on the other half.
+
+use wordline_cells::{Block, History, Settings, Traits};
+use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
+use wordline_units::Celsius;
+
+use super::{Bench, Findings, Setup, m};
+use crate::conditions::span_text;
+use crate::error::LabError;
+use crate::lot::{Lot, correlation, crossing, deviation, greatest, least, mean, quantile, share};
+use crate::protocol::{Bits, Count, Cycles, Number, Rest, Rising, Share, Span, conditions};
+
+mod marker;
+
+use marker::{Marker, Sight, early_terms, log_dwell, plus_plus_terms, plus_terms, realwear_terms};
+
+/// The bench.
+pub(super) const BENCH: Bench = Bench {
+    name: "life",
+    summary: "P/E counts at death, N(12) of blocks of equal age by each marker, and the regression that foretells it",
+    metrics: &[
+        m("death-short", "P/E", "Mean P/E count at death, short dwell"),
+        m("death-long", "P/E", "The same, long dwell"),
+        m("death-least", "P/E", "P/E count at death of the first block to die, short dwell"),
+        m("death-most", "P/E", "P/E count at death of the last block to die, long dwell"),
+        m("spread-early", "bit", "N(12) at fewer cycles, greatest block less least"),
+        m("spread-late", "bit", "N(12) at more cycles, greatest block less least"),
+        m("same-least", "P/E", "Fewest P/E cycles at which a block has a certain N(12)"),
+        m("same-most", "P/E", "Most P/E cycles at which a block has it"),
+        m("dwell-ordering", "share", "P/E counts at which a block with the long dwell has a lesser N(12) than with the short"),
+        m("dwell-influence", "share", "N(12) of a used block that dwell can take away"),
+        m("dwell-saturation", "share", "What a far longer dwell takes away beyond what the one that saturates does, over what that does"),
+        m("equal-dwell", "share", "Greatest difference of N(12) between pairs of dwell and temperature that count alike"),
+        m("tbers-correlation", "ratio", "Correlation of t_BERS and N(12)"),
+        m("n0-correlation", "ratio", "Correlation of N(0) and N(12)"),
+        m("tprog-least", "bit", "Least N(12) of blocks whose t_PROG is that of a moderately worn block"),
+        m("tprog-most", "bit", "Greatest N(12) of these"),
+        m("weight-balance", "ratio", "Standardised coefficient of t_BERS over that of N(0)"),
+        m("weight-lead", "ratio", "The lesser of these two over the greater of the others"),
+        m("early-negative", "share", "Blocks that die before age 1.0 by the regression as it is"),
+        m("early-positive", "share", "Blocks that outlive age 1.0 by the regression as it is"),
+        m("negative", "share", "Blocks that die before age 1.0 by the calibrated regression"),
+        m("outlive", "share", "Blocks that outlive age 1.0 by the calibrated regression"),
+        m("narrow-death", "ratio", "Coefficient of variation of the age at death over that of the P/E count at death"),
+        m("life-realwear", "%", "Lifetime that RealWear uses"),
+        m("life-pewear-high", "%", "Lifetime that a high limit of P/E cycles uses"),
+        m("life-pewear-low", "%", "Lifetime that a low limit of P/E cycles uses"),
+        m("life-plus", "%", "Lifetime that t_PROG and P/E use"),
+        m("life-plus-plus", "%", "Lifetime that t_PROG, P/E and N(0) use"),
+        m("equal-realwear", "bit", "N(12) of blocks of equal RealWear age, greatest less least"),
+        m("equal-pewear", "bit", "N(12) of blocks of equal P/E count, greatest less least, up to the later count"),
+        m("equal-plus", "bit", "N(12) of blocks of equal PeWear+, greatest less least"),
+        m("equal-plus-plus", "bit", "N(12) of blocks of equal PeWear++, greatest less least"),
+        m("distinct", "ratio", "Correlation of RealWear age and N(12)"),
+        m("plus-error-growth", "ratio", "Deviation of what PeWear+ foretells, late in life over early"),
+        m("realwear-error-growth", "ratio", "The same of RealWear"),
+        m("warm-gain", "share", "Longer life when a dwell is warm than when it is at room temperature"),
+        m("dwell-age-order", "share", "Steps to longer or warmer dwell at which blocks age more slowly"),
+        m("power-off-drop", "share", "N(12) of a used block that a time without power takes away"),
+        m("tbers-step", "ms", "t_BERS counts in multiples of this"),
+    ],
+    conditions: At::PROTOCOL,
+    run,
+};
+
+conditions! {
+    "life",
+    /// How blocks are cycled, and by what they are judged.
+    struct At {
+        /// the retention that is required
+        kept: Span,
+        /// late in life, when the weakest wordline shows
+        late: Cycles,
+        /// where the search for the end of a block's life gives up
+        cycles_most: Cycles,
+        /// where the search for a certain N(12) gives up
+        same_most: Cycles,
+        /// a short dwell and a long one
+        dwells: [Span; 2],
+        /// dwells that blocks are cycled with when markers are fitted
+        mixed: Vec<Span>,
+        /// fewer and more cycles at which blocks are compared
+        spread: [Cycles; 2],
+        /// the N(12) that blocks reach at different counts
+        same: Bits,
+        /// blocks are looked at after each so many cycles
+        step: Cycles,
+        /// up to so many
+        until: Cycles,
+        /// of so many h-layers one is programmed to find t_PROG
+        every: Count,
+        /// N(12) of a moderately worn block, from and below
+        moderate: [Bits; 2],
+        /// t_PROG within this of a moderately worn block's is the same
+        same_tprog: Share,
+        /// the dwell above which more of it tells a marker nothing
+        saturated: Span,
+        /// a dwell far above that
+        day: Span,
+        /// values of a marker within so many bits are equal
+        bin: Bits,
+        /// the most errors for which values are binned
+        bins_most: Bits,
+        /// fewer looks than this are no bin
+        bin_least: Count,
+        /// an age from which a block has outlived age 1.0: ages are told in tenths
+        outlived: Number,
+        /// a high and a low limit of P/E cycles
+        limits: [Cycles; 2],
+        /// below the one is early in life, above the other late
+        early_late: [Cycles; 2],
+        /// P/E counts at which dwells are compared
+        counts: Rising<Cycles, 2>,
+        /// cycles of a used block
+        used: Cycles,
+        /// a dwell at room temperature that others count alike with
+        alike: Span,
+        /// temperatures of those others
+        alike_at: Vec<crate::protocol::Degrees>,
+        /// a warm dwell, compared with the same at room temperature
+        warm: Rest,
+        /// dwells, each longer or warmer than the one before
+        order: Vec<Rest>,
+        /// a time without power, after cycles with the dwell of `warm`
+        off: Rest,
+    }
+}
+
+struct Seen {
+    deaths: [f64; 2],
+    at: [f64; 2],
+    same: f64,
+    sights: Vec<Sight>,
+    death_sight: Sight,
+}
+
+fn n12(lot: &Lot, at: &At, weak: &Traits, history: History) -> f64 {
+    lot.worst_page(weak, &lot.after(history, at.kept))
+}
+
+fn death(lot: &Lot, at: &At, weak: &Traits, dwell: f64, warm: Celsius) -> f64 {
+    crossing(0.0, at.cycles_most, lot.limit(), |pe| n12(lot, at, weak, lot.model.cycled(pe, dwell, warm)))
+}
+
+fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) -> Sight {
+    let history = lot.cycled(pe, dwell);
+    let erase = lot.model.erase(block, &history);
+    // t_PROG is the mean over a block's wordlines: one wordline's is a whole number of loops and verifies.
+    let times = (0..lot.layers() as u32).step_by(at.every as usize).map(|layer| {
+        let traits = lot.model.traits(block, layer);
+        lot.model.program(&traits, &history, &Settings::default()).time
+    });
+    let tprog = mean(&times.collect::<Vec<_>>());
+    let wordline = lot.model.wordline(weak, &lot.after(history, 0.0));
+    let rate = wordline.error_rate(&lot.model, 0, &wordline.optimal());
+    let bits = lot.model.codeword_bits() * lot.model.codewords();
+    // One read of the page, with the telegraph noise of each of its codewords.
+    let name = [block.chip, block.block, pe as u32, dwell as u32];
+    let flicker = -wordline_cells::special::tail_inverse(lot.dice([name[0], name[1], name[2], name[3] + 1]));
+    let noise = flicker * lot.model.telegraph(wordline.wear) * lot.model.codewords().sqrt();
+    let n0 = (lot.sample(rate * bits, bits, name) + noise) / lot.model.codewords();
+    Sight {
+        pe,
+        tbers: erase.time / 1e3,
+        progress: erase.progress / 1e3,
+        tprog,
+        n0,
+        dwell: dwell.min(at.saturated),
+        n12: n12(lot, at, weak, history),
+    }
+}
+
+fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
+    let weak = lot.weakest(block, &lot.aged(at.late, at.kept));
+    let deaths = at.dwells.map(|dwell| death(lot, at, &weak, dwell, lot.room));
+    let of = |pe: f64| n12(lot, at, &weak, lot.cycled(pe, at.dwells[0]));
+    let dwell = at.mixed[(lot.dice([block.chip, block.block, 0, 9]) * at.mixed.len() as f64) as usize];
+    let last = death(lot, at, &weak, dwell, lot.room);
+    let counts = (1..=(at.until / at.step) as u32).map(|step| f64::from(step) * at.step).filter(|pe| *pe <= last);
+    let sights = counts.map(|pe| sight(lot, at, block, &weak, pe, dwell)).collect();
+    let same = crossing(0.0, at.same_most, at.same, of);
+    Seen { deaths, at: at.spread.map(of), same, sights, death_sight: sight(lot, at, block, &weak, last, dwell) }
+}
+
+fn run(setup: &Setup) -> Result<Findings, LabError> {
+    let lot = Lot::open(setup)?;
+    let limit = lot.limit();
+    let at = At::of(setup)?;
+    let seen = lot.map(|block| look(&lot, &at, block));
+    let mut findings = Findings::default();
+    let deaths: [Vec<f64>; 2] = [0, 1].map(|which| seen.iter().map(|seen| seen.deaths[which]).collect());
+    findings.set("death-short", mean(&deaths[0]));
+    findings.set("death-long", mean(&deaths[1]));
+    findings.set("death-least", least(&deaths[0]));
+    findings.set("death-most", greatest(&deaths[1]));
+    let range = |values: &[f64]| greatest(values) - least(values);
+    let spread = |which: usize| range(&seen.iter().map(|seen| seen.at[which]).collect::<Vec<_>>());
+    findings.set("spread-early", spread(0));
+    findings.set("spread-late", spread(1));
+    let same: Vec<f64> = seen.iter().map(|seen| seen.same).collect();
+    findings.set("same-least", least(&same));
+    findings.set("same-most", greatest(&same));
+    dwell(&lot, &at, &mut findings);
+
+    // Half of the blocks to fit on, half to judge by.
+    type Half<'s> = Vec<(usize, &'s Seen)>;
+    let (fit, judge): (Half<'_>, Half<'_>) = seen.iter().enumerate().partition(|(index, _)| index % 2 == 0);
+    let of = |blocks: &[(usize, &Seen)]| blocks.iter().flat_map(|(_, seen)| seen.sights.iter().copied()).collect::<Vec<Sight>>();
+    let (known, fresh) = (of(&fit), of(&judge));
+    let known_deaths: Vec<Sight> = fit.iter().map(|(_, seen)| seen.death_sight).collect();
+    let judged: Vec<&Seen> = judge.iter().map(|(_, seen)| *seen).collect();
+    let column = |get: fn(&Sight) -> f64| known.iter().map(get).collect::<Vec<_>>();
+    let n12s = column(|sight| sight.n12);
+    findings.set("tbers-correlation", correlation(&column(|sight| sight.tbers), &n12s));
+    findings.set("n0-correlation", correlation(&column(|sight| sight.n0), &n12s));
+    let middle = |sight: &&Sight| (at.moderate[0]..at.moderate[1]).contains(&sight.n12);
+    let tprog = quantile(&known.iter().filter(middle).map(|sight| sight.tprog).collect::<Vec<_>>(), 0.5);
+    let flat: Vec<f64> = known.iter().filter(|sight| (sight.tprog / tprog - 1.0).abs() < at.same_tprog).map(|sight| sight.n12).collect();
+    findings.set("tprog-least", least(&flat));
+    findings.set("tprog-most", greatest(&flat));
+    let early = Marker::fit(early_terms, &known);
+    let fine = Marker::fit(realwear_terms, &known);
+    let weight = |index: usize, get: fn(&Sight) -> f64| (fine.weights[index] * deviation(&column(get))).abs();
+    let (tbers, n0) = (weight(1, |sight| sight.progress), weight(2, |sight| sight.n0));
+    findings.set("weight-balance", tbers / n0);
+    findings.set("weight-lead", tbers.min(n0) / weight(0, |sight| sight.pe).max(weight(3, log_dwell)));
+    let age_at_death = |marker: &Marker| judged.iter().map(|seen| marker.of(&seen.death_sight) / limit).collect::<Vec<f64>>();
+    let early_ages = age_at_death(&early);
+    findings.set("early-negative", share(early_ages.iter().map(|age| *age < 1.0)));
+    findings.set("early-positive", share(early_ages.iter().map(|age| *age >= at.outlived)));
+    let realwear = fine.made_safe(&known_deaths, limit);
+    let ages = age_at_death(&realwear);
+    findings.set("negative", share(ages.iter().map(|age| *age < 1.0)));
+    findings.set("outlive", share(ages.iter().map(|age| *age >= at.outlived)));
+    let variation = |values: &[f64]| deviation(values) / mean(values);
+    let pe_at_death: Vec<f64> = judged.iter().map(|seen| seen.death_sight.pe).collect();
+    findings.set("narrow-death", variation(&ages) / variation(&pe_at_death));
+    findings.set("life-realwear", realwear.life(&judged, limit));
+    let fixed = |pe: f64| 100.0 * mean(&deaths[0].iter().map(|death| (pe / death).min(1.0)).collect::<Vec<_>>());
+    findings.set("life-pewear-high", fixed(at.limits[0]));
+    findings.set("life-pewear-low", fixed(at.limits[1]));
+    let plus = Marker::fit(plus_terms, &known).made_safe(&known_deaths, limit);
+    let plus_plus = Marker::fit(plus_plus_terms, &known).made_safe(&known_deaths, limit);
+    findings.set("life-plus", plus.life(&judged, limit));
+    findings.set("life-plus-plus", plus_plus.life(&judged, limit));
+    findings.set("equal-realwear", realwear.spread(&at, &fresh));
+    findings.set("equal-pewear", spread(1));
+    findings.set("equal-plus", plus.spread(&at, &fresh));
+    findings.set("equal-plus-plus", plus_plus.spread(&at, &fresh));
+    findings.set(
+        "distinct",
+        correlation(
+            &fresh.iter().map(|sight| realwear.of(sight)).collect::<Vec<_>>(),
+            &fresh.iter().map(|sight| sight.n12).collect::<Vec<_>>(),
+        ),
+    );
+    let growth = |marker: &Marker| {
+        let error = |within: &dyn Fn(f64) -> bool| {
+            deviation(&fresh.iter().filter(|sight| within(sight.pe)).map(|sight| sight.n12 - marker.of(sight)).collect::<Vec<_>>())
+        };
+        error(&|pe| pe > at.early_late[1]) / error(&|pe| pe < at.early_late[0])
+    };
+    findings.set("plus-error-growth", growth(&plus));
+    findings.set("realwear-error-growth", growth(&realwear));
+    findings.set("tbers-step", (lot.model.physics().ispe.pulse + lot.model.physics().ispe.verify) / 1e3);
+    findings.figures = figures(&at, &deaths, &ages, &fresh);
+    Ok(findings)
+}
+
+/// What rest between cycles does, on the weakest wordline of one block.
+fn dwell(lot: &Lot, at: &At, findings: &mut Findings) {
+    let weak = lot.weakest(&lot.block(0, 0), &lot.aged(at.late, at.kept));
+    let of = |pe: f64, dwell: f64, warm: Celsius| n12(lot, at, &weak, lot.model.cycled(pe, dwell, warm));
+    let [short, long] = at.dwells;
+    findings.set("dwell-ordering", share(at.counts.iter().map(|pe| of(*pe, long, lot.room) < of(*pe, short, lot.room))));
+    let used = |dwell: f64, warm: Celsius| of(at.used, dwell, warm);
+    let (none, saturated, day) = (used(0.0, lot.room), used(at.saturated, lot.room), used(at.day, lot.room));
+    findings.set("dwell-influence", 1.0 - saturated.min(day) / none);
+    findings.set("dwell-saturation", (saturated - day).max(0.0) / (none - saturated));
+    let reference = used(at.alike, lot.room);
+    let energy = lot.model.physics().recovery.energy;
+    let alike = |warm: &Celsius| used(at.alike / wordline_cells::arrhenius::acceleration(energy, *warm, lot.room), *warm);
+    findings.set("equal-dwell", greatest(&at.alike_at.iter().map(|warm| (alike(warm) / reference - 1.0).abs()).collect::<Vec<_>>()));
+    let (time, warm) = at.warm;
+    findings.set("warm-gain", death(lot, at, &weak, time, warm) / death(lot, at, &weak, time, lot.room) - 1.0);
+    let order: Vec<f64> = at.order.iter().map(|(dwell, warm)| used(*dwell, *warm)).collect();
+    findings.set("dwell-age-order", share(order.windows(2).map(|pair| pair[1] < pair[0])));
+    let history = lot.cycled(at.used, time);
+    let rested = history.rested(lot.model.physics(), at.off.0, at.off.1);
+    findings.set("power-off-drop", 1.0 - n12(lot, at, &weak, rested) / n12(lot, at, &weak, history));
+}
+
+fn figures(at: &At, deaths: &[Vec<f64>; 2], ages: &[f64], fresh: &[Sight]) -> Vec<Figure> {
+    let groups: Vec<f64> = (5..24).map(f64::from).collect();
+    let part = |of: &[f64], from: f64| 100.0 * share(of.iter().map(|death| *death >= from * 1e3 && *death < (from + 1.0) * 1e3));
+    let by_age: Vec<f64> = (12..30).map(|step| f64::from(step) * 0.05).collect();
+    let envelope = |pick: fn(&[f64]) -> f64| {
+        (1..=(at.until / at.step) as u32).filter_map(move |step| {
+            let pe = f64::from(step) * at.step;
+            let at: Vec<f64> = fresh.iter().filter(|sight| sight.pe == pe).map(|sight| sight.n12).collect();
+            (at.len() > 4).then(|| (pe, pick(&at)))
+        })
+    };
+    vec![
+        Figure::Columns(Columns {
+            title: "P/E count at death".to_owned(),
+            note: "of all blocks".to_owned(),
+            x: "thousand P/E cycles".to_owned(),
+            y: "% of blocks".to_owned(),
+            groups: groups.iter().map(|group| format!("{group}")).collect(),
+            series: vec![
+                (format!("{} of dwell", span_text(at.dwells[0])), groups.iter().map(|group| part(&deaths[0], *group)).collect()),
+                (format!("{} of dwell", span_text(at.dwells[1])), groups.iter().map(|group| part(&deaths[1], *group)).collect()),
+            ],
+        }),
+        Figure::Columns(Columns {
+            title: "RealWear age at death".to_owned(),
+            note: "of the blocks the regression was not fitted on".to_owned(),
+            x: "age".to_owned(),
+            y: "% of blocks".to_owned(),
+            groups: by_age.iter().map(|age| format!("{age:.2}")).collect(),
+            series: vec![(
+                "blocks".to_owned(),
+                by_age.iter().map(|from| 100.0 * share(ages.iter().map(|age| *age >= *from && *age < from + 0.05))).collect(),
+            )],
+        }),
+        Figure::Curves(Curves {
+            title: "N(12) over P/E".to_owned(),
+            note: "least, mean and greatest block".to_owned(),
+            x: Scale::from_zero("P/E cycles"),
+            y: Scale::from_zero("errors of a codeword after the retention"),
+            curves: [("greatest", 4, greatest as fn(&[f64]) -> f64), ("mean", 0, mean), ("least", 2, least)]
+                .map(|(label, colour, pick)| Curve { label: label.to_owned(), colour, dashed: false, points: envelope(pick).collect() })
+                .to_vec(),
+            marks: Vec::new(),
+        }),
+    ]
+}
