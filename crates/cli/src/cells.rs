@@ -1,7 +1,7 @@
 //! The cells of a drive on the command line: `--physics` and `--age`, as settings of the plan.
 
 use clap::{Args, ValueEnum};
-use wordline_plan::Plan;
+use wordline_plan::{Plan, nearest, stages};
 
 use crate::failure::Failure;
 
@@ -12,8 +12,8 @@ pub(crate) struct CellOptions {
     /// wherever the chip's file gives it.
     #[arg(long, value_name = "on|off")]
     pub(crate) physics: Option<Switch>,
-    /// Set the filled drive to an age before the run: program/erase cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C; fresh, child, young-adult or
-    /// old-adult (10, 20 and 50 % of 2,000 cycles) also say it.
+    /// Set the filled drive to an age before the run: program/erase cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C. A stage of life also
+    /// says it: fresh, child, young-adult or old-adult, as `studies/stages.toml` has them.
     #[arg(long, value_name = "AGE")]
     pub(crate) age: Option<String>,
     /// The cycles of --age alone, such as 2k.
@@ -70,14 +70,13 @@ impl CellOptions {
     }
 }
 
-/// The stages of life of 000 §3.4.3, as shares of the 2,000 cycles after which 003 §3.1 calls these chips worn out.
-const STAGES: [(&str, u32); 4] = [("fresh", 0), ("child", 200), ("young-adult", 400), ("old-adult", 1_000)];
-
 /// `2k+1mo@30C` as settings.
 pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
     let wrong = |why: &str| {
+        let names: Vec<&str> = stages().iter().map(|stage| stage.name.as_str()).collect();
+        let names = names.join(", ");
         Failure::Usage(format!(
-            "'{text}' is not an age: {why}; expected cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C, or fresh, child, young-adult, old-adult"
+            "'{text}' is not an age: {why}; expected cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C, or {names}"
         ))
     };
     let (state, at) = match text.split_once('@') {
@@ -88,9 +87,15 @@ pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
         Some((cycles, kept)) => (cycles.trim(), Some(kept.trim())),
         None => (state.trim(), None),
     };
-    let cycles = match STAGES.iter().find(|(name, _)| *name == cycles) {
-        Some((_, cycles)) => *cycles,
-        None => count(cycles).ok_or_else(|| wrong(&format!("'{cycles}' is no number of cycles")))?,
+    let cycles = match stages().iter().find(|stage| stage.name == cycles) {
+        Some(stage) => stage.cycles,
+        None => count(cycles).ok_or_else(|| {
+            let near = nearest(cycles, stages().iter().map(|stage| stage.name.as_str()));
+            wrong(&match near {
+                Some(near) => format!("'{cycles}' is no number of cycles and no stage of life; did you mean '{near}'?"),
+                None => format!("'{cycles}' is no number of cycles"),
+            })
+        })?,
     };
     let mut settings = vec![format!("cells.cycles={cycles}"), format!("cells.retention={}", kept.unwrap_or("0 s"))];
     if let Some(at) = at {

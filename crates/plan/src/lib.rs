@@ -30,6 +30,7 @@ mod presets;
 mod quantity;
 mod reference;
 mod section;
+mod stages;
 mod words;
 
 pub use chip::Chip;
@@ -40,3 +41,4 @@ pub use plan::Plan;
 pub use presets::{Preset, chips, presets};
 pub use quantity::shown;
 pub use reference::{json_schema, reference_markdown};
+pub use stages::{Stage, stages};

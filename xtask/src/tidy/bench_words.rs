@@ -77,8 +77,7 @@ fn value(number: &str) -> Option<f64> {
 }
 
 fn power_of_ten(value: f64) -> bool {
-    let power = value.log10();
-    (power - power.round()).abs() < 1e-9
+    std::iter::successors(Some(10.0), |power| Some(power * 10.0)).take_while(|power| *power <= value).last() == Some(value)
 }
 
 #[cfg(test)]

@@ -78,13 +78,16 @@ fn sources(tree: &Tree) -> Vec<Finding> {
 /// Every condition of a bench says where it comes from.
 fn conditions(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree.with_extension("toml").filter(|(path, _)| path.starts_with("studies/benches/")) {
+    for (path, text) in
+        tree.with_extension("toml").filter(|(path, _)| path.starts_with("studies/benches/") || *path == "studies/stages.toml")
+    {
         let Ok(file) = text.parse::<toml::Table>() else {
             findings.push(error(path, "sourced-numbers", "cannot be read".to_owned()));
             continue;
         };
         let sourced = |value: &toml::Value| value.as_table().is_some_and(|value| value.contains_key("source"));
-        for (key, _) in file.iter().filter(|(_, value)| !sourced(value)) {
+        let inner = file.get("stage").and_then(toml::Value::as_table).into_iter().flatten();
+        for (key, _) in file.iter().filter(|(key, _)| *key != "stage").chain(inner).filter(|(_, value)| !sourced(value)) {
             findings.push(error(path, "sourced-numbers", format!("`{key}` has no source: write {{ value = …, source = \"…\" }}")));
         }
     }

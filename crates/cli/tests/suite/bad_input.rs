@@ -106,16 +106,16 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
 #[test]
 fn a_claim_that_is_off_is_a_finding_and_fails_only_where_that_was_asked_for() {
     let scratch = Scratch::new("strict");
-    let study = "title = \"x\"\nlot = \"1x1\"\n[[judge]]\nclaim = \"oxide.stress.6nm\"\nmeasured = \"arithmetic.stress-6nm\"\nband = \"BAND\"\nwhy = \"x\"\n";
-    scratch.file("off.toml", study.replace("BAND", "at least 51 MV/cm").as_bytes());
-    scratch.file("right.toml", study.replace("BAND", "exactly 50 MV/cm").as_bytes());
+    let study = "title = \"x\"\nlot = \"1x1\"\n[[judge]]\nclaim = \"plock.1gib-file\"\nmeasured = \"arithmetic.page-locks\"\nband = \"BAND\"\nwhy = \"x\"\n";
+    scratch.file("off.toml", study.replace("BAND", "at least 65537").as_bytes());
+    scratch.file("right.toml", study.replace("BAND", "exactly 65536").as_bytes());
     let code = |arguments: &[&str]| wordline(&scratch.0, arguments).status.code();
     assert_eq!(code(&["reproduce", "off.toml", "-q"]), Some(0));
     assert_eq!(code(&["reproduce", "off.toml", "-q", "--strict"]), Some(1));
     assert_eq!(code(&["reproduce", "right.toml", "-q", "--strict"]), Some(0));
     let output = wordline(&scratch.0, &["reproduce", "off.toml", "-q", "--json", "-"]);
     let lines: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
-    assert_eq!((lines[0]["verdict"].as_str(), lines[0]["measured"].as_f64()), (Some("off"), Some(50.0)));
+    assert_eq!((lines[0]["verdict"].as_str(), lines[0]["measured"].as_f64()), (Some("off"), Some(65536.0)));
     for name in ["claim", "source", "paper", "measured", "band", "verdict", "reason"] {
         assert!(lines[0].get(name).is_some(), "{name}");
     }

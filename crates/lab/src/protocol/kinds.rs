@@ -44,10 +44,8 @@ pub(crate) struct Name;
 pub(crate) struct Rising<K, const N: usize>(std::marker::PhantomData<K>);
 
 fn text(value: &Value, example: &str) -> Result<String, String> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        other => Err(format!("expected a text such as \"{example}\", found {}", other.type_str())),
-    }
+    let text = value.as_str().ok_or_else(|| format!("expected a text such as \"{example}\", found {}", value.type_str()))?;
+    Ok(text.to_owned())
 }
 
 /// A number with one of these units.

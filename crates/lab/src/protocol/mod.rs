@@ -127,7 +127,7 @@ pub(crate) fn written(value: &Value) -> String {
     match bare(value) {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(written).collect::<Vec<_>>().join(if list.iter().any(Value::is_array) { "; " } else { ", " }),
-        other => other.to_string(),
+        other @ (Value::Integer(_) | Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) | Value::Table(_)) => other.to_string(),
     }
 }
 
