@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::steps::{Steps, cargo, command, run as run_command};
 use crate::tidy::{self as rules, Severity};
-use crate::{docs, readme, suite};
+use crate::{clients, docs, readme, suite};
 
 /// Every step, the quick ones first. The tests come last, so that their count is the last thing printed.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
@@ -20,6 +20,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     })?;
     steps.run("docs", || docs::check(root))?;
     steps.run("readme", || readme::run(root))?;
+    steps.run("clients", || clients::run(root))?;
     let mut count = suite::Count::default();
     let outcome = steps.run("test", || {
         let outcome;

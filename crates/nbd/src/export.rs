@@ -112,6 +112,12 @@ impl Export {
         std::iter::once(self.name.clone()).chain(self.classes.iter().map(|class| format!("{}@{class}", self.name)))
     }
 
+    /// Its name with hint classes behind it.
+    pub(crate) fn name_with(&self, classes: &[usize]) -> String {
+        let words: Vec<&str> = classes.iter().map(|&class| self.classes[class].as_str()).collect();
+        if words.is_empty() { self.name.clone() } else { format!("{}@{}", self.name, words.join(",")) }
+    }
+
     /// Its entry in a list of exports.
     pub(crate) fn put_listed(&self, name: &str, out: &mut Vec<u8>) {
         out.put_string(name);
@@ -156,6 +162,7 @@ mod tests {
         for unknown in ["disk@", "disk@low", "disk@high,", "disk@high@insecure", "first@high", "dis", "@high"] {
             assert_eq!(chosen(unknown), None, "{unknown}");
         }
+        assert_eq!(exports[1].name_with(&[0, 1]), "disk@insecure,high");
         assert_eq!(exports[1].names().collect::<Vec<_>>(), ["disk", "disk@insecure", "disk@high"]);
     }
 }

@@ -158,7 +158,7 @@ impl Negotiation {
             data.put_u16(export.flags(self.dialect >= Dialect::Structured));
         });
         if wanted.contains(&info::NAME) {
-            fact(info::NAME, &|data| data.extend_from_slice(export.name.as_bytes()));
+            fact(info::NAME, &|data| data.extend_from_slice(export.name_with(&chosen.classes).as_bytes()));
         }
         if wanted.contains(&info::DESCRIPTION) && !export.description.is_empty() {
             fact(info::DESCRIPTION, &|data| data.extend_from_slice(export.description.as_bytes()));

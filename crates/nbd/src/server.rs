@@ -1,19 +1,18 @@
 //! The server's end of one connection.
 
+mod intake;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::close::Close;
 use crate::encode;
 use crate::export::Export;
-use crate::fields::Fields;
 use crate::limits::Limits;
-use crate::negotiate::{self, Negotiation, Next};
+use crate::negotiate::{self, Negotiation};
 use crate::reply::{Failure, Reply};
 use crate::request::{Kind, Op, Request, Ticket};
 use crate::stage::Stage;
-use crate::transmit::{Asked, Head};
-use crate::wire::{OPTION_MAGIC, handshake, option, option_reply};
 
 /// What every connection of a server shares.
 #[derive(Clone, Debug)]
@@ -64,11 +63,6 @@ pub struct Opened {
     pub contexts: Vec<usize>,
 }
 
-/// A payload grows as it arrives, from this size: a peer that only announces one costs nothing.
-const PAYLOAD_START: usize = 64 << 10;
-/// Answers to options that wait for a peer that does not read.
-const NEGOTIATION_OUTPUT_MAX: usize = 64 << 10;
-
 /// One connection.
 ///
 /// Feed it with [`receive`](Server::receive), take events with [`next`](Server::next), answer requests with [`reply`](Server::reply), send
@@ -84,6 +78,8 @@ pub struct Server {
     events: VecDeque<Event>,
     output: Vec<u8>,
     sent: usize,
+    /// Output that a sender has taken and not delivered.
+    taken: u64,
     in_flight: usize,
     /// The sum of the costs of the tickets that are out.
     promised: u64,
@@ -108,6 +104,7 @@ impl Server {
             events: VecDeque::new(),
             output,
             sent: 0,
+            taken: 0,
             in_flight: 0,
             promised: 0,
             closed: None,
@@ -135,6 +132,14 @@ impl Server {
             self.receive(&[]);
         }
         self.events.pop_front()
+    }
+
+    /// Whether [`Server::next`] would give an event now.
+    pub fn has_event(&mut self) -> bool {
+        if self.events.is_empty() {
+            self.receive(&[]);
+        }
+        !self.events.is_empty()
     }
 
     /// Whether [`Server::receive`] would take anything now. While it would not, do not read from the peer.
@@ -214,6 +219,34 @@ impl Server {
         }
     }
 
+    /// Takes everything in [`Server::output`] at once, for a sender that works beside the server. It counts as held until [`Server::delivered`] says that it is
+    /// on its way.
+    ///
+    /// # Panics
+    /// If `into` is not empty.
+    pub fn take_output(&mut self, into: &mut Vec<u8>) {
+        assert!(into.is_empty(), "what was taken before has to go first");
+        if self.sent > 0 {
+            self.output.drain(..self.sent);
+            self.sent = 0;
+        }
+        std::mem::swap(&mut self.output, into);
+        self.taken += into.len() as u64;
+    }
+
+    /// So many bytes of what was taken are on their way, or never will be.
+    ///
+    /// # Panics
+    /// If there were not so many.
+    pub fn delivered(&mut self, count: usize) {
+        self.taken = self.taken.checked_sub(count as u64).expect("more delivered than was taken");
+    }
+
+    /// Whether nothing of a message has come that is not whole yet, once an export is open. Only here may a well-behaved client stay silent.
+    pub fn is_between_requests(&self) -> bool {
+        matches!(self.stage, Stage::RequestHead) && self.partial.is_empty()
+    }
+
     /// Why the conversation is over, if it is.
     pub fn closed(&self) -> Option<&Close> {
         self.closed.as_ref()
@@ -221,7 +254,7 @@ impl Server {
 
     /// Whether the connection can go down: it is over, and the peer has all it is owed.
     pub fn is_finished(&self) -> bool {
-        self.closed.as_ref().is_some_and(|close| !close.is_graceful() || (self.in_flight == 0 && self.output().is_empty()))
+        self.closed.as_ref().is_some_and(|close| !close.is_graceful() || (self.in_flight == 0 && self.waiting() == 0))
     }
 
     /// Requests handed out, or about to be, and not answered.
@@ -237,6 +270,11 @@ impl Server {
         let collecting = if let Stage::Payload { data, .. } = &self.stage { data.capacity() } else { 0 };
         let waiting: usize = self.events.iter().map(payload).sum();
         (self.partial.capacity() + self.output.capacity() + collecting + waiting + self.events.capacity() * size_of::<Event>()) as u64
+    }
+
+    /// Bytes of output that are not on their way.
+    fn waiting(&self) -> u64 {
+        self.output().len() as u64 + self.taken
     }
 
     /// Takes a ticket back. False if nobody waits for the answer any more.
@@ -255,164 +293,5 @@ impl Server {
         self.stage = Stage::Over;
         self.closed = Some(close.clone());
         self.events.push_back(Event::Closed(close));
-    }
-
-    /// Takes bytes for one part of a message. Returns how many, and whether there may be more to do.
-    fn step(&mut self, input: &[u8]) -> (usize, bool) {
-        match &mut self.stage {
-            Stage::Tls | Stage::Over => (0, false),
-            Stage::SkipOption { option, left } => {
-                let count = input.len().min(*left as usize);
-                *left -= count as u32;
-                if *left > 0 {
-                    return (count, false);
-                }
-                negotiate::refuse(&mut self.output, *option, option_reply::ERR_TOO_BIG, "more data than any option needs");
-                self.stage = Stage::OptionHead;
-                (count, true)
-            }
-            Stage::SkipPayload { left, .. } => {
-                let count = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
-                *left -= count as u64;
-                if *left > 0 {
-                    return (count, false);
-                }
-                if let Stage::SkipPayload { ticket, failure, .. } = std::mem::replace(&mut self.stage, Stage::RequestHead) {
-                    self.reply(ticket, Reply::Failed(failure));
-                }
-                (count, true)
-            }
-            Stage::Payload { ticket, data, .. } => {
-                let count = input.len().min(ticket.length as usize - data.len());
-                data.extend_from_slice(&input[..count]);
-                if (data.len() as u64) < ticket.length {
-                    return (count, false);
-                }
-                if let Stage::Payload { ticket, fua, data } = std::mem::replace(&mut self.stage, Stage::RequestHead) {
-                    self.hand_out(Op::Write { offset: ticket.offset, data, fua }, ticket);
-                }
-                (count, true)
-            }
-            Stage::ClientFlags | Stage::OptionHead | Stage::OptionData { .. } | Stage::RequestHead => {
-                let count = input.len().min(self.stage.wanted(self.negotiation.dialect) - self.partial.len());
-                self.partial.extend_from_slice(&input[..count]);
-                if self.partial.len() < self.stage.wanted(self.negotiation.dialect) {
-                    return (count, false);
-                }
-                (count, self.collected())
-            }
-        }
-    }
-
-    /// Acts on what was collected. False if it has to wait.
-    fn collected(&mut self) -> bool {
-        if matches!(self.stage, Stage::OptionHead | Stage::OptionData { .. }) && self.output().len() >= NEGOTIATION_OUTPUT_MAX {
-            return false;
-        }
-        let bytes = std::mem::take(&mut self.partial);
-        let done = match self.stage {
-            Stage::ClientFlags => self.client_flags(&bytes),
-            Stage::OptionHead => self.option_head(&bytes),
-            Stage::OptionData { option, .. } => self.option(option, &bytes),
-            Stage::RequestHead => match self.request_head(&bytes) {
-                Ok(done) => done,
-                Err(close) => {
-                    self.close(close);
-                    true
-                }
-            },
-            Stage::Tls | Stage::SkipOption { .. } | Stage::Payload { .. } | Stage::SkipPayload { .. } | Stage::Over => true,
-        };
-        if !matches!(self.stage, Stage::Over) {
-            self.partial = bytes;
-            if done {
-                self.partial.clear();
-            }
-        }
-        done
-    }
-
-    fn client_flags(&mut self, bytes: &[u8]) -> bool {
-        let flags = Fields(bytes).u32().unwrap_or(u32::MAX);
-        if flags & !u32::from(handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES) != 0 {
-            self.close(Close::ClientFlags(flags));
-            return true;
-        }
-        self.negotiation.no_zeroes = flags & u32::from(handshake::NO_ZEROES) != 0;
-        self.stage = Stage::OptionHead;
-        true
-    }
-
-    fn option_head(&mut self, bytes: &[u8]) -> bool {
-        let mut fields = Fields(bytes);
-        let (Some(magic), Some(option), Some(length)) = (fields.u64(), fields.u32(), fields.u32()) else { return true };
-        let limits = self.settings.limits;
-        self.negotiation.count += 1;
-        if magic != OPTION_MAGIC {
-            self.close(Close::option_magic(magic));
-        } else if self.negotiation.count > limits.options {
-            self.close(Close::OptionCount(limits.options));
-        } else if length > limits.request_bytes.max(limits.option_bytes) {
-            self.close(Close::OptionLength { option, length, max: limits.request_bytes.max(limits.option_bytes) });
-        } else if length > limits.option_bytes && option == option::EXPORT_NAME {
-            self.close(Close::UnknownExport(format!("a name of {length} bytes")));
-        } else if length > limits.option_bytes {
-            self.stage = Stage::SkipOption { option, left: length };
-        } else {
-            self.stage = Stage::OptionData { option, length: length as usize };
-        }
-        true
-    }
-
-    fn option(&mut self, option: u32, data: &[u8]) -> bool {
-        self.stage = Stage::OptionHead;
-        match self.negotiation.option(&self.settings, option, data, &mut self.output) {
-            Next::Option => {}
-            Next::Tls => {
-                self.stage = Stage::Tls;
-                self.events.push_back(Event::StartTls);
-            }
-            Next::Transmission(opened) => {
-                self.stage = Stage::RequestHead;
-                self.events.push_back(Event::Opened(opened.clone()));
-                self.opened = Some(opened);
-            }
-            Next::Close(close) => self.close(close),
-        }
-        true
-    }
-
-    fn request_head(&mut self, bytes: &[u8]) -> Result<bool, Close> {
-        let Some(Opened { export, contexts, .. }) = &self.opened else { return Ok(true) };
-        let (limits, dialect) = (self.settings.limits, self.negotiation.dialect);
-        let head = Head::parse(bytes, dialect)?;
-        let ticket = head.ticket(&limits, contexts.len());
-        let alone = self.in_flight == 0 && self.output().is_empty();
-        let held = self.promised + self.output().len() as u64 + ticket.cost;
-        if !alone && (self.in_flight >= limits.requests || held > limits.held_bytes) {
-            return Ok(false);
-        }
-        let asked = head.check(&self.settings.exports[*export], dialect, &limits, contexts.len())?;
-        self.in_flight += 1;
-        self.promised += ticket.cost;
-        match asked {
-            Asked::Op(op) => self.hand_out(op, ticket),
-            Asked::Write { fua } => {
-                let data = Vec::with_capacity(PAYLOAD_START.min(ticket.length as usize));
-                self.stage = Stage::Payload { ticket, fua, data };
-            }
-            Asked::Refuse { errno, message, skip } => {
-                self.stage = Stage::SkipPayload { ticket, failure: Failure { errno, message }, left: skip };
-            }
-            Asked::Disconnect => {
-                self.settle(&ticket);
-                self.close(Close::Disconnected);
-            }
-        }
-        Ok(true)
-    }
-
-    fn hand_out(&mut self, op: Op, ticket: Ticket) {
-        self.events.push_back(Event::Request(Request { op, ticket }));
     }
 }

@@ -40,6 +40,7 @@ const WALLS: &[Wall] = &[
     Wall { name: "lab", may_name: &["cells", "drive", "plan", "report", "units", "workload"], tests_may_name: &[], outside: None },
     Wall { name: "media", may_name: &["units"], tests_may_name: &[], outside: None },
     Wall { name: "nbd", may_name: &[], tests_may_name: &["units"], outside: None },
+    Wall { name: "serve", may_name: &["nbd"], tests_may_name: &[], outside: None },
     Wall {
         name: "cli",
         may_name: &["cells", "chip", "drive", "engine", "flash", "ftl", "lab", "plan", "report", "units", "workload"],

@@ -91,6 +91,25 @@ fn one_request_alone_may_be_larger_than_the_bound() {
 }
 
 #[test]
+fn output_that_was_taken_counts_until_it_is_delivered() {
+    let mut server = open();
+    let mut bytes = Vec::new();
+    for cookie in 0..2 {
+        put_request(&mut bytes, false, 0, command::READ, cookie, 0, 64 << 10);
+    }
+    server.receive(&bytes);
+    let mut taken = Vec::new();
+    for request in requests(&mut server) {
+        server.reply_in_place(request.ticket, |_| Ok(()));
+        server.take_output(&mut taken);
+        assert!(requests(&mut server).is_empty(), "no room for the second read");
+        server.delivered(taken.len());
+        taken.clear();
+    }
+    assert_eq!(requests(&mut server).len(), 1);
+}
+
+#[test]
 fn announcements_cost_nothing() {
     let mut server = open();
     let mut bytes = Vec::new();

@@ -1,0 +1,86 @@
+//! What is behind the sockets.
+
+use std::sync::Arc;
+
+use wordline_nbd::{Errno, Failure, Op, Opened, Piece, Reply, Ticket};
+
+use crate::connection::Connection;
+
+/// A disk that requests are handed to.
+///
+/// Requests come from many threads. Each carries its [`Done`] and is finished when that is used. A flush covers every request that was finished before it came.
+pub trait Disk: Send + Sync {
+    /// Does `op`, at once or later. Range, alignment and permission have been checked against the export.
+    fn submit(&self, op: Op, session: &Session, done: Done);
+}
+
+/// What a connection opened: which export, with which hint classes, and which contexts a block status answers.
+#[derive(Debug)]
+pub struct Session {
+    /// As it was opened.
+    pub opened: Opened,
+}
+
+/// The way to answer one request. Dropped without an answer, it answers with an I/O error.
+#[derive(Debug)]
+pub struct Done {
+    connection: Arc<Connection>,
+    /// There until it is used.
+    ticket: Option<Ticket>,
+}
+
+impl Done {
+    pub(crate) fn new(connection: Arc<Connection>, ticket: Ticket) -> Done {
+        Done { connection, ticket: Some(ticket) }
+    }
+
+    /// Answers.
+    ///
+    /// # Panics
+    /// If the reply does not fit the request: see [`Reply`].
+    pub fn reply(mut self, reply: Reply<'_>) {
+        if let Some(ticket) = self.ticket.take() {
+            self.connection.answer(|server| server.reply(ticket, reply));
+        }
+    }
+
+    /// It is done.
+    ///
+    /// # Panics
+    /// If it was a read or a block status.
+    pub fn ok(self) {
+        self.reply(Reply::Done);
+    }
+
+    /// It failed, and this is why.
+    pub fn fail(self, errno: Errno, message: &str) {
+        self.reply(Reply::Failed(Failure { errno, message }));
+    }
+
+    /// Answers a read with all its bytes.
+    ///
+    /// # Panics
+    /// If it was no read, or of another length.
+    pub fn read(self, pieces: &[Piece<'_>]) {
+        self.reply(Reply::Read(pieces));
+    }
+
+    /// Answers a read with bytes that are written to where they are sent from. `fill` should be quick: the connection waits for it.
+    ///
+    /// # Panics
+    /// If it was no read.
+    pub fn fill<'a>(mut self, fill: impl FnOnce(&mut [u8]) -> Result<(), Failure<'a>>) {
+        if let Some(ticket) = self.ticket.take() {
+            self.connection.answer(|server| server.reply_in_place(ticket, fill));
+        }
+    }
+}
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            let failure = Failure { errno: Errno::Io, message: "the disk gave no answer" };
+            self.connection.answer(|server| server.reply(ticket, Reply::Failed(failure)));
+        }
+    }
+}

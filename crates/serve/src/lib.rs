@@ -1,0 +1,25 @@
+//! Disks on sockets: a server of the network block device protocol in plain threads.
+//!
+//! ```text
+//! client ── socket ── Connection (one thread reads, one writes; the protocol is crates/nbd) ── Done ◄──► Disk
+//! ```
+//!
+//! A [`Disk`] is handed requests and answers each of them through its [`Done`], at once or from another thread and in any order. The server knows nothing of
+//! what a disk is: the drive, and the tests' array of bytes, are behind the same trait.
+//!
+//! A disk that answers at once costs no switch of threads: the thread that read a batch of requests also sends their answers, in one go. Where answers come
+//! later, the connection's second thread sends them.
+//!
+//! **Peers are not trusted.** There are so many connections and no more; each holds no more than its [`wordline_nbd::Limits`]; a peer that stays silent in the
+//! middle of a message, or does not take its answers, is dropped after [`Patience`]. TCP is served on loopback addresses only.
+
+mod address;
+mod connection;
+mod disk;
+mod listener;
+mod memory;
+
+pub use address::Address;
+pub use disk::{Disk, Done, Session};
+pub use listener::{Config, Patience, Running, ServeError, serve};
+pub use memory::MemoryDisk;

@@ -1,0 +1,159 @@
+//! Accepting clients, so many and no more.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use thiserror::Error;
+use wordline_nbd::{Export, Limits, Settings, Tls};
+
+use crate::address::{Address, Listener, Stream};
+use crate::connection::Connection;
+use crate::disk::Disk;
+
+/// How a server treats its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Connections at a time. One more is closed before a word is spoken.
+    pub connections: usize,
+    /// What each may hold.
+    pub limits: Limits,
+    /// How long each is waited for.
+    pub patience: Patience,
+}
+
+/// How long a silent peer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For the next byte within the negotiation or a message, and for room to send an answer. Between two requests there is no limit.
+    pub message: Duration,
+}
+
+impl Default for Config {
+    /// Sixteen connections, [`Limits::DEFAULT`], half a minute.
+    fn default() -> Self {
+        Config { connections: 16, limits: Limits::DEFAULT, patience: Patience { message: Duration::from_secs(30) } }
+    }
+}
+
+/// Why a server did not come up.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// An address that others can reach.
+    #[error("{0} is not a loopback address: anything else needs TLS, which is not there yet; use 127.0.0.1, [::1] or a Unix socket")]
+    NotLoopback(std::net::SocketAddr),
+    /// The host refused.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: Address,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+/// A server that runs. It stops when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    address: Address,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stopping: AtomicBool,
+    clients: Mutex<Vec<(Weak<Connection>, JoinHandle<()>)>>,
+}
+
+impl Shared {
+    fn clients(&self) -> MutexGuard<'_, Vec<(Weak<Connection>, JoinHandle<()>)>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Serves disks, each with its description as an export.
+///
+/// # Errors
+/// If the address is not for this machine alone, or the host refuses it.
+pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
+    if let Address::Tcp(address) = address
+        && !address.ip().is_loopback()
+    {
+        return Err(ServeError::NotLoopback(*address));
+    }
+    let (listener, address) = Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })?;
+    let (exports, disks): (Vec<Export>, Vec<Arc<dyn Disk>>) = disks.into_iter().unzip();
+    let settings = Arc::new(Settings { exports, tls: Tls::Absent, extended_headers: true, limits: config.limits });
+    let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
+    let acceptor = {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || accept(&listener, &settings, &disks.into(), config, &shared))
+    };
+    Ok(Running { address, shared, acceptor: Some(acceptor) })
+}
+
+fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Disk>]>, config: Config, shared: &Shared) {
+    while !shared.stopping.load(Ordering::Acquire) {
+        // A client that is gone again before it was accepted is no reason to stop.
+        let Ok(stream) = listener.accept() else {
+            // Nor is a lack of descriptors, but it lasts a while.
+            thread::park_timeout(Duration::from_millis(10));
+            continue;
+        };
+        let mut clients = shared.clients();
+        clients.retain(|(_, thread)| !thread.is_finished());
+        if shared.stopping.load(Ordering::Acquire) || clients.len() >= config.connections {
+            stream.shut();
+            continue;
+        }
+        let connection = Arc::new(Connection::new(stream, Arc::clone(settings)));
+        let weak = Arc::downgrade(&connection);
+        let disks = Arc::clone(disks);
+        clients.push((weak, thread::spawn(move || connection.run(&disks, config.patience))));
+    }
+}
+
+impl Running {
+    /// Where it listens; with a port if any was free.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Clients that are connected.
+    pub fn connections(&self) -> usize {
+        self.shared.clients().iter().filter(|(_, thread)| !thread.is_finished()).count()
+    }
+
+    /// Waits until it stops, which it does not by itself.
+    pub fn wait(mut self) {
+        if let Some(acceptor) = self.acceptor.take() {
+            // It panics only if the host gives no thread for a client.
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        // Wakes the acceptor.
+        drop(Stream::connect(&self.address));
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+        let clients = std::mem::take(&mut *self.shared.clients());
+        for (connection, thread) in clients {
+            if let Some(connection) = connection.upgrade() {
+                connection.shut();
+            }
+            let _ = thread.join();
+        }
+        if let Address::Unix(path) = &self.address {
+            // Somebody may have tidied up before.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The server from outside, through sockets: ordinary clients, disks that answer late, and peers that mean harm.
+
+mod common;
+mod hostile;
+mod late;
+mod ordinary;

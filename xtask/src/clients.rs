@@ -1,0 +1,146 @@
+//! Real clients against the block device server: what they say counts, not what our own client says.
+//!
+//! A memory disk is served on a socket, and each client does on it what people do. A client that is missing fails the run; the message says how to get it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use crate::steps::{cargo, command, run as run_command};
+
+const PACKAGES: &str = "apt-get install --no-install-recommends fio libnbd-bin python3-libnbd qemu-utils";
+
+/// What has to be there, and the arguments that make it say its version.
+const CLIENTS: &[(&str, &[&str])] = &[
+    ("nbdinfo", &["--version"]),
+    ("nbdcopy", &["--version"]),
+    ("/usr/bin/python3", &["-c", "import nbd"]),
+    ("fio", &["--version"]),
+    ("qemu-io", &["--version"]),
+    ("qemu-img", &["--version"]),
+];
+
+const SIZE_MIB: &str = "256";
+
+/// What libnbd's own binding is asked to do: every command, every flag, every error.
+const SCRIPT: &str = r#"
+import nbd, sys
+h = nbd.NBD()
+for name in ("base:allocation", "x-wordline:hint"): h.add_meta_context(name)
+h.connect_uri(sys.argv[1])
+assert h.get_size() == 256 << 20 and h.can_multi_conn() and h.can_fast_zero() and h.can_df() and h.can_cache()
+assert h.get_block_size(nbd.SIZE_MAXIMUM) == 32 << 20
+h.pwrite(b"A" * 65536, 1 << 20)
+h.pwrite(b"B" * 4096, 5 << 20, nbd.CMD_FLAG_FUA)
+assert h.pread(8, (1 << 20) - 4) == b"\0\0\0\0AAAA"
+h.zero(4096, 5 << 20, nbd.CMD_FLAG_FAST_ZERO | nbd.CMD_FLAG_NO_HOLE)
+assert h.pread(4096, 5 << 20) == bytes(4096)
+h.flush()
+h.cache(4096, 0)
+seen = {}
+h.block_status(8 << 20, 0, lambda context, offset, extents, error: seen.__setitem__(context, extents))
+assert seen["base:allocation"][:4] == [1 << 20, 3, 65536, 0], seen
+assert seen["x-wordline:hint"] == [8 << 20, 0], seen
+h.trim(65536, 1 << 20)
+assert h.pread(65536, 1 << 20) == bytes(65536)
+chunks = []
+h.pread_structured(1 << 20, 4 << 20, lambda data, offset, status, error: chunks.append((len(data), offset)), nbd.CMD_FLAG_DF)
+assert chunks == [(1 << 20, 4 << 20)], chunks
+h.set_strict_mode(0)
+for request, errno in ((lambda: h.pread(512, 256 << 20), "EINVAL"), (lambda: h.pwrite(b"x" * 512, (256 << 20) - 1), "ENOSPC")):
+    try: request()
+    except nbd.Error as error: assert error.errno == errno, error
+    else: raise AssertionError("no error")
+h.shutdown()
+"#;
+
+/// The server, and where it puts its socket. It goes when this does.
+struct Served {
+    server: Child,
+    folder: PathBuf,
+    uri: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Builds the server and lets every client at it.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    for (client, arguments) in CLIENTS {
+        if !command(root, client, arguments).output().is_ok_and(|output| output.status.success()) {
+            return Err(format!("{client} is missing, or not as it should be: {PACKAGES}"));
+        }
+    }
+    run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline-serve", "--example", "memory"]))?;
+    let served = serve(root)?;
+    let uri = served.uri.as_str();
+    let file = |name: &str| served.folder.join(name).display().to_string();
+    let client = |program: &str, arguments: &[&str]| {
+        let mut client = command(&served.folder, program, arguments);
+        client.stdout(Stdio::null());
+        run_command(client)
+    };
+    client("nbdinfo", &[uri])?;
+    client("nbdinfo", &["--list", uri])?;
+    client("nbdinfo", &["--map=x-wordline:media", uri])?;
+    client("nbdinfo", &["--can", "structured-reply", &uri.replace("/disk?", "/disk@high,insecure?")])?;
+    // This one has to fail.
+    if client("nbdinfo", &[&uri.replace("/disk?", "/disk@unheard-of?")]).is_ok() {
+        return Err("a hint class that does not exist was accepted".to_owned());
+    }
+    std::fs::write(file("session.py"), SCRIPT).map_err(|error| format!("cannot write a script: {error}"))?;
+    client("/usr/bin/python3", &["session.py", uri])?;
+    let qemu = ["write -P 90 1M 64k", "write -f 2M 4k", "write -zu 1M 64k", "discard 3M 1M", "flush", "read -P 0 1M 64k"];
+    let qemu: Vec<&str> = ["-f", "raw", uri].into_iter().chain(qemu.into_iter().flat_map(|line| ["-c", line])).collect();
+    client("qemu-io", &qemu)?;
+    client("qemu-img", &["map", "--output=json", uri])?;
+    let fio = |name: &str, more: &[&str]| {
+        let (job, uri) = (format!("--name={name}"), format!("--uri={uri}"));
+        let mut arguments = vec![job.as_str(), "--ioengine=nbd", uri.as_str(), "--size=64M", "--randseed=42", "--minimal"];
+        arguments.extend(more);
+        client("fio", &arguments)
+    };
+    fio("verify", &["--rw=randwrite", "--bsrange=512-64k", "--bs_unaligned=0", "--iodepth=16", "--verify=crc32c", "--verify_fatal=1"])?;
+    fio(
+        "small",
+        &[
+            "--rw=randwrite",
+            "--bs=4k",
+            "--iodepth=32",
+            "--numjobs=2",
+            "--offset_increment=64M",
+            "--verify=crc32c",
+            "--verify_fatal=1",
+            "--fsync=64",
+        ],
+    )?;
+    fio("trim", &["--rw=randtrim", "--bs=64k", "--iodepth=8"])?;
+    let image: Vec<u8> =
+        (0..24_u32 << 20).map(|at| if at >> 20 & 1 == 0 { (at.wrapping_mul(2_654_435_761) >> 24) as u8 } else { 0 }).collect();
+    std::fs::write(file("image"), image).map_err(|error| format!("cannot write an image: {error}"))?;
+    client("nbdcopy", &[&file("image"), uri])?;
+    client("nbdcopy", &[uri, &file("back")])?;
+    run_command(command(&served.folder, "cmp", &["-n", &(24 << 20).to_string(), &file("image"), &file("back")]))
+}
+
+fn serve(root: &Path) -> Result<Served, String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+    let folder = std::env::temp_dir().join(format!("wordline-clients-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let socket = folder.join("socket");
+    let program = target.join("release/examples/memory");
+    let mut server = command(root, &program.display().to_string(), &[&socket.display().to_string(), SIZE_MIB]);
+    let mut server = server.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+    // It says where it listens once it does.
+    let mut line = String::new();
+    let said = server.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
+    let uri = format!("nbd+unix:///disk?socket={}", socket.display());
+    let served = Served { server, folder, uri };
+    if matches!(said, Some(Ok(count)) if count > 0) { Ok(served) } else { Err("the server did not come up".to_owned()) }
+}
