@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use wordline_cells::Faults;
-use wordline_chip::Chip;
+use wordline_chip::{Chip, Contents};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Capabilities, Command, PlaneSet, ProgramScope, Sheet, Target, example};
 use wordline_units::{BlockId, Bytes, Geometry, Lpn, Nanos, PageId, PlaneId};
@@ -57,7 +57,7 @@ fn programs(name: &str, planes: u32, scope: ProgramScope, units: u32, cluster: b
                 chip.transfer(Command::DataIn { bytes }, now, now + Nanos(10_000));
                 now += Nanos(10_000);
                 let command = Command::Program { target: targets[(block * pages + page) as usize], cache: false };
-                now = chip.program(command, now, &spare, &()).ready_at;
+                now = chip.program(command, now, &spare, Contents::NONE).ready_at;
             }
         }
     });

@@ -8,7 +8,7 @@ use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
-use crate::payload::{NoPayload, Payload, Place};
+use crate::payload::{NoPayload, PageImage, Payload, Place};
 use crate::place::planes;
 use crate::registers::Registers;
 use crate::spare::{Grain, PADDING, Spare};
@@ -93,10 +93,17 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) features: [u32; 3],
 }
 
-impl<P: Payload> Chip<P> {
+impl Chip {
     /// An erased, idle die number `die` of the drive, with the factory bad blocks that `faults` and `seed` give it. Each page's spare area
-    /// names `units_per_page` mapping units.
-    pub fn new(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32) -> Chip<P> {
+    /// names `units_per_page` mapping units. It keeps no bytes.
+    pub fn new(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32) -> Chip {
+        Chip::with_payload(sheet, faults, seed, die, units_per_page, NoPayload)
+    }
+}
+
+impl<P: Payload> Chip<P> {
+    /// Like [`Chip::new`], with `payload`, which must be erased, for its bytes.
+    pub fn with_payload(sheet: Sheet, faults: Faults, seed: u64, die: u32, units_per_page: u32, payload: P) -> Chip<P> {
         let geometry = &sheet.geometry;
         assert!((1..=PLANES_MAX as u32).contains(&geometry.planes), "a die has 1 to {PLANES_MAX} planes, not {}", geometry.planes);
         assert!(geometry.blocks <= 1 << 16, "a plane has at most 65,536 blocks, not {}", geometry.blocks);
@@ -121,7 +128,7 @@ impl<P: Payload> Chip<P> {
             array: None,
             pace: 1.0,
             blocks,
-            payload: P::new(&sheet),
+            payload,
             ruined: BTreeSet::new(),
             latest: Nanos::ZERO,
             array_until: Nanos::ZERO,
@@ -220,10 +227,14 @@ impl<P: Payload> Chip<P> {
         self.entry(plane, block).state == State::FactoryBad
     }
 
-    /// The data of a page.
-    #[inline]
-    pub fn data(&self, plane: PlaneId, block: BlockId, page: PageId) -> &P::Data {
-        self.payload.read(Place { block: self.index(plane, block) as u32, page: u32::from(page.0) })
+    /// What a page holds.
+    pub fn contents(&self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) {
+        self.payload.read(Place { block: self.index(plane, block) as u32, page: u32::from(page.0) }, image);
+    }
+
+    /// Where its bytes are.
+    pub fn payload(&self) -> &P {
+        &self.payload
     }
 
     /// Bytes of memory that the blocks and their spare areas hold.

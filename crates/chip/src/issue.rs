@@ -6,7 +6,7 @@ use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
 use crate::chip::{Chip, Held, UNITS_MAX, Work, WorkKind};
-use crate::payload::{Payload, Place};
+use crate::payload::{Contents, Payload, Place};
 use crate::place::{planes, shares_block};
 use crate::probe::Probe;
 use crate::registers::Registers;
@@ -89,36 +89,45 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Carry out a program command at `now`. `spare` names the mapping units of the program unit: page of the wordline by page, in it plane
-    /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `data` is the pages in the same order.
+    /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `contents` is the pages in the same order, or nothing where the die keeps nothing.
     ///
     /// # Panics
     /// If [`Chip::probe`] does not say [`Probe::Ready`], or if `spare` is not of the program unit's size.
     #[inline]
-    pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], data: &P::Data) -> Issued {
+    pub fn program(&mut self, command: Command, now: Nanos, spare: &[Lpn], contents: Contents<'_>) -> Issued {
         let Command::Program { ref target, cache } = command else { panic!("{command:?} is not a program") };
         if cache {
-            self.program_as(Class::CacheProgram, &command, target, now, spare, data)
+            self.program_as(Class::CacheProgram, &command, target, now, spare, contents)
         } else {
-            self.program_as(Class::Program, &command, target, now, spare, data)
+            self.program_as(Class::Program, &command, target, now, spare, contents)
         }
     }
 
     #[inline(always)]
-    fn program_as(&mut self, class: Class, command: &Command, target: &Target, now: Nanos, spare: &[Lpn], data: &P::Data) -> Issued {
+    fn program_as(
+        &mut self,
+        class: Class,
+        command: &Command,
+        target: &Target,
+        now: Nanos,
+        spare: &[Lpn],
+        contents: Contents<'_>,
+    ) -> Issued {
         self.demand(class, command, now);
         let pages = self.sheet.pages_per_program();
         let units = self.grain.units as usize;
         let expected = (pages * target.planes.len()) as usize * units;
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
-        let (mut index, mut at) = (0, 0);
+        let mut at = 0;
         for page in u32::from(target.page.0)..u32::from(target.page.0) + pages {
             for plane in planes(target.planes) {
                 let block = self.flat(target, plane);
-                self.payload.program(Place { block: block as u32, page }, index, data);
+                if P::KEEPS {
+                    self.payload.program(Place { block: block as u32, page }, contents.of_page(at / units, units));
+                }
                 let block = &mut self.blocks[block];
                 block.spare.set(self.grain, page, &spare[at..at + units]);
                 block.next_page = page as u16 + 1;
-                index += 1;
                 at += units;
             }
         }

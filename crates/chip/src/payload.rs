@@ -1,11 +1,17 @@
 //! The payload plane: what the user bytes of a page are, where anybody cares.
 //!
-//! A simulation needs no bytes, so [`NoPayload`] is of size zero and its calls vanish. [`RamPayload`] keeps them, for drives that are
-//! mounted or audited.
+//! A simulation needs no bytes, so [`NoPayload`] is of size zero and its calls vanish. [`RamPayload`] keeps them, for drives that are audited; a drive that
+//! is mounted keeps them in files.
+//!
+//! With the bytes of each mapping unit goes its [`Mark`]. Reclaim copies bytes and marks together, so a mark says when the host wrote a unit, not when it was
+//! programmed last: of two copies the one with the higher version is the newer, whatever order they were programmed in.
 
 use std::collections::BTreeMap;
 
 use wordline_flash::Sheet;
+use wordline_units::Lpn;
+
+use crate::spare::PADDING;
 
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,21 +22,68 @@ pub struct Place {
     pub page: u32,
 }
 
-/// A store for the bytes of a die's pages.
+/// What the spare area says of one mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The unit; [`PADDING`] where there is none.
+    pub lpn: Lpn,
+    /// The version that the firmware gave to the write that brought the bytes in.
+    pub version: u64,
+}
+
+impl Mark {
+    /// The mark of a place without data.
+    pub const NOTHING: Mark = Mark { lpn: PADDING, version: 0 };
+}
+
+/// What a program takes in, or what a page holds: bytes, and the mark of each mapping unit, page by page, plane by plane, unit by unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// The user bytes.
+    pub bytes: &'a [u8],
+    /// The marks.
+    pub marks: &'a [Mark],
+}
+
+impl<'a> Contents<'a> {
+    /// For dies that keep nothing.
+    pub const NONE: Contents<'static> = Contents { bytes: &[], marks: &[] };
+
+    /// Page number `index` of pages of `units` mapping units.
+    pub(crate) fn of_page(&self, index: usize, units: usize) -> Contents<'a> {
+        let page = self.bytes.len() / (self.marks.len() / units);
+        Contents { bytes: &self.bytes[index * page..][..page], marks: &self.marks[index * units..][..units] }
+    }
+}
+
+/// Room for the contents of one page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageImage {
+    /// The user bytes.
+    pub bytes: Vec<u8>,
+    /// The marks.
+    pub marks: Vec<Mark>,
+}
+
+impl PageImage {
+    /// A page of `bytes` bytes and `units` mapping units, erased.
+    pub fn new(bytes: usize, units: usize) -> PageImage {
+        PageImage { bytes: vec![0xFF; bytes], marks: vec![Mark::NOTHING; units] }
+    }
+}
+
+/// A store for the contents of a die's pages. Pages that were never programmed read as 0xFF with no marks.
 pub trait Payload {
-    /// The data of one page, and of the pages of a program unit in a row.
-    type Data: ?Sized;
+    /// Whether it keeps anything: where not, nothing is prepared for it either.
+    const KEEPS: bool;
 
-    /// An erased store for a die of this sheet.
-    fn new(sheet: &Sheet) -> Self;
+    /// `contents` are programmed at `place`.
+    fn program(&mut self, place: Place, contents: Contents<'_>);
 
-    /// Page number `index` of a program unit's `data` is programmed at `place`.
-    fn program(&mut self, place: Place, index: u32, data: &Self::Data);
+    /// Read `place` into `image`.
+    fn read(&self, place: Place, image: &mut PageImage);
 
-    /// The data at `place`.
-    fn read(&self, place: Place) -> &Self::Data;
-
-    /// The data at `from` is programmed at `to`.
+    /// The contents at `from` are programmed at `to`.
     fn copy(&mut self, from: Place, to: Place);
 
     /// All pages of `block` are erased.
@@ -44,19 +97,13 @@ pub struct NoPayload;
 const _: () = assert!(size_of::<NoPayload>() == 0);
 
 impl Payload for NoPayload {
-    type Data = ();
-
-    fn new(_: &Sheet) -> Self {
-        NoPayload
-    }
+    const KEEPS: bool = false;
 
     #[inline]
-    fn program(&mut self, _: Place, _: u32, (): &()) {}
+    fn program(&mut self, _: Place, _: Contents<'_>) {}
 
     #[inline]
-    fn read(&self, _: Place) -> &() {
-        &()
-    }
+    fn read(&self, _: Place, _: &mut PageImage) {}
 
     #[inline]
     fn copy(&mut self, _: Place, _: Place) {}
@@ -65,35 +112,35 @@ impl Payload for NoPayload {
     fn erase(&mut self, _: u32) {}
 }
 
-/// The user bytes of every programmed page, in memory.
+/// The contents of every programmed page, in memory.
 #[derive(Clone, Debug)]
 pub struct RamPayload {
-    page_bytes: usize,
-    erased: Box<[u8]>,
-    pages: BTreeMap<Place, Box<[u8]>>,
+    erased: PageImage,
+    pages: BTreeMap<Place, PageImage>,
+}
+
+impl RamPayload {
+    /// An erased store for a die of this sheet, with `units` mapping units in a page.
+    pub fn new(sheet: &Sheet, units: u32) -> RamPayload {
+        RamPayload { erased: PageImage::new(sheet.geometry.page.0 as usize, units as usize), pages: BTreeMap::new() }
+    }
 }
 
 impl Payload for RamPayload {
-    type Data = [u8];
+    const KEEPS: bool = true;
 
-    fn new(sheet: &Sheet) -> Self {
-        let page_bytes = sheet.geometry.page.0 as usize;
-        RamPayload { page_bytes, erased: vec![0xFF; page_bytes].into(), pages: BTreeMap::new() }
+    fn program(&mut self, place: Place, contents: Contents<'_>) {
+        self.pages.insert(place, PageImage { bytes: contents.bytes.to_vec(), marks: contents.marks.to_vec() });
     }
 
-    fn program(&mut self, place: Place, index: u32, data: &[u8]) {
-        let start = index as usize * self.page_bytes;
-        self.pages.insert(place, data[start..start + self.page_bytes].into());
-    }
-
-    fn read(&self, place: Place) -> &[u8] {
-        self.pages.get(&place).unwrap_or(&self.erased)
+    fn read(&self, place: Place, image: &mut PageImage) {
+        image.clone_from(self.pages.get(&place).unwrap_or(&self.erased));
     }
 
     fn copy(&mut self, from: Place, to: Place) {
         // An erased page is copied as the 0xFF bytes it reads as.
-        let bytes = self.read(from).into();
-        self.pages.insert(to, bytes);
+        let image = self.pages.get(&from).unwrap_or(&self.erased).clone();
+        self.pages.insert(to, image);
     }
 
     fn erase(&mut self, block: u32) {

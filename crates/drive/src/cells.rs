@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Model};
-use wordline_chip::Chip;
+use wordline_chip::{Chip, Payload};
 use wordline_engine::Observer;
 use wordline_units::{DieId, IdMap};
 
@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::drive::Drive;
 
 /// Give `chips` their cells; returns how many entries the read-retry table has.
-pub(crate) fn install(config: &Config, chips: &mut IdMap<DieId, Chip>) -> u32 {
+pub(crate) fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u32 {
     let Some(cells) = &config.cells else { return 1 };
     let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
     let blocks = (config.sheet.geometry.planes * config.sheet.geometry.blocks) as usize;
@@ -24,7 +24,7 @@ pub(crate) fn install(config: &Config, chips: &mut IdMap<DieId, Chip>) -> u32 {
     levels
 }
 
-impl<O: Observer> Drive<O> {
+impl<O: Observer, P: Payload> Drive<O, P> {
     /// Set every block to `age` by decree: its wear, and how long what it holds now has been kept. Nothing is written for it. Without physics nothing ages.
     pub fn set_age(&mut self, age: &Age) {
         let now = self.now();

@@ -1,12 +1,13 @@
 //! The drive and its calendar.
 
-use wordline_chip::Chip;
+use wordline_chip::{Chip, NoPayload, Payload};
 use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
 use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
 use crate::config::Config;
+use crate::data::DataPlane;
 use crate::flash::Flight;
 use crate::host::{HostQueues, InFlight, Pace};
 use crate::stripe::{Stripe, Units, Wiring};
@@ -56,13 +57,13 @@ pub(crate) struct Last {
 
 /// A drive in virtual time.
 #[derive(Debug)]
-pub struct Drive<O: Observer = ()> {
+pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) config: Config,
     pub(crate) calendar: Calendar<Due>,
     pub(crate) log: EventLog,
     /// Who watches.
     pub observer: O,
-    pub(crate) chips: IdMap<DieId, Chip>,
+    pub(crate) chips: IdMap<DieId, Chip<P>>,
     pub(crate) ftls: Vec<Ftl>,
     pub(crate) stripe: Stripe,
     pub(crate) wiring: Wiring,
@@ -89,18 +90,27 @@ pub struct Drive<O: Observer = ()> {
     /// Room for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
+    /// The bytes, where they are kept.
+    pub(crate) data: Option<Box<DataPlane>>,
     /// Flash operations that have ended.
     pub(crate) operations: u64,
     pub(crate) units: Units,
 }
 
 impl<O: Observer> Drive<O> {
-    /// A new drive, all blocks erased, watched by `observer`.
+    /// A new drive, all blocks erased, watched by `observer`. It keeps no bytes.
     pub fn new(config: Config, observer: O) -> Drive<O> {
+        Drive::with_payload(config, observer, |_| NoPayload)
+    }
+}
+
+impl<O: Observer, P: Payload> Drive<O, P> {
+    /// A new drive whose dies keep bytes in what `payload` gives them, all erased.
+    pub fn with_payload(config: Config, observer: O, mut payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
         let geometry = config.sheet.geometry;
         let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
-        let mut chips: IdMap<DieId, Chip> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
-            Chip::new(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page)
+        let mut chips: IdMap<DieId, Chip<P>> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
+            Chip::with_payload(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page, payload(die))
         });
         let read_levels = crate::cells::install(&config, &mut chips);
         let stripe = Stripe::new(config.cores, config.stripe_units);
@@ -111,6 +121,7 @@ impl<O: Observer> Drive<O> {
                 let mut firmware = config.firmware.clone();
                 firmware.dies = dies;
                 firmware.core = core;
+                firmware.keeps_data = P::KEEPS;
                 firmware.seed = config.seed;
                 firmware.exported_units = stripe.share(core, config.exported_units);
                 firmware.factory_bad =
@@ -145,6 +156,10 @@ impl<O: Observer> Drive<O> {
             last: None,
             spare: Vec::new(),
             completed: 0,
+            data: P::KEEPS.then(|| {
+                let Config { firmware, cores, .. } = &config;
+                Box::new(DataPlane::new(firmware.unit.0, geometry.page.0, *cores, firmware.buffer.units))
+            }),
             operations: 0,
             units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
             config,
@@ -251,6 +266,9 @@ impl<O: Observer> Drive<O> {
             Due::Hear { part } => {
                 let Part { slot, core, request } = self.parts[part as usize];
                 self.host.requests[slot as usize].heard = now;
+                if P::KEEPS && request.op == HostOp::Read {
+                    self.resolve(core, slot, &request);
+                }
                 self.ftls[core as usize].submit(now, request);
                 if request.op == HostOp::Trim {
                     let units = self.ftls[core as usize].take_invalidated();
@@ -282,6 +300,9 @@ impl<O: Observer> Drive<O> {
 
     /// Do everything `core` wants done now.
     pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
+        if P::KEEPS {
+            self.follow(core);
+        }
         self.converse(now, core);
         let ftl = &mut self.ftls[core as usize];
         let deadline = ftl.next_deadline();
@@ -297,6 +318,9 @@ impl<O: Observer> Drive<O> {
         if deadline.is_some_and(|deadline| deadline <= now) {
             // It has passed unseen, as the first does of a core that nothing was asked of; the next may be hidden behind it.
             self.ftls[core as usize].tick(now);
+            if P::KEEPS {
+                self.follow(core);
+            }
             self.converse(now, core);
             deadline = self.ftls[core as usize].next_deadline();
         }
@@ -342,7 +366,7 @@ impl<O: Observer> Drive<O> {
         write_down(&mut self.log, &mut self.observer, now, event);
     }
 
-    fn arrive(&mut self, now: Nanos, request: &HostRequest) {
+    pub(crate) fn arrive(&mut self, now: Nanos, request: &HostRequest) {
         let end = request.sector + u64::from(request.sectors);
         assert!(
             end <= self.config.exported_units * self.units.sectors(),
@@ -514,6 +538,31 @@ impl<O: Observer> Drive<O> {
         self.fetch(now);
     }
 
+    /// The host's slot and the request of a part.
+    pub(crate) fn part(&self, part: u32) -> (u32, Request) {
+        let Part { slot, request, .. } = self.parts[part as usize];
+        (slot, request)
+    }
+
+    /// The id that the next request will have.
+    pub(crate) fn next_request(&self) -> RequestId {
+        RequestId(self.host.next_slot())
+    }
+
+    /// When something happens next, if anything is pending.
+    pub fn next_at(&self) -> Option<Nanos> {
+        self.calendar.next_at()
+    }
+
+    /// Do everything that is due up to `until`, which is the present then.
+    pub fn run_until(&mut self, until: Nanos) {
+        while self.calendar.next_at().is_some_and(|at| at <= until) {
+            let Some((now, due)) = self.calendar.pop() else { return };
+            self.handle(now, due);
+        }
+        self.calendar.advance(until);
+    }
+
     /// Why the run cannot go on, with what is needed to repeat it.
     pub(crate) fn post_mortem(&self, what: &str) -> String {
         format!("{what}\nseed {}, event {}, now {}; the last events:\n{}", self.config.seed, self.log.count(), self.now(), self.log.tail())
@@ -527,7 +576,7 @@ pub(crate) fn write_down<O: Observer>(log: &mut EventLog, observer: &mut O, now:
     observer.observe(now, &event);
 }
 
-fn factory_bad(chip: &Chip, geometry: &wordline_units::Geometry) -> Vec<(u8, u16)> {
+fn factory_bad<P: Payload>(chip: &Chip<P>, geometry: &wordline_units::Geometry) -> Vec<(u8, u16)> {
     (0..geometry.planes as u8)
         .flat_map(|plane| (0..geometry.blocks as u16).map(move |block| (plane, block)))
         .filter(|&(plane, block)| chip.is_factory_bad(wordline_units::PlaneId(plane), BlockId(u32::from(block))))

@@ -7,7 +7,7 @@
 //!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::{Chip, Issued, Probe};
+use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{Command, Feature, Operation, OperationKind, Report, Status, Target};
@@ -84,7 +84,7 @@ const IDLE: Flight = Flight {
     attempt: 0,
 };
 
-impl<O: Observer> Drive<O> {
+impl<O: Observer, P: Payload> Drive<O, P> {
     /// Carry out what `core` ordered.
     #[inline(never)]
     pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: Operation) {
@@ -100,6 +100,9 @@ impl<O: Observer> Drive<O> {
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
         let slot = self.open_flight();
+        if P::KEEPS && matches!(operation.kind, OperationKind::Program { .. }) {
+            self.gather(core, operation.die);
+        }
         let Drive { flights, chips, wiring, config, .. } = self;
         let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
         flight.core = core;
@@ -148,7 +151,8 @@ impl<O: Observer> Drive<O> {
                 let loaded = end.max(data);
                 chip.transfer(Command::DataIn { bytes }, end - span, loaded);
                 let spare = self.ftls[core as usize].spare(operation.die);
-                let issued = chip.program(Command::Program { target, cache: false }, loaded, spare, &());
+                let contents = self.data.as_ref().map_or(Contents::NONE, |data| data.gathered());
+                let issued = chip.program(Command::Program { target, cache: false }, loaded, spare, contents);
                 flight.bus = span;
                 flight.array_from = loaded;
                 flight.transferred = loaded;
@@ -397,6 +401,6 @@ impl<O: Observer> Drive<O> {
 }
 
 /// Put the next reads of `chip` at an entry of its retry table; returns when it is there.
-fn set_read_level(chip: &mut Chip, level: u32, now: Nanos) -> Nanos {
+fn set_read_level<P: Payload>(chip: &mut Chip<P>, level: u32, now: Nanos) -> Nanos {
     chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: level }, now).ready_at
 }

@@ -105,6 +105,17 @@ impl HostQueues {
         }
     }
 
+    /// The slot of the request that arrives next.
+    pub(crate) fn next_slot(&self) -> u32 {
+        self.unused.last().copied().unwrap_or(self.requests.len() as u32)
+    }
+
+    /// The first sector of the request in `slot`, and how many it has.
+    pub(crate) fn extent(&self, slot: u32) -> (u64, u32) {
+        let InFlight { sector, sectors, .. } = self.requests[slot as usize];
+        (sector, sectors)
+    }
+
     /// The request in `slot` waits for the device.
     pub(crate) fn wait(&mut self, slot: u32) {
         self.waiting[self.requests[slot as usize].priority as usize].push_back(slot);

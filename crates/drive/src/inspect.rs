@@ -1,5 +1,6 @@
 //! Looking into a drive: block maps and whole-drive audits.
 
+use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{Group, UnitAddr};
@@ -7,7 +8,7 @@ use wordline_units::{BlockId, Lpn};
 
 use crate::drive::Drive;
 
-impl<O: Observer> Drive<O> {
+impl<O: Observer, P: Payload> Drive<O, P> {
     /// Every block group, die by die.
     pub fn blocks(&self) -> impl Iterator<Item = BlockView> + '_ {
         self.chips.iter().flat_map(move |(die, _)| {

@@ -6,6 +6,7 @@
 mod cells;
 pub mod config;
 mod construct;
+mod data;
 mod drive;
 mod flash;
 mod host;

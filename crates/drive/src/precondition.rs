@@ -12,6 +12,7 @@
 
 use std::collections::VecDeque;
 
+use wordline_chip::Contents;
 use wordline_engine::Observer;
 use wordline_flash::{Command, Operation, OperationKind, Report, Status};
 use wordline_ftl::{Ftl, Request};
@@ -155,7 +156,8 @@ impl<O: Observer> Drive<O> {
             }
             OperationKind::Program { target, bytes } => {
                 chip.transfer(Command::DataIn { bytes }, at, at);
-                chip.program(Command::Program { target, cache: false }, at, self.ftls[core as usize].spare(operation.die), &()).status
+                chip.program(Command::Program { target, cache: false }, at, self.ftls[core as usize].spare(operation.die), Contents::NONE)
+                    .status
             }
             OperationKind::Erase { target } => {
                 aged.erases += 1;

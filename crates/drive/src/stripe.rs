@@ -27,6 +27,13 @@ impl Stripe {
         (core as u32, (turn * u64::from(self.units) + offset) as u32)
     }
 
+    /// The unit of the drive that is `unit` of `core`: the other way round.
+    #[inline]
+    pub fn global(&self, core: u32, unit: u32) -> u64 {
+        let (turn, offset) = (u64::from(unit / self.units), u64::from(unit % self.units));
+        (turn * u64::from(self.cores) + u64::from(core)) * u64::from(self.units) + offset
+    }
+
     /// The units of `core` among the first `units` of the drive.
     #[inline]
     pub fn share(&self, core: u32, units: u64) -> u32 {
@@ -144,6 +151,7 @@ mod tests {
             for unit in 0..total {
                 let place = stripe.locate(unit);
                 assert!(places.insert(place));
+                assert_eq!(stripe.global(place.0, place.1), unit);
                 seen[place.0 as usize] += 1;
             }
             for (core, &count) in seen.iter().enumerate() {

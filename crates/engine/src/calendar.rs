@@ -104,6 +104,21 @@ impl<E: Copy> Calendar<E> {
         self.now
     }
 
+    /// Move the present to `to`, before which nothing may be due: time passes outside.
+    ///
+    /// # Panics
+    /// If an event is pending for an earlier instant.
+    pub fn advance(&mut self, to: Nanos) {
+        assert!(self.next_at().is_none_or(|at| at >= to), "time leaps over an event that is due at {:?}", self.next_at());
+        if to > self.now {
+            self.now = to;
+            self.horizon = (to.0 >> BUCKET_BITS) + BUCKETS as u64;
+            if self.far_from < self.horizon {
+                self.draw_near();
+            }
+        }
+    }
+
     /// How many events are pending. Walks the wheel's unused places: for tests and post-mortems.
     pub fn len(&self) -> usize {
         let unused = std::iter::successors(Some(self.unused), |&slot| self.nodes.get(slot as usize).map(|node| node.next));
@@ -294,6 +309,28 @@ mod tests {
                 prop_assert_eq!(calendar.len(), list.len());
             }
         }
+    }
+
+    #[test]
+    fn time_can_pass_outside_up_to_the_next_event() {
+        let mut calendar = Calendar::default();
+        for (at, event) in [(40, 'a'), (9_000_000, 'b'), (9_000_000, 'c')] {
+            calendar.enter(Nanos(at), event);
+        }
+        calendar.advance(Nanos(40));
+        assert_eq!(calendar.pop(), Some((Nanos(40), 'a')));
+        calendar.advance(Nanos(8_999_999));
+        calendar.enter(Nanos(9_000_000), 'd');
+        let rest: Vec<_> = std::iter::from_fn(|| calendar.pop()).map(|(_, event)| event).collect();
+        assert_eq!(rest, ['b', 'c', 'd']);
+    }
+
+    #[test]
+    #[should_panic(expected = "leaps over")]
+    fn time_cannot_leap_over_an_event() {
+        let mut calendar = Calendar::default();
+        calendar.enter(Nanos(40), ());
+        calendar.advance(Nanos(41));
     }
 
     #[test]

@@ -36,6 +36,8 @@ struct Slot {
     mask: u64,
     entered: Nanos,
     epoch: u64,
+    /// The version of the newest write in it.
+    version: u64,
     state: State,
     /// The data was trimmed, or worse, since: its program or fill must come to nothing.
     doomed: bool,
@@ -44,14 +46,25 @@ struct Slot {
     partner: u32,
 }
 
-const UNUSED: Slot =
-    Slot { lpn: u32::MAX, mask: 0, entered: Nanos::ZERO, epoch: 0, state: State::Free, doomed: false, waiters: NIL, partner: NIL };
+const UNUSED: Slot = Slot {
+    lpn: u32::MAX,
+    mask: 0,
+    entered: Nanos::ZERO,
+    epoch: 0,
+    version: 0,
+    state: State::Free,
+    doomed: false,
+    waiters: NIL,
+    partner: NIL,
+};
 
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// It is in this slot.
     Slot(u32),
+    /// It is in the first slot, whose other sectors are those of the second, which is being programmed.
+    Behind(u32, u32),
     /// There is no room until a program ends.
     Full,
 }
@@ -78,6 +91,8 @@ pub(crate) struct Buffer {
     waiters: Slab<(u32, u32)>,
     waiting: u32,
     epoch: u64,
+    /// The version given out last.
+    version: u64,
     /// Slots not yet durable, by epoch; the front belongs to `epoch - (len - 1)`.
     pending: VecDeque<u32>,
     released: Vec<u32>,
@@ -98,6 +113,7 @@ impl Buffer {
             waiters: Slab::default(),
             waiting: 0,
             epoch: 0,
+            version: 0,
             pending: VecDeque::from([0]),
             released: Vec::new(),
         }
@@ -145,13 +161,25 @@ impl Buffer {
         self.index.get(lpn).is_some_and(|slot| self.slots[slot as usize].mask & mask == mask)
     }
 
+    /// The slot that holds the newest sectors of `lpn`, and which.
+    pub(crate) fn held(&self, lpn: u32) -> Option<(u32, u64)> {
+        self.index.get(lpn).map(|slot| (slot, self.slots[slot as usize].mask))
+    }
+
+    /// The sectors of the unit in `slot` that the host has not written.
+    pub(crate) fn missing(&self, slot: u32) -> u64 {
+        self.whole & !self.slots[slot as usize].mask
+    }
+
     /// Take in the sectors of `mask` of `lpn`.
     pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64) -> Admission {
+        let version = self.version + 1;
         let Some(slot) = self.index.get(lpn) else {
             let Some(slot) = self.unused.pop() else {
                 return Admission::Full;
             };
-            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, ..UNUSED };
+            self.version = version;
+            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, version, ..UNUSED };
             *self.pending.back_mut().expect("never empty") += 1;
             self.index.insert(lpn, slot);
             self.enlist(slot);
@@ -172,16 +200,24 @@ impl Buffer {
                 };
                 // The older version is whole and still in memory, so the new one is whole too.
                 let mask = self.whole;
+                self.version = version;
                 self.slots[held as usize] =
-                    Slot { lpn, mask, entered: now, epoch: self.epoch, state: State::Held, partner: slot, ..UNUSED };
+                    Slot { lpn, mask, entered: now, epoch: self.epoch, version, state: State::Held, partner: slot, ..UNUSED };
                 self.slots[slot as usize].partner = held;
                 *self.pending.back_mut().expect("never empty") += 1;
                 self.index.insert(lpn, held);
-                return Admission::Slot(held);
+                return Admission::Behind(held, slot);
             }
             State::Free => unreachable!("a free slot is in no index"),
         }
+        self.version = version;
+        self.slots[slot as usize].version = version;
         Admission::Slot(slot)
+    }
+
+    /// The version of the unit in `slot`.
+    pub(crate) fn version_of(&self, slot: u32) -> u64 {
+        self.slots[slot as usize].version
     }
 
     /// `part` wants to hear when `slot` is durable.

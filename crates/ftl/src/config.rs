@@ -31,6 +31,8 @@ pub struct Config {
     pub schedule: ScheduleConfig,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
+    /// Whether somebody keeps the bytes: see [`crate::DataStep`].
+    pub keeps_data: bool,
     /// The seed of all policies that sample.
     pub seed: u64,
     /// This core's number, for its dice.

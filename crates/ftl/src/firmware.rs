@@ -8,6 +8,7 @@ use wordline_units::{Bytes, DieId, HostOp, IdMap, Lpn, Nanos, PlaneId};
 
 use crate::buffer::Buffer;
 use crate::config::{Acknowledge, Config};
+use crate::data::DataStep;
 use crate::die::{Activity, Die};
 use crate::groups::Groups;
 use crate::idle::IdleDies;
@@ -52,6 +53,7 @@ pub struct Ftl {
     pub(crate) flushes: VecDeque<(u32, u64)>,
     pub(crate) done: VecDeque<Acknowledgement>,
     pub(crate) notes: VecDeque<Note>,
+    pub(crate) data_steps: VecDeque<DataStep>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
@@ -104,6 +106,7 @@ impl Ftl {
             flushes: VecDeque::new(),
             done: VecDeque::new(),
             notes: VecDeque::new(),
+            data_steps: VecDeque::new(),
             idle_wait,
             techniques,
             upkeep: Vec::new(),

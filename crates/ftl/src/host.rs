@@ -3,6 +3,7 @@
 use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
 use crate::buffer::Admission;
+use crate::data::DataStep;
 use crate::die::Activity;
 use crate::firmware::{Ftl, Part};
 use crate::layout::UnitAddr;
@@ -106,16 +107,22 @@ impl Ftl {
             let index = request.units - self.parts[tag].unadmitted;
             match self.buffer.write(now, request.lpn + index, self.mask(&request, index)) {
                 Admission::Full => return false,
-                Admission::Slot(slot) => {
-                    self.parts[tag].unadmitted -= 1;
-                    if awaited {
-                        self.buffer.await_durable(slot, tag);
-                        self.parts[tag].pending += 1;
-                    }
-                }
+                Admission::Slot(slot) => self.admitted(tag, (request.id, index), slot, None, awaited),
+                Admission::Behind(slot, older) => self.admitted(tag, (request.id, index), slot, Some(older), awaited),
             }
         }
         true
+    }
+
+    /// The `index`-th unit of `request` is in `slot`.
+    #[inline]
+    fn admitted(&mut self, tag: u32, (request, index): (u32, u32), slot: u32, continues: Option<u32>, awaited: bool) {
+        self.note_data(|| DataStep::Stored { request, index, slot, continues });
+        self.parts[tag].unadmitted -= 1;
+        if awaited {
+            self.buffer.await_durable(slot, tag);
+            self.parts[tag].pending += 1;
+        }
     }
 
     /// Fetch what is missing of partly written units, if they should not wait for the host to write the rest.
@@ -124,11 +131,18 @@ impl Ftl {
             let (slot, lpn) = self.buffer.take_partial().expect("there is one");
             let addr = self.map.get(lpn);
             if addr == UnitAddr::NONE {
-                self.buffer.filled(slot);
+                self.complete(slot, addr);
             } else {
                 self.queue_read(Purpose::Fill { slot }, addr, self.unit_bytes(1), Priority::Normal);
             }
         }
+    }
+
+    /// What was missing of the unit in `slot` is known: it lies at `from`.
+    pub(crate) fn complete(&mut self, slot: u32, from: UnitAddr) {
+        let missing = self.buffer.missing(slot);
+        self.note_data(|| DataStep::Completed { slot, missing, from });
+        self.buffer.filled(slot);
     }
 
     /// Whether somebody waits for buffered data to become durable, or for room.

@@ -16,6 +16,7 @@ mod audit;
 mod buffer;
 pub mod config;
 mod construct;
+mod data;
 mod die;
 mod firmware;
 pub mod groups;
@@ -39,6 +40,7 @@ pub mod victim;
 mod wear;
 
 pub use config::Config;
+pub use data::{Carried, DataStep, Newest};
 pub use firmware::Ftl;
 pub use layout::{Group, Layout, UnitAddr};
 pub use request::{Acknowledgement, Note, Request};

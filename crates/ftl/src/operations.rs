@@ -80,7 +80,7 @@ impl Ftl {
             }
             Purpose::Fill { slot } => {
                 self.groups.unpin(group);
-                self.buffer.filled(slot);
+                self.complete(slot, self.layout.unit(group, offset));
                 self.admit_waiting(now);
                 // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
                 self.settle(now);

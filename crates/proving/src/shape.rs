@@ -27,6 +27,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         wear: WearConfig { dynamic: false, static_gap: None },
         schedule: ScheduleConfig { reads_first: true, linger: None },
         techniques: vec![],
+        keeps_data: false,
         seed: 1,
         core: 0,
     }

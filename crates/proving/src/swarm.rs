@@ -124,6 +124,7 @@ pub fn scenario(seed: u64) -> Scenario {
             linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
         },
         techniques: techniques(subset),
+        keeps_data: false,
         seed,
         core: 0,
     };

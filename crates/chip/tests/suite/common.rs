@@ -1,7 +1,7 @@
 //! A small die whose spans are all different, and the harness of the timing tests.
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Issued, NoPayload, PADDING, Payload, Probe, Why};
+use wordline_chip::{Chip, Contents, Issued, NoPayload, PADDING, Payload, Probe, Why};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sheet, Status, Target, Timing};
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
@@ -115,7 +115,7 @@ pub(crate) fn carry_out(chip: &mut Chip<NoPayload>, command: Command, now: Nanos
             chip.transfer(command, now, until);
             Issued { ready_at: until, status: Status::Good, errors: 0 }
         }
-        Command::Program { .. } => chip.program(command, now, spare, &()),
+        Command::Program { .. } => chip.program(command, now, spare, Contents::NONE),
         Command::Read { .. }
         | Command::CopybackProgram { .. }
         | Command::Erase { .. }
@@ -148,7 +148,7 @@ pub(crate) fn write(chip: &mut Chip, target: Target, numbers: &[u32], now: Nanos
         Probe::Blocked { until } => until,
         Probe::Illegal(why) => panic!("{command:?}: {why}"),
     };
-    chip.program(command, at, &spare, &())
+    chip.program(command, at, &spare, Contents::NONE)
 }
 
 /// The command is legal at `at`, one nanosecond earlier it is not, and issuing it does what it should then.

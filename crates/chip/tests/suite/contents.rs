@@ -1,7 +1,7 @@
 //! Do pages hold what was programmed: spare areas in every form, user bytes, copybacks, failures and counts?
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, NoPayload, PADDING, Payload, RamPayload};
+use wordline_chip::{Chip, Contents, Mark, NoPayload, PADDING, PageImage, Payload, RamPayload};
 use wordline_flash::{ProgramScope, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
@@ -118,6 +118,23 @@ fn a_page_whose_program_failed_cannot_be_read_and_infects_its_copies() {
     }
 }
 
+fn with_bytes(scope: ProgramScope) -> Chip<RamPayload> {
+    let sheet = sheet(scope);
+    Chip::with_payload(sheet, Faults::default(), 1, 0, UNITS, RamPayload::new(&sheet, UNITS))
+}
+
+/// The bytes of a page, and its marks.
+fn contents(chip: &Chip<RamPayload>, plane: u8, block: u32, page: u16) -> (Vec<u8>, Vec<Mark>) {
+    let mut image = PageImage::new(0, 0);
+    chip.contents(PlaneId(plane), BlockId(block), PageId(page), &mut image);
+    (image.bytes, image.marks)
+}
+
+/// Marks of `count` units, each with a version of its own.
+fn marks(count: u32) -> Vec<Mark> {
+    (0..count).map(|unit| Mark { lpn: Lpn(unit), version: 100 + u64::from(unit) }).collect()
+}
+
 fn bytes(fill: u8, pages: usize) -> Vec<u8> {
     (0..pages * PAGE.0 as usize).map(|byte| fill ^ byte as u8).collect()
 }
@@ -125,37 +142,42 @@ fn bytes(fill: u8, pages: usize) -> Vec<u8> {
 #[test]
 fn ram_reads_back_what_was_programmed_and_ff_where_nothing_was() {
     assert_eq!(size_of::<NoPayload>(), 0);
-    let mut chip: Chip<RamPayload> = Chip::new(sheet(ProgramScope::Wordline), Faults::default(), 1, 0, UNITS);
+    let mut chip = with_bytes(ProgramScope::Wordline);
     let page = PAGE.0 as usize;
     let data = bytes(0x5A, 6);
     chip.transfer(IN, Nanos::ZERO, BUS);
-    let now = chip.program(program(both([1, 2], 0)), BUS, &[Lpn(0); 12], &data).ready_at;
+    let now = chip.program(program(both([1, 2], 0)), BUS, &[Lpn(0); 12], Contents { bytes: &data, marks: &marks(12) }).ready_at;
     for index in 0..3 {
         let start = 2 * index * page;
-        assert_eq!(chip.data(PlaneId(0), BlockId(1), PageId(index as u16)), &data[start..start + page]);
-        assert_eq!(chip.data(PlaneId(1), BlockId(2), PageId(index as u16)), &data[start + page..start + 2 * page]);
+        assert_eq!(contents(&chip, 0, 1, index as u16).0, &data[start..start + page]);
+        assert_eq!(contents(&chip, 1, 2, index as u16).0, &data[start + page..start + 2 * page]);
     }
-    assert!(chip.data(PlaneId(0), BlockId(1), PageId(3)).iter().all(|&byte| byte == 0xFF));
+    assert!(contents(&chip, 0, 1, 3).0.iter().all(|&byte| byte == 0xFF));
     let now = chip.issue(erase(at(1, 0)), now).ready_at;
-    assert!(chip.data(PlaneId(0), BlockId(1), PageId(0)).iter().all(|&byte| byte == 0xFF));
-    assert_eq!(chip.data(PlaneId(1), BlockId(2), PageId(0)), &data[page..2 * page], "its neighbour stays");
+    assert!(contents(&chip, 0, 1, 0).0.iter().all(|&byte| byte == 0xFF));
+    assert_eq!(contents(&chip, 1, 2, 0).0, &data[page..2 * page], "its neighbour stays");
     assert_eq!(chip.probe(&read(at(1, 0)), now), wordline_chip::Probe::Ready);
 }
 
 #[test]
 fn a_copyback_keeps_the_spare_area_and_the_bytes() {
-    let mut chip: Chip<RamPayload> = Chip::new(sheet(ProgramScope::Page), Faults::default(), 1, 0, UNITS);
+    let mut chip = with_bytes(ProgramScope::Page);
     let t = chip.sheet().timing;
     let data = bytes(0x33, 2);
     chip.transfer(IN, Nanos::ZERO, BUS);
     let spare = [4, 9, 7, 1].map(Lpn);
-    let now = chip.program(program(both([0, 1], 0)), BUS, &spare, &data).ready_at;
+    let now = chip.program(program(both([0, 1], 0)), BUS, &spare, Contents { bytes: &data, marks: &marks(4) }).ready_at;
     let now = chip.issue(read(both([0, 1], 0)), now).ready_at;
     let issued = chip.issue(copyback(both([3, 2], 0)), now);
     assert_eq!(issued.ready_at, now + t.program[0]);
     assert_eq!((held(&chip, 0, 3, 0), held(&chip, 1, 2, 0)), ([4, 9], [7, 1]));
-    assert_eq!(chip.data(PlaneId(0), BlockId(3), PageId(0)), &data[..PAGE.0 as usize]);
-    assert_eq!(chip.data(PlaneId(1), BlockId(2), PageId(0)), &data[PAGE.0 as usize..]);
+    assert_eq!(contents(&chip, 0, 3, 0).0, &data[..PAGE.0 as usize]);
+    assert_eq!(contents(&chip, 1, 2, 0).0, &data[PAGE.0 as usize..]);
+    assert_eq!(
+        (contents(&chip, 0, 3, 0).1, contents(&chip, 1, 2, 0).1),
+        (marks(4)[..2].to_vec(), marks(4)[2..].to_vec()),
+        "marks go along"
+    );
     // Within one block, and of an erased page, which holds nothing.
     let now = chip.issue(read(both([3, 2], 0)), issued.ready_at).ready_at;
     let now = chip.issue(copyback(both([3, 2], 1)), now).ready_at;

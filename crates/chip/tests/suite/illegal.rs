@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Probe, Why};
+use wordline_chip::{Chip, Contents, Probe, Why};
 use wordline_flash::{Command, PlaneSet, ProgramScope, Target};
 use wordline_units::{BlockId, Bytes, Nanos, PageId, PlaneId};
 
@@ -227,9 +227,11 @@ fn issuing_what_is_not_legal_panics_with_the_command_and_the_reason() {
     assert!(complaint(|| chip().transfer(OUT, Nanos::ZERO, BUS)).contains("no sensed page"));
     assert!(complaint(|| chip().transfer(IN, BUS, Nanos::ZERO)).contains("ends after it begins"));
     assert!(complaint(|| chip().transfer(erase(at(0, 0)), Nanos::ZERO, BUS)).contains("is not a transfer"));
-    assert!(complaint(|| chip().program(erase(at(0, 0)), Nanos::ZERO, &[], &())).contains("is not a program"));
+    assert!(complaint(|| chip().program(erase(at(0, 0)), Nanos::ZERO, &[], Contents::NONE)).contains("is not a program"));
     let mut loaded = chip();
     loaded.transfer(IN, Nanos::ZERO, BUS);
-    assert!(complaint(|| loaded.clone().program(program(at(0, 0)), BUS, &[], &())).contains("spare area of 0 units instead of 2"));
+    assert!(
+        complaint(|| loaded.clone().program(program(at(0, 0)), BUS, &[], Contents::NONE)).contains("spare area of 0 units instead of 2")
+    );
     assert!(complaint(|| loaded.clone().issue(program(at(0, 0)), BUS)).contains("Chip::program"));
 }

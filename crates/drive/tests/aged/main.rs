@@ -1,10 +1,11 @@
-//! Drives that are old without having been worked: aged without timing, constructed, restored from an image.
+//! Drives that are old without having been worked (aged without timing, constructed, restored from an image), and drives that keep bytes.
 
 use wordline_drive::{Drive, Pace};
 use wordline_engine::Observer;
 use wordline_units::HostRequest;
 
 mod age;
+mod bytes;
 mod image;
 mod small;
 mod steady;

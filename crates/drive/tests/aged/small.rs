@@ -70,6 +70,7 @@ impl Shape {
             wear: WearConfig { dynamic: false, static_gap: None },
             schedule: ScheduleConfig { reads_first: true, linger: None },
             techniques: vec![],
+            keeps_data: false,
             seed: 1,
             core: 0,
         };

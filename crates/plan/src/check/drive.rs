@@ -157,6 +157,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             wear: WearConfig { dynamic: sections.wear.dynamic.value, static_gap: sections.wear.static_gap.value.0 },
             schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },
             techniques: checked.techniques,
+            keeps_data: false,
             seed,
             core: 0,
         },

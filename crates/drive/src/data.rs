@@ -1,0 +1,221 @@
+//! The bytes of a drive that keeps them.
+//!
+//! Timing and bytes go separate ways. The firmware moves numbers, in virtual time; here the bytes follow its decisions: into buffer slots, onto flash, back
+//! to the host. What a read returns is gathered the moment the firmware takes the read in: what lies on flash cannot change under a queued read, and what is
+//! newer lies in the buffer. A simulation has none of this.
+//!
+//! ```text
+//!   submit ──► request's bytes ──Stored──► slot ──program──► flash ──read──► request's bytes ──► bytes_of
+//!                                           ▲────Completed────┘ │  ▲
+//!                                                               └──┘ reclaim copies bytes and marks
+//! ```
+
+use wordline_chip::{Contents, Mark, PageImage, Payload};
+use wordline_engine::Observer;
+use wordline_ftl::{Carried, DataStep, Request, UnitAddr};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{BlockId, DieId, HostOp, HostRequest, Lpn, RequestId};
+
+use crate::drive::Drive;
+
+/// Bytes on their way.
+#[derive(Debug)]
+pub(crate) struct DataPlane {
+    unit_bytes: usize,
+    /// The bytes of each core's buffer, slot after slot.
+    slots: Vec<Vec<u8>>,
+    /// The bytes of each host request, by its slot.
+    requests: Vec<Vec<u8>>,
+    /// Room for a page.
+    image: PageImage,
+    /// What a program takes in.
+    bytes: Vec<u8>,
+    marks: Vec<Mark>,
+}
+
+impl DataPlane {
+    pub(crate) fn new(unit_bytes: u64, page_bytes: u64, cores: u32, buffer_units: u32) -> DataPlane {
+        let unit_bytes = unit_bytes as usize;
+        DataPlane {
+            unit_bytes,
+            slots: vec![vec![0; buffer_units as usize * unit_bytes]; cores as usize],
+            requests: Vec::new(),
+            image: PageImage::new(page_bytes as usize, page_bytes as usize / unit_bytes),
+            bytes: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// What the program just gathered carries.
+    pub(crate) fn gathered(&self) -> Contents<'_> {
+        Contents { bytes: &self.bytes, marks: &self.marks }
+    }
+
+    fn slot(&mut self, core: u32, slot: u32) -> &mut [u8] {
+        &mut self.slots[core as usize][slot as usize * self.unit_bytes..][..self.unit_bytes]
+    }
+
+    pub(crate) fn request(&mut self, slot: RequestId) -> &mut Vec<u8> {
+        let index = slot.0 as usize;
+        if self.requests.len() <= index {
+            self.requests.resize_with(index + 1, Vec::new);
+        }
+        &mut self.requests[index]
+    }
+}
+
+impl<O: Observer, P: Payload> Drive<O, P> {
+    /// Take in `request`, which arrives now; a write's bytes are `bytes`. Its [`wordline_engine::Event::Completed`] carries the same id, which is free for
+    /// another request after that.
+    ///
+    /// # Panics
+    /// If the request runs past the drive's end, or `bytes` are not those of its sectors: the host edge must refuse both.
+    pub fn submit(&mut self, request: &HostRequest, bytes: &[u8]) -> RequestId {
+        let expected = if request.op == HostOp::Write { u64::from(request.sectors) * SECTOR_BYTES } else { 0 };
+        assert_eq!(bytes.len() as u64, expected, "a write brings the bytes of its sectors, and nothing else brings any");
+        let id = self.next_request();
+        if let Some(data) = &mut self.data {
+            let kept = data.request(id);
+            kept.clear();
+            kept.extend_from_slice(bytes);
+        }
+        self.arrive(self.now(), request);
+        id
+    }
+
+    /// What a read that has been completed returns. To be asked before anything else is submitted.
+    pub fn bytes_of(&self, read: RequestId) -> &[u8] {
+        self.data.as_ref().and_then(|data| data.requests.get(read.0 as usize)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Fill the part `request` of a read with what its units hold now.
+    #[cold]
+    pub(crate) fn resolve(&mut self, core: u32, slot: u32, request: &Request) {
+        let (sector, sectors) = self.host.extent(slot);
+        let unit_sectors = self.units.sectors();
+        let Some(mut data) = self.data.take() else { return };
+        data.request(RequestId(slot)).resize((u64::from(sectors) * SECTOR_BYTES) as usize, 0);
+        let unit_bytes = data.unit_bytes;
+        let mut unit = vec![0; unit_bytes];
+        for lpn in request.lpn..request.lpn + request.units {
+            let newest = self.ftls[core as usize].newest(lpn);
+            self.read_unit(core, newest.on_flash, &mut data.image, &mut unit);
+            if let Some((held, mask)) = newest.buffered {
+                over(&mut unit, data.slot(core, held), mask);
+            }
+            // The sectors of this unit that the request asks for.
+            let first = self.stripe.global(core, lpn) * unit_sectors;
+            let (from, to) = (first.max(sector), (first + unit_sectors).min(sector + u64::from(sectors)));
+            let wanted = (from - first) * SECTOR_BYTES..(to - first) * SECTOR_BYTES;
+            let at = ((from - sector) * SECTOR_BYTES) as usize;
+            let wanted = &unit[wanted.start as usize..wanted.end as usize];
+            data.request(RequestId(slot))[at..at + wanted.len()].copy_from_slice(wanted);
+        }
+        self.data = Some(data);
+    }
+
+    /// Do what the firmware of `core` noted for the bytes.
+    #[cold]
+    pub(crate) fn follow(&mut self, core: u32) {
+        let Some(mut data) = self.data.take() else { return };
+        while let Some(step) = self.ftls[core as usize].next_data_step() {
+            match step {
+                DataStep::Stored { request: part, index, slot, continues } => {
+                    if let Some(older) = continues {
+                        let from = older as usize * data.unit_bytes;
+                        let (bytes, unit) = (&mut data.slots[core as usize], data.unit_bytes);
+                        bytes.copy_within(from..from + unit, slot as usize * unit);
+                    }
+                    let (host, request) = self.part(part);
+                    let (sector, sectors) = self.host.extent(host);
+                    let unit_sectors = self.units.sectors();
+                    let first = self.stripe.global(core, request.lpn + index) * unit_sectors;
+                    let (from, to) = (first.max(sector), (first + unit_sectors).min(sector + u64::from(sectors)));
+                    let source = ((from - sector) * SECTOR_BYTES) as usize..((to - sector) * SECTOR_BYTES) as usize;
+                    let bytes = std::mem::take(data.request(RequestId(host)));
+                    let at = ((from - first) * SECTOR_BYTES) as usize;
+                    data.slot(core, slot)[at..at + source.len()].copy_from_slice(&bytes[source]);
+                    *data.request(RequestId(host)) = bytes;
+                }
+                DataStep::Completed { slot, missing, from } => {
+                    let mut unit = vec![0; data.unit_bytes];
+                    self.read_unit(core, from, &mut data.image, &mut unit);
+                    over(data.slot(core, slot), &unit, missing);
+                }
+            }
+        }
+        self.data = Some(data);
+    }
+
+    /// Gather what the program that `die` of `core` has just been ordered to do carries.
+    #[cold]
+    pub(crate) fn gather(&mut self, core: u32, die: DieId) {
+        let Some(mut data) = self.data.take() else { return };
+        let mut bytes = std::mem::take(&mut data.bytes);
+        let mut marks = std::mem::take(&mut data.marks);
+        (bytes.clear(), marks.clear());
+        let ftl = &self.ftls[core as usize];
+        for (carried, &lpn) in ftl.batch(die).zip(ftl.spare(die)) {
+            match carried {
+                Carried::Buffered { slot, version } => {
+                    bytes.extend_from_slice(data.slot(core, slot));
+                    marks.push(Mark { lpn, version });
+                }
+                Carried::Moved { from } => {
+                    let unit = self.load(core, from, &mut data.image);
+                    let at = unit * data.unit_bytes;
+                    bytes.extend_from_slice(&data.image.bytes[at..at + data.unit_bytes]);
+                    marks.push(data.image.marks[unit]);
+                }
+                Carried::Padding => {
+                    bytes.resize(bytes.len() + data.unit_bytes, 0);
+                    marks.push(Mark::NOTHING);
+                }
+            }
+        }
+        (data.bytes, data.marks) = (bytes, marks);
+        self.data = Some(data);
+    }
+
+    /// Read the page that holds `addr`; returns which of its units that is.
+    fn load(&self, core: u32, addr: UnitAddr, image: &mut PageImage) -> usize {
+        let ftl = &self.ftls[core as usize];
+        let layout = ftl.layout();
+        let group = layout.group(addr);
+        let place = layout.place(layout.offset(addr));
+        let block = BlockId(u32::from(ftl.groups().blocks(group)[usize::from(place.plane.0)]));
+        self.chips[self.wiring.die(core, layout.die(group))].contents(place.plane, block, place.page, image);
+        place.unit as usize
+    }
+
+    /// The bytes of the unit at `addr`; zeroes, if that is nowhere.
+    fn read_unit(&self, core: u32, addr: UnitAddr, image: &mut PageImage, unit: &mut [u8]) {
+        if addr == UnitAddr::NONE {
+            return unit.fill(0);
+        }
+        let index = self.load(core, addr, image);
+        unit.copy_from_slice(&image.bytes[index * unit.len()..][..unit.len()]);
+    }
+
+    /// The version of the unit `lpn` of `core` that is on flash, for audits.
+    pub fn mark_of(&self, core: u32, lpn: u32) -> Option<Mark> {
+        let addr = self.ftls[core as usize].map().get(lpn);
+        if addr == UnitAddr::NONE {
+            return None;
+        }
+        let mut image = self.data.as_ref()?.image.clone();
+        let unit = self.load(core, addr, &mut image);
+        debug_assert_eq!(image.marks[unit].lpn, Lpn(lpn));
+        Some(image.marks[unit])
+    }
+}
+
+/// Copy the sectors of `mask` of `from` over those of `to`.
+fn over(to: &mut [u8], from: &[u8], mask: u64) {
+    let sectors = to.chunks_exact_mut(SECTOR_BYTES as usize).zip(from.chunks_exact(SECTOR_BYTES as usize));
+    for (sector, (to, from)) in sectors.enumerate() {
+        if mask >> sector & 1 == 1 {
+            to.copy_from_slice(from);
+        }
+    }
+}

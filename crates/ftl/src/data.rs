@@ -1,0 +1,92 @@
+//! Where the bytes are, for whoever keeps them.
+//!
+//! The firmware moves numbers, not bytes: a drive that keeps data stores the bytes of each buffer slot beside the firmware and the rest on flash. Here the
+//! firmware says what has to be done with them, in the order in which it happened. In a simulation nothing is noted and nothing costs.
+
+use wordline_units::DieId;
+
+use crate::die::Entry;
+use crate::firmware::Ftl;
+use crate::layout::UnitAddr;
+
+/// Something to be done with bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataStep {
+    /// The `index`-th unit of the write `request` was taken into `slot`: its sectors go over what the slot holds.
+    Stored {
+        /// The request's id.
+        request: u32,
+        /// Which of its units.
+        index: u32,
+        /// The slot.
+        slot: u32,
+        /// The slot of the older version that is being programmed: its bytes come first.
+        continues: Option<u32>,
+    },
+    /// The sectors of `missing` of the unit in `slot` are those that lie at `from`; zeroes, if that is nowhere.
+    Completed {
+        /// The slot.
+        slot: u32,
+        /// One bit for each sector.
+        missing: u64,
+        /// A unit on flash.
+        from: UnitAddr,
+    },
+}
+
+/// One unit of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// Host data.
+    Buffered {
+        /// The buffer slot that holds the bytes.
+        slot: u32,
+        /// The version to be marked on the unit. Versions count the host's writes of the core, so the newest write of a unit has its highest.
+        version: u64,
+    },
+    /// A copy, whose bytes and mark are those of its source.
+    Moved {
+        /// The source.
+        from: UnitAddr,
+    },
+    /// Nothing.
+    Padding,
+}
+
+/// Where the newest bytes of a unit are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// A buffer slot, and which of the unit's sectors it holds, one bit each.
+    pub buffered: Option<(u32, u64)>,
+    /// Where the other sectors are; nowhere: they are zeroes.
+    pub on_flash: UnitAddr,
+}
+
+impl Ftl {
+    /// Where the newest bytes of `lpn` are.
+    pub fn newest(&self, lpn: u32) -> Newest {
+        Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn) }
+    }
+
+    /// The next thing to be done with bytes, oldest first. To be asked after every call that tells the core something, before [`Ftl::speak`].
+    #[inline]
+    pub fn next_data_step(&mut self) -> Option<DataStep> {
+        self.data_steps.pop_front()
+    }
+
+    /// The units of the program that `die` has just been ordered to do, in the order of [`Ftl::spare`].
+    pub fn batch(&self, die: DieId) -> impl Iterator<Item = Carried> + '_ {
+        self.dies[die].batch.iter().map(|entry| match *entry {
+            Entry::Host { slot } => Carried::Buffered { slot, version: self.buffer.version_of(slot) },
+            Entry::Moved(moved) => Carried::Moved { from: moved.from },
+            Entry::Padding => Carried::Padding,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn note_data(&mut self, step: impl FnOnce() -> DataStep) {
+        if self.config.keeps_data {
+            self.data_steps.push_back(step());
+        }
+    }
+}
