@@ -89,7 +89,8 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Carry out a program command at `now`. `spare` names the mapping units of the program unit: page of the wordline by page, in it plane
-    /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `contents` is the pages in the same order, or nothing where the die keeps nothing.
+    /// by plane, in it unit by unit, with [`crate::PADDING`] where there is none. `contents` is the pages in the same order, or nothing where the die keeps
+    /// nothing.
     ///
     /// # Panics
     /// If [`Chip::probe`] does not say [`Probe::Ready`], or if `spare` is not of the program unit's size.

@@ -153,7 +153,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let Some(mut data) = self.data.take() else { return };
         let mut bytes = std::mem::take(&mut data.bytes);
         let mut marks = std::mem::take(&mut data.marks);
-        (bytes.clear(), marks.clear());
+        bytes.clear();
+        marks.clear();
         let ftl = &self.ftls[core as usize];
         for (carried, &lpn) in ftl.batch(die).zip(ftl.spare(die)) {
             match carried {
