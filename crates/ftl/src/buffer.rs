@@ -393,7 +393,7 @@ mod tests {
 
     fn slot(admission: Admission) -> u32 {
         match admission {
-            Admission::Slot(slot) => slot,
+            Admission::Slot(slot) | Admission::Behind(slot, _) => slot,
             Admission::Full => panic!("full"),
         }
     }
