@@ -54,8 +54,8 @@ fn list(studies: &[Study]) -> String {
             text += &format!("{:width$}    {}  nothing to measure\n", "", aside.claim.id);
         }
     }
-    for (kind, open, all) in unmeasured() {
-        text += &format!("{}: {open} of {all} claims have no study yet\n", kind.name());
+    for (group, open, all) in unmeasured() {
+        text += &format!("{group}: {open} of {all} claims have no study yet\n");
     }
     text.trim_end().to_owned()
 }

@@ -30,6 +30,16 @@ impl ClaimKind {
     }
 }
 
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum About {
+    /// Chips, their cells and their times.
+    Device,
+    /// Firmware, drives and what is built of drives.
+    Drive,
+}
+
 /// The value a source gives.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
@@ -54,6 +64,10 @@ pub struct Claim {
     pub metric: String,
     /// What kind of statement it is.
     pub kind: ClaimKind,
+    /// What it is about.
+    pub about: About,
+    /// Of a claim about drives that nothing measures yet: the part of Wordline that will.
+    pub part: Option<String>,
     /// Its value, where the text gives one.
     pub value: Option<Value>,
     /// The value's unit; "ratio", "share" and "count" are pure numbers.

@@ -5,7 +5,7 @@ use wordline_report::html::figure::{Figure, scientific};
 
 use crate::band::{Verdict, written};
 use crate::bench::{Findings, Setup, metric};
-use crate::claims::{ClaimKind, claims};
+use crate::claims::{About, Claim, ClaimKind, claims};
 use crate::error::LabError;
 use crate::study::Study;
 
@@ -94,8 +94,9 @@ pub fn select(names: &[String]) -> Result<Vec<Study>, LabError> {
             let mut words: Vec<&str> = all.iter().flat_map(|study| [study.id.as_str(), study.group.as_str()]).collect();
             words.sort_unstable();
             words.dedup();
-            if claims().iter().any(|claim| claim.id == *name) {
-                return Err(LabError::Usage(format!("nothing measures claim \"{name}\" yet")));
+            if let Some(known) = claims().iter().find(|claim| claim.id == *name) {
+                let part = known.part.as_ref().map_or_else(String::new, |part| format!("; it belongs to a part that is not built: {part}"));
+                return Err(LabError::Usage(format!("nothing measures claim \"{name}\" yet{part}")));
             }
             let help = match wordline_plan::nearest(name, words.iter().copied().chain(claims().iter().map(|claim| claim.id.as_str()))) {
                 Some(near) => format!("did you mean \"{near}\"?"),
@@ -231,19 +232,21 @@ pub fn to_json(lines: &[&Line]) -> String {
     serde_json::to_string_pretty(lines).expect("lines are plain data")
 }
 
-/// Claims that nothing measures, by kind: kind, how many of it nothing measures, and how many there are.
-pub fn unmeasured() -> Vec<(ClaimKind, usize, usize)> {
+/// Claims that nothing measures, by what they are about and by kind: the group, how many of it nothing measures, and how many there are.
+pub fn unmeasured() -> Vec<(&'static str, usize, usize)> {
     let studies = Study::all();
     let measured = |id: &str| {
         studies.iter().any(|study| {
             study.judge.iter().any(|judgement| judgement.claim.id == id) || study.aside.iter().any(|aside| aside.claim.id == id)
         })
     };
-    [ClaimKind::DevicePhysics, ClaimKind::Analytic, ClaimKind::Qualitative, ClaimKind::Measured]
-        .into_iter()
-        .map(|kind| {
-            let of_kind: Vec<_> = claims().iter().filter(|claim| claim.kind == kind).collect();
-            (kind, of_kind.iter().filter(|claim| !measured(&claim.id)).count(), of_kind.len())
-        })
-        .collect()
+    let count = |name: &'static str, of: &dyn Fn(&Claim) -> bool| {
+        let group: Vec<_> = claims().iter().filter(|claim| of(claim)).collect();
+        (name, group.iter().filter(|claim| !measured(&claim.id)).count(), group.len())
+    };
+    let kinds = [ClaimKind::DevicePhysics, ClaimKind::Analytic, ClaimKind::Qualitative, ClaimKind::Measured];
+    let mut counts =
+        vec![count("about devices", &|claim| claim.about == About::Device), count("about drives", &|claim| claim.about == About::Drive)];
+    counts.extend(kinds.map(|kind| count(kind.name(), &move |claim: &Claim| claim.kind == kind)));
+    counts
 }

@@ -37,7 +37,12 @@ const WALLS: &[Wall] = &[
     Wall { name: "workload", may_name: &["units"], tests_may_name: &[], outside: None },
     Wall { name: "report", may_name: &["engine", "units"], tests_may_name: &[], outside: None },
     Wall { name: "plan", may_name: &["cells", "drive", "flash", "ftl", "units", "workload"], tests_may_name: &[], outside: None },
-    Wall { name: "lab", may_name: &["cells", "drive", "plan", "report", "units", "workload"], tests_may_name: &[], outside: None },
+    Wall {
+        name: "lab",
+        may_name: &["cells", "drive", "engine", "plan", "report", "units", "workload"],
+        tests_may_name: &[],
+        outside: None,
+    },
     Wall { name: "media", may_name: &["units"], tests_may_name: &[], outside: None },
     Wall { name: "nbd", may_name: &[], tests_may_name: &["units"], outside: None },
     Wall { name: "serve", may_name: &["nbd"], tests_may_name: &[], outside: None },

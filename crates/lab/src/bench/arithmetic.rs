@@ -6,7 +6,7 @@ use super::{Bench, Findings, Setup, m};
 use crate::conditions::MONTH;
 use crate::error::LabError;
 use crate::lot::Lot;
-use crate::protocol::{Name, Rest, Size, conditions};
+use crate::protocol::{Count, Name, Rest, Size, conditions};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
@@ -18,6 +18,8 @@ pub(super) const BENCH: Bench = Bench {
         m("wordlines", "count", "Wordlines of the lot"),
         m("pages", "count", "Pages of these"),
         m("page-locks", "count", "Page locks to delete the file"),
+        m("ort-bytes", "count", "Bytes in which the moves of all references of an h-layer are held"),
+        m("ort-share", "ratio", "Their share of what the h-layer holds"),
         m("program-over-read", "ratio", "t_PROG over t_R of the drive whose chips can suspend"),
         m("erase-over-read", "ratio", "t_BERS over t_R of the drive whose chips can suspend"),
     ],
@@ -35,6 +37,8 @@ conditions! {
         warm: Rest,
         /// a file that is deleted
         file: Size,
+        /// bits in which the move of one reference is held
+        reference_bits: Count,
         /// a drive whose chips can suspend
         suspending: Name,
     }
@@ -51,6 +55,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("wordlines", wordlines);
     findings.set("pages", wordlines * f64::from(lot.pages()));
     findings.set("page-locks", at.file / physics.shape.page.0 as f64);
+    let references = (physics.shape.states() - 1) as f64;
+    let bytes = libm::ceil(references * f64::from(at.reference_bits) / 8.0);
+    findings.set("ort-bytes", bytes);
+    let held = f64::from(physics.shape.wordlines_per_layer * lot.pages()) * physics.shape.page.0 as f64;
+    findings.set("ort-share", bytes / held);
     let timing = Plan::load(&at.suspending)?.build().sheet.timing;
     findings.set("program-over-read", timing.program[0].as_micros_f64() / timing.read[0].as_micros_f64());
     findings.set("erase-over-read", timing.erase.as_micros_f64() / timing.read[0].as_micros_f64());

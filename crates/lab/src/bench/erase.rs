@@ -3,6 +3,7 @@
 use wordline_cells::History;
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 
+use super::guard::{coefficient, endurance};
 use super::layers::end_of_life;
 use super::{Bench, Findings, Setup, m};
 use crate::error::LabError;
@@ -129,19 +130,13 @@ fn look(lot: &Lot, at: &At, block: &wordline_cells::Block) -> Seen {
     });
     let shares = shares.collect();
     // Group B of 001 §3.2.2: some erases are low-stress ones. S follows from the two P/E counts at which errors reach the limit.
-    let most = |traits: &wordline_cells::Traits, gentle: f64| {
-        crossing(0.0, at.cycles_most, lot.limit(), |cycles| {
-            let history = lot.worn(cycles);
-            lot.worst_page(traits, &lot.after(History { gentle: history.erase * gentle as f32, ..history }, at.kept))
-        })
-    };
+    let most = |traits: &wordline_cells::Traits, gentle: f64| endurance(lot, traits, gentle, at.kept, at.cycles_most);
     let mut coefficients: Vec<(f64, f64)> = traits
         .iter()
         .step_by(at.every as usize)
         .map(|traits| {
             let (normal, mixed) = (most(traits, 0.0), most(traits, at.gentle));
-            // maxPE_B / maxPE_A = 1 / (1 - g + g·S), where g of all erases are low-stress ones.
-            (normal, (normal / mixed - (1.0 - at.gentle)) / at.gentle)
+            (normal, coefficient(normal, mixed, at.gentle))
         })
         .collect();
     coefficients.sort_by(|a, b| a.0.total_cmp(&b.0));

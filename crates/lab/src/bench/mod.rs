@@ -11,10 +11,13 @@ use crate::protocol::{Changes, Protocol};
 mod arithmetic;
 mod copyback;
 mod erase;
+mod guard;
+mod height;
 mod ispp;
 mod layers;
 mod life;
 mod locks;
+mod paths;
 mod program;
 mod references;
 mod reprogram;
@@ -100,12 +103,15 @@ pub const BENCHES: &[Bench] = &[
     ispp::BENCH,
     program::BENCH,
     erase::BENCH,
+    guard::BENCH,
+    height::BENCH,
     life::BENCH,
     references::BENCH,
     retries::BENCH,
     copyback::BENCH,
     reprogram::BENCH,
     locks::BENCH,
+    paths::BENCH,
 ];
 
 /// The bench and metric that `bench.metric` names.

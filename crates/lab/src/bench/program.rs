@@ -23,6 +23,7 @@ pub(super) const BENCH: Bench = Bench {
         m("p7-first", "count", "L_min of the highest state: verifies that are of no use before its fastest cells arrive, plus one"),
         m("p7-last", "count", "L_max of the highest state"),
         m("skip-gain", "share", "t_PROG saved by skipping what the leader saw to be of no use, mean over layers"),
+        m("spread-within", "ratio", "t_PROG within an h-layer, greatest less least, over that between h-layers"),
         m("window-narrow", "share", "t_PROG saved by a window narrowed at both ends, mean over layers"),
         m("window-final", "share", "t_PROG saved by a V_final that is lower"),
         m("window", "mV", "V_final less V_start"),
@@ -81,6 +82,8 @@ struct Seen {
     both_gain: f64,
     narrow: [f64; 3],
     spread: f64,
+    /// t_PROG of the slowest layer less the fastest.
+    between: f64,
     fresh: f64,
     online: Vec<Vec<f64>>,
     margins: Vec<f64>,
@@ -123,7 +126,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("window", physics.ispp.window);
     findings.set("both-gain", over(|seen| seen.both_gain));
     findings.set("time-spread", over(|seen| seen.spread));
-    findings.set("time-within", time_within(&lot, &at));
+    let within = time_within(&lot, &at);
+    findings.set("time-within", within);
+    let between = greatest(&seen.iter().map(|seen| seen.between).collect::<Vec<_>>());
+    findings.set("spread-within", within / between.max(1e-9));
     findings.set("mean-time", over(|seen| seen.fresh));
     findings.set("loop", over(|seen| seen.fresh / seen.loops));
     findings.set("late-verifies", over(|seen| seen.verifies));
@@ -251,6 +257,7 @@ fn look(lot: &Lot, at: &At, block: &wordline_cells::Block, states: usize) -> See
             saved(&|_| narrower(part)),
         ],
         spread: greatest(&time) / least(&time),
+        between: greatest(&time) - least(&time),
         fresh: mean(&time),
         loops: mean(&programs.iter().map(|program| f64::from(program.loops)).collect::<Vec<_>>()),
         online,

@@ -22,6 +22,7 @@ pub(super) const BENCH: Bench = Bench {
         m("mlc-lost-year", "share", "The same after the retention"),
         m("greatest-year", "ratio", "Greatest error rate after the retention over the limit, both chips"),
         m("tlc-over-mlc", "ratio", "Median error rate after reprogramming, TLC over MLC"),
+        m("copies", "count", "TLC: other pages of a wordline that can no longer be read when one is destroyed, the most there are"),
         m("order", "share", "Medians that rise from after program to after reprogramming to a year later, both chips"),
     ],
     conditions: At::PROTOCOL,
@@ -64,10 +65,24 @@ fn rates(lot: &Lot, at: &At) -> [Vec<f64>; 3] {
     [of(false, 0.0), of(true, 0.0), of(true, at.kept)]
 }
 
+/// The most other pages that are lost with one page of a wordline, whichever it is.
+fn copies(lot: &Lot, at: &At) -> f64 {
+    let references = lot.model.references(0);
+    let lost = |destroyed: u32| {
+        let reprogrammed = Some(Reprogrammed { pages: 1 << destroyed, luck: 0.0 });
+        let wordline = lot.model.wordline(&lot.model.typical(), &Condition { reprogrammed, ..lot.aged(at.pe, 0.0) });
+        let others = (0..lot.pages()).filter(|page| *page != destroyed);
+        others.filter(|page| wordline.error_rate(&lot.model, *page, &references) > lot.model.limit()).count() as f64
+    };
+    greatest(&(0..lot.pages()).map(lost).collect::<Vec<_>>())
+}
+
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let mut findings = Findings::default();
     let at = At::of(setup)?;
-    let tlc = rates(&Lot::open(setup)?, &at);
+    let lot = Lot::open(setup)?;
+    let tlc = rates(&lot, &at);
+    findings.set("copies", copies(&lot, &at));
     let lost = |rates: &[f64]| share(rates.iter().map(|rate| *rate > 1.0));
     findings.set("tlc-lost", lost(&tlc[1]));
     findings.set("tlc-lost-year", lost(&tlc[2]));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use wordline_lab::Study;
-use wordline_lab::claims::{ClaimKind, claims};
+use wordline_lab::claims::{About, ClaimKind, claims};
 use wordline_lab::progress::{drift, markdown, results};
 use wordline_lab::reproduce::Bookings;
 
@@ -55,10 +55,19 @@ fn every_device_claim_has_a_study() {
         .collect();
     let open: Vec<&str> = claims()
         .iter()
-        .filter(|claim| claim.kind == ClaimKind::DevicePhysics && !asked.contains(claim.id.as_str()))
+        .filter(|claim| claim.about == About::Device && !asked.contains(claim.id.as_str()))
         .map(|claim| claim.id.as_str())
         .collect();
     assert!(open.is_empty(), "nothing measures {open:?}");
+    for claim in claims() {
+        assert!(claim.kind != ClaimKind::DevicePhysics || claim.about == About::Device, "{} was measured on chips", claim.id);
+        assert_eq!(
+            claim.part.is_some(),
+            !asked.contains(claim.id.as_str()),
+            "{}: a part is named where nothing measures a claim",
+            claim.id
+        );
+    }
 }
 
 #[test]
