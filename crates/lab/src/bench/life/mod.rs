@@ -175,7 +175,9 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
 
 fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
     let weak = lot.weakest(block, &lot.aged(at.late, at.kept));
-    let deaths = at.dwells.map(|dwell| death(lot, at, &weak, dwell, lot.room));
+    // One that outlives the search has not been seen to die.
+    let seen = |pe: f64| if pe < at.cycles_most { pe } else { f64::INFINITY };
+    let deaths = at.dwells.map(|dwell| seen(death(lot, at, &weak, dwell, lot.room)));
     let of = |pe: f64| n12(lot, at, &weak, lot.cycled(pe, at.dwells[0]));
     let dwell = at.mixed[(lot.dice([block.chip, block.block, 0, 9]) * at.mixed.len() as f64) as usize];
     let last = death(lot, at, &weak, dwell, lot.room);
