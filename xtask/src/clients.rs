@@ -78,7 +78,12 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         }
     }
     run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline-serve", "--example", "memory"]))?;
-    let served = serve(root)?;
+    // A disk that answers at once, and one that answers from another thread.
+    every_client(&serve(root, &[])?)?;
+    every_client(&serve(root, &["late"])?)
+}
+
+fn every_client(served: &Served) -> Result<(), String> {
     let uri = served.uri.as_str();
     let file = |name: &str| served.folder.join(name).display().to_string();
     let client = |program: &str, arguments: &[&str]| {
@@ -129,13 +134,14 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     run_command(command(&served.folder, "cmp", &["-n", &(24 << 20).to_string(), &file("image"), &file("back")]))
 }
 
-fn serve(root: &Path) -> Result<Served, String> {
+fn serve(root: &Path, more: &[&str]) -> Result<Served, String> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
     let folder = std::env::temp_dir().join(format!("wordline-clients-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     let socket = folder.join("socket");
     let program = target.join("release/examples/memory");
     let mut server = command(root, &program.display().to_string(), &[&socket.display().to_string(), SIZE_MIB]);
+    server.args(more);
     let mut server = server.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
     // It says where it listens once it does.
     let mut line = String::new();

@@ -132,7 +132,7 @@ impl Connection {
         self.stream.set_write_timeout(Some(patience.message))?;
         self.stream.set_read_timeout(Some(patience.message))?;
         let (mut input, mut output) = (vec![0; INPUT_BYTES], Vec::new());
-        let mut session: Option<Session> = None;
+        let mut session: Option<Arc<Session>> = None;
         let mut limited = true;
         // The greeting.
         drop(self.send(self.lock(), &mut output));
@@ -181,7 +181,7 @@ impl Connection {
     }
 
     /// Gives bytes to the protocol, and what comes of them to the disk. Returns how many were taken.
-    fn hand_out(self: &Arc<Self>, mut bytes: &[u8], disks: &[Arc<dyn Disk>], session: &mut Option<Session>) -> usize {
+    fn hand_out(self: &Arc<Self>, mut bytes: &[u8], disks: &[Arc<dyn Disk>], session: &mut Option<Arc<Session>>) -> usize {
         let before = bytes.len();
         let mut events = Vec::new();
         loop {
@@ -197,7 +197,7 @@ impl Connection {
             }
             for event in events.drain(..) {
                 match event {
-                    Event::Opened(opened) => *session = Some(Session { opened }),
+                    Event::Opened(opened) => *session = Some(Arc::new(Session { opened })),
                     Event::Request(Request { op, ticket }) => {
                         let done = Done::new(Arc::clone(self), ticket);
                         if let Some(session) = session.as_ref() {

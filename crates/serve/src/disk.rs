@@ -11,7 +11,7 @@ use crate::connection::Connection;
 /// Requests come from many threads. Each carries its [`Done`] and is finished when that is used. A flush covers every request that was finished before it came.
 pub trait Disk: Send + Sync {
     /// Does `op`, at once or later. Range, alignment and permission have been checked against the export.
-    fn submit(&self, op: Op, session: &Session, done: Done);
+    fn submit(&self, op: Op, session: &Arc<Session>, done: Done);
 }
 
 /// What a connection opened: which export, with which hint classes, and which contexts a block status answers.

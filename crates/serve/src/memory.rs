@@ -1,6 +1,6 @@
 //! A disk that is memory: for tests, and as the floor that a drive is measured against.
 
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use std::sync::PoisonError;
 use wordline_nbd::wire::allocation;
@@ -98,7 +98,7 @@ impl MemoryDisk {
 }
 
 impl Disk for MemoryDisk {
-    fn submit(&self, op: Op, session: &Session, done: Done) {
+    fn submit(&self, op: Op, session: &Arc<Session>, done: Done) {
         match op {
             Op::Read { offset, .. } => done.fill(|into| {
                 self.read(offset, into);

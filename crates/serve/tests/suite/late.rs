@@ -35,7 +35,7 @@ impl Late {
 }
 
 impl Disk for Late {
-    fn submit(&self, op: Op, _: &Session, done: Done) {
+    fn submit(&self, op: Op, _: &Arc<Session>, done: Done) {
         self.0.lock().expect("nobody panics here").send((op, done)).expect("the thread lives");
     }
 }
@@ -90,7 +90,7 @@ fn a_disk_without_an_answer_gives_an_error() {
 struct Fragile;
 
 impl Disk for Fragile {
-    fn submit(&self, op: Op, _: &Session, done: Done) {
+    fn submit(&self, op: Op, _: &Arc<Session>, done: Done) {
         assert!(!matches!(op, Op::Trim { .. }), "planted");
         done.fail(wordline_nbd::Errno::NotSupported, "nothing works here");
     }
