@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Compare(CompareOptions),
     /// Make a used drive in seconds and save it, to run from again and again.
     Age(AgeOptions),
+    /// Serve a drive as a network block device (NBD): the same firmware, with real bytes, on the wall's clock or as fast as it goes.
+    Serve(ServeOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
@@ -151,6 +153,36 @@ pub(crate) struct AgeOptions {
     /// No progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// A drive's name (see `wordline drives`) or file.
+    #[arg(default_value = "pageftl")]
+    pub(crate) drive: String,
+    /// Change a value of the drive's plan.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// The seed of all random streams; the drive's own otherwise.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
+    /// Where the bytes are. For now only `memory`: they go with the process.
+    #[arg(long, value_name = "memory", default_value = "memory")]
+    pub(crate) media: String,
+    /// How virtual time goes: as fast as it can, at the drive's own pace, or so many times as fast.
+    #[arg(long, value_name = "off|real|xN", default_value = "off")]
+    pub(crate) timing: wordline_serve::Timing,
+    /// Listen on a Unix socket at this path.
+    #[arg(long, value_name = "PATH", conflicts_with = "listen")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Listen on this loopback address; port 0 takes any that is free.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:10809")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// The export's name.
+    #[arg(long, value_name = "NAME", default_value = "disk")]
+    pub(crate) export: String,
 }
 
 #[derive(Clone, Debug, Args)]

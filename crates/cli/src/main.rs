@@ -18,6 +18,7 @@ mod input;
 mod progress;
 mod reproduce;
 mod run;
+mod serve;
 mod simulate;
 mod snapshot;
 mod steady;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&options),
         Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
+        Command::Serve(options) => serve::serve(&options),
         Command::Trace(options) => trace::trace(&options),
         Command::Characterize(options) => characterize::characterize(&options),
         Command::Chip(options) => chip::chip(&options),

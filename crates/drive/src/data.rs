@@ -88,6 +88,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data.as_ref().and_then(|data| data.requests.get(read.0 as usize)).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the unit that holds `sector` was written, and not trimmed since.
+    pub fn holds(&self, sector: u64) -> bool {
+        let (core, lpn) = self.stripe.locate(self.units.holding(sector));
+        let newest = self.ftls[core as usize].newest(lpn);
+        newest.buffered.is_some() || newest.on_flash != UnitAddr::NONE
+    }
+
     /// Fill the part `request` of a read with what its units hold now.
     #[cold]
     pub(crate) fn resolve(&mut self, core: u32, slot: u32, request: &Request) {

@@ -17,9 +17,11 @@ mod address;
 mod connection;
 mod disk;
 mod listener;
+mod live;
 mod memory;
 
 pub use address::Address;
 pub use disk::{Disk, Done, Session};
 pub use listener::{Config, Patience, Running, ServeError, serve};
+pub use live::{Completions, Lateness, LiveDisk, Timing};
 pub use memory::MemoryDisk;

@@ -1,0 +1,159 @@
+//! What a block request asks of the drive: one host request, or several one after the other.
+
+use wordline_nbd::Op;
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+
+/// Zeroes are written in pieces of no more than this.
+const ZEROES: u64 = 1 << 20;
+/// Trims are cut after this many bytes, so that no other request waits long behind one.
+const TRIM: u64 = 1 << 30;
+
+/// The host requests that one block request stands for, first to last. Each waits for the one before.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    /// What is left to be done.
+    rest: std::vec::IntoIter<Piece>,
+}
+
+/// One host request and its bytes.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) request: HostRequest,
+    pub(super) bytes: Bytes,
+}
+
+/// The bytes of a write.
+#[derive(Debug)]
+pub(super) enum Bytes {
+    /// These; nothing for what is no write.
+    These(Vec<u8>),
+    /// So many zeroes.
+    Zeroes(usize),
+}
+
+impl Pieces {
+    /// What `op` asks of a drive whose mapping units have `unit` bytes; nothing where the drive need not be asked.
+    pub(super) fn of(op: Op, unit: u64) -> Pieces {
+        let pieces = match op {
+            Op::Read { offset, length } => vec![plain(HostOp::Read, offset, u64::from(length), false)],
+            Op::Write { offset, data, fua } => {
+                let request = request(HostOp::Write, offset, data.len() as u64, fua);
+                vec![Piece { request, bytes: Bytes::These(data) }]
+            }
+            Op::Flush => vec![flush()],
+            Op::Trim { offset, length, fua } => {
+                let mut pieces = Vec::new();
+                trim(offset, offset + length, unit, &mut pieces);
+                if fua {
+                    pieces.push(flush());
+                }
+                pieces
+            }
+            Op::WriteZeroes { offset, length, how, fua } => zeroes(offset, length, how.may_punch, fua, unit),
+            Op::Cache { .. } | Op::BlockStatus { .. } => Vec::new(),
+        };
+        Pieces { rest: pieces.into_iter() }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Piece> {
+        self.rest.next()
+    }
+}
+
+/// Whole units may be trimmed, which reads as zeroes; what is left at both ends is written.
+fn zeroes(offset: u64, length: u64, may_punch: bool, fua: bool, unit: u64) -> Vec<Piece> {
+    let end = offset + length;
+    let (first, last) = (offset.next_multiple_of(unit), end / unit * unit);
+    let mut pieces = Vec::new();
+    let write = |from: u64, to: u64, pieces: &mut Vec<Piece>| {
+        let mut at = from;
+        while at < to {
+            let count = (to - at).min(ZEROES);
+            pieces.push(Piece { request: request(HostOp::Write, at, count, fua), bytes: Bytes::Zeroes(count as usize) });
+            at += count;
+        }
+    };
+    if may_punch && first < last {
+        write(offset, first, &mut pieces);
+        trim(first, last, unit, &mut pieces);
+        write(last, end, &mut pieces);
+        if fua {
+            pieces.push(flush());
+        }
+    } else {
+        write(offset, end, &mut pieces);
+    }
+    pieces
+}
+
+/// Trim from `from` to `to`, in pieces that begin and end with units.
+fn trim(from: u64, to: u64, unit: u64, pieces: &mut Vec<Piece>) {
+    let mut at = from;
+    while at < to {
+        let end = if to - at > TRIM { (at + TRIM) / unit * unit } else { to };
+        pieces.push(plain(HostOp::Trim, at, end - at, false));
+        at = end;
+    }
+}
+
+fn flush() -> Piece {
+    plain(HostOp::Flush, 0, 0, false)
+}
+
+fn plain(op: HostOp, offset: u64, length: u64, fua: bool) -> Piece {
+    Piece { request: request(op, offset, length, fua), bytes: Bytes::These(Vec::new()) }
+}
+
+fn request(op: HostOp, offset: u64, length: u64, fua: bool) -> HostRequest {
+    HostRequest {
+        at: Nanos::ZERO,
+        sector: offset / SECTOR_BYTES,
+        sectors: u32::try_from(length / SECTOR_BYTES).expect("payloads are bounded by the protocol, zeroes and trims are cut"),
+        op,
+        priority: Priority::Normal,
+        fua,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wordline_nbd::ZeroHow;
+
+    fn asked(op: Op) -> Vec<(HostOp, u64, u32, bool)> {
+        let mut pieces = Pieces::of(op, 16_384);
+        std::iter::from_fn(|| pieces.next())
+            .map(|piece| (piece.request.op, piece.request.sector, piece.request.sectors, piece.request.fua))
+            .collect()
+    }
+
+    #[test]
+    fn zeroes_trim_whole_units_and_write_the_ends() {
+        let how = ZeroHow { may_punch: true, must_be_fast: false };
+        let op = |offset, length, how, fua| Op::WriteZeroes { offset, length, how, fua };
+        assert_eq!(
+            asked(op(512, 40_960, how, true)),
+            [(HostOp::Write, 1, 31, true), (HostOp::Trim, 32, 32, false), (HostOp::Write, 64, 17, true), (HostOp::Flush, 0, 0, false),]
+        );
+        assert_eq!(asked(op(512, 1_024, how, false)), [(HostOp::Write, 1, 2, false)], "no whole unit");
+        let whole = ZeroHow { may_punch: false, must_be_fast: false };
+        let pieces = asked(op(0, 5 << 20, whole, false));
+        assert_eq!(pieces.len(), 5);
+        assert!(pieces.iter().all(|piece| piece.0 == HostOp::Write && piece.2 == 2_048));
+    }
+
+    #[test]
+    fn long_trims_are_cut_at_units() {
+        let pieces = asked(Op::Trim { offset: 512, length: 5 << 40, fua: false });
+        assert_eq!(pieces.iter().map(|piece| u64::from(piece.2)).sum::<u64>(), (5 << 40) / 512);
+        assert_eq!((pieces[0].1, u64::from(pieces[0].2)), (1, (1 << 30) / 512 - 1));
+        assert!(pieces[1..].iter().all(|piece| piece.1 % 32 == 0), "cuts are at units of 16 KiB");
+    }
+
+    #[test]
+    fn a_durable_trim_is_followed_by_a_flush() {
+        let pieces = asked(Op::Trim { offset: 0, length: 16_384, fua: true });
+        assert_eq!(pieces, [(HostOp::Trim, 0, 32, false), (HostOp::Flush, 0, 0, false)]);
+    }
+}
