@@ -61,7 +61,7 @@ impl LiveDisk {
 }
 
 impl Disk for LiveDisk {
-    fn submit(&self, op: Op, session: &Session, done: Done) {
+    fn submit(&self, op: Op, session: &Arc<Session>, done: Done) {
         let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
         let contexts = session.opened.contexts.clone();
         let refused = match inbox.as_ref() {
