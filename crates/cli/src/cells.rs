@@ -90,7 +90,9 @@ pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
     let cycles = match stages().iter().find(|stage| stage.name == cycles) {
         Some(stage) => stage.cycles,
         None => count(cycles).ok_or_else(|| {
-            let near = nearest(cycles, stages().iter().map(|stage| stage.name.as_str()));
+            let names = || stages().iter().map(|stage| stage.name.as_str());
+            let begins = |name: &&str| !cycles.is_empty() && name.starts_with(cycles);
+            let near = nearest(cycles, names()).or_else(|| names().find(begins));
             wrong(&match near {
                 Some(near) => format!("'{cycles}' is no number of cycles and no stage of life; did you mean '{near}'?"),
                 None => format!("'{cycles}' is no number of cycles"),

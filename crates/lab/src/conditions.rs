@@ -53,7 +53,8 @@ const READS_MAX: f64 = 1e12;
 
 /// An hour, in seconds.
 pub const HOUR: f64 = 3_600.0;
-const DAY: f64 = 24.0 * HOUR;
+/// A day, in seconds.
+pub const DAY: f64 = 24.0 * HOUR;
 const YEAR: f64 = 365.0 * DAY;
 /// A twelfth of a year.
 pub const MONTH: f64 = YEAR / 12.0;

@@ -277,7 +277,12 @@ impl Summary {
         let part = |condition: usize, retries: u32| {
             100.0 * self.histogram.get(&(condition, retries)).copied().unwrap_or(0) as f64 / self.whole(condition).pages.max(1) as f64
         };
-        let most = self.histogram.keys().map(|(_, retries)| *retries).max().unwrap_or(0);
+        // Of each P/E count the hardest condition, and of many counts a few.
+        let hardest = cells.len() / grid.pe.len();
+        let shown: Vec<usize> = pick(grid.pe.len(), 4).into_iter().map(|pe| (pe + 1) * hardest - 1).collect();
+        // Columns too low to be seen are left out at the end.
+        let seen = |(condition, retries): &(usize, u32)| shown.contains(condition) && part(*condition, *retries) >= 0.1;
+        let most = self.histogram.keys().filter(|key| seen(key)).map(|(_, retries)| *retries).max().unwrap_or(0);
         let mut figures = vec![
             Figure::Curves(Curves {
                 title: "Error rate over the layers".to_owned(),
@@ -296,11 +301,11 @@ impl Summary {
             }),
             Figure::Columns(Columns {
                 title: "Retries".to_owned(),
-                note: "vendor's table".to_owned(),
+                note: "vendor's table; the hardest condition of each P/E count".to_owned(),
                 x: "retries".to_owned(),
                 y: "% of reads".to_owned(),
                 groups: (0..=most).map(|retries| retries.to_string()).collect(),
-                series: picked
+                series: shown
                     .iter()
                     .map(|condition| (name(&cells[*condition]), (0..=most).map(|retries| part(*condition, retries)).collect()))
                     .collect(),

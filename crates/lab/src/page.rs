@@ -1,5 +1,6 @@
 //! The page of studies that were run: claims in tables, figures below. One file, nothing loaded.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use wordline_report::html::{document, escape};
@@ -15,12 +16,25 @@ pub fn page(outcomes: &[Outcome]) -> String {
     };
     let subtitle = summary(count);
     let mut sections = Vec::new();
+    // Two studies of one lot share what a bench drew.
+    let mut drawn: BTreeSet<String> = BTreeSet::new();
     for outcome in outcomes {
         let mut parts = vec![table(outcome)];
-        let figures: String =
-            outcome.figures.iter().flat_map(|(_, figures)| figures).map(wordline_report::html::figure::Figure::html).collect();
+        let (mut figures, mut above) = (String::new(), Vec::new());
+        for (bench, of_bench) in outcome.figures.iter().filter(|(_, figures)| !figures.is_empty()) {
+            let html: String = of_bench.iter().map(wordline_report::html::figure::Figure::html).collect();
+            if drawn.contains(&html) {
+                above.push(bench.as_str());
+            } else {
+                figures += &html;
+                drawn.insert(html);
+            }
+        }
         if !figures.is_empty() {
             parts.push(format!("<div class=\"grid\">{figures}</div>"));
+        }
+        if !above.is_empty() {
+            parts.push(format!("<p class=\"note\">The figures of {} stand above.</p>", escape(&above.join(" and "))));
         }
         sections.push((outcome.title.clone(), "stack", parts));
     }

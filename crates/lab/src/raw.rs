@@ -6,6 +6,7 @@ use wordline_report::html::figure::Figure;
 use wordline_report::table::{Cell, Column, Kind, Table, TableError};
 
 use crate::grid::Row;
+use crate::protocol::Changes;
 
 const fn column(name: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Column {
     Column { name, kind, unit, meaning }
@@ -191,11 +192,20 @@ pub fn reference() -> String {
     text += &table(COLUMNS);
     text += "\nThe benches with names of their own (`wordline characterize retries` and others) write the data behind their figures:\n\n";
     text += &table(FIGURE_COLUMNS);
-    text += "\n## Benches\n";
+    text += "\n## Benches\n\nWhat a bench measures, and at which conditions. Conditions are data: each bench has a file in `studies/benches/`, with the source of every\n\
+             value, and a study may change some for itself:\n\n\
+             ```toml\n[conditions.vth]\nsource = \"where they come from\"\ncycled = \"3k\"\nkept = \"6mo\"\n```\n";
     for bench in crate::bench::BENCHES {
         text += &format!("\n### `{}`\n\n{}.\n\n| measured | unit | meaning |\n|---|---|---|\n", bench.name, bench.summary);
         for metric in bench.metrics {
             text += &format!("| `{}` | {} | {} |\n", metric.name, metric.unit, metric.meaning);
+        }
+        let conditions = bench.conditions.told(&Changes::new()).unwrap_or_default();
+        if !conditions.is_empty() {
+            text += "\n| condition | value | meaning |\n|---|---|---|\n";
+        }
+        for (name, value, meaning) in conditions {
+            text += &format!("| `{name}` | {value} | {meaning} |\n");
         }
     }
     text

@@ -95,37 +95,13 @@ impl Written {
     }
 }
 
-/// The units a parameter may be written in, with their size in the unit it is held in; the first is the one that is written.
-fn units(unit: Unit) -> &'static [(&'static str, f64)] {
-    match unit {
-        Unit::Number | Unit::Codes | Unit::NumberList => &[],
-        Unit::Share => &[("%", 0.01)],
-        Unit::Millivolts | Unit::MillivoltList => &[("mV", 1.0), ("V", 1e3)],
-        Unit::MillivoltsPerKelvin => &[("mV/K", 1.0)],
-        Unit::ElectronVolts => &[("eV", 1.0)],
-        Unit::Celsius => &[("C", 1.0), ("°C", 1.0)],
-        Unit::Seconds => &[("s", 1.0), ("min", 60.0), ("h", 3_600.0), ("d", 86_400.0)],
-        Unit::Microseconds => &[("us", 1.0), ("ms", 1e3), ("s", 1e6)],
-        Unit::Cycles => &[("cycles", 1.0)],
-        Unit::Bits => &[("bit", 1.0)],
-    }
-}
-
 fn expected(unit: Unit) -> String {
-    match unit {
-        Unit::Number => "a plain number, such as 0.5".into(),
-        Unit::NumberList => "a list of plain numbers, such as [1.0, 0.98]".into(),
-        Unit::Codes => "a list of whole numbers, such as [1, 0]".into(),
-        Unit::MillivoltList => "a list of voltages with their units, such as [\"0.9 V\", \"1600 mV\"]".into(),
-        Unit::Share
-        | Unit::Millivolts
-        | Unit::MillivoltsPerKelvin
-        | Unit::ElectronVolts
-        | Unit::Celsius
-        | Unit::Seconds
-        | Unit::Microseconds
-        | Unit::Cycles
-        | Unit::Bits => format!("a number with its unit, such as \"25 {}\"", units(unit)[0].0),
+    match (unit.names(), unit) {
+        (_, Unit::MillivoltList) => "a list of voltages with their units, such as [\"0.9 V\", \"1600 mV\"]".into(),
+        (_, Unit::Codes) => "a list of whole numbers, such as [1, 0]".into(),
+        ([], _) if unit.is_list() => "a list of plain numbers, such as [1.0, 0.98]".into(),
+        ([], _) => "a plain number, such as 0.5".into(),
+        ([(name, _), ..], _) => format!("a number with its unit, such as \"25 {name}\""),
     }
 }
 
@@ -138,7 +114,7 @@ fn numbers(unit: Unit, value: &DeValue<'_>) -> Result<Vec<f64>, Refusal> {
 }
 
 fn number(unit: Unit, value: &DeValue<'_>) -> Result<f64, Refusal> {
-    let units = units(unit);
+    let units = unit.names();
     match value {
         DeValue::Float(bare) if units.is_empty() => plain(bare.as_str(), unit),
         DeValue::Integer(bare) if units.is_empty() => plain(bare.as_str(), unit),
@@ -173,7 +149,7 @@ fn unitless(digits: &str, unit: Unit) -> Refusal {
     Refusal::new(format!("a bare number says no unit: expected {}", expected(unit))).with_help(format!(
         "write \"{} {}\" if that is what is meant",
         shown(digits),
-        units(unit)[0].0
+        unit.names()[0].0
     ))
 }
 
@@ -187,7 +163,7 @@ fn plain(text: &str, unit: Unit) -> Result<f64, Refusal> {
 
 /// As TOML, the same text for the same value always.
 fn write(unit: Unit, numbers: &[f64]) -> String {
-    let one = |number: &f64| match units(unit).first() {
+    let one = |number: &f64| match unit.names().first() {
         None => float(*number),
         Some((name, size)) if *size < 1.0 => quoted(&format!("{} {name}", percent(*number))),
         Some((name, size)) => quoted(&format!("{} {name}", number / size)),
@@ -211,7 +187,7 @@ fn percent(fraction: f64) -> String {
 }
 
 fn schema(unit: Unit) -> Json {
-    let one = match units(unit) {
+    let one = match unit.names() {
         [] => json!({ "type": "number" }),
         units => {
             let names: Vec<String> = units.iter().map(|(name, _)| name.replace('/', "\\/")).collect();

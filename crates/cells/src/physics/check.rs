@@ -67,9 +67,9 @@ impl Physics {
             }
             ("retry", "step") => length(states - 1),
             ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
-            ("states", "erased_sigma" | "noise" | "placement")
+            ("states", "erased_sigma" | "noise" | "placement" | "pass")
             | ("ispp", "step" | "gain" | "speed" | "pulse")
-            | ("ispe", "depth" | "pulse" | "stress_scale" | "suspend_power")
+            | ("ispe", "voltage" | "depth" | "pulse" | "stress_scale" | "suspend_power")
             | ("wear", "reference" | "noise_power" | "lift_power")
             | ("ecc", "codeword" | "correctable")
             | ("recovery" | "retention", "start")

@@ -36,6 +36,22 @@ impl Unit {
     pub const fn is_list(self) -> bool {
         matches!(self, Unit::Codes | Unit::MillivoltList | Unit::NumberList)
     }
+
+    /// The units a file may write the parameter in, with their size in the unit it is held in; the first is the one that is written. Empty: a plain number.
+    pub const fn names(self) -> &'static [(&'static str, f64)] {
+        match self {
+            Unit::Number | Unit::Codes | Unit::NumberList => &[],
+            Unit::Share => &[("%", 0.01)],
+            Unit::Millivolts | Unit::MillivoltList => &[("mV", 1.0), ("V", 1e3)],
+            Unit::MillivoltsPerKelvin => &[("mV/K", 1.0)],
+            Unit::ElectronVolts => &[("eV", 1.0)],
+            Unit::Celsius => &[("C", 1.0), ("°C", 1.0)],
+            Unit::Seconds => &[("s", 1.0), ("min", 60.0), ("h", 3_600.0), ("d", 86_400.0)],
+            Unit::Microseconds => &[("us", 1.0), ("ms", 1e3), ("s", 1e6)],
+            Unit::Cycles => &[("cycles", 1.0)],
+            Unit::Bits => &[("bit", 1.0)],
+        }
+    }
 }
 
 /// Everything there is to know about a parameter without having a value for it.

@@ -13,6 +13,7 @@ mod copyback;
 mod erase;
 mod guard;
 mod height;
+mod held_out;
 mod ispp;
 mod layers;
 mod life;
@@ -105,6 +106,7 @@ pub const BENCHES: &[Bench] = &[
     erase::BENCH,
     guard::BENCH,
     height::BENCH,
+    held_out::BENCH,
     life::BENCH,
     references::BENCH,
     retries::BENCH,

@@ -117,20 +117,11 @@ fn unit(section: &str, key: &str) -> Unit {
 
 /// The value at the digits it is written with.
 fn round(unit: Unit, value: f64) -> f64 {
-    match unit {
+    match unit.names().first() {
         // A tenth of a millivolt is a four hundredth of a step.
-        Unit::Millivolts | Unit::MillivoltList => decimals(value, 1e1),
-        Unit::Share => percent(value) / 100.0,
-        Unit::Number
-        | Unit::NumberList
-        | Unit::MillivoltsPerKelvin
-        | Unit::ElectronVolts
-        | Unit::Celsius
-        | Unit::Seconds
-        | Unit::Microseconds
-        | Unit::Cycles
-        | Unit::Bits
-        | Unit::Codes => digits(value, 4),
+        Some(("mV", _)) => decimals(value, 1e1),
+        Some((_, size)) if *size < 1.0 => percent(value) / 100.0,
+        _ => digits(value, 4),
     }
 }
 
@@ -160,19 +151,10 @@ fn digits(value: f64, count: i32) -> f64 {
 }
 
 fn written(unit: Unit, values: &[f64]) -> String {
-    let one = |value: &f64| match unit {
-        Unit::Millivolts | Unit::MillivoltList => format!("\"{} mV\"", number(*value)),
-        Unit::Share => format!("\"{} %\"", number(percent(*value))),
-        Unit::Cycles => format!("\"{} cycles\"", number(*value)),
-        Unit::Number
-        | Unit::NumberList
-        | Unit::MillivoltsPerKelvin
-        | Unit::ElectronVolts
-        | Unit::Celsius
-        | Unit::Seconds
-        | Unit::Microseconds
-        | Unit::Bits
-        | Unit::Codes => number(*value),
+    let one = |value: &f64| match unit.names().first() {
+        None => number(*value),
+        Some((name, size)) if *size < 1.0 => format!("\"{} {name}\"", number(percent(*value))),
+        Some((name, size)) => format!("\"{} {name}\"", number(*value / size)),
     };
     if unit.is_list() {
         let items: Vec<String> = values.iter().map(one).collect();

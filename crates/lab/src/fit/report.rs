@@ -33,17 +33,8 @@ pub fn text(outcome: &Outcome) -> String {
     );
     let _ = writeln!(text, "{:width$}  conditions  median  width  tails  within  boundary by boundary", "");
     for (name, summary) in &rows {
-        let ratios: Vec<String> = summary.ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
-        let _ = writeln!(
-            text,
-            "{name:width$}  {:10}  {:6.3}  {:5.3}  {:5.3}  x {:4.2}  {}",
-            summary.conditions,
-            summary.median_rms,
-            summary.width_rms,
-            summary.tail_rms,
-            summary.factor,
-            ratios.join(" ")
-        );
+        let [conditions, median, width_rms, tails, factor, ratios] = cells(summary, " ");
+        let _ = writeln!(text, "{name:width$}  {conditions:>10}  {median:>6}  {width_rms:>5}  {tails:>5}  x {factor:>4}  {ratios}");
     }
     let (correlation, measured, predicted) = layer_agreement(&outcome.verdicts);
     let _ = write!(
@@ -51,6 +42,20 @@ pub fn text(outcome: &Outcome) -> String {
         "\nLayers: worst over best {measured:.2} measured, {predicted:.2} predicted; correlation over the layers {correlation:.2}."
     );
     text
+}
+
+/// One row of either table: conditions, residuals of median, width and tails, typical factor, and the factor of each boundary.
+fn cells(summary: &Summary, between: &str) -> [String; 6] {
+    let ratios: Vec<String> = summary.ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    let residual = |value: f64| format!("{value:.3}");
+    [
+        summary.conditions.to_string(),
+        residual(summary.median_rms),
+        residual(summary.width_rms),
+        residual(summary.tail_rms),
+        format!("{:.2}", summary.factor),
+        ratios.join(between),
+    ]
 }
 
 /// A page of the documentation: generated, with the numbers of this fit.
@@ -84,17 +89,7 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
     let _ = writeln!(text, "| | conditions | median | width 5–95 % | 0.1 %, 99.9 % | typical factor | {} |", boundaries.join(" | "));
     let _ = writeln!(text, "|---|---:|---:|---:|---:|---:|{}", "---:|".repeat(boundaries.len()));
     for (row, summary) in rows(outcome) {
-        let ratios: Vec<String> = summary.ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
-        let _ = writeln!(
-            text,
-            "| {row} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {} |",
-            summary.conditions,
-            summary.median_rms,
-            summary.width_rms,
-            summary.tail_rms,
-            summary.factor,
-            ratios.join(" | ")
-        );
+        let _ = writeln!(text, "| {row} | {} |", cells(&summary, " | ").join(" | "));
     }
     let (correlation, worst, predicted) = layer_agreement(&outcome.verdicts);
     let _ = writeln!(

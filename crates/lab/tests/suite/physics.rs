@@ -4,7 +4,7 @@ use wordline_lab::Study;
 use wordline_lab::band::Verdict;
 use wordline_lab::reproduce::Bookings;
 
-use crate::measured;
+use crate::{measured, run, setup};
 
 #[test]
 fn what_is_measured_follows_the_parameters() {
@@ -62,4 +62,20 @@ fn a_study_can_measure_at_conditions_of_its_own() {
     };
     let (fewer, usual) = (measured("[conditions.vth]\nsource = \"a test\"\ncycled = 500"), measured(""));
     assert!(fewer > 0.0 && fewer < usual, "R1 moves {fewer} mV in half the cycles, {usual} mV in all");
+}
+
+#[test]
+fn where_no_source_has_been_things_go_their_way_without_jumps() {
+    for chip in ["tlc48", "mlc48", "qlc64", "tlc2d"] {
+        let found = run("held-out", &wordline_lab::bench::Setup { chip: chip.to_owned(), ..setup(1, &[]) });
+        for order in ["cycles-order", "kept-order", "kept-warm-order", "dwell-warm-order"] {
+            assert_eq!(found.get(order), Some(1.0), "{chip}: {order}");
+        }
+        assert!(found.get("jump").is_some_and(|jump| jump < 100.0), "{chip}: {:?}", found.get("jump"));
+    }
+    let heights = run("height", &setup(2, &[]));
+    assert!(heights.get("dv-least") > Some(1.5) && heights.get("dv-most") < Some(4.0), "{:?}", heights.values);
+    // And they go nowhere where the mechanism is taken out.
+    let still = run("held-out", &setup(1, &["physics.retention.energy=0 eV", "physics.recovery.energy=0 eV"]));
+    assert_eq!((still.get("kept-warm-order"), still.get("dwell-warm-order")), (Some(0.0), Some(0.0)));
 }

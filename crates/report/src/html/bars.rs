@@ -5,7 +5,7 @@ use std::fmt::Write;
 use wordline_engine::Stages;
 
 use super::axis::{Axis, Unit, micros, short};
-use super::chart::figure_head;
+use super::chart::{COLOURS, figure_head};
 use super::{escape, percent};
 use crate::conclude::DriveDetail;
 use crate::result::{ByOp, DriveResult, StageMeans};
@@ -118,7 +118,7 @@ pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
             let _ = write!(
                 html,
                 "<rect class=\"fill d{}\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"{}\" data-tip=\"{}&#10;{name}: {}\"/>",
-                index % 7,
+                index % COLOURS,
                 (end - LEFT).max(1.0),
                 bar - 2.0,
                 escape(&drive.name),
@@ -131,7 +131,7 @@ pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
     if drives.len() > 1 {
         html.push_str("<div class=\"legend\">");
         for (index, drive) in drives.iter().enumerate() {
-            let _ = write!(html, "<span><i class=\"fill d{}\"></i>{}</span>", index % 7, escape(&drive.name));
+            let _ = write!(html, "<span><i class=\"fill d{}\"></i>{}</span>", index % COLOURS, escape(&drive.name));
         }
         html.push_str("</div>");
     }
@@ -230,7 +230,7 @@ pub(super) fn wear(title: &str, detail: &DriveDetail, drive: usize) -> String {
         let _ = write!(
             html,
             "<rect class=\"fill d{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{thick:.1}\" height=\"{:.1}\" data-tip=\"{range} erases: {} block groups\"/>",
-            drive % 7,
+            drive % COLOURS,
             middle - thick / 2.0,
             up(*blocks as f64),
             height - bottom - up(*blocks as f64),

@@ -11,6 +11,9 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 
+/// Colours there are for what is compared.
+pub(super) const COLOURS: usize = 8;
+
 /// One line: `None` is a gap.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
@@ -119,7 +122,8 @@ impl Chart {
             path.push_str("h0.1");
         }
         let dashed = if line.dashed { " dashed" } else { "" };
-        let _ = write!(html, "<path class=\"line d{}{dashed}\" data-label=\"{}\" d=\"{path}\"/>", line.drive % 7, escape(&line.label));
+        let _ =
+            write!(html, "<path class=\"line d{}{dashed}\" data-label=\"{}\" d=\"{path}\"/>", line.drive % COLOURS, escape(&line.label));
     }
 }
 
@@ -142,7 +146,7 @@ fn legend(html: &mut String, lines: &[Line]) {
         let _ = write!(
             html,
             "<span><svg viewBox=\"0 0 22 8\" width=\"22\" height=\"8\" aria-hidden=\"true\"><path class=\"line d{}{dashed}\" d=\"M1 4L21 4\"/></svg>{}</span>",
-            line.drive % 7,
+            line.drive % COLOURS,
             escape(&line.label)
         );
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::axis::micros;
+use super::chart::COLOURS;
 use super::{escape, percent};
 use crate::compare::{Comparison, FIGURES, Ratio, names};
 use crate::result::{ByOp, DriveResult, Latency, Report};
@@ -16,7 +17,7 @@ pub(super) fn cards(drives: &[&DriveResult]) -> String {
         let _ = write!(
             html,
             "<section class=\"card d{}\"><h3>{}</h3><div class=\"big\">{} <small>IOPS</small></div><dl>",
-            index % 7,
+            index % COLOURS,
             escape(&drive.name),
             number(host.iops)
         );

@@ -1,0 +1,91 @@
+//! The block as the block it is.
+
+use std::fmt::Write;
+
+use super::super::chart::figure_head;
+use super::super::escape;
+use super::shades::Shades;
+use super::{Cube, WIDTH, scientific};
+
+impl Cube {
+    pub(super) fn html(&self) -> String {
+        const LEFT: f64 = 110.0;
+        const FRONT: f64 = 300.0;
+        const DEPTH: f64 = 110.0;
+        const RISE: f64 = 56.0;
+        const TALL: f64 = 360.0;
+        let mut html = String::new();
+        figure_head(&mut html, &self.title, &self.note);
+        let count = self.layers.len().max(1);
+        let shades = Shades::of(self.layers.iter().flatten().copied(), false);
+        let step = TALL / count as f64;
+        let top = 14.0 + RISE;
+        let bottom = top + TALL;
+        let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">", bottom + 16.0, escape(&self.title));
+        for (layer, values) in self.layers.iter().enumerate() {
+            let y = top + step * layer as f64;
+            let width = FRONT / values.len().max(1) as f64;
+            for (wordline, value) in values.iter().enumerate() {
+                let x = LEFT + width * wordline as f64;
+                let shade = shades.shade(*value);
+                let tip = format!("h-layer {layer}, wordline {wordline}: {}", scientific(*value));
+                let _ = write!(
+                    html,
+                    "<rect class=\"hole\" x=\"{x:.1}\" y=\"{y:.2}\" width=\"{:.1}\" height=\"{step:.2}\"/><rect class=\"heat\" fill-opacity=\"{shade:.2}\" x=\"{x:.1}\" y=\"{y:.2}\" width=\"{:.1}\" height=\"{step:.2}\" data-tip=\"{tip}\"/>",
+                    width - 1.0,
+                    width - 1.0
+                );
+            }
+            // The right side shows the last wordline's layer going into the depth.
+            let shade = shades.shade(values.last().copied().unwrap_or(0.0));
+            let (x, far) = (LEFT + FRONT, LEFT + FRONT + DEPTH);
+            let _ = write!(
+                html,
+                "<path class=\"heat\" fill-opacity=\"{:.2}\" d=\"M{x} {:.2}L{far} {:.2}L{far} {:.2}L{x} {y:.2}Z\"/>",
+                shade * 0.7,
+                y + step,
+                y + step - RISE,
+                y - RISE
+            );
+        }
+        let shade = self.layers.first().and_then(|layer| layer.first()).map_or(0.0, |value| shades.shade(*value));
+        let _ = write!(
+            html,
+            "<path class=\"heat\" fill-opacity=\"{:.2}\" d=\"M{LEFT} {top}L{} {}L{} {}L{} {top}Z\"/>",
+            shade * 0.85,
+            LEFT + DEPTH,
+            top - RISE,
+            LEFT + FRONT + DEPTH,
+            top - RISE,
+            LEFT + FRONT
+        );
+        let _ = write!(
+            html,
+            "<path class=\"frame\" d=\"M{LEFT} {top}H{}V{bottom}H{LEFT}ZM{LEFT} {top}L{} {}H{}V{}L{} {bottom}M{} {top}L{} {}\"/>",
+            LEFT + FRONT,
+            LEFT + DEPTH,
+            top - RISE,
+            LEFT + FRONT + DEPTH,
+            bottom - RISE,
+            LEFT + FRONT,
+            LEFT + FRONT,
+            LEFT + FRONT + DEPTH,
+            top - RISE
+        );
+        // Where an h-layer at an end has a name, that says enough.
+        let named = |layer: usize| self.names.iter().any(|(known, _)| known.abs_diff(layer) < 3);
+        for (layer, y, word) in [(0, top + 10.0, "top"), (count - 1, bottom, "bottom")] {
+            if !named(layer) {
+                let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{y:.1}\">{word}</text>", LEFT - 12.0);
+            }
+        }
+        for (layer, name) in &self.names {
+            let y = top + step * (*layer as f64 + 0.5);
+            let _ = write!(html, "<line class=\"axis\" x1=\"{}\" x2=\"{LEFT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>", LEFT - 8.0);
+            let _ = write!(html, "<text class=\"name end\" x=\"{}\" y=\"{:.1}\">{}</text>", LEFT - 12.0, y + 4.0, escape(name));
+        }
+        let _ =
+            write!(html, "</svg><div class=\"legend\"><span>{}</span><span>{}</span></div></figure>", escape(&self.value), shades.key());
+        html
+    }
+}
