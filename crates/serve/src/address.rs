@@ -7,6 +7,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
@@ -107,6 +110,15 @@ impl Stream {
 
     pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         either!(self, stream => { let mut stream = stream; stream.read(into) })
+    }
+
+    /// Sends what goes without waiting, and says how much that was.
+    pub(crate) fn send_some(&self, bytes: &[u8]) -> io::Result<usize> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match either!(self, stream => rustix::net::send(stream, bytes, flags)) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            other => Ok(other?),
+        }
     }
 
     pub(crate) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {

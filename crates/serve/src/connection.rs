@@ -30,8 +30,26 @@ struct State {
     server: Server,
     /// Somebody is writing to the stream.
     writing: bool,
+    /// Output that was begun to be sent, from `sent` on.
+    unsent: Vec<u8>,
+    sent: usize,
+    /// A thread sleeps until something changes.
+    somebody_waits: bool,
     /// The stream is of no more use.
     dead: bool,
+}
+
+/// Whether to wait for room in the socket.
+#[derive(Clone, Copy)]
+enum Wait {
+    Yes,
+    No,
+}
+
+impl State {
+    fn has_output(&self) -> bool {
+        !self.unsent.is_empty() || !self.server.output().is_empty()
+    }
 }
 
 /// Ends the connection when it goes, also where a disk panics.
@@ -45,7 +63,8 @@ impl Drop for End<'_> {
 
 impl Connection {
     pub(crate) fn new(stream: Stream, settings: Arc<Settings>) -> Connection {
-        let state = State { server: Server::new(settings), writing: false, dead: false };
+        let state =
+            State { server: Server::new(settings), writing: false, unsent: Vec::new(), sent: 0, somebody_waits: false, dead: false };
         Connection { stream, state: Mutex::new(state), changed: Condvar::new(), in_batch: AtomicBool::new(false) }
     }
 
@@ -54,16 +73,30 @@ impl Connection {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.somebody_waits = true;
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `answer` reply to a request.
-    pub(crate) fn answer(&self, answer: impl FnOnce(&mut Server)) {
-        answer(&mut self.lock().server);
-        if !self.in_batch.load(Ordering::Acquire) {
+    /// Wakes whoever waits for a change. Only the first change after they fell asleep has to: what comes before they are up, they find.
+    fn wake(&self, state: &mut State) {
+        if std::mem::take(&mut state.somebody_waits) {
             self.changed.notify_all();
         }
+    }
+
+    /// Lets `answer` reply to a request. `in_batch`: [`Connection::send_late`] will be called.
+    pub(crate) fn answer(&self, in_batch: bool, answer: impl FnOnce(&mut Server)) {
+        let mut state = self.lock();
+        answer(&mut state.server);
+        if !in_batch && !self.in_batch.load(Ordering::Acquire) {
+            self.wake(&mut state);
+        }
+    }
+
+    /// Sees to it that answers are sent.
+    pub(crate) fn send_late(&self) {
+        self.wake(&mut self.lock());
     }
 
     /// Ends it from outside.
@@ -78,19 +111,37 @@ impl Connection {
         self.changed.notify_all();
     }
 
-    /// Sends what there is, unless somebody is at it. `buffer` is scratch.
-    fn send<'a>(&'a self, mut state: MutexGuard<'a, State>, buffer: &mut Vec<u8>) -> MutexGuard<'a, State> {
-        while !state.dead && !state.writing && !state.server.output().is_empty() {
-            buffer.clear();
-            state.server.take_output(buffer);
+    /// Sends what there is, unless somebody is at it. Without waiting, what does not go at once is left to the second thread: the first one has to go on
+    /// reading, for there are clients that read no answers before they have sent all they have to say.
+    fn send<'a>(&'a self, mut state: MutexGuard<'a, State>, wait: Wait) -> MutexGuard<'a, State> {
+        while !state.dead && !state.writing && state.has_output() {
+            if state.unsent.is_empty() {
+                let mut output = std::mem::take(&mut state.unsent);
+                state.server.take_output(&mut output);
+                state.unsent = output;
+            }
+            let (bytes, from) = (std::mem::take(&mut state.unsent), state.sent);
             state.writing = true;
             drop(state);
-            let sent = self.stream.write_all(buffer);
+            let sent = match wait {
+                Wait::Yes => self.stream.write_all(&bytes[from..]).map(|()| bytes.len() - from),
+                Wait::No => self.stream.send_some(&bytes[from..]),
+            };
             state = self.lock();
             state.writing = false;
-            state.server.delivered(buffer.len());
+            let count = *sent.as_ref().unwrap_or(&0);
+            state.server.delivered(count);
+            state.unsent = bytes;
+            state.sent = from + count;
             state.dead |= sent.is_err();
-            self.changed.notify_all();
+            if state.sent == state.unsent.len() {
+                state.unsent.clear();
+                state.sent = 0;
+            }
+            self.wake(&mut state);
+            if count == 0 {
+                break;
+            }
         }
         state
     }
@@ -116,13 +167,12 @@ impl Connection {
         let _ = writer.join();
     }
 
-    /// The second thread: sends what is answered outside of a batch.
+    /// The second thread: sends what is answered outside of a batch, and what the first could not get rid of.
     fn write_late(&self) {
-        let mut buffer = Vec::new();
         let mut state = self.lock();
         while !state.dead {
-            state = self.send(state, &mut buffer);
-            if !state.dead && (state.writing || state.server.output().is_empty()) {
+            state = self.send(state, Wait::Yes);
+            if !state.dead && (state.writing || !state.has_output()) {
                 state = self.wait(state);
             }
         }
@@ -131,11 +181,11 @@ impl Connection {
     fn read(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience) -> io::Result<()> {
         self.stream.set_write_timeout(Some(patience.message))?;
         self.stream.set_read_timeout(Some(patience.message))?;
-        let (mut input, mut output) = (vec![0; INPUT_BYTES], Vec::new());
+        let mut input = vec![0; INPUT_BYTES];
         let mut session: Option<Arc<Session>> = None;
         let mut limited = true;
         // The greeting.
-        drop(self.send(self.lock(), &mut output));
+        drop(self.send(self.lock(), Wait::No));
         loop {
             let count = match self.stream.read(&mut input) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -150,7 +200,7 @@ impl Connection {
                 self.in_batch.store(true, Ordering::Release);
                 taken += self.hand_out(&input[taken..count], disks, &mut session);
                 self.in_batch.store(false, Ordering::Release);
-                let mut state = self.send(self.lock(), &mut output);
+                let mut state = self.send(self.lock(), Wait::No);
                 // The server may hold as much as it may: it goes on once something is answered, or taken by the client.
                 let goes_on = loop {
                     if state.dead || state.server.closed().is_some() {
@@ -163,7 +213,7 @@ impl Connection {
                         break taken < count;
                     }
                     state = self.wait(state);
-                    state = self.send(state, &mut output);
+                    state = self.send(state, Wait::No);
                 };
                 if goes_on {
                     continue;

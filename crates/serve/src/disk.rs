@@ -27,11 +27,39 @@ pub struct Done {
     connection: Arc<Connection>,
     /// There until it is used.
     ticket: Option<Ticket>,
+    /// Somebody else sees to it that the answer is sent.
+    in_batch: bool,
+}
+
+/// Answers that are sent together: for a disk that has many at once, and would else wake the connection's thread for each. They are sent when this is dropped,
+/// or earlier.
+#[derive(Debug, Default)]
+pub struct Batch(Vec<Arc<Connection>>);
+
+impl Batch {
+    /// Lets the answer given through `done` be sent with this batch.
+    pub fn take_in(&mut self, done: &mut Done) {
+        done.in_batch = true;
+        if !self.0.iter().any(|connection| Arc::ptr_eq(connection, &done.connection)) {
+            self.0.push(Arc::clone(&done.connection));
+        }
+    }
+
+    /// Sends what there is.
+    pub fn send(&mut self) {
+        self.0.drain(..).for_each(|connection| connection.send_late());
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.send();
+    }
 }
 
 impl Done {
     pub(crate) fn new(connection: Arc<Connection>, ticket: Ticket) -> Done {
-        Done { connection, ticket: Some(ticket) }
+        Done { connection, ticket: Some(ticket), in_batch: false }
     }
 
     /// Answers.
@@ -40,7 +68,7 @@ impl Done {
     /// If the reply does not fit the request: see [`Reply`].
     pub fn reply(mut self, reply: Reply<'_>) {
         if let Some(ticket) = self.ticket.take() {
-            self.connection.answer(|server| server.reply(ticket, reply));
+            self.connection.answer(self.in_batch, |server| server.reply(ticket, reply));
         }
     }
 
@@ -71,7 +99,7 @@ impl Done {
     /// If it was no read.
     pub fn fill<'a>(mut self, fill: impl FnOnce(&mut [u8]) -> Result<(), Failure<'a>>) {
         if let Some(ticket) = self.ticket.take() {
-            self.connection.answer(|server| server.reply_in_place(ticket, fill));
+            self.connection.answer(self.in_batch, |server| server.reply_in_place(ticket, fill));
         }
     }
 }
@@ -80,7 +108,7 @@ impl Drop for Done {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
             let failure = Failure { errno: Errno::Io, message: "the disk gave no answer" };
-            self.connection.answer(|server| server.reply(ticket, Reply::Failed(failure)));
+            self.connection.answer(self.in_batch, |server| server.reply(ticket, Reply::Failed(failure)));
         }
     }
 }

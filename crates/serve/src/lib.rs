@@ -19,9 +19,11 @@ mod disk;
 mod listener;
 mod live;
 mod memory;
+mod store;
 
 pub use address::Address;
-pub use disk::{Disk, Done, Session};
+pub use disk::{Batch, Disk, Done, Session};
 pub use listener::{Config, Patience, Running, ServeError, serve};
-pub use live::{Completions, Lateness, LiveDisk, Timing};
+pub use live::{Completions, Keeper, Lateness, LiveDisk, Timing};
 pub use memory::MemoryDisk;
+pub use store::{MediaPayload, MediaStore};

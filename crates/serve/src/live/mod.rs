@@ -26,6 +26,29 @@ pub use worker::{Completions, Lateness};
 use crate::disk::{Disk, Done, Session};
 use worker::Worker;
 
+/// Who keeps the bytes of a drive's dies, where that can fail.
+pub trait Keeper {
+    /// Makes everything that was programmed as durable as it is to be. Called before a flush, or anything with FUA, is answered.
+    ///
+    /// # Errors
+    /// What the client is told.
+    fn sync(&self) -> Result<(), String>;
+
+    /// What went wrong that a die has no way to say. From then on nothing is answered well.
+    fn trouble(&self) -> Option<String>;
+}
+
+/// Nothing is kept, so nothing can fail.
+impl Keeper for () {
+    fn sync(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+}
+
 /// A drive that answers block requests.
 #[derive(Debug)]
 pub struct LiveDisk {
@@ -38,10 +61,21 @@ pub struct LiveDisk {
 impl LiveDisk {
     /// Runs the drive that `build` makes, in a thread of its own.
     pub fn start<P: Payload>(build: impl FnOnce() -> Drive<Completions, P> + Send + 'static, timing: Timing) -> LiveDisk {
+        LiveDisk::start_kept(move || (build(), ()), timing)
+    }
+
+    /// Runs the drive that `build` makes, with the keeper of its bytes, in a thread of its own.
+    pub fn start_kept<P: Payload, K: Keeper + 'static>(
+        build: impl FnOnce() -> (Drive<Completions, P>, K) + Send + 'static,
+        timing: Timing,
+    ) -> LiveDisk {
         let (inbox, outbox) = channel();
         let lateness = Arc::new(Mutex::new(Lateness::default()));
         let told = Arc::clone(&lateness);
-        let worker = std::thread::spawn(move || Worker::new(build(), timing, outbox, told).run());
+        let worker = std::thread::spawn(move || {
+            let (drive, keeper) = build();
+            Worker::new((drive, Box::new(keeper)), timing, outbox, told).run();
+        });
         LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), lateness }
     }
 

@@ -12,12 +12,16 @@ use wordline_nbd::{ContextStatus, Errno, Extent, Op, Reply};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Nanos, RequestId};
 
+use super::Keeper;
 use super::clock::{Clock, Timing};
 use super::pieces::{Bytes, Pieces};
-use crate::disk::Done;
+use crate::disk::{Batch, Done};
 
 /// Events handled before the inbox is looked at again.
 const SLICE: usize = 256;
+
+/// Answers that are kept back, at most, to be sent together while no clock is watched and more will come at once.
+const BATCH: usize = 32;
 
 /// What a client asks.
 #[derive(Debug)]
@@ -58,12 +62,18 @@ struct Job {
     done: Done,
     pieces: Pieces,
     is_read: bool,
+    /// It is to be durable before it is answered.
+    is_durable: bool,
 }
 
 pub(super) struct Worker<P: Payload> {
     drive: Drive<Completions, P>,
+    keeper: Box<dyn Keeper>,
     inbox: Receiver<Command>,
     clock: Option<Clock>,
+    batch: Batch,
+    /// Answers in the batch.
+    kept_back: usize,
     /// By the drive's request.
     jobs: Vec<Option<Job>>,
     outstanding: usize,
@@ -73,12 +83,29 @@ pub(super) struct Worker<P: Payload> {
 }
 
 impl<P: Payload> Worker<P> {
-    pub(super) fn new(drive: Drive<Completions, P>, timing: Timing, inbox: Receiver<Command>, lateness: Arc<Mutex<Lateness>>) -> Worker<P> {
+    pub(super) fn new(
+        (drive, keeper): (Drive<Completions, P>, Box<dyn Keeper>),
+        timing: Timing,
+        inbox: Receiver<Command>,
+        lateness: Arc<Mutex<Lateness>>,
+    ) -> Worker<P> {
         let clock = match timing {
             Timing::Off => None,
             Timing::Real(factor) => Some(Clock::new(drive.now(), factor)),
         };
-        Worker { drive, inbox, clock, jobs: Vec::new(), outstanding: 0, lateness, zeroes: Vec::new(), closing: false }
+        Worker {
+            drive,
+            keeper,
+            inbox,
+            clock,
+            batch: Batch::default(),
+            kept_back: 0,
+            jobs: Vec::new(),
+            outstanding: 0,
+            lateness,
+            zeroes: Vec::new(),
+            closing: false,
+        }
     }
 
     /// Serve until nobody can ask any more and everything is answered.
@@ -95,7 +122,13 @@ impl<P: Payload> Worker<P> {
                     self.drive.run_until(now);
                 }
             }
+            let before = self.kept_back;
             self.answer();
+            // With a clock an answer goes out at its instant; without, when there are many, or when no other has followed at once.
+            if self.clock.is_some() || self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
+                self.batch.send();
+                self.kept_back = 0;
+            }
             self.rest();
         }
     }
@@ -176,16 +209,24 @@ impl<P: Payload> Worker<P> {
             Op::Read { .. } | Op::Write { .. } | Op::Flush | Op::Trim { .. } | Op::WriteZeroes { .. } => {}
         }
         let is_read = matches!(op, Op::Read { .. });
+        let is_durable = match &op {
+            Op::Flush => true,
+            Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
+            Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
+        };
         let pieces = Pieces::of(op, self.drive.unit_bytes().0);
         self.outstanding += 1;
-        self.go_on(Job { done, pieces, is_read });
+        self.go_on(Job { done, pieces, is_read, is_durable });
     }
 
     /// Submit the next piece of `job`, or answer it.
     fn go_on(&mut self, mut job: Job) {
         let Some(piece) = job.pieces.next() else {
             self.outstanding -= 1;
-            return job.done.ok();
+            return match if job.is_durable { self.keeper.sync() } else { Ok(()) } {
+                Ok(()) => job.done.ok(),
+                Err(why) => job.done.fail(Errno::Io, &why),
+            };
         };
         let bytes = match &piece.bytes {
             Bytes::These(bytes) => bytes.as_slice(),
@@ -208,7 +249,9 @@ impl<P: Payload> Worker<P> {
     fn answer(&mut self) {
         let mut unfinished = Vec::new();
         while let Some((at, id, ok)) = self.drive.observer.0.pop_front() {
-            let Some(job) = self.jobs.get_mut(id.0 as usize).and_then(Option::take) else { continue };
+            let Some(mut job) = self.jobs.get_mut(id.0 as usize).and_then(Option::take) else { continue };
+            self.batch.take_in(&mut job.done);
+            self.kept_back += 1;
             if let Some(clock) = &self.clock {
                 let late = clock.now().saturating_sub(at);
                 let mut lateness = self.lateness.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,7 +259,10 @@ impl<P: Payload> Worker<P> {
                 lateness.sum += late;
                 lateness.max = lateness.max.max(late);
             }
-            if !ok {
+            if let Some(why) = self.keeper.trouble() {
+                self.outstanding -= 1;
+                job.done.fail(Errno::Io, &why);
+            } else if !ok {
                 self.outstanding -= 1;
                 let why = if self.drive.is_worn_out() {
                     "the drive is worn out and takes no more writes"

@@ -2,6 +2,7 @@
 
 mod common;
 mod drive;
+mod driven;
 mod hostile;
 mod late;
 mod ordinary;

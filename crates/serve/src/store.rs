@@ -1,0 +1,163 @@
+//! The dies of a drive in media files.
+//!
+//! What a page of the drive holds stands in a page of the file, with the mark of each mapping unit in its spare area: the unit's number in four bytes, its
+//! version in eight, both with the lowest byte first. The marks of places without data have the largest number, as in the drive.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use wordline_chip::{Contents, Mark, PADDING, PageImage, Payload, Place};
+use wordline_media::{Backing, Media, MediaError, PageBuffer, PageState};
+use wordline_units::{DieId, Id, Lpn};
+
+use crate::live::Keeper;
+
+/// Bytes of a mark in the spare area: the unit's number, and its version.
+const MARK_BYTES: usize = 12;
+
+/// The flag beside a page that is a copy of one that could not be read.
+const COPY_OF_TORN: u8 = 1;
+
+/// What all dies share: the media, and what went wrong with them.
+#[derive(Debug)]
+struct Shared<B> {
+    media: Media<B>,
+    /// The first error of the host. Once there is one, nothing that was written since can be relied on.
+    trouble: Option<String>,
+}
+
+impl<B> Shared<B> {
+    fn note<T>(&mut self, result: Result<T, MediaError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.trouble.get_or_insert(error.to_string());
+                None
+            }
+        }
+    }
+}
+
+/// The media of a drive, from which each die gets its own. It lives in the drive's thread.
+#[derive(Debug)]
+pub struct MediaStore<B> {
+    shared: Rc<RefCell<Shared<B>>>,
+    units: usize,
+}
+
+impl<B: Backing> MediaStore<B> {
+    /// For drives with `units` mapping units in a page.
+    ///
+    /// # Panics
+    /// If the spare area has no room for their marks.
+    pub fn new(media: Media<B>, units: u32) -> MediaStore<B> {
+        let (units, room) = (units as usize, media.die(0).shape().spare_bytes as usize);
+        assert!(units * MARK_BYTES <= room, "{units} marks of {MARK_BYTES} bytes in a spare area of {room}");
+        MediaStore { shared: Rc::new(RefCell::new(Shared { media, trouble: None })), units }
+    }
+
+    /// The bytes of a die.
+    pub fn payload(&self, die: DieId) -> MediaPayload<B> {
+        let buffer = PageBuffer::new(self.shared.borrow().media.die(0).shape());
+        MediaPayload { shared: Rc::clone(&self.shared), die: die.index() as u32, units: self.units, buffer: RefCell::new(buffer) }
+    }
+}
+
+impl<B: Backing> Keeper for MediaStore<B> {
+    fn sync(&self) -> Result<(), String> {
+        let mut shared = self.shared.borrow_mut();
+        let synced = shared.media.sync();
+        shared.note(synced);
+        shared.trouble.clone().map_or(Ok(()), Err)
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.shared.borrow().trouble.clone()
+    }
+}
+
+/// The bytes of one die in its media file. A page that cannot be trusted reads as one without data: its marks are [`Mark::NOTHING`].
+#[derive(Debug)]
+pub struct MediaPayload<B> {
+    shared: Rc<RefCell<Shared<B>>>,
+    die: u32,
+    /// Mapping units in a page.
+    units: usize,
+    buffer: RefCell<PageBuffer>,
+}
+
+fn media_place(place: Place) -> wordline_media::Place {
+    wordline_media::Place { block: place.block, page: place.page }
+}
+
+fn put_marks(spare: &mut [u8], marks: &[Mark]) {
+    spare.fill(0);
+    for (to, mark) in spare.chunks_exact_mut(MARK_BYTES).zip(marks) {
+        to[..4].copy_from_slice(&mark.lpn.0.to_le_bytes());
+        to[4..].copy_from_slice(&mark.version.to_le_bytes());
+    }
+}
+
+fn mark_of(bytes: &[u8]) -> Mark {
+    let (lpn, version) = bytes.split_at(4);
+    let lpn = Lpn(u32::from_le_bytes(lpn.try_into().unwrap_or([0xFF; 4])));
+    if lpn == PADDING { Mark::NOTHING } else { Mark { lpn, version: u64::from_le_bytes(version.try_into().unwrap_or([0; 8])) } }
+}
+
+impl<B: Backing> MediaPayload<B> {
+    fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> PageState {
+        let mut shared = self.shared.borrow_mut();
+        let read = shared.media.die(self.die).read_page(media_place(place), buffer);
+        match shared.note(read) {
+            Some((state, flags)) if flags & COPY_OF_TORN == 0 => state,
+            _ => PageState::Torn,
+        }
+    }
+}
+
+impl<B: Backing> Payload for MediaPayload<B> {
+    const KEEPS: bool = true;
+
+    fn program(&mut self, place: Place, contents: Contents<'_>) {
+        let buffer = self.buffer.get_mut();
+        buffer.data_mut().copy_from_slice(contents.bytes);
+        put_marks(buffer.spare_mut(), contents.marks);
+        let mut shared = self.shared.borrow_mut();
+        let programmed = shared.media.die_mut(self.die).program_page(media_place(place), buffer);
+        shared.note(programmed);
+    }
+
+    fn read(&self, place: Place, image: &mut PageImage) {
+        let mut buffer = self.buffer.borrow_mut();
+        let state = self.fetch(place, &mut buffer);
+        image.bytes.clear();
+        image.bytes.extend_from_slice(buffer.data());
+        image.marks.clear();
+        if state == PageState::Written {
+            image.marks.extend(buffer.spare().chunks_exact(MARK_BYTES).take(self.units).map(mark_of));
+        } else {
+            image.marks.resize(self.units, Mark::NOTHING);
+        }
+    }
+
+    fn copy(&mut self, from: Place, to: Place) {
+        let mut buffer = self.buffer.borrow_mut();
+        let state = self.fetch(from, &mut buffer);
+        if state != PageState::Written {
+            // Without the flag below it would look sound, with a checksum of its own.
+            put_marks(buffer.spare_mut(), &vec![Mark::NOTHING; self.units]);
+        }
+        let mut shared = self.shared.borrow_mut();
+        let programmed = shared.media.die_mut(self.die).program_page(media_place(to), &mut buffer);
+        if shared.note(programmed).is_some() && state == PageState::Torn {
+            let flagged = shared.media.die_mut(self.die).flag_page(media_place(to), COPY_OF_TORN);
+            shared.note(flagged);
+        }
+    }
+
+    fn erase(&mut self, block: u32) {
+        let mut shared = self.shared.borrow_mut();
+        let erased = shared.media.erase_block(self.die, block);
+        shared.note(erased);
+    }
+}

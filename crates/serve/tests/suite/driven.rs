@@ -1,0 +1,186 @@
+//! Does a drive with many requests under way at a time read as an array of bytes, with its dies in memory and in media files?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use wordline_chip::RamPayload;
+use wordline_drive::{Config as DriveConfig, Drive};
+use wordline_media::{Durability, Identity, Media, MediaError, Shape};
+use wordline_nbd::{Export, Op, ZeroHow};
+use wordline_plan::Plan;
+use wordline_serve::{Address, Completions, Config, Keeper, LiveDisk, MediaStore, Timing, serve};
+use wordline_units::random::{Draw, Stream};
+
+use crate::common::{bytes, connect, socket};
+
+/// Small enough for reclaim to begin soon.
+fn plan(settings: &[&str]) -> DriveConfig {
+    let small = [
+        "geometry.blocks=64",
+        "mapping.over_provisioning=28 %",
+        "geometry.layers=2",
+        "geometry.wordlines_per_layer=2",
+        "flash.dies_per_channel=1",
+        "buffer.size=512 KiB",
+        "cells.physics=false",
+    ];
+    Plan::load_set("pageftl", &[&small, settings].concat()).expect("a preset").build()
+}
+
+fn units_per_page(config: &DriveConfig) -> u32 {
+    (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32
+}
+
+fn in_ram(config: DriveConfig) -> LiveDisk {
+    let (sheet, units) = (config.sheet, units_per_page(&config));
+    LiveDisk::start(move || Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units)), Timing::Off)
+}
+
+/// The dies of a drive in files in a fresh folder.
+fn in_files(config: DriveConfig, folder: PathBuf, durability: Durability) -> Result<LiveDisk, MediaError> {
+    let geometry = config.sheet.geometry;
+    let identity = Identity { drive: 5, die: 0, dies: geometry.dies(), chip: "tlc-48l".to_owned(), shape: Shape::of(&geometry)? };
+    let media = Media::create(&folder, &identity, durability)?;
+    let build = move || {
+        let store = MediaStore::new(media, units_per_page(&config));
+        (Drive::with_payload(config, Completions::default(), |die| store.payload(die)), store)
+    };
+    Ok(LiveDisk::start_kept(build, Timing::Off))
+}
+
+/// Random requests through a socket against an array of bytes. `depth` of them are under way at a time, none touching what another does.
+fn equals_an_array(disk: LiveDisk, size: u64, seed: u64, steps: u32) {
+    let path = socket();
+    let export = Export { block_min: 512, ..Export::new("disk", size) };
+    let running = serve(&Address::Unix(path.clone()), vec![(export, Arc::new(disk))], Config::default()).expect("it starts");
+    let mut client = connect(&path);
+    assert_eq!((client.ready.size, client.ready.blocks.map(|blocks| blocks[0])), (size, Some(512)));
+    let mut twin = vec![0u8; size as usize];
+    let mut draw = Draw::new(seed, Stream::Mix, 9);
+    for step in 0..steps {
+        // Each round's requests lie in stripes of their own, so that their order does not matter.
+        let lanes = 1 + draw.below(8);
+        let lane = size / lanes / 512 * 512;
+        let mut reads = Vec::new();
+        let mut count = 0;
+        for number in 0..lanes {
+            let length = 512 * (1 + if draw.below(6) == 0 { draw.below(lane.min(3 << 20) / 512 - 1) } else { draw.below(64) });
+            let offset = number * lane + draw.below((lane - length) / 512 + 1) * 512;
+            let place = offset as usize..(offset + length) as usize;
+            let fua = draw.below(10) == 0;
+            let op = match draw.below(12) {
+                0..6 => {
+                    let data: Vec<u8> = (0..length).map(|at| (at / 7 + u64::from(step) * 13 + number) as u8).collect();
+                    twin[place].copy_from_slice(&data);
+                    Op::Write { offset, data, fua }
+                }
+                6 => {
+                    twin[place].fill(0);
+                    Op::WriteZeroes { offset, length, how: ZeroHow { may_punch: fua, must_be_fast: false }, fua }
+                }
+                7 => {
+                    // What is given up may read as before or as zeroes: it is written before it is read again.
+                    client.request(&Op::Trim { offset, length, fua });
+                    count += 1;
+                    while count > 0 {
+                        let answer = client.answer();
+                        assert_eq!(answer.fault, None);
+                        count -= 1;
+                        check(&mut reads, &answer, &twin);
+                    }
+                    twin[place].fill(0);
+                    Op::WriteZeroes { offset, length, how: ZeroHow { may_punch: true, must_be_fast: true }, fua: false }
+                }
+                8 => Op::Flush,
+                _ => Op::Read { offset, length: length as u32 },
+            };
+            let cookie = client.request(&op);
+            count += 1;
+            if let Op::Read { offset, length } = op {
+                reads.push((cookie, offset, length));
+            }
+        }
+        client.send();
+        for _ in 0..count {
+            let answer = client.answer();
+            assert_eq!(answer.fault, None, "seed {seed} step {step}");
+            check(&mut reads, &answer, &twin);
+        }
+    }
+    let mut at = 0;
+    while at < size {
+        let length = (size - at).min(1 << 20);
+        assert!(client.read(at, length as u32) == twin[at as usize..(at + length) as usize], "seed {seed}: at {at} after all");
+        at += length;
+    }
+    drop(running);
+}
+
+/// If `answer` is that of a read: is it what the array holds?
+fn check(reads: &mut Vec<(u64, u64, u32)>, answer: &wordline_nbd::client::Answer, twin: &[u8]) {
+    if let Some(at) = reads.iter().position(|&(cookie, ..)| cookie == answer.cookie) {
+        let (_, offset, length) = reads.swap_remove(at);
+        assert!(bytes(answer) == twin[offset as usize..offset as usize + length as usize], "read of {length} bytes at {offset}");
+    }
+}
+
+#[test]
+fn in_memory() {
+    let all = [&[][..], &["mapping.unit=4 KiB"], &["controller.cores=2"], &["buffer.acknowledge=programmed"]];
+    for (seed, settings) in (0..).zip(all) {
+        let config = plan(settings);
+        let size = config.exported().0;
+        equals_an_array(in_ram(config), size, seed, 150);
+    }
+}
+
+#[test]
+fn in_media_files() {
+    for (seed, durability, steps) in [(11, Durability::Process, 150), (12, Durability::Host, 20)] {
+        let folder = socket().with_extension("media");
+        let config = plan(&["mapping.unit=4 KiB"]);
+        let size = config.exported().0;
+        equals_an_array(in_files(config, folder.clone(), durability).expect("a fresh folder"), size, seed, steps);
+        // The drive has let go of them: they can be opened.
+        let media = Media::open(&folder, None, durability).expect("media files");
+        let written =
+            (0..media.dies()).flat_map(|die| (0..64).map(move |block| (die, block))).map(|(die, block)| media.die(die).block(block).cursor);
+        assert!(written.sum::<u32>() > 200);
+        drop(media);
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+}
+
+/// Says that something went wrong: with a sync, or before.
+struct Broken {
+    before: bool,
+}
+
+impl Keeper for Broken {
+    fn sync(&self) -> Result<(), String> {
+        Err("no space left on the host's disk".to_owned())
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.before.then(|| "no space left on the host's disk".to_owned())
+    }
+}
+
+#[test]
+fn what_could_not_be_kept_is_not_acknowledged() {
+    for before in [false, true] {
+        let config = plan(&[]);
+        let (size, sheet, units) = (config.exported().0, config.sheet, units_per_page(&config));
+        let build = move || (Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units)), Broken { before });
+        let disk = LiveDisk::start_kept(build, Timing::Off);
+        let path = socket();
+        let export = Export { block_min: 512, ..Export::new("disk", size) };
+        let _running = serve(&Address::Unix(path.clone()), vec![(export, Arc::new(disk))], Config::default()).expect("it starts");
+        let mut client = connect(&path);
+        let write = |fua| Op::Write { offset: 0, data: vec![1; 512], fua };
+        for (op, fails) in [(write(false), before), (write(true), true), (Op::Flush, true), (Op::Read { offset: 0, length: 512 }, before)] {
+            let fault = client.call(&op).fault;
+            assert_eq!(fault.as_ref().map(|fault| (fault.errno, fault.message.contains("no space"))), fails.then_some((5, true)), "{op:?}");
+        }
+    }
+}
