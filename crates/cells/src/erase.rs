@@ -1,7 +1,7 @@
 //! Erasing by incremental step pulses (ISPE).
 //!
 //! ```text
-//! loops  = ⌈ way / depth ⌉                  way = 1 + wear·(w/reference)^wear_power of the block's most worn wordline
+//! loops  = ⌈ way / depth ⌉                  way = own·(1 + wear·(w/reference)^wear_power) of the block's most worn wordline
 //! t_BERS = loops·(pulse + verify) + suspensions·suspend_time
 //! stress of a gentle erase / of a normal one = exp( −gentle_gate·(1 + field)/stress_scale )
 //! stress added by n suspensions              = suspend·(n/100)^suspend_power
@@ -36,10 +36,10 @@ pub fn suspended(ispe: &Ispe, suspensions: f64) -> f64 {
     ispe.suspend * libm::pow(suspensions / 100.0, ispe.suspend_power)
 }
 
-/// Erases a block whose most worn wordline has `wear` reference cycles.
-pub fn erase(physics: &Physics, wear: f64) -> Erase {
+/// Erases a block whose most worn wordline has `wear` reference cycles, and whose cells have `own` times the way of others to go.
+pub fn erase(physics: &Physics, wear: f64, own: f64) -> Erase {
     let ispe = &physics.ispe;
-    let way = 1.0 + ispe.wear * libm::pow(wear / physics.wear.reference, ispe.wear_power);
+    let way = own * (1.0 + ispe.wear * libm::pow(wear / physics.wear.reference, ispe.wear_power));
     let pulses = way / ispe.depth;
     let loops = libm::ceil(pulses);
     let each = ispe.pulse + ispe.verify;

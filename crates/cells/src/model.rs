@@ -106,7 +106,7 @@ impl Model {
     /// What erasing a block is like. Its most worn wordline decides.
     pub fn erase(&self, block: &Block, history: &History) -> Erase {
         let worst = (0..self.physics.shape.layers).map(|layer| self.wear(&self.traits(block, layer), history)).fold(0.0, f64::max);
-        crate::erase::erase(&self.physics, worst)
+        crate::erase::erase(&self.physics, worst, block.erase)
     }
 
     /// Wear of a gentle erase relative to that of a normal one, programs included.

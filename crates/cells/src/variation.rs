@@ -75,6 +75,10 @@ pub struct Block {
     pub profile: f64,
     /// Charge loss, relative.
     pub loss: f64,
+    /// Program speed: threshold voltage of a nominal cell after a pulse, over the mean of the lot, in mV.
+    pub speed: f64,
+    /// Way of its erases, relative.
+    pub erase: f64,
 }
 
 /// What sets a wordline's h-layer in a block apart from others.
@@ -99,7 +103,7 @@ impl Block {
         let variation = &physics.variation;
         let of_chip = Draw::new(seed, Stream::CellChip, chip);
         let of_block = Draw::new(seed, Stream::CellBlock, chip);
-        let at = |index: u64| bell(of_block.at(u64::from(block) * 4 + index));
+        let at = |index: u64| bell(of_block.at(u64::from(block) * 8 + index));
         // Chips lie evenly over the wafer's area, so that the square of the radius is uniform; its mean is taken out.
         let radius_squared = unit(of_chip.at(1));
         Block {
@@ -109,9 +113,13 @@ impl Block {
             wear: variation.wear_chip * bell(of_chip.at(0))
                 + variation.wear_wafer * (radius_squared - 0.5) * 12f64.sqrt()
                 + variation.wear_block * at(0),
-            noise: variation.noise_block * at(1),
+            // One cause, one draw: a block whose cells wear fast is noisy from the first, and has further to go at each erase, which is why N(0) and t_BERS
+            // tell blocks apart (000 §3.2.1).
+            noise: variation.noise_block * at(0),
             profile: libm::exp(variation.profile_block * at(2)),
             loss: libm::exp(variation.loss_block * at(3)),
+            speed: variation.speed_block * at(4),
+            erase: libm::exp(variation.erase_block * at(0)),
         }
     }
 
@@ -133,7 +141,7 @@ impl Block {
                 ),
             loss: self.loss * (1.0 + profile.loss_edge * design.edge + profile.loss_field * field),
             offset: design.offset,
-            speed: profile.speed_field * field + variation.speed_layer * at(2),
+            speed: self.speed + profile.speed_field * field + variation.speed_layer * at(2),
         }
     }
 }

@@ -131,14 +131,18 @@ parameters! {
         wear_wafer: Number;
         /// Natural logarithm of wear per cycle: h-layers of a block.
         wear_layer: Number;
-        /// Natural logarithm of the noise: blocks.
+        /// Natural logarithm of the noise: blocks. Drawn together with `wear_block`: a block that wears fast is noisy from the first.
         noise_block: Number;
         /// Natural logarithm of the noise: h-layers of a block.
         noise_layer: Number;
         /// Natural logarithm of how strongly the layer profile shows in a block.
         profile_block: Number;
+        /// Program speed: blocks.
+        speed_block: Millivolts;
         /// Program speed: h-layers of a block.
         speed_layer: Millivolts;
+        /// Natural logarithm of the way an erase has to go: blocks. Drawn together with `wear_block`.
+        erase_block: Number;
         /// Natural logarithm of the charge lost: blocks.
         loss_block: Number;
     }

@@ -9,7 +9,7 @@ use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 use super::{Bench, Findings, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
-use crate::lot::{Lot, correlation, greatest, least, quantile, share};
+use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
 use crate::protocol::{Count, Cycles, Number, Rising, Span, conditions};
 
 /// The bench.
@@ -86,7 +86,7 @@ conditions! {
 }
 
 struct Seen {
-    /// Errors of a codeword right after program, default references, at each P/E count.
+    /// Errors of a codeword right after program, default references, the mean over all pages, at each P/E count.
     after: Vec<f64>,
     old: f64,
     /// Thresholds: for each retention, at each P/E count.
@@ -122,9 +122,11 @@ fn threshold(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> f64 {
 
 fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
     let weak = weakest(lot, at, block);
+    // The error rate of a block is that of all its pages (001 §4.2.1).
+    let traits = lot.traits(block);
     let after = |pe: f64| {
-        let wordline = lot.model.wordline(&weak, &lot.aged(pe, 0.0));
-        lot.rates(&wordline, &lot.model.references(0)).into_iter().fold(0.0, f64::max) * lot.model.codeword_bits()
+        let rate = |traits: &Traits| mean(&lot.rates(&lot.model.wordline(traits, &lot.aged(pe, 0.0)), &lot.model.references(0)));
+        mean(&traits.iter().map(rate).collect::<Vec<_>>()) * lot.model.codeword_bits()
     };
     Seen {
         after: at.pe.iter().map(|pe| after(*pe)).collect(),

@@ -112,7 +112,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("p7-skip", safe[states - 1]);
     findings.set("p1-skip", safe[0]);
     findings.set("skip-order", share(safe.windows(2).map(|pair| pair[1] >= pair[0])));
-    findings.set("skip-harm", share(curves.iter().flat_map(|curve| curve.windows(2).map(|pair| pair[1] >= pair[0] * (1.0 - 1e-9)))));
+    findings.set("skip-harm", share(curves.iter().flat_map(|curve| curve.windows(2).map(|pair| pair[1] * (1.0 + at.rise) >= pair[0]))));
     let program = lot.model.program(&kappa, &aged.history, &Settings::default());
     findings.set("p7-first", f64::from(program.first[states - 1]));
     findings.set("p7-last", f64::from(program.last[states - 1]));

@@ -1,7 +1,7 @@
 //! Aging markers: what a linear combination of what firmware can measure foretells of N(12).
 
 use super::{At, Seen};
-use crate::lot::{greatest, least, mean, regression};
+use crate::lot::{greatest, least, regression};
 
 /// One look at one block.
 #[derive(Clone, Copy)]
@@ -11,6 +11,8 @@ pub(super) struct Sight {
     pub(super) progress: f64,
     pub(super) tprog: f64,
     pub(super) n0: f64,
+    /// Deviation of N(0) between two reads.
+    pub(super) flicker: f64,
     /// The dwell as far as it tells anything.
     pub(super) dwell: f64,
     pub(super) n12: f64,
@@ -34,16 +36,20 @@ impl Marker {
         (self.terms)(sight).iter().zip(&self.weights).map(|(term, weight)| term * weight).sum::<f64>() + self.offset
     }
 
-    /// Raised until no block it was fitted on dies unforeseen.
-    pub(super) fn made_safe(mut self, deaths: &[Sight], limit: f64) -> Marker {
+    /// Raised until no block it was fitted on dies unforeseen, and by `more`.
+    pub(super) fn made_safe(mut self, deaths: &[Sight], limit: f64, more: f64) -> Marker {
         let least = least(&deaths.iter().map(|sight| self.of(sight)).collect::<Vec<_>>());
-        self.offset += (limit - least).max(0.0);
+        self.offset += (limit - least).max(0.0) + more;
         self
     }
 
-    /// The greatest range of N(12) among looks at blocks with the same value of the marker.
+    /// The greatest range of N(12) among looks at blocks with the same value of the marker, up to the P/E count that the source compares markers at.
     pub(super) fn spread(&self, at: &At, sights: &[Sight]) -> f64 {
-        let residual: Vec<(f64, f64)> = sights.iter().map(|sight| (self.of(sight), sight.n12 - self.of(sight))).collect();
+        let residual: Vec<(f64, f64)> = sights
+            .iter()
+            .filter(|sight| sight.pe <= at.compared)
+            .map(|sight| (self.of(sight), sight.n12 - self.of(sight)))
+            .collect();
         let bins = (0..(at.bins_most / at.bin) as u32).map(|bin| {
             let (from, to) = (f64::from(bin) * at.bin, f64::from(bin + 1) * at.bin);
             let within: Vec<f64> = residual.iter().filter(|(value, _)| *value >= from && *value < to).map(|(_, rest)| *rest).collect();
@@ -52,14 +58,16 @@ impl Marker {
         greatest(&bins.collect::<Vec<_>>())
     }
 
-    /// Mean share of its life that a block has had when the marker gives it up.
+    /// Share of their life, in percent, that blocks have had when the marker gives them up.
     pub(super) fn life(&self, blocks: &[&Seen], limit: f64) -> f64 {
-        let of = |seen: &&Seen| {
-            let given_up = seen.sights.iter().find(|sight| self.of(sight) >= limit).map_or(seen.death_sight.pe, |sight| sight.pe);
-            given_up / seen.death_sight.pe
-        };
-        100.0 * mean(&blocks.iter().map(of).collect::<Vec<_>>())
+        life(blocks, |seen| seen.sights.iter().find(|sight| self.of(sight) >= limit).map_or(seen.death_sight.pe, |sight| sight.pe))
     }
+}
+
+/// Writes until blocks are given up, over writes until they are dead, in percent: 000 Eq 3.2.
+pub(super) fn life(blocks: &[&Seen], given_up: impl Fn(&Seen) -> f64) -> f64 {
+    let total = |of: &dyn Fn(&Seen) -> f64| blocks.iter().map(|seen| of(seen)).sum::<f64>();
+    100.0 * total(&|seen| given_up(seen).min(seen.death_sight.pe)) / total(&|seen| seen.death_sight.pe)
 }
 
 pub(super) fn log_dwell(sight: &Sight) -> f64 {

@@ -15,7 +15,7 @@ use crate::protocol::{Bits, Count, Cycles, Number, Rest, Rising, Share, Span, co
 
 mod marker;
 
-use marker::{Marker, Sight, early_terms, log_dwell, plus_plus_terms, plus_terms, realwear_terms};
+use marker::{Marker, Sight, early_terms, life, log_dwell, plus_plus_terms, plus_terms, realwear_terms};
 
 /// The bench.
 pub(super) const BENCH: Bench = Bench {
@@ -100,6 +100,10 @@ conditions! {
         saturated: Span,
         /// a dwell far above that
         day: Span,
+        /// up to here it is told how far blocks of one marker differ
+        compared: Cycles,
+        /// deviations of telegraph noise by which ages are over-estimated
+        flicker: Number,
         /// values of a marker within so many bits are equal
         bin: Bits,
         /// the most errors for which values are binned
@@ -155,7 +159,8 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
     });
     let tprog = mean(&times.collect::<Vec<_>>());
     let wordline = lot.model.wordline(weak, &lot.after(history, 0.0));
-    let rate = wordline.error_rate(&lot.model, 0, &wordline.optimal());
+    // Measured once, in the time of one read: nobody looks for the best references first (000 §3.2.1).
+    let rate = wordline.error_rate(&lot.model, 0, &lot.model.references(0));
     let bits = lot.model.codeword_bits() * lot.model.codewords();
     // One read of the page, with the telegraph noise of each of its codewords.
     let name = [block.chip, block.block, pe as u32, dwell as u32];
@@ -168,6 +173,7 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
         progress: erase.progress / 1e3,
         tprog,
         n0,
+        flicker: lot.model.telegraph(wordline.wear) / lot.model.codewords().sqrt(),
         dwell: dwell.min(at.saturated),
         n12: n12(lot, at, weak, history),
     }
@@ -233,7 +239,9 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let early_ages = age_at_death(&early);
     findings.set("early-negative", share(early_ages.iter().map(|age| *age < 1.0)));
     findings.set("early-positive", share(early_ages.iter().map(|age| *age >= at.outlived)));
-    let realwear = fine.made_safe(&known_deaths, limit);
+    // Ages are over-estimated by what random telegraph noise can take from N(0) (000 §3.3.1).
+    let telegraph = fine.weights[2].abs() * at.flicker * greatest(&column(|sight| sight.flicker));
+    let realwear = fine.made_safe(&known_deaths, limit, telegraph);
     let ages = age_at_death(&realwear);
     findings.set("negative", share(ages.iter().map(|age| *age < 1.0)));
     findings.set("outlive", share(ages.iter().map(|age| *age >= at.outlived)));
@@ -241,11 +249,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let pe_at_death: Vec<f64> = judged.iter().map(|seen| seen.death_sight.pe).collect();
     findings.set("narrow-death", variation(&ages) / variation(&pe_at_death));
     findings.set("life-realwear", realwear.life(&judged, limit));
-    let fixed = |pe: f64| 100.0 * mean(&deaths[0].iter().map(|death| (pe / death).min(1.0)).collect::<Vec<_>>());
-    findings.set("life-pewear-high", fixed(at.limits[0]));
-    findings.set("life-pewear-low", fixed(at.limits[1]));
-    let plus = Marker::fit(plus_terms, &known).made_safe(&known_deaths, limit);
-    let plus_plus = Marker::fit(plus_plus_terms, &known).made_safe(&known_deaths, limit);
+    findings.set("life-pewear-high", life(&judged, |_| at.limits[0]));
+    findings.set("life-pewear-low", life(&judged, |_| at.limits[1]));
+    let plus = Marker::fit(plus_terms, &known).made_safe(&known_deaths, limit, 0.0);
+    let plus_plus = Marker::fit(plus_plus_terms, &known).made_safe(&known_deaths, limit, 0.0);
     findings.set("life-plus", plus.life(&judged, limit));
     findings.set("life-plus-plus", plus_plus.life(&judged, limit));
     findings.set("equal-realwear", realwear.spread(&at, &fresh));
