@@ -45,11 +45,8 @@ impl Marker {
 
     /// The greatest range of N(12) among looks at blocks with the same value of the marker, up to the P/E count that the source compares markers at.
     pub(super) fn spread(&self, at: &At, sights: &[Sight]) -> f64 {
-        let residual: Vec<(f64, f64)> = sights
-            .iter()
-            .filter(|sight| sight.pe <= at.compared)
-            .map(|sight| (self.of(sight), sight.n12 - self.of(sight)))
-            .collect();
+        let residual: Vec<(f64, f64)> =
+            sights.iter().filter(|sight| sight.pe <= at.compared).map(|sight| (self.of(sight), sight.n12 - self.of(sight))).collect();
         let bins = (0..(at.bins_most / at.bin) as u32).map(|bin| {
             let (from, to) = (f64::from(bin) * at.bin, f64::from(bin + 1) * at.bin);
             let within: Vec<f64> = residual.iter().filter(|(value, _)| *value >= from && *value < to).map(|(_, rest)| *rest).collect();
