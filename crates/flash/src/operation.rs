@@ -1,6 +1,6 @@
 //! Operations: what firmware orders, and what it hears back.
 
-use wordline_units::{Bytes, Cause, DieId, Nanos};
+use wordline_units::{Bytes, Cause, DieId, Lpn, Nanos};
 
 use crate::command::Target;
 
@@ -61,6 +61,20 @@ pub enum Status {
     Failed,
     /// The data could not be corrected.
     Uncorrectable,
+}
+
+/// What the spare area says of one mapping unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The unit; all ones where there is none.
+    pub lpn: Lpn,
+    /// The version that the firmware gave to the write that brought the bytes in.
+    pub version: u64,
+}
+
+impl Mark {
+    /// The mark of a place without data.
+    pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0 };
 }
 
 /// What firmware hears when an operation has ended.

@@ -215,6 +215,27 @@ impl Buffer {
         Admission::Slot(slot)
     }
 
+    /// A new version, newer than all before.
+    pub(crate) fn next_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
+    }
+
+    /// Go on counting versions behind `version`.
+    pub(crate) fn count_from(&mut self, version: u64) {
+        self.version = version;
+    }
+
+    /// Every unit in the buffer that is not trimmed, with the version below which nothing of it is wanted any more.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let newest = |&(number, slot): &(usize, &Slot)| slot.state != State::Free && self.index.get(slot.lpn) == Some(number as u32);
+        self.slots.iter().enumerate().filter(newest).map(|(_, slot)| {
+            // An older version in flight may yet be the newest on flash.
+            let oldest = if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version };
+            (slot.lpn, oldest)
+        })
+    }
+
     /// The version of the unit in `slot`.
     pub(crate) fn version_of(&self, slot: u32) -> u64 {
         self.slots[slot as usize].version

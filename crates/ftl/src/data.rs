@@ -51,6 +51,13 @@ pub enum Carried {
     },
     /// Nothing.
     Padding,
+    /// A part of the journal, as long as a unit: its bytes are [`Ftl::journal_bytes`], its mark has [`crate::JOURNAL`] for a logical unit and this version.
+    Journal {
+        /// Which part of the program.
+        unit: u32,
+        /// The generation of the journal.
+        version: u64,
+    },
 }
 
 /// Where the newest bytes of a unit are.
@@ -80,6 +87,7 @@ impl Ftl {
             Entry::Host { slot } => Carried::Buffered { slot, version: self.buffer.version_of(slot) },
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
+            Entry::Journal { unit } => Carried::Journal { unit, version: self.journal_generation() },
         })
     }
 

@@ -47,6 +47,7 @@ pub(crate) enum Entry {
     Host { slot: u32 },
     Moved(Moved),
     Padding,
+    Journal { unit: u32 },
 }
 
 /// First in, first out, linked through the operations.
@@ -148,7 +149,7 @@ impl Die {
         let origin = match entry {
             Entry::Host { .. } => 0,
             Entry::Moved(_) => 1,
-            Entry::Padding => 2,
+            Entry::Padding | Entry::Journal { .. } => 2,
         };
         self.carried[origin] += 1;
         self.batch.push(entry);

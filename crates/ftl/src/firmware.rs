@@ -12,6 +12,7 @@ use crate::data::DataStep;
 use crate::die::{Activity, Die};
 use crate::groups::Groups;
 use crate::idle::IdleDies;
+use crate::journal::Journal;
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::Slab;
 use crate::map::Map;
@@ -50,10 +51,12 @@ pub struct Ftl {
     pub(crate) parts: Slab<Part>,
     /// Writes that wait for room in the buffer, in order of arrival.
     pub(crate) admissions: VecDeque<u32>,
-    pub(crate) flushes: VecDeque<(u32, u64)>,
+    pub(crate) flushes: VecDeque<Flush>,
     pub(crate) done: VecDeque<Acknowledgement>,
     pub(crate) notes: VecDeque<Note>,
     pub(crate) data_steps: VecDeque<DataStep>,
+    /// Of a core that keeps data.
+    pub(crate) journal: Option<Box<Journal>>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
@@ -68,6 +71,16 @@ pub struct Ftl {
     /// Units of host data that became stale and have not been written down.
     pub(crate) invalidated: u32,
     pub(crate) sectors_per_unit: u32,
+}
+
+/// A flush that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flush {
+    pub(crate) part: u32,
+    /// Writes up to this epoch must be durable.
+    pub(crate) epoch: u64,
+    /// And trims up to this version.
+    pub(crate) trims: u64,
 }
 
 impl Ftl {
@@ -92,7 +105,7 @@ impl Ftl {
         choices.sort_unstable();
         let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout)).collect();
         let idle_wait = crate::seam::merge_idle_wait(techniques.iter().map(|technique| technique.idle_wait()));
-        Ftl {
+        let mut ftl = Ftl {
             map: Map::new(layout, config.exported_units),
             groups: table,
             buffer: Buffer::new(config.buffer.units, sectors_per_unit),
@@ -107,6 +120,7 @@ impl Ftl {
             done: VecDeque::new(),
             notes: VecDeque::new(),
             data_steps: VecDeque::new(),
+            journal: None,
             idle_wait,
             techniques,
             upkeep: Vec::new(),
@@ -120,7 +134,11 @@ impl Ftl {
             sectors_per_unit,
             layout,
             config,
+        };
+        if ftl.config.keeps_data {
+            ftl.set_journal_aside();
         }
+        ftl
     }
 
     /// The arithmetic of its addresses.

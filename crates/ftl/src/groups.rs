@@ -23,6 +23,8 @@ pub enum Use {
     Drained,
     /// Out of service.
     Bad,
+    /// Set aside for the journal.
+    Journal,
 }
 
 /// All groups of a core.

@@ -5,7 +5,7 @@ use wordline_units::{Bytes, HostOp, Nanos, Priority};
 use crate::buffer::Admission;
 use crate::data::DataStep;
 use crate::die::Activity;
-use crate::firmware::{Ftl, Part};
+use crate::firmware::{Flush, Ftl, Part};
 use crate::layout::UnitAddr;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
@@ -157,15 +157,22 @@ impl Ftl {
         let head = u32::from(request.skip_head > 0);
         let tail = u32::from(request.skip_tail > 0 && request.units > head);
         let (first, count) = (request.lpn + head, request.units - head - tail);
-        if !self.buffer.is_empty() {
+        let was_empty = self.buffer.is_empty();
+        if !was_empty {
             (first..first + count).for_each(|lpn| self.buffer.discard(lpn));
         }
         let mut stale = std::mem::take(&mut self.stale);
         self.map.clear(first, count, |_, addr| stale.push(addr));
         self.invalidated += stale.len() as u32;
+        // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
+        if !was_empty || !stale.is_empty() {
+            self.journal_trim(first, count);
+        }
         stale.drain(..).for_each(|addr| self.invalidate(addr));
         self.stale = stale;
-        self.finish(tag);
+        if self.acknowledges_buffered(&request) || !self.await_trims(tag) {
+            self.finish(tag);
+        }
         self.settle(now);
     }
 
@@ -173,20 +180,23 @@ impl Ftl {
         let tag = self.parts.insert(part);
         // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
         let epoch = self.buffer.barrier();
-        self.flushes.push_back((tag, epoch));
+        let trims = self.hurry_journal();
+        self.flushes.push_back(Flush { part: tag, epoch, trims });
         self.complete_partials();
         self.pass_flushes();
     }
 
     pub(crate) fn pass_flushes(&mut self) {
         let durable = self.buffer.durable_epoch();
-        while let Some(&(tag, epoch)) = self.flushes.front() {
-            if epoch >= durable && !self.worn_out {
+        let trimmed = self.trims_durable();
+        while let Some(&Flush { part, epoch, trims }) = self.flushes.front() {
+            let passes = epoch < durable && trims <= trimmed;
+            if !passes && !self.worn_out {
                 break;
             }
             self.flushes.pop_front();
-            self.parts[tag].ok &= epoch < durable;
-            self.finish(tag);
+            self.parts[part].ok &= passes;
+            self.finish(part);
         }
     }
 
@@ -222,6 +232,7 @@ impl Ftl {
                 self.finish(part);
             }
         }
+        self.fail_trims();
         self.pass_flushes();
     }
 

@@ -63,7 +63,9 @@ struct Holdings {
 impl Ftl {
     /// The core as plain data, if it is quiet.
     pub fn image(&self) -> Option<Image> {
+        // What a core that keeps data knows is on its flash.
         let is_still = self.is_quiet()
+            && self.journal.is_none()
             && self.suspends.is_empty()
             && self.dies.iter().all(|(_, die)| die.activity == Activity::Free && die.reads_waiting == 0);
         is_still.then(|| Image {
@@ -192,9 +194,9 @@ impl Ftl {
         demand(wanted.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;
         for (index, found) in range.clone().zip(&found) {
             let use_of = table.uses[index];
-            let is_listed = !matches!(use_of, Use::Closed | Use::Bad);
+            let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Journal);
             demand(*found == is_listed.then_some(use_of), "a block group is not where its use says")?;
-            let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained);
+            let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained | Use::Journal);
             demand(!is_empty || table.valid[index] == Candidates::OUT, "a block group without data holds valid units")?;
             // An allocation that a wear-levelling policy compares may not overflow when it is erased once more.
             demand(table.erases[index] < u32::MAX, "a block group was erased too often")?;
@@ -239,7 +241,7 @@ impl Ftl {
             Use::Active => {
                 die.open.iter().flatten().find(|open| open.group == group).map(|open| open.program * self.layout.pages_per_program)
             }
-            Use::Draining | Use::Drained | Use::Bad => None,
+            Use::Draining | Use::Drained | Use::Bad | Use::Journal => None,
         }
     }
 }

@@ -26,6 +26,10 @@ pub(crate) enum Purpose {
     Erase,
     /// A move of a program unit without the bus.
     Copyback { from: Group, from_program: u32, program: u32 },
+    /// A program of journal pages.
+    Journal,
+    /// The erase of the journal group that is not needed any more.
+    JournalErase,
 }
 
 /// An operation queued or under way.
@@ -108,6 +112,8 @@ impl Ftl {
             Purpose::Program { program } => self.programmed(now, report, group, program),
             Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),
             Purpose::Erase => self.erased(report, group),
+            Purpose::Journal => self.journaled(now, report),
+            Purpose::JournalErase => self.journal_erased(report, group),
         }
     }
 
@@ -137,7 +143,7 @@ impl Ftl {
                 match *entry {
                     Entry::Host { slot } => self.buffer.failed(slot),
                     Entry::Moved(moved) => self.dies[report.die].moved.push_front(moved),
-                    Entry::Padding => {}
+                    Entry::Padding | Entry::Journal { .. } => {}
                 }
             }
             self.abandon(report.die, group, program);
@@ -160,7 +166,7 @@ impl Ftl {
             },
             // The host may have overwritten it while it moved.
             Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => (lpn, false),
-            Entry::Moved(_) | Entry::Padding => (u32::MAX, false),
+            Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } => (u32::MAX, false),
         }
     }
 

@@ -48,7 +48,11 @@ impl Ftl {
             return None;
         }
         let (group, cause) = loop {
-            let at = self.dies[die].erasable.iter().position(|&(group, _)| !self.groups.is_pinned(group))?;
+            let may_go = |group| !self.groups.is_pinned(group) && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group));
+            let Some(at) = self.dies[die].erasable.iter().position(|&(group, _)| may_go(group)) else {
+                self.hurry_journal();
+                return self.journal_step(die);
+            };
             let (group, cause) = self.dies[die].erasable.remove(at);
             if !self.groups.is_condemned(group) {
                 break (group, cause);
@@ -108,6 +112,9 @@ impl Ftl {
     fn end_job(&mut self, die: DieId, job: Job) {
         self.dies[die].job = None;
         let is_empty = self.groups.drained(job.victim);
+        if is_empty {
+            self.hold_for_journal(job.victim);
+        }
         let state = &mut self.dies[die];
         if is_empty { &mut state.erasable } else { &mut state.draining }.push((job.victim, job.cause));
     }
@@ -119,6 +126,7 @@ impl Ftl {
         let at = state.draining.iter().position(|&(draining, _)| draining == group).expect("a drained group was a job before");
         let emptied = state.draining.swap_remove(at);
         state.erasable.push(emptied);
+        self.hold_for_journal(group);
         self.wake(die);
     }
 

@@ -53,15 +53,7 @@ impl Ftl {
 
     /// `group` cannot be erased, or a program in it has failed and its data is gone elsewhere: put it on spare blocks, or out of service.
     pub(crate) fn replace(&mut self, die: DieId, group: Group) {
-        let planes = self.layout.planes as usize;
-        let spares = &mut self.dies[die].spares;
-        let replacement = spares[..planes].iter().all(|spares| !spares.is_empty()).then(|| {
-            let mut blocks = [0; 4];
-            for (plane, spares) in spares[..planes].iter_mut().enumerate() {
-                blocks[plane] = spares.pop().expect("not empty");
-            }
-            blocks
-        });
+        let replacement = self.take_spares(die);
         self.groups.retire(group, replacement);
         if replacement.is_some() {
             self.dies[die].free.push_back(group);
@@ -72,10 +64,25 @@ impl Ftl {
         }
     }
 
+    /// One spare block of each plane of `die`, if every plane has one left.
+    pub(crate) fn take_spares(&mut self, die: DieId) -> Option<[u16; 4]> {
+        let planes = self.layout.planes as usize;
+        let spares = &mut self.dies[die].spares[..planes];
+        spares.iter().all(|spares| !spares.is_empty()).then(|| {
+            let mut blocks = [0; 4];
+            for (plane, spares) in spares.iter_mut().enumerate() {
+                blocks[plane] = spares.pop().expect("not empty");
+            }
+            blocks
+        })
+    }
+
     /// Whether the blocks in service can hold what was promised to the host and still be reclaimed.
-    fn has_enough_space(&self) -> bool {
+    pub(crate) fn has_enough_space(&self) -> bool {
         let per_group = u64::from(self.layout.units_per_group);
-        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
+        let good = (0..self.layout.group_count())
+            .filter(|&group| !matches!(self.groups.use_of(Group(group as u32)), Use::Bad | Use::Journal))
+            .count() as u64;
         let reserve = u64::from(self.layout.dies) * u64::from(self.config.reclaim.floor + 2);
         good.saturating_sub(reserve) * per_group >= u64::from(self.map.exported())
     }

@@ -40,15 +40,24 @@ impl Ftl {
         let tag = (0..Priority::ALL.len()).find_map(|queue| self.pop_read(die, queue))?;
         let cause = match self.pending[tag].purpose {
             Purpose::Fill { .. } => Cause::Fill,
-            Purpose::HostRead { .. } | Purpose::Move { .. } | Purpose::Program { .. } | Purpose::Erase | Purpose::Copyback { .. } => {
-                Cause::Host
-            }
+            Purpose::HostRead { .. }
+            | Purpose::Move { .. }
+            | Purpose::Program { .. }
+            | Purpose::Erase
+            | Purpose::Copyback { .. }
+            | Purpose::Journal
+            | Purpose::JournalErase => Cause::Host,
         };
         Some(self.order_read(die, tag, cause))
     }
 
     /// A program of host data or a step of reclaim.
     fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
+        if self.journal.is_some()
+            && let Some(step) = self.journal_step(die)
+        {
+            return Some(step);
+        }
         let short = self.is_short(die);
         let state = &self.dies[die];
         let at_it = state.job.is_some() || !state.erasable.is_empty() || !state.failed.is_empty();

@@ -15,6 +15,7 @@
 use wordline_flash::Status;
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
+use crate::groups::Groups;
 use crate::layout::Group;
 
 /// Something the firmware did or heard.
@@ -93,6 +94,8 @@ pub struct Card {
     pub answers: &'static [&'static str],
     /// What the die must be able to do.
     pub needs: &'static [&'static str],
+    /// What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
+    pub persists: &'static str,
     /// Where it is known to fall short.
     pub limits: &'static str,
 }
@@ -109,6 +112,10 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// Know again what [`Technique::image`] gave; always as many numbers as it gives now.
     fn restore(&mut self, _state: &[u32]) {}
+
+    /// The core has come back from a power cut and found its flash as `groups` says. What a technique must not forget has one home, which its card's
+    /// [`Card::persists`] names, and is known again here; what it does not name begins anew.
+    fn recover(&mut self, _groups: &Groups) {}
 
     /// Hear what happened.
     fn learn(&mut self, _news: &News) {}

@@ -14,6 +14,7 @@ pub const CARD: Card = Card {
     claim: "bursts after idle time meet free blocks",
     answers: &["idle_wait", "upkeep"],
     needs: &[],
+    persists: "nothing: it remembers nothing",
     limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",
 };
 

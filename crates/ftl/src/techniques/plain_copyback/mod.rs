@@ -13,6 +13,7 @@ pub const CARD: Card = Card {
     claim: "reclaim moves fully valid program units without the channel bus",
     answers: &["vote_copyback"],
     needs: &["copyback"],
+    persists: "nothing: it remembers nothing",
     limits: "takes no account of error propagation; units that share a program unit with stale ones still take the bus",
 };
 

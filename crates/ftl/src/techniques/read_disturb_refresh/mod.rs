@@ -15,6 +15,7 @@ pub const CARD: Card = Card {
     claim: "no block is read more than the limit, and a little, between two erases",
     answers: &["upkeep"],
     needs: &[],
+    persists: "nothing: the counts begin anew, so blocks that were read often before a power cut are rewritten late",
     limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it",
 };
 

@@ -13,6 +13,7 @@ pub const CARD: Card = Card {
     claim: "a host read waits for a suspend, not for a program or an erase",
     answers: &["urge_suspend"],
     needs: &["suspend_program", "suspend_erase"],
+    persists: "nothing: it remembers nothing",
     limits: "knows no quota: many readers can hold up one erase for as long as the die's least interval between suspends lets them",
 };
 

@@ -1,0 +1,146 @@
+//! What a page of the journal says, as bytes.
+//!
+//! A page stands for itself: it says which generation of the journal it belongs to, and facts of one kind. A fact is that copies of some units with a
+//! version below a given one are not wanted. Facts never become untrue, so they can be applied in any order and more than once.
+//!
+//! ```text
+//!   0 magic | 8 generation | 16 version | 24 kind | 28 count | 32 index | 36 total | 40 check | 48 records, or bits
+//! ```
+
+/// What a journal page begins with.
+const MAGIC: u64 = u64::from_le_bytes(*b"wl-trims");
+/// Bytes before the facts.
+const HEAD: usize = 48;
+/// Bytes of a record: first unit, count, version.
+const RECORD: usize = 16;
+/// Where the check over all other bytes stands.
+const CHECK: std::ops::Range<usize> = 40..48;
+
+/// `count` units from `first` were trimmed: what has a version below `version` is not wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) version: u64,
+}
+
+/// The facts of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Facts {
+    /// Trims.
+    Records(Vec<Record>),
+    /// A part of a snapshot: of the units from `first` on, those whose bit is set were trimmed, as a record says it.
+    Unmapped { first: u32, version: u64, bits: Vec<u8> },
+}
+
+/// A page of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) generation: u64,
+    /// Which page of the snapshot that its generation begins with, and of how many; `None` for what was written behind it.
+    pub(crate) of_snapshot: Option<(u32, u32)>,
+    pub(crate) facts: Facts,
+}
+
+/// Records that a page of `bytes` bytes holds.
+pub(crate) fn records_per_page(bytes: usize) -> usize {
+    (bytes - HEAD) / RECORD
+}
+
+/// Units whose bits a page of `bytes` bytes holds.
+pub(crate) fn units_per_page(bytes: usize) -> usize {
+    (bytes - HEAD) * 8
+}
+
+impl Page {
+    /// Write the page into `bytes`, which are a whole page.
+    pub(crate) fn write(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+        let (kind, version, count) = match &self.facts {
+            Facts::Records(records) => {
+                for (record, at) in records.iter().zip(bytes[HEAD..].chunks_exact_mut(RECORD)) {
+                    at[..4].copy_from_slice(&record.first.to_le_bytes());
+                    at[4..8].copy_from_slice(&record.count.to_le_bytes());
+                    at[8..].copy_from_slice(&record.version.to_le_bytes());
+                }
+                (0u32, 0, records.len())
+            }
+            // Where its units begin follows from its place in the snapshot.
+            Facts::Unmapped { version, bits, .. } => {
+                bytes[HEAD..HEAD + bits.len()].copy_from_slice(bits);
+                (1, *version, bits.len())
+            }
+        };
+        let (index, total) = self.of_snapshot.unwrap_or((0, 0));
+        bytes[0..8].copy_from_slice(&MAGIC.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[16..24].copy_from_slice(&version.to_le_bytes());
+        bytes[24..28].copy_from_slice(&kind.to_le_bytes());
+        bytes[28..32].copy_from_slice(&(count as u32).to_le_bytes());
+        bytes[32..36].copy_from_slice(&index.to_le_bytes());
+        bytes[36..40].copy_from_slice(&total.to_le_bytes());
+        let check = check(bytes);
+        bytes[CHECK].copy_from_slice(&check.to_le_bytes());
+    }
+
+    /// What `bytes` say; `None` where they are no page of a journal.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Page> {
+        let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let long = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        if long(0)? != MAGIC || long(CHECK.start)? != check(bytes) {
+            return None;
+        }
+        let (count, index, total) = (word(28)? as usize, word(32)?, word(36)?);
+        let facts = match word(24)? {
+            0 => {
+                let records = bytes[HEAD..].chunks_exact(RECORD).take(count).map(|at| Record {
+                    first: u32::from_le_bytes([at[0], at[1], at[2], at[3]]),
+                    count: u32::from_le_bytes([at[4], at[5], at[6], at[7]]),
+                    version: u64::from_le_bytes([at[8], at[9], at[10], at[11], at[12], at[13], at[14], at[15]]),
+                });
+                Facts::Records(records.collect())
+            }
+            1 => {
+                let first = (u64::from(index) * units_per_page(bytes.len()) as u64).try_into().ok()?;
+                Facts::Unmapped { first, version: long(16)?, bits: bytes.get(HEAD..HEAD + count)?.to_vec() }
+            }
+            _ => return None,
+        };
+        Some(Page { generation: long(8)?, of_snapshot: (total > 0).then_some((index, total)), facts })
+    }
+}
+
+/// FNV-1a over everything but itself, eight bytes at a time.
+fn check(bytes: &[u8]) -> u64 {
+    let parts = [&bytes[..CHECK.start], &bytes[CHECK.end..]];
+    parts.iter().flat_map(|part| part.chunks(8)).fold(0xCBF2_9CE4_8422_2325, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x100_0000_01B3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_says_what_was_written_and_nothing_once_it_is_damaged() {
+        let records = (0..70).map(|n| Record { first: n, count: n + 1, version: u64::from(n) << 40 }).collect();
+        let bits = (0..=200).collect();
+        let unmapped = Facts::Unmapped { first: 3 * units_per_page(2_048) as u32, version: 77, bits };
+        for (of_snapshot, facts) in [(None, Facts::Records(records)), (Some((3, 5)), unmapped)] {
+            let page = Page { generation: 9, of_snapshot, facts };
+            let mut bytes = vec![0xA5; 2_048];
+            page.write(&mut bytes);
+            assert_eq!(Page::read(&bytes), Some(page));
+            for at in (0..2_048).step_by(13) {
+                bytes[at] ^= 0x10;
+                assert_eq!(Page::read(&bytes), None, "byte {at}");
+                bytes[at] ^= 0x10;
+            }
+        }
+        assert_eq!(Page::read(&[]), None);
+        assert_eq!(Page::read(&[0; 48]), None);
+    }
+}

@@ -1,0 +1,335 @@
+//! Back after a power cut: everything the core knew, from what stands on its flash.
+//!
+//! 1. Of each unit the copy with the highest version is the newest; copies of the same version hold the same bytes.
+//! 2. Unless the journal says that the unit was trimmed at a higher version. The journal is the youngest generation whose snapshot is whole.
+//! 3. Blocks with a newest copy are closed, however far they were written; the others are erased before they are used.
+//! 4. Blocks that the die reports as bad are emptied and replaced, or have been.
+//!
+//! Each page is judged by itself, so it does not matter which part of a multi-plane or one-shot program has reached the flash: none of it was reported as
+//! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
+//! What was recovered is durable as it stands: it follows from pages alone that stay where they are until something newer is on flash.
+//!
+//! All spare areas are read. Checkpoints of the map, which would bound that by what was written since, are yet to come.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use wordline_units::{Cause, DieId};
+
+use crate::config::Config;
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::journal::{GROUPS, Room};
+use crate::journal_page::{Facts, Record};
+use crate::layout::Group;
+use crate::request::Note;
+use crate::survey::{Copied, Findings, Survey};
+
+/// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
+const VERSIONS_SKIPPED: u64 = 1 << 20;
+
+/// The journal's state, as far as it is needed.
+struct JournalFound {
+    /// Where it stands.
+    stand: usize,
+    generation: u64,
+}
+
+impl Ftl {
+    /// The core that was running on this flash with this configuration, as it was when the power went, or would have been a moment before or after: every
+    /// unit that was durable has its last data, and every other its last data or an older state since it last was durable.
+    pub fn recover(config: Config, survey: &mut dyn Survey) -> Ftl {
+        assert!(config.keeps_data, "only a core that keeps data has anything to recover");
+        let mut ftl = Ftl::new(config);
+        let mut findings = Findings::gather(&ftl, survey);
+        let journal = find_journal(&findings);
+        findings.drop_trimmed(journal.as_ref());
+        findings.settle_twins();
+        let mut is_live = vec![false; findings.stands.len()];
+        findings.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
+        let stands = ftl.assign(&findings, &is_live, journal.as_ref());
+        ftl.lay_out_groups(&findings, &is_live, &stands);
+        ftl.resume_journal(&findings, journal.as_ref(), &stands);
+        ftl.buffer.count_from(findings.version + VERSIONS_SKIPPED);
+        if !ftl.has_enough_space() {
+            ftl.worn_out = true;
+            ftl.notes.push_back(Note::WornOut);
+        }
+        let Ftl { techniques, groups, .. } = &mut ftl;
+        techniques.iter_mut().for_each(|technique| technique.recover(groups));
+        for die in 0..ftl.layout.dies as u16 {
+            ftl.wake(DieId(die));
+        }
+        ftl
+    }
+
+    /// Give each group the stand that it had, or one that is as good. `None`: it is out of service.
+    fn assign(&mut self, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
+        let is_needed = |stand: usize| is_live[stand] || journal.is_some_and(|journal| journal.stand == stand);
+        // What is broken and empty has been replaced, or is to be. A spare is used up by each replacement, in a fixed order.
+        let serves = |stand: usize| !findings.stands[stand].broken || is_needed(stand);
+        let mut stands = findings.homes.clone();
+        for die in (0..self.layout.dies as u16).map(DieId) {
+            let mut left = findings.spares[usize::from(die.0)].iter().copied().filter(|&spare| serves(spare)).peekable();
+            for group in self.layout.groups_of(die) {
+                if stands[group].is_some_and(|home| !serves(home)) {
+                    stands[group] = left.next();
+                }
+            }
+            let left: Vec<usize> = left.collect();
+            for spares in &mut self.dies[die].spares {
+                spares.clear();
+            }
+            for &spare in left.iter().rev() {
+                if is_needed(spare) {
+                    // Only where a block has become unreadable since: it takes the place of one that holds nothing.
+                    let place = self.layout.groups_of(die).find(|&group| stands[group].is_some_and(|stand| !is_needed(stand)));
+                    if let Some(place) = place {
+                        stands[place] = Some(spare);
+                    }
+                } else if !findings.stands[spare].touched {
+                    for (spares, &block) in self.dies[die].spares.iter_mut().zip(&findings.stands[spare].blocks[..self.layout.planes as usize]) {
+                        spares.push(block);
+                    }
+                }
+            }
+        }
+        self.seat_journal(findings, is_live, journal, &mut stands);
+        stands
+    }
+
+    /// The journal's groups get the journal's stand and another that holds no data.
+    fn seat_journal(&self, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>, stands: &mut [Option<usize>]) {
+        let seats = self.journal_groups();
+        let current = journal.map(|journal| journal.stand);
+        if let Some(current) = current
+            && !seats.iter().any(|seat| stands[seat.index()] == Some(current))
+            && let Some(place) = stands.iter().position(|&stand| stand == Some(current))
+        {
+            let free = |seat: &Group| stands[seat.index()].is_some_and(|stand| !is_live[stand]);
+            let seat = seats.into_iter().find(free).unwrap_or(seats[0]);
+            stands.swap(place, seat.index());
+        }
+        for seat in seats {
+            if stands[seat.index()].is_some_and(|stand| is_live[stand]) {
+                let empty = |place: &usize| {
+                    let holds_nothing = |stand: usize| !is_live[stand] && Some(stand) != current;
+                    !seats.contains(&Group(*place as u32)) && stands[*place].is_some_and(holds_nothing)
+                };
+                let places = self.layout.groups_of(self.layout.die(seat)).filter(empty);
+                let place = places.min_by_key(|&place| stands[place].is_some_and(|stand| findings.stands[stand].touched));
+                // Without one there is nothing to be done but to go on without a journal: see `resume_journal`.
+                if let Some(place) = place {
+                    stands.swap(place, seat.index());
+                }
+            }
+        }
+    }
+
+    fn journal_groups(&self) -> [Group; GROUPS] {
+        self.journal.as_ref().expect("the core keeps data").groups()
+    }
+
+    /// Make the tables say what the stands hold.
+    fn lay_out_groups(&mut self, findings: &Findings, is_live: &[bool], stands: &[Option<usize>]) {
+        let layout = self.layout;
+        let mut group_of = vec![None; findings.stands.len()];
+        for (group, stand) in stands.iter().enumerate() {
+            if let Some(stand) = stand {
+                group_of[*stand] = Some(Group(group as u32));
+            }
+        }
+        let words = self.groups.words;
+        for (group, &stand) in (0..).map(Group).zip(stands) {
+            let uses = &mut self.groups.uses[group.index()];
+            let Some(stand) = stand else {
+                *uses = Use::Bad;
+                continue;
+            };
+            *uses = if *uses == Use::Journal { Use::Journal } else { Use::Free };
+            self.groups.blocks[group.index()] = findings.stands[stand].blocks;
+            self.groups.erases[group.index()] = findings.stands[stand].erases;
+            if is_live[stand] {
+                // What is not found below was never programmed, or is not wanted.
+                self.groups.stale[group.index() * words..][..words].fill(u64::MAX);
+            }
+        }
+        let mut valid = vec![0u32; stands.len()];
+        for (lpn, copy) in (0..).zip(&findings.best).filter(|&(_, copy)| *copy != Copied::NONE) {
+            if let Some(group) = group_of[copy.stand as usize] {
+                self.map.set(lpn, layout.unit(group, copy.offset));
+                self.groups.stale[group.index() * words + copy.offset as usize / 64] &= !(1 << (copy.offset % 64));
+                valid[group.index()] += 1;
+            }
+        }
+        for (_, die) in self.dies.iter_mut() {
+            die.free.clear();
+        }
+        // Closed as they were last written, oldest first.
+        let mut order: Vec<Group> = group_of.iter().flatten().copied().collect();
+        order.sort_unstable_by_key(|group| (stands[group.index()].map_or(0, |stand| findings.stands[stand].newest), *group));
+        let seats = self.journal_groups();
+        for group in order {
+            let stand = &findings.stands[stands[group.index()].expect("it has one")];
+            let die = layout.die(group);
+            let holds_data = valid[group.index()] > 0;
+            if seats.contains(&group) && !holds_data {
+                continue;
+            }
+            if !holds_data && !stand.touched {
+                self.groups.uses[group.index()] = Use::Free;
+                continue;
+            }
+            if !holds_data {
+                self.groups.uses[group.index()] = Use::Drained;
+                self.dies[die].erasable.push((group, Cause::Reclaim));
+                continue;
+            }
+            self.groups.uses[group.index()] = Use::Free;
+            self.groups.open(group);
+            self.groups.add_valid(group, valid[group.index()]);
+            if stand.broken {
+                self.groups.condemn(group);
+                self.dies[die].failed.push((group, layout.units_per_group));
+            } else {
+                self.groups.close(group);
+            }
+        }
+        for index in 0..stands.len() {
+            let group = Group(index as u32);
+            if self.groups.use_of(group) == Use::Free {
+                self.dies[layout.die(group)].free.push_back(group);
+            }
+        }
+    }
+
+    /// The journal goes on with a snapshot: what follows a torn page is not trusted with more.
+    fn resume_journal(&mut self, findings: &Findings, found: Option<&JournalFound>, stands: &[Option<usize>]) {
+        let seats = self.journal_groups();
+        let programs = self.layout.programs;
+        let is_touched = |seat: usize| stands[seats[seat].index()].is_some_and(|stand| findings.stands[stand].touched);
+        let serves = seats.map(|seat| self.groups.use_of(seat) == Use::Journal);
+        let current = found.and_then(|found| seats.iter().position(|seat| stands[seat.index()] == Some(found.stand)));
+        let active = current.unwrap_or(usize::from(!serves[0]));
+        let other = 1 - active;
+        let room = match (serves[active] && serves[other], is_touched(other)) {
+            (false, _) => Room::Gone,
+            (true, true) => Room::Used,
+            (true, false) => Room::Erased,
+        };
+        if found.is_some_and(|found| findings.stands[found.stand].broken) {
+            self.groups.condemn(seats[active]);
+        }
+        let seen = findings.stands.iter().flat_map(|stand| &stand.journal).map(|page| page.generation).max();
+        let is_new = !is_touched(active) && serves[active] && seen.is_none();
+        let program = if is_new { 0 } else { programs };
+        self.journal.as_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, room);
+    }
+}
+
+/// The youngest generation that is whole.
+fn find_journal(findings: &Findings) -> Option<JournalFound> {
+    // How many pages of its snapshot each generation has, and should have.
+    let mut generations: BTreeMap<(u64, usize), (BTreeMap<u32, ()>, u32)> = BTreeMap::new();
+    for (stand, found) in findings.stands.iter().enumerate() {
+        for page in &found.journal {
+            let (seen, total) = generations.entry((page.generation, stand)).or_default();
+            if let Some((index, pages)) = page.of_snapshot {
+                seen.insert(index, ());
+                *total = pages;
+            } else if page.generation > 1 && *total == 0 {
+                // Behind a snapshot of which nothing was read.
+                *total = u32::MAX;
+            }
+        }
+    }
+    let whole = generations.iter().rev().find(|(_, (seen, total))| seen.len() as u32 == *total);
+    let last = whole.or_else(|| generations.iter().next_back());
+    last.map(|(&(generation, stand), _)| JournalFound { stand, generation })
+}
+
+impl Findings {
+    /// Forget copies of which the journal says that they are not wanted.
+    fn drop_trimmed(&mut self, journal: Option<&JournalFound>) {
+        let Some(journal) = journal else {
+            return;
+        };
+        let mut records: Vec<Record> = Vec::new();
+        for page in self.stands[journal.stand].journal.iter().filter(|page| page.generation == journal.generation) {
+            match &page.facts {
+                Facts::Records(some) => records.extend(some),
+                Facts::Unmapped { first, version, bits } => {
+                    let units = (*first..).zip(0..bits.len() * 8).filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1);
+                    for (lpn, _) in units {
+                        forget_older(&mut self.best, lpn, *version);
+                    }
+                }
+            }
+        }
+        // Over the units in order, the newest of the trims that cover each.
+        records.sort_unstable_by_key(|record| record.first);
+        let mut upcoming = records.into_iter().peekable();
+        let mut covering: BinaryHeap<(u64, u64)> = BinaryHeap::new();
+        for lpn in 0..self.best.len() as u32 {
+            while let Some(record) = upcoming.next_if(|record| record.first <= lpn) {
+                covering.push((record.version, u64::from(record.first) + u64::from(record.count)));
+            }
+            while covering.peek().is_some_and(|&(_, end)| end <= u64::from(lpn)) {
+                covering.pop();
+            }
+            if let Some(&(version, _)) = covering.peek() {
+                forget_older(&mut self.best, lpn, version);
+            }
+        }
+    }
+
+    /// Of several copies of one version, choose so that as many stands as possible hold nothing that is needed. Data on the way from one block to another lies
+    /// in both, and the space that the move was to bring may be all the space there is: one of the two must become free again.
+    fn settle_twins(&mut self) {
+        let mut holders: BTreeMap<u32, Vec<Copied>> = BTreeMap::new();
+        for &(lpn, copy) in &self.twins {
+            let best = self.best[lpn as usize];
+            if copy.version == best.version {
+                holders.entry(lpn).or_insert_with(|| vec![best]).push(copy);
+            }
+        }
+        let mut sole = vec![0u32; self.stands.len()];
+        for (lpn, copy) in (0..).zip(&self.best).filter(|&(_, copy)| *copy != Copied::NONE) {
+            if !holders.contains_key(&lpn) {
+                sole[copy.stand as usize] += 1;
+            }
+        }
+        let mut shared: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (&lpn, copies) in &mut holders {
+            copies.sort_unstable_by_key(|copy| copy.stand);
+            copies.dedup_by_key(|copy| copy.stand);
+            if let [copy] = copies[..] {
+                sole[copy.stand as usize] += 1;
+            }
+            copies.iter().for_each(|copy| shared.entry(copy.stand).or_default().push(lpn));
+        }
+        // What has failed goes first: its units have been moved away, or it could not have been replaced.
+        let mut stands: Vec<u32> = shared.keys().copied().collect();
+        stands.sort_by_key(|&stand| !self.stands[stand as usize].broken);
+        for stand in stands.into_iter().filter(|&stand| sole[stand as usize] == 0).collect::<Vec<_>>() {
+            if sole[stand as usize] > 0 {
+                continue;
+            }
+            for lpn in &shared[&stand] {
+                let copies = holders.get_mut(lpn).expect("a shared unit has holders");
+                copies.retain(|copy| copy.stand != stand);
+                if let [copy] = copies[..] {
+                    sole[copy.stand as usize] += 1;
+                }
+            }
+        }
+        for (lpn, copies) in holders {
+            self.best[lpn as usize] = copies[0];
+        }
+    }
+}
+
+fn forget_older(best: &mut [Copied], lpn: u32, version: u64) {
+    if let Some(copy) = best.get_mut(lpn as usize).filter(|copy| copy.version < version) {
+        *copy = Copied::NONE;
+    }
+}
