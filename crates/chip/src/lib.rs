@@ -29,6 +29,7 @@ mod spare;
 
 pub use chip::Chip;
 pub use issue::Issued;
-pub use payload::{Contents, Mark, NoPayload, PageImage, Payload, Place, RamPayload};
+pub use payload::{Contents, NoPayload, PageImage, Payload, Place, RamPayload};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
+pub use wordline_flash::Mark;

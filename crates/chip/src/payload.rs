@@ -8,10 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::Sheet;
-use wordline_units::Lpn;
+use wordline_flash::{Mark, Sheet};
 
-use crate::spare::PADDING;
 
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,20 +18,6 @@ pub struct Place {
     pub block: u32,
     /// The page.
     pub page: u32,
-}
-
-/// What the spare area says of one mapping unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// The unit; [`PADDING`] where there is none.
-    pub lpn: Lpn,
-    /// The version that the firmware gave to the write that brought the bytes in.
-    pub version: u64,
-}
-
-impl Mark {
-    /// The mark of a place without data.
-    pub const NOTHING: Mark = Mark { lpn: PADDING, version: 0 };
 }
 
 /// What a program takes in, or what a page holds: bytes, and the mark of each mapping unit, page by page, plane by plane, unit by unit.

@@ -179,6 +179,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     bytes.resize(bytes.len() + data.unit_bytes, 0);
                     marks.push(Mark::NOTHING);
                 }
+                Carried::Journal { unit, version } => {
+                    bytes.extend_from_slice(ftl.journal_bytes(unit));
+                    marks.push(Mark { lpn, version });
+                }
             }
         }
         (data.bytes, data.marks) = (bytes, marks);

@@ -23,6 +23,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     Use::Active => BlockState::Active,
                     Use::Closed | Use::Draining | Use::Drained => BlockState::Closed,
                     Use::Bad => BlockState::Bad,
+                    Use::Journal => BlockState::Active,
                 };
                 BlockView {
                     die,

@@ -78,6 +78,15 @@ pub(crate) enum Landing {
     Discard,
 }
 
+/// What a trim took from the buffer before it was on flash.
+#[derive(Clone, Debug)]
+pub(crate) struct Dropped {
+    /// The oldest epoch that any of it belonged to.
+    pub(crate) epoch: u64,
+    /// Who waited for it to become durable, once for each unit.
+    pub(crate) waiters: Vec<u32>,
+}
+
 /// The write buffer of one core.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
@@ -350,6 +359,25 @@ impl Buffer {
             }
             State::Free => unreachable!("a free slot is in no index"),
         }
+    }
+
+    /// As [`Buffer::discard`], for a core that keeps data: who waits is not told that it is over, but noted in `dropped`.
+    pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) {
+        let Some(slot) = self.index.get(lpn) else {
+            return;
+        };
+        let older = Some(self.slots[slot as usize].partner).filter(|&partner| partner != NIL);
+        for slot in std::iter::once(slot).chain(older) {
+            dropped.epoch = dropped.epoch.min(self.slots[slot as usize].epoch);
+            let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+            while node != NIL {
+                let (part, next) = self.waiters.remove(node);
+                dropped.waiters.push(part);
+                self.waiting -= 1;
+                node = next;
+            }
+        }
+        self.discard(lpn);
     }
 
     /// The next part whose wait for a unit is over.

@@ -2,7 +2,7 @@
 
 use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
-use crate::buffer::Admission;
+use crate::buffer::{Admission, Dropped};
 use crate::data::DataStep;
 use crate::die::Activity;
 use crate::firmware::{Flush, Ftl, Part};
@@ -158,8 +158,12 @@ impl Ftl {
         let tail = u32::from(request.skip_tail > 0 && request.units > head);
         let (first, count) = (request.lpn + head, request.units - head - tail);
         let was_empty = self.buffer.is_empty();
-        if !was_empty {
+        let mut dropped = None;
+        if !was_empty && self.journal.is_none() {
             (first..first + count).for_each(|lpn| self.buffer.discard(lpn));
+        } else if !was_empty {
+            let lost = dropped.insert(Dropped { epoch: u64::MAX, waiters: Vec::new() });
+            (first..first + count).for_each(|lpn| self.buffer.discard_into(lpn, lost));
         }
         let mut stale = std::mem::take(&mut self.stale);
         self.map.clear(first, count, |_, addr| stale.push(addr));
@@ -167,6 +171,9 @@ impl Ftl {
         // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
         if !was_empty || !stale.is_empty() {
             self.journal_trim(first, count);
+        }
+        if let Some(dropped) = dropped {
+            self.inherit(dropped);
         }
         stale.drain(..).for_each(|addr| self.invalidate(addr));
         self.stale = stale;

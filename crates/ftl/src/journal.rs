@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 use wordline_flash::{Operation, OperationKind, Report, Status};
 use wordline_units::{Cause, DieId, Lpn, Nanos};
 
+use crate::buffer::Dropped;
 use crate::config::Config;
 use crate::die::Entry;
 use crate::firmware::Ftl;
@@ -220,6 +221,24 @@ impl Ftl {
         true
     }
 
+    /// Whoever waits for what a trim has dropped from the buffer waits for the trim's record instead: without either, older data would come back.
+    pub(crate) fn inherit(&mut self, dropped: Dropped) {
+        let version = self.journal.as_ref().map_or(0, |journal| journal.newest);
+        let mut is_awaited = !dropped.waiters.is_empty();
+        for flush in self.flushes.iter_mut().filter(|flush| flush.epoch >= dropped.epoch) {
+            flush.trims = version;
+            is_awaited = true;
+        }
+        if is_awaited {
+            self.hurry_journal();
+            let journal = self.journal.as_mut().expect("only a core that keeps data asks");
+            journal.waiting.extend(dropped.waiters.into_iter().map(|part| (part, version)));
+            if journal.stuck {
+                self.fail_trims();
+            }
+        }
+    }
+
     /// Somebody waits for the records up to now. Returns the version of the newest trim.
     pub(crate) fn hurry_journal(&mut self) -> u64 {
         let Some(journal) = &mut self.journal else {
@@ -252,6 +271,14 @@ impl Ftl {
         };
         for (part, _) in std::mem::take(&mut journal.waiting) {
             self.parts[part].ok = false;
+            self.release_part(part);
+        }
+    }
+
+    /// One of the things that `part` waits for is over.
+    fn release_part(&mut self, part: u32) {
+        self.parts[part].pending -= 1;
+        if self.parts[part].pending == 0 && self.parts[part].unadmitted == 0 {
             self.finish(part);
         }
     }
@@ -450,7 +477,7 @@ impl Ftl {
         if journal.newest > durable && (!journal.waiting.is_empty() || !self.flushes.is_empty()) {
             journal.hurry = true;
         }
-        done.into_iter().for_each(|part| self.finish(part));
+        done.into_iter().for_each(|part| self.release_part(part));
         for index in 0..self.dies.len() {
             let die = DieId(index as u16);
             if !self.dies[die].erasable.is_empty() {

@@ -13,6 +13,7 @@
 
 pub mod bench;
 pub mod core;
+pub mod cut;
 pub mod flash;
 pub mod harness;
 pub mod naive;

@@ -1,0 +1,120 @@
+//! What each unit may hold after a power cut: its last durable state, or any later one.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+/// The states of one unit, oldest first.
+#[derive(Clone, Debug)]
+struct Unit {
+    /// How many states came before the first one kept.
+    dropped: u64,
+    states: VecDeque<State>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    sectors: Rc<[u32]>,
+    request: u32,
+    acked: bool,
+}
+
+/// All units of a core.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    units: Vec<Unit>,
+    zeroes: Rc<[u32]>,
+    /// The states that each open request has made.
+    made: BTreeMap<u32, Vec<(u32, u64)>>,
+    /// What each open flush promises.
+    promised: BTreeMap<u32, Vec<(u32, u64)>>,
+}
+
+impl Ledger {
+    pub(super) fn new(units: u32, sectors: u32) -> Ledger {
+        let zeroes: Rc<[u32]> = vec![0; sectors as usize].into();
+        let unit = Unit { dropped: 0, states: VecDeque::from([State { sectors: zeroes.clone(), request: u32::MAX, acked: true }]) };
+        Ledger { units: vec![unit; units as usize], zeroes, made: BTreeMap::new(), promised: BTreeMap::new() }
+    }
+
+    pub(super) fn latest(&self, lpn: u32) -> &Rc<[u32]> {
+        &self.units[lpn as usize].states.back().expect("never empty").sectors
+    }
+
+    fn push(&mut self, lpn: u32, sectors: Rc<[u32]>, request: u32) {
+        let unit = &mut self.units[lpn as usize];
+        unit.states.push_back(State { sectors, request, acked: false });
+        let number = unit.dropped + unit.states.len() as u64 - 1;
+        self.made.entry(request).or_default().push((lpn, number));
+    }
+
+    /// The sectors of `mask` of `lpn` are now of the write `stamp`.
+    pub(super) fn write(&mut self, request: u32, lpn: u32, mask: u64, stamp: impl Fn(u32) -> u32) {
+        let before = self.latest(lpn);
+        let sectors = (0..).zip(before.iter()).map(|(sector, &before)| if mask >> sector & 1 == 1 { stamp(sector) } else { before }).collect();
+        self.push(lpn, sectors, request);
+    }
+
+    pub(super) fn trim(&mut self, request: u32, lpn: u32) {
+        self.push(lpn, self.zeroes.clone(), request);
+    }
+
+    /// A flush is asked for: what is acknowledged must be durable when it is.
+    pub(super) fn flush(&mut self, request: u32) {
+        let owed = (0..).zip(&self.units).filter_map(|(lpn, unit)| {
+            let last = unit.states.iter().rposition(|state| state.acked)?;
+            (last > 0).then_some((lpn, unit.dropped + last as u64))
+        });
+        self.promised.insert(request, owed.collect());
+    }
+
+    /// A write or trim is acknowledged; `durable` says whether that is a promise.
+    pub(super) fn acknowledge(&mut self, request: u32, durable: bool) {
+        for (lpn, number) in self.made.remove(&request).unwrap_or_default() {
+            let unit = &mut self.units[lpn as usize];
+            if let Some(state) = number.checked_sub(unit.dropped).and_then(|at| unit.states.get_mut(at as usize)) {
+                debug_assert_eq!(state.request, request);
+                state.acked = true;
+            }
+            if durable {
+                unit.settle(number);
+            }
+        }
+    }
+
+    /// A flush is acknowledged.
+    pub(super) fn flushed(&mut self, request: u32) {
+        for (lpn, number) in self.promised.remove(&request).unwrap_or_default() {
+            self.units[lpn as usize].settle(number);
+        }
+    }
+
+    /// After a cut `lpn` holds `found`: from now on it must. Returns whether something newer had been written.
+    pub(super) fn after_cut(&mut self, lpn: u32, found: &Rc<[u32]>) -> Result<bool, String> {
+        let unit = &mut self.units[lpn as usize];
+        let Some(at) = unit.states.iter().rposition(|state| state.sectors == *found) else {
+            let states: Vec<_> = unit.states.iter().map(|state| (state.request, state.acked, &state.sectors[..])).collect();
+            return Err(format!("unit {lpn} holds {found:?} after a cut; it may hold {states:?} (request, acknowledged, sectors)"));
+        };
+        let is_older = at + 1 < unit.states.len();
+        unit.dropped = 0;
+        unit.states = VecDeque::from([State { sectors: found.clone(), request: u32::MAX, acked: true }]);
+        Ok(is_older)
+    }
+
+    /// All requests in hand are gone with the power.
+    pub(super) fn forget_requests(&mut self) {
+        self.made.clear();
+        self.promised.clear();
+    }
+}
+
+impl Unit {
+    /// State `number` is durable: older ones must not come back.
+    fn settle(&mut self, number: u64) {
+        while self.dropped < number {
+            self.states.pop_front();
+            self.dropped += 1;
+        }
+        assert!(!self.states.is_empty());
+    }
+}

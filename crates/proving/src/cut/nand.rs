@@ -1,0 +1,233 @@
+//! Flash that keeps what is programmed, mark by mark and sector by sector, and that can lose its power.
+
+use std::rc::Rc;
+
+use wordline_flash::{Mark, Target};
+use wordline_ftl::{BlockRecord, Found, Layout, PagePlace, Survey};
+use wordline_units::random::Draw;
+use wordline_units::{BlockId, DieId, PlaneId};
+
+use super::Bug;
+
+/// What a unit's bytes are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Bytes {
+    Nothing,
+    /// Which write each sector is of.
+    Sectors(Rc<[u32]>),
+    Journal(Rc<[u8]>),
+}
+
+/// A unit on flash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub(super) mark: Mark,
+    pub(super) bytes: Bytes,
+}
+
+impl Stored {
+    pub(super) const PADDING: Stored = Stored { mark: Mark::NOTHING, bytes: Bytes::Nothing };
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Page {
+    Erased,
+    Torn,
+    Whole(Vec<Stored>),
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    healthy: bool,
+    erases: u32,
+    pages: Vec<Page>,
+}
+
+/// All dies of a core.
+#[derive(Clone, Debug)]
+pub(super) struct Nand {
+    layout: Layout,
+    per_plane: u32,
+    blocks: Vec<Block>,
+}
+
+impl Nand {
+    pub(super) fn new(layout: Layout, per_plane: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
+        let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
+        let block = Block { healthy: true, erases: 0, pages };
+        let mut nand = Nand { layout, per_plane, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
+        for (die, marks) in factory_bad.iter().enumerate() {
+            for &(plane, block) in marks {
+                nand.block_mut(DieId(die as u16), PlaneId(plane), BlockId(u32::from(block))).healthy = false;
+            }
+        }
+        nand
+    }
+
+    fn index(&self, die: DieId, plane: PlaneId, block: BlockId) -> usize {
+        ((u32::from(die.0) * self.layout.planes + u32::from(plane.0)) * self.per_plane + block.0) as usize
+    }
+
+    fn block_mut(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> &mut Block {
+        let index = self.index(die, plane, block);
+        &mut self.blocks[index]
+    }
+
+    pub(super) fn page(&self, place: PagePlace) -> &Page {
+        &self.blocks[self.index(place.die, place.plane, place.block)].pages[usize::from(place.page.0)]
+    }
+
+    /// The units of a page that must be whole.
+    pub(super) fn read(&self, place: PagePlace) -> &[Stored] {
+        match self.page(place) {
+            Page::Whole(units) => units,
+            page => panic!("{place:?} is read, which is {page:?}"),
+        }
+    }
+
+    /// The pages of a program at `target`, in the order of its units.
+    pub(super) fn places(&self, die: DieId, target: &Target, pages: u32) -> Vec<PagePlace> {
+        let planes = |page: u32| {
+            let page = wordline_units::PageId(target.page.0 + page as u16);
+            target.planes.iter().map(move |plane| PagePlace { die, plane, block: target.block(plane), page })
+        };
+        (0..pages).flat_map(planes).collect()
+    }
+
+    /// A program may begin at `target`.
+    pub(super) fn check_program(&self, die: DieId, target: &Target) {
+        for place in self.places(die, target, self.layout.pages_per_program) {
+            let block = &self.blocks[self.index(die, place.plane, place.block)];
+            assert!(block.healthy, "{place:?} is programmed, in a block that has failed");
+            let (before, behind) = block.pages.split_at(usize::from(target.page.0));
+            assert!(before.iter().all(|page| *page != Page::Erased), "{place:?} is programmed before the pages below it");
+            assert!(behind.iter().all(|page| *page == Page::Erased), "{place:?} is programmed without an erase");
+        }
+    }
+
+    /// An erase may begin at `target`.
+    pub(super) fn check_erase(&self, die: DieId, target: &Target) {
+        for plane in target.planes.iter() {
+            assert!(self.blocks[self.index(die, plane, target.block(plane))].healthy, "die {die} {target:?}: erase of a block that has failed");
+        }
+    }
+
+    /// A program has ended.
+    pub(super) fn program(&mut self, die: DieId, target: &Target, units: &[Stored], good: bool, dice: &mut Draw) {
+        let places = self.places(die, target, self.layout.pages_per_program);
+        for (place, units) in places.iter().zip(units.chunks(self.layout.units_per_page as usize)) {
+            let page = if good || dice.happens(0.3) { Page::Whole(units.to_vec()) } else { Page::Torn };
+            *self.page_mut(*place) = page;
+        }
+        if !good {
+            self.spoil(die, target, dice);
+        }
+    }
+
+    /// An erase has ended.
+    pub(super) fn erase(&mut self, die: DieId, target: &Target, good: bool, dice: &mut Draw) {
+        for plane in target.planes.iter() {
+            let block = self.block_mut(die, plane, target.block(plane));
+            block.erases += 1;
+            block.pages.fill(if good || dice.happens(0.2) { Page::Erased } else { Page::Torn });
+        }
+        if !good {
+            self.spoil(die, target, dice);
+        }
+    }
+
+    /// One of the blocks has failed, or more.
+    fn spoil(&mut self, die: DieId, target: &Target, dice: &mut Draw) {
+        let planes: Vec<PlaneId> = target.planes.iter().collect();
+        let sure = dice.below(planes.len() as u64) as usize;
+        for (index, &plane) in planes.iter().enumerate() {
+            if index == sure || dice.happens(0.2) {
+                self.block_mut(die, plane, target.block(plane)).healthy = false;
+            }
+        }
+    }
+
+    /// The power goes during a program.
+    pub(super) fn cut_program(&mut self, die: DieId, target: &Target, units: &[Stored], good: bool, dice: &mut Draw) {
+        let mood = dice.below(4);
+        let places = self.places(die, target, self.layout.pages_per_program);
+        for (place, units) in places.iter().zip(units.chunks(self.layout.units_per_page as usize)) {
+            let page = match if mood == 3 { dice.below(3) } else { mood } {
+                0 => Page::Erased,
+                1 => Page::Torn,
+                _ => Page::Whole(units.to_vec()),
+            };
+            *self.page_mut(*place) = page;
+        }
+        if !good && dice.happens(0.5) {
+            self.spoil(die, target, dice);
+        }
+    }
+
+    /// The power goes during an erase.
+    pub(super) fn cut_erase(&mut self, die: DieId, target: &Target, good: bool, dice: &mut Draw) {
+        for plane in target.planes.iter() {
+            let block = self.block_mut(die, plane, target.block(plane));
+            match dice.below(4) {
+                0 => continue,
+                1 => block.pages.fill(Page::Erased),
+                2 => block.pages.fill(Page::Torn),
+                _ => {
+                    for page in &mut block.pages {
+                        if dice.happens(0.5) {
+                            *page = Page::Torn;
+                        }
+                    }
+                }
+            }
+            block.erases += 1;
+        }
+        if !good && dice.happens(0.5) {
+            self.spoil(die, target, dice);
+        }
+    }
+
+    fn page_mut(&mut self, place: PagePlace) -> &mut Page {
+        &mut self.block_mut(place.die, place.plane, place.block).pages[usize::from(place.page.0)]
+    }
+}
+
+/// The flash as a core sees it that wakes up.
+pub(super) struct Look<'a> {
+    pub(super) nand: &'a Nand,
+    pub(super) bug: Option<Bug>,
+}
+
+impl Survey for Look<'_> {
+    fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
+        let block = &self.nand.blocks[self.nand.index(die, plane, block)];
+        BlockRecord { healthy: block.healthy, erases: block.erases }
+    }
+
+    fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
+        match self.nand.page(place) {
+            Page::Erased => Found::Erased,
+            Page::Torn if self.bug == Some(Bug::TornPasses) => {
+                let units = self.nand.layout.units_per_page;
+                marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40 }));
+                Found::Whole
+            }
+            Page::Torn => Found::Torn,
+            Page::Whole(units) if self.bug == Some(Bug::TrimLost) && units[0].mark.lpn == wordline_ftl::JOURNAL => Found::Unreadable,
+            Page::Whole(units) => {
+                marks.extend(units.iter().map(|unit| unit.mark));
+                Found::Whole
+            }
+        }
+    }
+
+    fn bytes(&mut self, place: PagePlace, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        for unit in self.nand.read(place) {
+            match &unit.bytes {
+                Bytes::Journal(part) => bytes.extend_from_slice(part),
+                other => panic!("{place:?} is read as a page of the journal and holds {other:?}"),
+            }
+        }
+    }
+}
