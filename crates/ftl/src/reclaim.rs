@@ -19,6 +19,9 @@ use crate::victim::Candidates;
 impl Ftl {
     /// The next operation that serves reclaim on `die`, if there is one.
     pub(crate) fn reclaim_step(&mut self, die: DieId) -> Option<Operation> {
+        if self.journal.is_some() {
+            self.drop_overtaken(die);
+        }
         loop {
             if let Some(operation) = self.erase_one(die) {
                 return Some(operation);
@@ -41,6 +44,14 @@ impl Ftl {
                 None => self.end_job(die, job),
             }
         }
+    }
+
+    /// Forget units that the host has overwritten since they were read. Their source may be erased next, so whoever keeps bytes could not find theirs; and they
+    /// would take room that nothing has freed. A simulation programs them: what it costs is measured so, and its results are compared over versions.
+    #[cold]
+    fn drop_overtaken(&mut self, die: DieId) {
+        let Ftl { dies, map, .. } = self;
+        dies[die].moved.retain(|moved| map.get(moved.lpn) == moved.from);
     }
 
     fn erase_one(&mut self, die: DieId) -> Option<Operation> {

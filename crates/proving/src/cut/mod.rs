@@ -77,7 +77,7 @@ pub struct Tally {
     pub units: u64,
     /// Units of them that held an older state than the newest.
     pub older: u64,
-    /// Journal pages programmed; snapshots begun.
+    /// Programs of the journal; snapshots begun.
     pub journal: [u64; 2],
     /// Erases, moved units, failed programs and erases.
     pub work: [u64; 3],

@@ -62,6 +62,8 @@ pub struct World {
     cut_at: Option<u64>,
     worn_out: bool,
     unanswered: u64,
+    /// The generation of the journal page programmed last.
+    generation: u64,
     broken: Option<String>,
 }
 
@@ -92,6 +94,7 @@ impl World {
             cut_at: None,
             worn_out: false,
             unanswered: 0,
+            generation: 1,
             broken: None,
             ftl,
             scenario,
@@ -376,10 +379,17 @@ impl World {
                 self.worn_out = true;
                 let habits = self.scenario.habits;
                 if habits.program_fail == 0.0 && habits.erase_fail == 0.0 {
-                    self.fail(Err("the core gives up on good flash".to_owned()));
+                    self.fail(Err(format!("the core gives up on good flash: {}", self.groups())));
                 }
             }
         }
+    }
+
+    /// Use and valid units of each group.
+    fn groups(&self) -> String {
+        let groups = (0..self.ftl.layout().group_count() as u32).map(wordline_ftl::Group);
+        let each = groups.map(|group| format!("{:?} {}", self.ftl.groups().use_of(group), self.ftl.groups().valid(group)));
+        format!("{:?} of {}", each.collect::<Vec<_>>(), self.ftl.layout().units_per_group)
     }
 
     /// Do with the bytes what the core notes.
@@ -470,6 +480,8 @@ impl World {
                 Carried::Padding => Stored::PADDING,
                 Carried::Journal { unit, version } => {
                     self.tally.journal[0] += u64::from(unit == 0);
+                    self.tally.journal[1] += u64::from(version > self.generation);
+                    self.generation = version;
                     let dropped = self.bug == Some(Bug::RecordDropped);
                     let bytes = if dropped { vec![0; self.scenario.config.unit.0 as usize] } else { self.ftl.journal_bytes(unit).to_vec() };
                     Stored { mark: Mark { lpn, version }, bytes: Bytes::Journal(bytes.into()) }

@@ -1,5 +1,6 @@
 //! The proving suite in one program, so that its tests share the machine's cores.
 
+mod cuts;
 mod determinism;
 mod naive;
 mod peers;
