@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 use wordline_flash::{Mark, Sheet};
 
-
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {

@@ -112,19 +112,25 @@ impl Journal {
     }
 }
 
-/// Whether the journal of a core with this configuration has room for its snapshot, or how much is missing.
+/// Whether a core with this configuration has room for a journal beside its data, and the journal for its snapshot; or what is missing.
 pub fn fits(config: &Config) -> Result<(), String> {
     let layout = Layout::new(&config.sheet, config.dies, config.sheet.geometry.blocks - config.spare_blocks, config.unit);
     let programs = snapshot_programs(config, &layout);
-    if programs < layout.programs as usize {
-        Ok(())
-    } else {
-        Err(format!(
+    if programs >= layout.programs as usize {
+        return Err(format!(
             "a snapshot of the journal takes {programs} program units and a block group has {}: \
              fewer logical units per core, or a smaller write buffer, would fit",
             layout.programs
-        ))
+        ));
     }
+    let reserve = config.dies * (config.reclaim.floor + 2) + GROUPS as u32;
+    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.units_per_group));
+    if needed > room {
+        return Err(format!(
+            "a core that keeps data needs {needed} block groups, {GROUPS} of them for its journal, and has {room}: show less to the host"
+        ));
+    }
+    Ok(())
 }
 
 /// Program units that the longest snapshot takes.
@@ -351,7 +357,8 @@ impl Ftl {
             version,
             bits: bits.to_vec(),
         });
-        let facts: Vec<Facts> = unmapped.chain(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()))).collect();
+        let facts: Vec<Facts> =
+            unmapped.chain(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()))).collect();
         let journal = self.journal.as_mut().expect("asked before");
         journal.generation += 1;
         let total = facts.len() as u32;
@@ -397,8 +404,7 @@ impl Ftl {
         let journal = self.journal.as_mut().expect("asked before");
         journal.busy = true;
         let (die, group) = (journal.die, journal.groups[1 - journal.active]);
-        let tag =
-            self.pending.insert(Pending { purpose: Purpose::JournalErase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let tag = self.pending.insert(Pending { purpose: Purpose::JournalErase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
         self.order(die, tag, OperationKind::Erase { target }, Cause::Host)
     }

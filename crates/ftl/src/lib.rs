@@ -48,5 +48,5 @@ pub use data::{Carried, DataStep, Newest};
 pub use firmware::Ftl;
 pub use journal::{JOURNAL, fits};
 pub use layout::{Group, Layout, UnitAddr};
-pub use survey::{BlockRecord, Found, PagePlace, Survey};
 pub use request::{Acknowledgement, Note, Request};
+pub use survey::{BlockRecord, Found, PagePlace, Survey};

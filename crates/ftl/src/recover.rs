@@ -87,7 +87,9 @@ impl Ftl {
                         stands[place] = Some(spare);
                     }
                 } else if !findings.stands[spare].touched {
-                    for (spares, &block) in self.dies[die].spares.iter_mut().zip(&findings.stands[spare].blocks[..self.layout.planes as usize]) {
+                    for (spares, &block) in
+                        self.dies[die].spares.iter_mut().zip(&findings.stands[spare].blocks[..self.layout.planes as usize])
+                    {
                         spares.push(block);
                     }
                 }

@@ -50,7 +50,8 @@ impl Ledger {
     /// The sectors of `mask` of `lpn` are now of the write `stamp`.
     pub(super) fn write(&mut self, request: u32, lpn: u32, mask: u64, stamp: impl Fn(u32) -> u32) {
         let before = self.latest(lpn);
-        let sectors = (0..).zip(before.iter()).map(|(sector, &before)| if mask >> sector & 1 == 1 { stamp(sector) } else { before }).collect();
+        let sectors =
+            (0..).zip(before.iter()).map(|(sector, &before)| if mask >> sector & 1 == 1 { stamp(sector) } else { before }).collect();
         self.push(lpn, sectors, request);
     }
 

@@ -81,7 +81,7 @@ impl Nand {
     pub(super) fn read(&self, place: PagePlace) -> &[Stored] {
         match self.page(place) {
             Page::Whole(units) => units,
-            page => panic!("{place:?} is read, which is {page:?}"),
+            page @ (Page::Erased | Page::Torn) => panic!("{place:?} is read, which is {page:?}"),
         }
     }
 
@@ -108,7 +108,10 @@ impl Nand {
     /// An erase may begin at `target`.
     pub(super) fn check_erase(&self, die: DieId, target: &Target) {
         for plane in target.planes.iter() {
-            assert!(self.blocks[self.index(die, plane, target.block(plane))].healthy, "die {die} {target:?}: erase of a block that has failed");
+            assert!(
+                self.blocks[self.index(die, plane, target.block(plane))].healthy,
+                "die {die} {target:?}: erase of a block that has failed"
+            );
         }
     }
 
@@ -226,7 +229,7 @@ impl Survey for Look<'_> {
         for unit in self.nand.read(place) {
             match &unit.bytes {
                 Bytes::Journal(part) => bytes.extend_from_slice(part),
-                other => panic!("{place:?} is read as a page of the journal and holds {other:?}"),
+                other @ (Bytes::Nothing | Bytes::Sectors(_)) => panic!("{place:?} is read as a page of the journal and holds {other:?}"),
             }
         }
     }

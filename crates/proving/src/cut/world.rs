@@ -225,9 +225,9 @@ impl World {
         match self.nand.page(self.place(addr)) {
             Page::Whole(units) => match &units[unit].bytes {
                 Bytes::Sectors(sectors) => Ok(sectors.clone()),
-                bytes => Err(format!("{addr:?} holds {bytes:?}")),
+                bytes @ (Bytes::Nothing | Bytes::Journal(_)) => Err(format!("{addr:?} holds {bytes:?}")),
             },
-            page => Err(format!("{addr:?} is {page:?}")),
+            page @ (Page::Erased | Page::Torn) => Err(format!("{addr:?} is {page:?}")),
         }
     }
 

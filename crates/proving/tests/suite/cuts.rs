@@ -6,7 +6,10 @@ use wordline_proving::cut::{Bug, Tally, boundaries, trial};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
-    let again = format!("cargo run -p wordline-proving --example power_cuts -- {seed} 1 {requests} {}", cut.map_or(String::new(), |at| at.to_string()));
+    let again = format!(
+        "cargo run -p wordline-proving --example power_cuts -- {seed} 1 {requests} {}",
+        cut.map_or(String::new(), |at| at.to_string())
+    );
     match catch_unwind(AssertUnwindSafe(|| trial(seed, cut, requests, None))) {
         Ok(Ok(tally)) => tally,
         Ok(Err(problem)) => panic!("{problem}\nagain: {again}"),
