@@ -266,6 +266,10 @@ impl<P: Payload> Chip<P> {
             Outcome::Good => Status::Good,
             Outcome::Bad => {
                 self.ruin(work);
+                for plane in planes(work.target.planes) {
+                    let block = self.flat(&work.target, plane) as u32;
+                    self.payload.fail(block);
+                }
                 Status::Failed
             }
         }
@@ -290,6 +294,9 @@ impl<P: Payload> Chip<P> {
                 status = Status::Failed;
             }
             self.payload.erase(index as u32);
+            if outcome == Outcome::Bad {
+                self.payload.fail(index as u32);
+            }
             if !self.ruined.is_empty() {
                 self.ruined.retain(|place| place.block != index as u32);
             }

@@ -26,10 +26,11 @@ mod probe;
 mod registers;
 pub mod rule;
 mod spare;
+mod wake;
 
 pub use chip::Chip;
 pub use issue::Issued;
-pub use payload::{Contents, NoPayload, PageImage, Payload, Place, RamPayload};
+pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
 pub use wordline_flash::Mark;

@@ -71,6 +71,42 @@ pub trait Payload {
 
     /// All pages of `block` are erased.
     fn erase(&mut self, block: u32);
+
+    /// A program or an erase of `block` has failed: it is to be known as bad from now on.
+    fn fail(&mut self, block: u32);
+}
+
+/// What a store that was opened again says of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing was programmed since the last erase.
+    Erased,
+    /// It was being programmed when the power went, or has rotted.
+    Torn,
+    /// What was programmed.
+    Whole,
+}
+
+/// What a store that was opened again says of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptBlock {
+    /// Erases so far.
+    pub erases: u32,
+    /// The page that may be programmed next.
+    pub next_page: u32,
+    /// Its last erase was cut short.
+    pub is_torn: bool,
+    /// It has failed.
+    pub is_bad: bool,
+}
+
+/// A store that outlives the drive.
+pub trait Persistent: Payload {
+    /// What it knows of `block`.
+    fn kept_block(&self, block: u32) -> KeptBlock;
+
+    /// Read `place` into `image`, and say how much that is worth.
+    fn kept_page(&self, place: Place, image: &mut PageImage) -> Kept;
 }
 
 /// No bytes at all.
@@ -93,6 +129,9 @@ impl Payload for NoPayload {
 
     #[inline]
     fn erase(&mut self, _: u32) {}
+
+    #[inline]
+    fn fail(&mut self, _: u32) {}
 }
 
 /// The contents of every programmed page, in memory.
@@ -130,4 +169,6 @@ impl Payload for RamPayload {
         let mut later = self.pages.split_off(&Place { block, page: 0 });
         self.pages.append(&mut later.split_off(&Place { block: block + 1, page: 0 }));
     }
+
+    fn fail(&mut self, _: u32) {}
 }

@@ -155,6 +155,15 @@ pub(crate) struct AgeOptions {
     pub(crate) quiet: bool,
 }
 
+/// What the media of a served drive survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Survive {
+    /// The death of the process.
+    Process,
+    /// The death of the host.
+    Host,
+}
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeOptions {
     /// A drive's name (see `wordline drives`) or file.
@@ -168,9 +177,13 @@ pub(crate) struct ServeOptions {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) cells: CellOptions,
-    /// Where the bytes are. For now only `memory`: they go with the process.
-    #[arg(long, value_name = "memory", default_value = "memory")]
-    pub(crate) media: String,
+    /// A folder for the bytes: a sparse file for each die. What is in it comes back with the next start, whatever ended the last one. Without it, the
+    /// bytes are in memory and go with the process.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) media: Option<PathBuf>,
+    /// What a flush survives: the death of the process, or that of the host as well, which costs a sync of the files.
+    #[arg(long, value_name = "process|host", default_value = "process", requires = "media")]
+    pub(crate) survive: Survive,
     /// How virtual time goes: as fast as it can, at the drive's own pace, or so many times as fast.
     #[arg(long, value_name = "off|real|xN", default_value = "off")]
     pub(crate) timing: wordline_serve::Timing,

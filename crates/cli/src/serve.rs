@@ -1,26 +1,20 @@
 //! `wordline serve`: a drive as a network block device.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use wordline_chip::RamPayload;
-use wordline_drive::Drive;
+use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_nbd::Export;
-use wordline_plan::{Plan, nearest};
-use wordline_serve::{Address, Completions, Config, LiveDisk, serve as listen};
+use wordline_plan::Plan;
+use wordline_serve::{Address, Completions, Config, LiveDisk, MediaStore, open_or_make, serve as listen};
 use wordline_units::Bytes;
 
-use crate::args::ServeOptions;
+use crate::args::{ServeOptions, Survive};
 use crate::failure::Failure;
 use crate::files;
 
 pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
-    if options.media != "memory" {
-        let meant = nearest(&options.media, ["memory"]).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
-        return Err(Failure::Usage(format!(
-            "--media {}: only memory is there yet, whose bytes go with the process; files that survive it come with the recovery of the firmware{meant}",
-            options.media
-        )));
-    }
     let mut plan = Plan::load_set(&options.drive, &options.cells.settings(&options.settings)?)?;
     options.cells.check(&plan)?;
     if let Some(seed) = options.seed {
@@ -28,14 +22,11 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     }
     let config = plan.build();
     let size = config.exported();
-    let age = config.cells.as_ref().and_then(|cells| cells.age);
-    let build = move || {
-        let (sheet, units) = (config.sheet, (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32);
-        let mut drive = Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units));
-        age.iter().for_each(|age| drive.set_age(age));
-        drive
+    wordline_ftl::fits(&core(&config)).map_err(|why| Failure::Usage(format!("{}: {why}", plan.name())))?;
+    let (disk, kept) = match &options.media {
+        None => (in_memory(config, options), "its bytes in memory, gone when this ends".to_owned()),
+        Some(folder) => on_media(&plan, config, folder, options)?,
     };
-    let disk = Arc::new(LiveDisk::start(build, options.timing));
     let export = Export {
         description: format!("{}: {}", plan.name(), plan.summary()),
         block_min: 512,
@@ -46,13 +37,61 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         Some(path) => Address::Unix(path.clone()),
         None => Address::Tcp(options.listen),
     };
-    let running = listen(&address, vec![(export, disk)], Config::default()).map_err(|error| Failure::Usage(error.to_string()))?;
+    let running = listen(&address, vec![(export, Arc::new(disk))], Config::default()).map_err(|error| Failure::Usage(error.to_string()))?;
     let uri = match running.address() {
         Address::Unix(path) => format!("nbd+unix:///{}?socket={}", options.export, path.display()),
         Address::Tcp(address) => format!("nbd://{address}/{}", options.export),
     };
     files::write_or_print("-", &uri)?;
-    eprintln!("{}: {} of bytes in memory, gone when this ends; timing {}; stop with Ctrl-C", plan.name(), Bytes(size.0), options.timing);
+    eprintln!("{}: {}, {kept}; timing {}; stop with Ctrl-C", plan.name(), Bytes(size.0), options.timing);
     running.wait();
     Ok(())
+}
+
+/// The configuration of the first firmware core, which has as much to keep as any.
+fn core(config: &DriveConfig) -> wordline_ftl::Config {
+    let mut firmware = config.firmware.clone();
+    firmware.dies = config.sheet.geometry.dies() / config.cores;
+    firmware.exported_units = config.exported_units.div_ceil(u64::from(config.cores)) as u32;
+    firmware
+}
+
+fn units_per_page(config: &DriveConfig) -> u32 {
+    (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32
+}
+
+fn in_memory(config: DriveConfig, options: &ServeOptions) -> LiveDisk {
+    let build = move || {
+        let (sheet, units) = (config.sheet, units_per_page(&config));
+        let age = config.cells.as_ref().and_then(|cells| cells.age);
+        let mut drive = Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units));
+        age.iter().for_each(|age| drive.set_age(age));
+        drive
+    };
+    LiveDisk::start(build, options.timing)
+}
+
+fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOptions) -> Result<(LiveDisk, String), Failure> {
+    let durability = match options.survive {
+        Survive::Process => wordline_serve::Durability::Process,
+        Survive::Host => wordline_serve::Durability::Host,
+    };
+    let geometry = config.sheet.geometry;
+    let units = units_per_page(&config);
+    let named = (plan.name(), u128::from(plan.hash()));
+    let (media, is_found) =
+        open_or_make(folder, &geometry, units, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
+    let build = move || {
+        let age = config.cells.as_ref().and_then(|cells| cells.age);
+        let store = MediaStore::new(media, units);
+        let mut drive = if is_found {
+            Drive::wake(config, Completions::default(), |die| store.payload(die))
+        } else {
+            Drive::with_payload(config, Completions::default(), |die| store.payload(die))
+        };
+        age.iter().for_each(|age| drive.set_age(age));
+        (drive, store)
+    };
+    let kept = format!("{} {}", if is_found { "back from" } else { "made in" }, folder.display());
+    Ok((LiveDisk::start_kept(build, options.timing), kept))
 }

@@ -14,6 +14,7 @@ pub mod image;
 mod inspect;
 pub mod precondition;
 mod stripe;
+mod wake;
 
 pub use config::{Config, Costs, Ecc};
 pub use drive::Drive;

@@ -141,6 +141,11 @@ impl Ftl {
         ftl
     }
 
+    /// What it was told when it started.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The arithmetic of its addresses.
     pub fn layout(&self) -> &Layout {
         &self.layout

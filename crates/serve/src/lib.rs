@@ -26,4 +26,5 @@ pub use disk::{Batch, Disk, Done, Session};
 pub use listener::{Config, Patience, Running, ServeError, serve};
 pub use live::{Completions, Keeper, Lateness, LiveDisk, Timing};
 pub use memory::MemoryDisk;
-pub use store::{MediaPayload, MediaStore};
+pub use store::{MediaPayload, MediaStore, open_or_make};
+pub use wordline_media::{Durability, MediaError};

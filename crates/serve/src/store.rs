@@ -4,11 +4,12 @@
 //! version in eight, both with the lowest byte first. The marks of places without data have the largest number, as in the drive.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::rc::Rc;
 
-use wordline_chip::{Contents, Mark, PADDING, PageImage, Payload, Place};
-use wordline_media::{Backing, Media, MediaError, PageBuffer, PageState};
-use wordline_units::{DieId, Id, Lpn};
+use wordline_chip::{Contents, Kept, KeptBlock, Mark, PADDING, PageImage, Payload, Persistent, Place};
+use wordline_media::{Backing, Condition, Disk, Durability, Identity, Media, MediaError, PageBuffer, PageState, Shape};
+use wordline_units::{DieId, Geometry, Id, Lpn};
 
 use crate::live::Keeper;
 
@@ -105,6 +106,18 @@ fn mark_of(bytes: &[u8]) -> Mark {
 }
 
 impl<B: Backing> MediaPayload<B> {
+    /// Put what was fetched into `image`.
+    fn show(&self, buffer: &PageBuffer, state: PageState, image: &mut PageImage) {
+        image.bytes.clear();
+        image.bytes.extend_from_slice(buffer.data());
+        image.marks.clear();
+        if state == PageState::Written {
+            image.marks.extend(buffer.spare().chunks_exact(MARK_BYTES).take(self.units).map(mark_of));
+        } else {
+            image.marks.resize(self.units, Mark::NOTHING);
+        }
+    }
+
     fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> PageState {
         let mut shared = self.shared.borrow_mut();
         let read = shared.media.die(self.die).read_page(media_place(place), buffer);
@@ -130,14 +143,7 @@ impl<B: Backing> Payload for MediaPayload<B> {
     fn read(&self, place: Place, image: &mut PageImage) {
         let mut buffer = self.buffer.borrow_mut();
         let state = self.fetch(place, &mut buffer);
-        image.bytes.clear();
-        image.bytes.extend_from_slice(buffer.data());
-        image.marks.clear();
-        if state == PageState::Written {
-            image.marks.extend(buffer.spare().chunks_exact(MARK_BYTES).take(self.units).map(mark_of));
-        } else {
-            image.marks.resize(self.units, Mark::NOTHING);
-        }
+        self.show(&buffer, state, image);
     }
 
     fn copy(&mut self, from: Place, to: Place) {
@@ -159,5 +165,58 @@ impl<B: Backing> Payload for MediaPayload<B> {
         let mut shared = self.shared.borrow_mut();
         let erased = shared.media.erase_block(self.die, block);
         shared.note(erased);
+    }
+
+    fn fail(&mut self, block: u32) {
+        let mut shared = self.shared.borrow_mut();
+        let marked = shared.media.die_mut(self.die).mark_bad(block);
+        shared.note(marked);
+    }
+}
+
+impl<B: Backing> Persistent for MediaPayload<B> {
+    fn kept_block(&self, block: u32) -> KeptBlock {
+        let known = self.shared.borrow().media.die(self.die).block(block);
+        KeptBlock {
+            erases: known.erases,
+            next_page: known.cursor,
+            is_torn: known.condition == Condition::Torn,
+            is_bad: known.condition == Condition::Bad,
+        }
+    }
+
+    fn kept_page(&self, place: Place, image: &mut PageImage) -> Kept {
+        let mut buffer = self.buffer.borrow_mut();
+        let state = self.fetch(place, &mut buffer);
+        self.show(&buffer, state, image);
+        match state {
+            PageState::Erased => Kept::Erased,
+            PageState::Torn => Kept::Torn,
+            PageState::Written => Kept::Whole,
+        }
+    }
+}
+
+/// Opens the drive in `folder`, or makes it there; returns whether it was there. `name` is the chip's, and `number` tells this drive's plan from others.
+///
+/// # Errors
+/// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its `units` mapping units, or the host fails.
+pub fn open_or_make(
+    folder: &Path,
+    geometry: &Geometry,
+    units: u32,
+    (name, number): (&str, u128),
+    durability: Durability,
+) -> Result<(Media<Disk>, bool), MediaError> {
+    let shape = Shape::of(geometry)?;
+    if (shape.spare_bytes as usize) < units as usize * MARK_BYTES {
+        let value = u64::from(shape.spare_bytes);
+        return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "12 for each mapping unit of a page" });
+    }
+    let identity = Identity { drive: number, die: 0, dies: geometry.dies(), chip: name.to_owned(), shape };
+    if folder.join("die-000.media").exists() {
+        Ok((Media::open(folder, Some(&identity), durability)?, true))
+    } else {
+        Ok((Media::create(folder, &identity, durability)?, false))
     }
 }
