@@ -79,8 +79,7 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
     let geometry = config.sheet.geometry;
     let units = units_per_page(&config);
     let named = (plan.name(), u128::from(plan.hash()));
-    let (media, is_found) =
-        open_or_make(folder, &geometry, units, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
+    let (media, is_found) = open_or_make(folder, &geometry, units, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
     let build = move || {
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let store = MediaStore::new(media, units);

@@ -1,6 +1,7 @@
 //! The server from outside, through sockets: ordinary clients, disks that answer late, and peers that mean harm.
 
 mod common;
+mod cuts;
 mod drive;
 mod driven;
 mod hostile;
