@@ -200,7 +200,8 @@ impl<B: Backing> Persistent for MediaPayload<B> {
 /// Opens the drive in `folder`, or makes it there; returns whether it was there. `name` is the chip's, and `number` tells this drive's plan from others.
 ///
 /// # Errors
-/// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its `units` mapping units, or the host fails.
+/// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its `units` mapping
+/// units, or the host fails.
 pub fn open_or_make(
     folder: &Path,
     geometry: &Geometry,

@@ -1,7 +1,8 @@
 //! Is everything that was flushed back, wherever the power goes between two writes to the media, or within one?
 //!
-//! A drive works on media in memory that record every write. Then the recording is cut at random places, the last write torn, and a drive wakes up on what
-//! is left. Each unit must hold what was durable, or something newer that had been asked for; never a mixture, another unit's bytes, or what a durable trim took away.
+//! A drive works on media in memory that record every write. Then the recording is cut at random places, the last write torn, and a drive wakes up on
+//! what is left. Each unit must hold what was durable, or something newer that had been asked for; never a mixture, another unit's bytes, or what a durable
+//! trim took away.
 
 use wordline_drive::{Config, Drive};
 use wordline_engine::{Event, Observer};
