@@ -18,6 +18,7 @@ pub const CARD: Card = Card {
     // What the die must be able to do, as the data sheet names it.
     needs: &["copyback"],
     // Where it is known to fall short.
+    persists: "what outlasts a power cut, and where it stands; or what it costs that nothing does",
     limits: "an example: it helps nobody",
 };
 
