@@ -3,8 +3,7 @@
 //! States that differ only in destroyed pages are merged onto the highest of their run, by one pulse without verify:
 //! `N(level + overshoot + luck·wordline_sigma, sigma)`. With time lifted cells spread: `sigma·(1 + spread·ln(1 + t/start))`. Source: 002 §4, 000 §5.1.2.
 //!
-//! Known wrong: a run of more than two states is lifted by one pulse alone; lifted cells lose charge like others, so that in TLC, where all is lost at once,
-//! the error rate a year later is a little lower than right after, where the source has it higher.
+//! Known wrong: a run of more than two states is lifted by one pulse alone.
 
 use crate::condition::Reprogrammed;
 use crate::physics::Physics;
