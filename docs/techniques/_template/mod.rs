@@ -17,8 +17,9 @@ pub const CARD: Card = Card {
     answers: &["vote_copyback"],
     // What the die must be able to do, as the data sheet names it.
     needs: &["copyback"],
+    // What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
+    persists: "nothing: groups read before a power cut pass for unread",
     // Where it is known to fall short.
-    persists: "what outlasts a power cut, and where it stands; or what it costs that nothing does",
     limits: "an example: it helps nobody",
 };
 

@@ -126,6 +126,11 @@ pub fn scenario(seed: u64) -> Scenario {
     config.keeps_data = true;
     let habits = &mut scenario.habits;
     habits.units_max = habits.units_max.min(config.exported_units);
+    if config.spare_blocks > 0 {
+        // Few programs fit between two cuts: enough of them must fail for spares to be used up.
+        habits.program_fail = [0.0, 2e-3, 0.02][draw.below(3) as usize];
+        habits.erase_fail = [0.0, 1e-2, 0.05][draw.below(3) as usize];
+    }
     let mixes = [[0.7, 0.1, 0.05], [0.5, 0.3, 0.1], [0.8, 0.02, 0.02], [0.3, 0.4, 0.2]];
     habits.mix = mixes[draw.below(4) as usize];
     if config.buffer.acknowledge == Acknowledge::Programmed && draw.happens(0.5) {
