@@ -46,6 +46,8 @@ pub struct World {
     /// What was seen.
     pub tally: Tally,
     now: Nanos,
+    /// When the core was last told the time.
+    ticked: Option<Nanos>,
     due: BTreeMap<(Nanos, u64), Due>,
     entered: u64,
     work: Vec<Option<Work>>,
@@ -80,6 +82,7 @@ impl World {
             bug,
             tally: Tally::default(),
             now: Nanos::ZERO,
+            ticked: None,
             due: BTreeMap::new(),
             entered: 0,
             work: vec![None; layout.dies as usize],
@@ -298,20 +301,26 @@ impl World {
     }
 
     fn has_something_due(&self) -> bool {
-        !self.due.is_empty() || self.ftl.next_deadline().is_some_and(|at| at > self.now)
+        !self.due.is_empty() || self.deadline().is_some()
+    }
+
+    /// When the core should be told the time, if it was not told that already.
+    fn deadline(&self) -> Option<Nanos> {
+        self.ftl.next_deadline().map(|at| at.max(self.now)).filter(|&at| self.ticked != Some(at))
     }
 
     fn step(&mut self) {
-        let deadline = self.ftl.next_deadline().filter(|&at| at > self.now);
+        let deadline = self.deadline();
         let next = self.due.keys().next().copied();
         match (next, deadline) {
             (None, None) => {
                 let waiting: Vec<_> = self.asked.values().collect();
-                self.fail(Err(format!("nothing is due and requests wait: {waiting:?}")));
+                let state = (self.ftl.buffer_room(), self.ftl.is_worn_out(), self.groups());
+                self.fail(Err(format!("nothing is due and requests wait: {waiting:?}; buffer room, worn out, groups: {state:?}")));
                 return;
             }
             (next, Some(at)) if next.is_none_or(|(then, _)| at < then) => {
-                self.now = at;
+                (self.now, self.ticked) = (at, Some(at));
                 self.ftl.tick(at);
             }
             (next, _) => {
