@@ -44,6 +44,23 @@ pub struct Sensed {
     pub corrected: bool,
 }
 
+/// What a program or an erase took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Took {
+    /// Its time, relative to the mean of a fresh die.
+    pub pace: f64,
+    /// Pulses.
+    pub loops: u8,
+}
+
+impl Took {
+    /// What planes that work at the same time take together.
+    #[must_use]
+    pub fn with(self, other: Took) -> Took {
+        Took { pace: self.pace.max(other.pace), loops: self.loops.max(other.loops) }
+    }
+}
+
 /// What a block has been through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Life {
@@ -57,6 +74,7 @@ struct Life {
     /// The layer programmed last, and t_PROG there, relative; nothing since the erase: 0.
     layer: u16,
     pace: f32,
+    loops: u8,
     erased: Nanos,
     /// First and last program since.
     first: Nanos,
@@ -264,8 +282,8 @@ impl CellArray {
         aged + (now.as_secs_f64() - programmed).max(0.0) * self.pace
     }
 
-    /// Program the wordline of `page` of `block`; returns t_PROG relative to the mean of a fresh die.
-    pub fn program(&mut self, block: u32, page: u32, now: Nanos) -> f64 {
+    /// Program the wordline of `page` of `block`.
+    pub fn program(&mut self, block: u32, page: u32, now: Nanos) -> Took {
         let physics = self.model.physics();
         let life = &mut self.lives[block as usize];
         if page == 0 {
@@ -280,13 +298,15 @@ impl CellArray {
             let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
             let traits = self.model.traits(&self.model.block(self.seed, self.die, block), u32::from(layer));
             life.layer = layer;
-            life.pace = (self.model.program(&traits, &history, &Settings::default()).time / self.nominal.0) as f32;
+            let program = self.model.program(&traits, &history, &Settings::default());
+            life.pace = (program.time / self.nominal.0) as f32;
+            life.loops = program.loops.min(u32::from(u8::MAX)) as u8;
         }
-        f64::from(life.pace)
+        Took { pace: f64::from(life.pace), loops: life.loops }
     }
 
-    /// Erase `block`; returns t_BERS relative to the mean of a fresh die.
-    pub fn erase(&mut self, block: u32, now: Nanos) -> f64 {
+    /// Erase `block`.
+    pub fn erase(&mut self, block: u32, now: Nanos) -> Took {
         let life = &mut self.lives[block as usize];
         let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
         let history = history.erased(self.model.physics(), (now - life.erased).as_secs_f64(), self.temperature, 0, false);
@@ -299,7 +319,8 @@ impl CellArray {
             last: now,
             ..Life::default()
         };
-        self.model.erase(&self.model.block(self.seed, self.die, block), &history).time / self.nominal.1
+        let erase = self.model.erase(&self.model.block(self.seed, self.die, block), &history);
+        Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
     }
 
     /// For a snapshot.

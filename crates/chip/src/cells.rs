@@ -1,6 +1,6 @@
 //! Where a die asks its cells: only dies with physics come here.
 
-use wordline_cells::Sensed;
+use wordline_cells::{Sensed, Took};
 use wordline_flash::{Feature, Target};
 use wordline_units::Nanos;
 
@@ -32,27 +32,27 @@ impl<P: Payload> Chip<P> {
     /// Program a wordline, or a page of one, of each plane; the slowest plane decides how long it takes.
     #[inline(never)]
     pub(crate) fn program_cells(&mut self, target: &Target, now: Nanos) {
-        self.pace = 0.0;
+        self.took = Took::default();
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
             let Some(array) = &mut self.array else { continue };
-            self.pace = self.pace.max(array.program(place.block, place.page, now));
+            self.took = self.took.with(array.program(place.block, place.page, now));
         }
     }
 
     /// Erase a block of each plane; the slowest decides.
     pub(crate) fn erase_cells(&mut self, target: &Target, now: Nanos) {
-        self.pace = 0.0;
+        self.took = Took::default();
         for plane in planes(target.planes) {
             let block = self.flat(target, plane) as u32;
             let Some(array) = &mut self.array else { continue };
-            self.pace = self.pace.max(array.erase(block, now));
+            self.took = self.took.with(array.erase(block, now));
         }
     }
 
     /// A span of the data sheet as these cells take it.
     #[inline(always)]
     pub(crate) fn paced(&self, span: Nanos) -> Nanos {
-        if self.array.is_none() { span } else { Nanos((span.0 as f64 * self.pace) as u64) }
+        if self.array.is_none() { span } else { Nanos((span.0 as f64 * self.took.pace) as u64) }
     }
 }

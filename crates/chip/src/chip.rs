@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_cells::{Age, CellArray, Cells, Faults};
+use wordline_cells::{Age, CellArray, Cells, Faults, Took};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
@@ -69,8 +69,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) cells: Cells,
     /// Its physics; `None`: fixed times, and failures by rate alone.
     pub(crate) array: Option<Box<CellArray>>,
-    /// How long the program or erase that begins takes, relative to the data sheet.
-    pub(crate) pace: f64,
+    /// What the program or erase that begins takes; without physics, the times of the data sheet and no known loops.
+    pub(crate) took: Took,
     /// All blocks, plane after plane.
     pub(crate) blocks: Vec<Block>,
     pub(crate) payload: P,
@@ -126,7 +126,7 @@ impl<P: Payload> Chip<P> {
             grain: Grain { pages: geometry.pages(), units: units_per_page },
             cells,
             array: None,
-            pace: 1.0,
+            took: Took { pace: 1.0, loops: 0 },
             blocks,
             payload,
             ruined: BTreeSet::new(),

@@ -22,6 +22,8 @@ pub struct Issued {
     pub status: Status,
     /// Of a read: wrong bits in the worst codeword, as error correction will find. Nothing where the cells have no physics.
     pub errors: u32,
+    /// Of a program or an erase: pulses it takes, of the slowest plane. Nothing where the cells have no physics.
+    pub loops: u8,
 }
 
 impl<P: Payload> Chip<P> {
@@ -44,7 +46,7 @@ impl<P: Payload> Chip<P> {
         match command {
             Command::Erase { target } => {
                 let status = self.erase(&target, now);
-                self.occupy(class, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status)
+                Issued { loops: self.took.loops, ..self.occupy(class, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status) }
             }
             Command::CopybackProgram { target } => self.copyback(target, now),
             Command::Suspend => {
@@ -65,7 +67,7 @@ impl<P: Payload> Chip<P> {
                 self.occupy(class, now, Work::OTHER, Status::Good)
             }
             Command::GetFeature { .. } => self.occupy(class, now, Work::OTHER, Status::Good),
-            Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0 },
+            Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0, loops: 0 },
             Command::Reset => {
                 self.abandon(now);
                 self.occupy(class, now, Work::OTHER, Status::Good)
@@ -79,7 +81,7 @@ impl<P: Payload> Chip<P> {
     /// Move a program unit from `from` to `to` without the bus, beginning at `now`. A die that programs whole wordlines in one shot collects the pages
     /// one by one and programs all of them with the last, whose end and status this is.
     pub fn copy_back(&mut self, from: Target, to: Target, now: Nanos) -> Issued {
-        let mut last = Issued { ready_at: now, status: Status::Good, errors: 0 };
+        let mut last = Issued { ready_at: now, status: Status::Good, errors: 0, loops: 0 };
         for page in 0..self.sheet.pages_per_program() as u16 {
             let [from, to] = [from, to].map(|target| Target { page: PageId(target.page.0 + page), ..target });
             let sensed = self.issue(Command::Read { target: from, cache: false }, last.ready_at).ready_at;
@@ -138,7 +140,7 @@ impl<P: Payload> Chip<P> {
         }
         let status = self.verify(&work);
         self.registers.taken_in.0 = 0;
-        self.occupy(class, now, work, status)
+        Issued { loops: self.took.loops, ..self.occupy(class, now, work, status) }
     }
 
     /// Carry out a data transfer ([`Command::DataIn`] or [`Command::DataOut`]) that has the bus from `now` to `until`.
@@ -210,7 +212,7 @@ impl<P: Payload> Chip<P> {
         self.array_until = ready_at;
         self.work = work;
         self.status = status;
-        Issued { ready_at, status, errors: 0 }
+        Issued { ready_at, status, errors: 0, loops: 0 }
     }
 
     #[inline(always)]
@@ -344,7 +346,7 @@ impl<P: Payload> Chip<P> {
             self.program_cells(&work.target, now);
         }
         let status = self.verify(&work);
-        self.occupy(class, now, work, status)
+        Issued { loops: self.took.loops, ..self.occupy(class, now, work, status) }
     }
 
     /// Stop everything. What was being changed is lost.

@@ -31,6 +31,8 @@ pub(crate) struct Flight {
     level: u32,
     /// Wrong bits in the worst codeword of the last try.
     errors: u32,
+    /// Of a program or an erase.
+    loops: u8,
     /// What it reads, programs or erases; for a copyback, what it writes.
     target: Target,
     /// What a copyback reads.
@@ -68,6 +70,7 @@ const IDLE: Flight = Flight {
     status: Status::Good,
     level: 0,
     errors: 0,
+    loops: 0,
     target: NOWHERE,
     source: NOWHERE,
     bytes: Bytes(0),
@@ -117,6 +120,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.transferred = start;
         flight.level = 0;
         flight.errors = 0;
+        flight.loops = 0;
         flight.bus = Nanos::ZERO;
         flight.lost_on_bus = Nanos::ZERO;
         flight.decoding = Nanos::ZERO;
@@ -181,6 +185,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let flight = &mut self.flights[slot as usize];
         flight.array = issued.ready_at - from;
         flight.status = issued.status;
+        flight.loops = issued.loops;
         self.working[die] = slot;
         self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: 0 });
     }
@@ -324,6 +329,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             die: flight.local,
             status: flight.status,
             corrected_bits: flight.errors,
+            loops: flight.loops,
             retries: flight.level,
             array: flight.array,
         };

@@ -88,6 +88,8 @@ pub struct Report {
     pub status: Status,
     /// Bits corrected in the worst codeword.
     pub corrected_bits: u32,
+    /// Of a program or an erase: its loops, as the die tells on request. 0 where the die does not know.
+    pub loops: u8,
     /// Entries of the vendor's read-retry table tried after the default.
     pub retries: u32,
     /// How long the array worked.

@@ -78,8 +78,15 @@ impl Core {
                 OperationKind::Copyback { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("no technique asks for it"),
             }
             self.ftl.die_ready(operation.die);
-            let report =
-                Report { tag: operation.tag, die: operation.die, status: Status::Good, corrected_bits: 0, retries: 0, array: Nanos::ZERO };
+            let report = Report {
+                tag: operation.tag,
+                die: operation.die,
+                status: Status::Good,
+                corrected_bits: 0,
+                loops: 0,
+                retries: 0,
+                array: Nanos::ZERO,
+            };
             self.ftl.report(Nanos::ZERO, &report, &read);
         }
     }

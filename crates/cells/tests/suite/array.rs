@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::{HOME, chip};
-use wordline_cells::{Age, CellArray, Condition};
+use wordline_cells::{Age, CellArray, Condition, History};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
@@ -81,4 +81,20 @@ fn a_snapshot_goes_on_where_it_stopped() {
         assert_eq!(array.program(2, page, later), copy.program(2, page, later));
     }
     assert_eq!(array.lives(), copy.lives());
+}
+
+#[test]
+fn programs_and_erases_tell_their_loops() {
+    let model = Arc::new(chip("tlc48", &[]));
+    let mut array = CellArray::new(Arc::clone(&model), SEED, 2, 4, HOME);
+    let erased = array.erase(1, Nanos(10));
+    let history = History::default().erased(model.physics(), 0.0, HOME, 0, false);
+    assert_eq!(u32::from(erased.loops), model.erase(&model.block(SEED, 2, 1), &history).loops);
+    let loops: std::collections::BTreeSet<u8> = (0..576).step_by(12).map(|page| array.program(1, page, Nanos(20)).loops).collect();
+    assert!(loops.iter().all(|&loops| loops > 4), "{loops:?}");
+    // A worn block needs fewer pulses to program and more to erase: that is what firmware learns wear from.
+    let worn = Age { cycles: 6_000.0, dwell: 60.0, retention: 0.0, temperature: HOME.0 };
+    array.set_age(&worn, Nanos(30), |_| 0);
+    let (fresh, erased_worn) = (erased, array.erase(1, Nanos(40)));
+    assert!(erased_worn.pace > fresh.pace && erased_worn.loops >= fresh.loops, "{fresh:?} {erased_worn:?}");
 }

@@ -113,7 +113,7 @@ pub(crate) fn carry_out(chip: &mut Chip<NoPayload>, command: Command, now: Nanos
     match command {
         Command::DataIn { .. } | Command::DataOut { .. } => {
             chip.transfer(command, now, until);
-            Issued { ready_at: until, status: Status::Good, errors: 0 }
+            Issued { ready_at: until, status: Status::Good, errors: 0, loops: 0 }
         }
         Command::Program { .. } => chip.program(command, now, spare, Contents::NONE),
         Command::Read { .. }
