@@ -1,7 +1,7 @@
 //! The calendar of pending events: a timing wheel for what is near, a heap for what is far.
 //!
 //! Events leave in the order of their instants, and of their entry where instants are equal; nothing else decides. A binary heap keeps the same promise but
-//! costs 1.4 times (16,384 pending) to 2.6 times (64 pending) as much per event (`cargo bench`, row "calendar").
+//! costs 1.5 times (16,384 pending) to 3.4 times (64 pending) as much per event (`cargo bench`, row "calendar").
 //!
 //! ```text
 //!   now
