@@ -21,7 +21,7 @@ Usage: cargo xtask TASK [ARGUMENTS]
   tidy             check style and architecture (file lengths, crate walls, links, banned words)
   docs [--check]   write the generated documentation; with --check, only say whether it is out of date
   readme           run the commands that README.md shows
-  clients          let real clients at the block device server (needs fio, libnbd, qemu-utils)
+  clients [NAMES]  let real clients at the block device server: fio, libnbd, ext4, PostgreSQL, RocksDB …; `clients help` lists them
   deny             check licences, banned crates and sources (needs cargo-deny)
   bench [ARGS]     run every benchmark
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         ["docs"] => docs::write(&root),
         ["docs", "--check"] => docs::check(&root),
         ["readme"] => readme::run(&root),
-        ["clients"] => clients::run(&root),
+        ["clients", rest @ ..] => clients::run(&root, rest),
         ["deny"] => ci::deny(&root),
         ["bench", rest @ ..] => ci::bench(&root, rest),
         [task, ..] => {

@@ -1,24 +1,9 @@
-//! Real clients against the block device server: what they say counts, not what our own client says.
-//!
-//! A memory disk is served on a socket, and each client does on it what people do. A client that is missing fails the run; the message says how to get it.
+//! Every command, flag and error of the protocol, on a disk in memory.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use crate::steps::{cargo, command, run as run_command};
-
-const PACKAGES: &str = "apt-get install --no-install-recommends fio libnbd-bin python3-libnbd qemu-utils";
-
-/// What has to be there, and the arguments that make it say its version.
-const CLIENTS: &[(&str, &[&str])] = &[
-    ("nbdinfo", &["--version"]),
-    ("nbdcopy", &["--version"]),
-    ("/usr/bin/python3", &["-c", "import nbd"]),
-    ("fio", &["--version"]),
-    ("qemu-io", &["--version"]),
-    ("qemu-img", &["--version"]),
-];
+use super::bench::Bench;
 
 const SIZE_MIB: &str = "256";
 
@@ -54,10 +39,9 @@ for request, errno in ((lambda: h.pread(512, 256 << 20), "EINVAL"), (lambda: h.p
 h.shutdown()
 "#;
 
-/// The server, and where it puts its socket. It goes when this does.
+/// The server. It goes when this does.
 struct Served {
     server: Child,
-    folder: PathBuf,
     uri: String,
 }
 
@@ -66,31 +50,18 @@ impl Drop for Served {
         // It may be gone already.
         let _ = self.server.kill();
         let _ = self.server.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Builds the server and lets every client at it.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
-    for (client, arguments) in CLIENTS {
-        if !command(root, client, arguments).output().is_ok_and(|output| output.status.success()) {
-            return Err(format!("{client} is missing, or not as it should be: {PACKAGES}"));
-        }
-    }
-    run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline-serve", "--example", "memory"]))?;
+pub(super) fn run(bench: &Bench) -> Result<(), String> {
     // A disk that answers at once, and one that answers from another thread.
-    every_client(&serve(root, &[])?)?;
-    every_client(&serve(root, &["late"])?)
+    every_client(bench, &serve(bench, &[])?)?;
+    every_client(bench, &serve(bench, &["late"])?)
 }
 
-fn every_client(served: &Served) -> Result<(), String> {
+fn every_client(bench: &Bench, served: &Served) -> Result<(), String> {
     let uri = served.uri.as_str();
-    let file = |name: &str| served.folder.join(name).display().to_string();
-    let client = |program: &str, arguments: &[&str]| {
-        let mut client = command(&served.folder, program, arguments);
-        client.stdout(Stdio::null());
-        run_command(client)
-    };
+    let client = |program: &str, arguments: &[&str]| bench.client(program, arguments);
     client("nbdinfo", &[uri])?;
     client("nbdinfo", &["--list", uri])?;
     client("nbdinfo", &["--map=x-wordline:media", uri])?;
@@ -99,7 +70,7 @@ fn every_client(served: &Served) -> Result<(), String> {
     if client("nbdinfo", &[&uri.replace("/disk?", "/disk@unheard-of?")]).is_ok() {
         return Err("a hint class that does not exist was accepted".to_owned());
     }
-    std::fs::write(file("session.py"), SCRIPT).map_err(|error| format!("cannot write a script: {error}"))?;
+    bench.write("session.py", SCRIPT)?;
     client("/usr/bin/python3", &["session.py", uri])?;
     let qemu = ["write -P 90 1M 64k", "write -f 2M 4k", "write -zu 1M 64k", "discard 3M 1M", "flush", "read -P 0 1M 64k"];
     let qemu: Vec<&str> = ["-f", "raw", uri].into_iter().chain(qemu.into_iter().flat_map(|line| ["-c", line])).collect();
@@ -128,25 +99,20 @@ fn every_client(served: &Served) -> Result<(), String> {
     fio("trim", &["--rw=randtrim", "--bs=64k", "--iodepth=8"])?;
     let image: Vec<u8> =
         (0..24_u32 << 20).map(|at| if at >> 20 & 1 == 0 { (at.wrapping_mul(2_654_435_761) >> 24) as u8 } else { 0 }).collect();
-    std::fs::write(file("image"), image).map_err(|error| format!("cannot write an image: {error}"))?;
-    client("nbdcopy", &[&file("image"), uri])?;
-    client("nbdcopy", &[uri, &file("back")])?;
-    run_command(command(&served.folder, "cmp", &["-n", &(24 << 20).to_string(), &file("image"), &file("back")]))
+    std::fs::write(bench.path("image"), image).map_err(|error| format!("cannot write an image: {error}"))?;
+    client("nbdcopy", &[&bench.path("image"), uri])?;
+    client("nbdcopy", &[uri, &bench.path("back")])?;
+    client("cmp", &["-n", &(24 << 20).to_string(), "image", "back"])
 }
 
-fn serve(root: &Path, more: &[&str]) -> Result<Served, String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-    let folder = std::env::temp_dir().join(format!("wordline-clients-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    let socket = folder.join("socket");
-    let program = target.join("release/examples/memory");
-    let mut server = command(root, &program.display().to_string(), &[&socket.display().to_string(), SIZE_MIB]);
-    server.args(more);
-    let mut server = server.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+fn serve(bench: &Bench, more: &[&str]) -> Result<Served, String> {
+    let socket = bench.path("socket");
+    let program = bench.built("examples/memory").display().to_string();
+    let mut server = bench.command(&program, &[&[socket.as_str(), SIZE_MIB], more].concat());
+    let mut server = server.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
     // It says where it listens once it does.
     let mut line = String::new();
     let said = server.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
-    let uri = format!("nbd+unix:///disk?socket={}", socket.display());
-    let served = Served { server, folder, uri };
+    let served = Served { server, uri: format!("nbd+unix:///disk?socket={socket}") };
     if matches!(said, Some(Ok(count)) if count > 0) { Ok(served) } else { Err("the server did not come up".to_owned()) }
 }
