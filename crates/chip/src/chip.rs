@@ -8,7 +8,7 @@ use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
-use crate::payload::{NoPayload, PageImage, Payload, Place};
+use crate::payload::{Kept, NoPayload, PageImage, Payload, Place};
 use crate::place::planes;
 use crate::registers::Registers;
 use crate::spare::{Grain, PADDING, Spare};
@@ -227,9 +227,20 @@ impl<P: Payload> Chip<P> {
         self.entry(plane, block).state == State::FactoryBad
     }
 
-    /// What a page holds.
-    pub fn contents(&self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) {
-        self.payload.read(Place { block: self.index(plane, block) as u32, page: u32::from(page.0) }, image);
+    /// What a page holds. Returns whether that can be relied on: a page that has rotted in its store reads as uncorrectable from now on.
+    pub fn contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> bool {
+        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
+        if self.payload.read(place, image) == Kept::Torn {
+            self.ruined.insert(place);
+        }
+        self.ruined.is_empty() || !self.ruined.contains(&place)
+    }
+
+    /// A read of the pages of `target` has failed for good, and nobody will try again: what they hold is given up.
+    pub fn give_up(&mut self, target: &Target) {
+        for plane in planes(target.planes) {
+            self.ruined.insert(self.place(target, plane));
+        }
     }
 
     /// Where its bytes are.

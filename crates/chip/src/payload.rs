@@ -63,8 +63,8 @@ pub trait Payload {
     /// `contents` are programmed at `place`.
     fn program(&mut self, place: Place, contents: Contents<'_>);
 
-    /// Read `place` into `image`.
-    fn read(&self, place: Place, image: &mut PageImage);
+    /// Read `place` into `image`, and say how much that is worth.
+    fn read(&self, place: Place, image: &mut PageImage) -> Kept;
 
     /// The contents at `from` are programmed at `to`.
     fn copy(&mut self, from: Place, to: Place);
@@ -76,7 +76,7 @@ pub trait Payload {
     fn fail(&mut self, block: u32);
 }
 
-/// What a store that was opened again says of a page.
+/// What a store says of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Nothing was programmed since the last erase.
@@ -104,9 +104,6 @@ pub struct KeptBlock {
 pub trait Persistent: Payload {
     /// What it knows of `block`.
     fn kept_block(&self, block: u32) -> KeptBlock;
-
-    /// Read `place` into `image`, and say how much that is worth.
-    fn kept_page(&self, place: Place, image: &mut PageImage) -> Kept;
 }
 
 /// No bytes at all.
@@ -122,7 +119,9 @@ impl Payload for NoPayload {
     fn program(&mut self, _: Place, _: Contents<'_>) {}
 
     #[inline]
-    fn read(&self, _: Place, _: &mut PageImage) {}
+    fn read(&self, _: Place, _: &mut PageImage) -> Kept {
+        Kept::Erased
+    }
 
     #[inline]
     fn copy(&mut self, _: Place, _: Place) {}
@@ -155,8 +154,10 @@ impl Payload for RamPayload {
         self.pages.insert(place, PageImage { bytes: contents.bytes.to_vec(), marks: contents.marks.to_vec() });
     }
 
-    fn read(&self, place: Place, image: &mut PageImage) {
-        image.clone_from(self.pages.get(&place).unwrap_or(&self.erased));
+    fn read(&self, place: Place, image: &mut PageImage) -> Kept {
+        let programmed = self.pages.get(&place);
+        image.clone_from(programmed.unwrap_or(&self.erased));
+        if programmed.is_some() { Kept::Whole } else { Kept::Erased }
     }
 
     fn copy(&mut self, from: Place, to: Place) {

@@ -24,7 +24,7 @@ impl<P: Persistent> Chip<P> {
     /// Take over a page: its spare area, or that it cannot be read. `image` becomes what it holds.
     pub fn wake_page(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> Kept {
         let place = self.place_of(plane, block, page);
-        let kept = self.payload.kept_page(place, image);
+        let kept = self.payload.read(place, image);
         let grain = self.grain;
         let units: Vec<Lpn> = match kept {
             Kept::Erased => return kept,

@@ -4,19 +4,24 @@
 //! to the host. What a read returns is gathered the moment the firmware takes the read in: what lies on flash cannot change under a queued read, and what is
 //! newer lies in the buffer. A simulation has none of this.
 //!
+//! Bytes that cannot be read any more stay lost, sector by sector, however often their unit is moved, until the host writes them anew: reads of them fail.
+//!
 //! ```text
 //!   submit ──► request's bytes ──Stored──► slot ──program──► flash ──read──► request's bytes ──► bytes_of
 //!                                           ▲────Completed────┘ │  ▲
 //!                                                               └──┘ reclaim copies bytes and marks
 //! ```
 
-use wordline_chip::{Contents, Mark, PageImage, Payload};
+use std::ops::Range;
+
+use wordline_chip::{Chip, Contents, Mark, PageImage, Payload};
 use wordline_engine::Observer;
-use wordline_ftl::{Carried, DataStep, Request, UnitAddr};
+use wordline_ftl::{Carried, DataStep, Ftl, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, DieId, HostOp, HostRequest, Lpn, RequestId};
+use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, RequestId};
 
 use crate::drive::Drive;
+use crate::stripe::Wiring;
 
 /// Bytes on their way.
 #[derive(Debug)]
@@ -24,8 +29,12 @@ pub(crate) struct DataPlane {
     unit_bytes: usize,
     /// The bytes of each core's buffer, slot after slot.
     slots: Vec<Vec<u8>>,
+    /// The sectors of each slot that are lost, one bit each. Says nothing of sectors that the slot does not hold.
+    lost: Vec<Vec<u64>>,
     /// The bytes of each host request, by its slot.
     requests: Vec<Vec<u8>>,
+    /// Reads that have asked for a lost sector, by their slot.
+    spoiled: Vec<bool>,
     /// Room for a page.
     image: PageImage,
     /// What a program takes in.
@@ -39,7 +48,9 @@ impl DataPlane {
         DataPlane {
             unit_bytes,
             slots: vec![vec![0; buffer_units as usize * unit_bytes]; cores as usize],
+            lost: vec![vec![0; buffer_units as usize]; cores as usize],
             requests: Vec::new(),
+            spoiled: Vec::new(),
             image: PageImage::new(page_bytes as usize, page_bytes as usize / unit_bytes),
             bytes: Vec::new(),
             marks: Vec::new(),
@@ -59,8 +70,19 @@ impl DataPlane {
         let index = slot.0 as usize;
         if self.requests.len() <= index {
             self.requests.resize_with(index + 1, Vec::new);
+            self.spoiled.resize(index + 1, false);
         }
         &mut self.requests[index]
+    }
+
+    /// Whether a read has asked for a lost sector.
+    pub(crate) fn is_spoiled(&self, slot: RequestId) -> bool {
+        self.spoiled.get(slot.0 as usize).is_some_and(|&spoiled| spoiled)
+    }
+
+    /// All sectors of a unit.
+    fn whole(&self) -> u64 {
+        bits(0..(self.unit_bytes as u64 / SECTOR_BYTES))
     }
 }
 
@@ -78,6 +100,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             let kept = data.request(id);
             kept.clear();
             kept.extend_from_slice(bytes);
+            data.spoiled[id.0 as usize] = false;
         }
         self.arrive(self.now(), request);
         id
@@ -106,13 +129,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut unit = vec![0; unit_bytes];
         for lpn in request.lpn..request.lpn + request.units {
             let newest = self.ftls[core as usize].newest(lpn);
-            self.read_unit(core, newest.on_flash, &mut data.image, &mut unit);
+            let mut lost = self.read_unit(core, newest.on_flash, &mut data.image, &mut unit);
             if let Some((held, mask)) = newest.buffered {
                 over(&mut unit, data.slot(core, held), mask);
+                lost = (lost & !mask) | (data.lost[core as usize][held as usize] & mask);
             }
             // The sectors of this unit that the request asks for.
             let first = self.stripe.global(core, lpn) * unit_sectors;
             let (from, to) = (first.max(sector), (first + unit_sectors).min(sector + u64::from(sectors)));
+            data.spoiled[slot as usize] |= lost & bits(from - first..to - first) != 0;
             let wanted = (from - first) * SECTOR_BYTES..(to - first) * SECTOR_BYTES;
             let at = ((from - sector) * SECTOR_BYTES) as usize;
             let wanted = &unit[wanted.start as usize..wanted.end as usize];
@@ -132,6 +157,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                         let from = older as usize * data.unit_bytes;
                         let (bytes, unit) = (&mut data.slots[core as usize], data.unit_bytes);
                         bytes.copy_within(from..from + unit, slot as usize * unit);
+                        let lost = &mut data.lost[core as usize];
+                        lost[slot as usize] = lost[older as usize];
                     }
                     let (host, request) = self.part(part);
                     let (sector, sectors) = self.host.extent(host);
@@ -142,12 +169,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let bytes = std::mem::take(data.request(RequestId(host)));
                     let at = ((from - first) * SECTOR_BYTES) as usize;
                     data.slot(core, slot)[at..at + source.len()].copy_from_slice(&bytes[source]);
+                    data.lost[core as usize][slot as usize] &= !bits(from - first..to - first);
                     *data.request(RequestId(host)) = bytes;
                 }
                 DataStep::Completed { slot, missing, from } => {
                     let mut unit = vec![0; data.unit_bytes];
-                    self.read_unit(core, from, &mut data.image, &mut unit);
+                    let lost = self.read_unit(core, from, &mut data.image, &mut unit);
                     over(data.slot(core, slot), &unit, missing);
+                    let known = &mut data.lost[core as usize][slot as usize];
+                    *known = (*known & !missing) | (lost & missing);
                 }
             }
         }
@@ -162,18 +192,25 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut marks = std::mem::take(&mut data.marks);
         bytes.clear();
         marks.clear();
-        let ftl = &self.ftls[core as usize];
+        let mut unreadable = Vec::new();
+        let Drive { ftls, chips, wiring, .. } = self;
+        let ftl = &ftls[core as usize];
         for (carried, &lpn) in ftl.batch(die).zip(ftl.spare(die)) {
             match carried {
                 Carried::Buffered { slot, version } => {
                     bytes.extend_from_slice(data.slot(core, slot));
-                    marks.push(Mark { lpn, version });
+                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize] });
                 }
                 Carried::Moved { from } => {
-                    let unit = self.load(core, from, &mut data.image);
+                    let (unit, is_sound) = load(ftl, chips, wiring, core, from, &mut data.image);
                     let at = unit * data.unit_bytes;
                     bytes.extend_from_slice(&data.image.bytes[at..at + data.unit_bytes]);
-                    marks.push(data.image.marks[unit]);
+                    if is_sound {
+                        marks.push(data.image.marks[unit]);
+                    } else {
+                        unreadable.push(marks.len());
+                        marks.push(Mark { lpn, version: 0, lost: data.whole() });
+                    }
                 }
                 Carried::Padding => {
                     bytes.resize(bytes.len() + data.unit_bytes, 0);
@@ -181,45 +218,65 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 Carried::Journal { unit, version } => {
                     bytes.extend_from_slice(ftl.journal_bytes(unit));
-                    marks.push(Mark { lpn, version });
+                    marks.push(Mark { lpn, version, lost: 0 });
                 }
             }
+        }
+        // With the bytes went their mark. Copies from before are older all the same, and must not come back.
+        for index in unreadable {
+            marks[index].version = self.ftls[core as usize].version_of_lost(marks[index].lpn.0);
         }
         (data.bytes, data.marks) = (bytes, marks);
         self.data = Some(data);
     }
 
-    /// Read the page that holds `addr`; returns which of its units that is.
-    fn load(&self, core: u32, addr: UnitAddr, image: &mut PageImage) -> usize {
-        let ftl = &self.ftls[core as usize];
-        let layout = ftl.layout();
-        let group = layout.group(addr);
-        let place = layout.place(layout.offset(addr));
-        let block = BlockId(u32::from(ftl.groups().blocks(group)[usize::from(place.plane.0)]));
-        self.chips[self.wiring.die(core, layout.die(group))].contents(place.plane, block, place.page, image);
-        place.unit as usize
-    }
-
-    /// The bytes of the unit at `addr`; zeroes, if that is nowhere.
-    fn read_unit(&self, core: u32, addr: UnitAddr, image: &mut PageImage, unit: &mut [u8]) {
+    /// The bytes of the unit at `addr`; zeroes, if that is nowhere. Returns which of its sectors are lost.
+    fn read_unit(&mut self, core: u32, addr: UnitAddr, image: &mut PageImage, unit: &mut [u8]) -> u64 {
         if addr == UnitAddr::NONE {
-            return unit.fill(0);
+            unit.fill(0);
+            return 0;
         }
-        let index = self.load(core, addr, image);
+        let Drive { ftls, chips, wiring, .. } = self;
+        let (index, is_sound) = load(&ftls[core as usize], chips, wiring, core, addr, image);
         unit.copy_from_slice(&image.bytes[index * unit.len()..][..unit.len()]);
+        if is_sound { image.marks[index].lost } else { bits(0..unit.len() as u64 / SECTOR_BYTES) }
     }
 
-    /// The version of the unit `lpn` of `core` that is on flash, for audits.
-    pub fn mark_of(&self, core: u32, lpn: u32) -> Option<Mark> {
+    /// The mark of the unit `lpn` of `core` that is on flash, for audits.
+    pub fn mark_of(&mut self, core: u32, lpn: u32) -> Option<Mark> {
         let addr = self.ftls[core as usize].map().get(lpn);
         if addr == UnitAddr::NONE {
             return None;
         }
         let mut image = self.data.as_ref()?.image.clone();
-        let unit = self.load(core, addr, &mut image);
+        let Drive { ftls, chips, wiring, .. } = self;
+        let (unit, _) = load(&ftls[core as usize], chips, wiring, core, addr, &mut image);
         debug_assert_eq!(image.marks[unit].lpn, Lpn(lpn));
         Some(image.marks[unit])
     }
+}
+
+/// Read the page that holds `addr`; returns which of its units that is, and whether it can be relied on.
+fn load<P: Payload>(
+    ftl: &Ftl,
+    chips: &mut IdMap<DieId, Chip<P>>,
+    wiring: &Wiring,
+    core: u32,
+    addr: UnitAddr,
+    image: &mut PageImage,
+) -> (usize, bool) {
+    let layout = ftl.layout();
+    let group = layout.group(addr);
+    let place = layout.place(layout.offset(addr));
+    let block = BlockId(u32::from(ftl.groups().blocks(group)[usize::from(place.plane.0)]));
+    let is_sound = chips[wiring.die(core, layout.die(group))].contents(place.plane, block, place.page, image);
+    (place.unit as usize, is_sound)
+}
+
+/// One bit for each sector of `range`, counted in its unit.
+fn bits(range: Range<u64>) -> u64 {
+    let up_to = |end: u64| if end >= 64 { u64::MAX } else { (1 << end) - 1 };
+    up_to(range.end) & !up_to(range.start)
 }
 
 /// Copy the sectors of `mask` of `from` over those of `to`.

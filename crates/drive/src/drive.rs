@@ -489,6 +489,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let last = self.last;
         let request = &mut self.host.requests[slot as usize];
         request.ok &= done.ok;
+        if P::KEEPS {
+            request.ok &= !self.data.as_ref().is_some_and(|data| data.is_spoiled(RequestId(slot)));
+        }
         request.parts -= 1;
         if request.parts > 0 {
             return;

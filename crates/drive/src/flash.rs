@@ -257,6 +257,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             channel: flight.lost_on_bus + (flight.transferred - flight.sensed),
             ecc: flight.decoding + (now - flight.transferred),
         });
+        if P::KEEPS && flight.status == Status::Uncorrectable && !matches!(flight.cause, Cause::Host) {
+            // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
+            chips[flight.die].give_up(&flight.target);
+        }
         spare.clear();
         // The firmware looks at spare areas only when it moves data; a host read need not fetch them.
         if !matches!(flight.cause, Cause::Host | Cause::Fill) {

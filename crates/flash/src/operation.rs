@@ -70,11 +70,13 @@ pub struct Mark {
     pub lpn: Lpn,
     /// The version that the firmware gave to the write that brought the bytes in.
     pub version: u64,
+    /// Sectors whose bytes were lost before the unit was programmed here, one bit each: the page is sound, and still they must not be given out.
+    pub lost: u64,
 }
 
 impl Mark {
     /// The mark of a place without data.
-    pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0 };
+    pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0, lost: 0 };
 }
 
 /// What firmware hears when an operation has ended.

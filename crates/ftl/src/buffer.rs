@@ -238,11 +238,14 @@ impl Buffer {
     /// Every unit in the buffer that is not trimmed, with the version below which nothing of it is wanted any more.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let newest = |&(number, slot): &(usize, &Slot)| slot.state != State::Free && self.index.get(slot.lpn) == Some(number as u32);
-        self.slots.iter().enumerate().filter(newest).map(|(_, slot)| {
-            // An older version in flight may yet be the newest on flash.
-            let oldest = if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version };
-            (slot.lpn, oldest)
-        })
+        // An older version in flight may yet be the newest on flash.
+        self.slots.iter().enumerate().filter(newest).filter_map(|(_, slot)| Some((slot.lpn, self.oldest_version(slot.lpn)?)))
+    }
+
+    /// The version of the oldest bytes of `lpn` in the buffer, if there are any.
+    pub(crate) fn oldest_version(&self, lpn: u32) -> Option<u64> {
+        let slot = &self.slots[self.index.get(lpn)? as usize];
+        Some(if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version })
     }
 
     /// The version of the unit in `slot`.

@@ -75,6 +75,14 @@ impl Ftl {
         Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn) }
     }
 
+    /// The version for a copy of `lpn` that says its bytes are lost: newer than what was there, older than anything of it in the buffer.
+    pub fn version_of_lost(&mut self, lpn: u32) -> u64 {
+        match self.buffer.oldest_version(lpn) {
+            Some(oldest) => oldest - 1,
+            None => self.buffer.next_version(),
+        }
+    }
+
     /// The next thing to be done with bytes, oldest first. To be asked after every call that tells the core something, before [`Ftl::speak`].
     #[inline]
     pub fn next_data_step(&mut self) -> Option<DataStep> {

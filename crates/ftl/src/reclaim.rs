@@ -19,15 +19,12 @@ use crate::victim::Candidates;
 impl Ftl {
     /// The next operation that serves reclaim on `die`, if there is one.
     pub(crate) fn reclaim_step(&mut self, die: DieId) -> Option<Operation> {
-        if self.journal.is_some() {
-            self.drop_overtaken(die);
-        }
         loop {
             if let Some(operation) = self.erase_one(die) {
                 return Some(operation);
             }
-            let gathered = self.dies[die].moved.len() as u32;
-            if gathered >= self.layout.units_per_program {
+            let full = self.layout.units_per_program;
+            if self.dies[die].moved.len() as u32 >= full && self.drop_overtaken(die) >= full {
                 return self.program_moved(die);
             }
             let Some(job) = self.dies[die].job else {
@@ -37,7 +34,7 @@ impl Ftl {
                 if self.start_job(die) {
                     continue;
                 }
-                return if gathered > 0 { self.program_moved(die) } else { None };
+                return if self.drop_overtaken(die) > 0 { self.program_moved(die) } else { None };
             };
             match self.groups.next_valid(job.victim, job.cursor, job.end) {
                 Some(offset) => return self.move_page(die, job, offset),
@@ -46,12 +43,13 @@ impl Ftl {
         }
     }
 
-    /// Forget units that the host has overwritten since they were read. Their source may be erased next, so whoever keeps bytes could not find theirs; and they
-    /// would take room that nothing has freed. A simulation programs them: what it costs is measured so, and its results are compared over versions.
-    #[cold]
-    fn drop_overtaken(&mut self, die: DieId) {
+    /// Forget units that the host has overwritten since they were read: they would take room that nothing has freed, and where bytes are kept their source may
+    /// have been erased. Returns how many are left.
+    fn drop_overtaken(&mut self, die: DieId) -> u32 {
         let Ftl { dies, map, .. } = self;
-        dies[die].moved.retain(|moved| map.get(moved.lpn) == moved.from);
+        let moved = &mut dies[die].moved;
+        moved.retain(|moved| map.get(moved.lpn) == moved.from);
+        moved.len() as u32
     }
 
     fn erase_one(&mut self, die: DieId) -> Option<Operation> {
@@ -71,6 +69,9 @@ impl Ftl {
             self.replace(die, group);
             self.spread(News::Erased { group });
         };
+        // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
+        let Ftl { dies, layout, .. } = self;
+        dies[die].moved.retain(|moved| layout.group(moved.from) != group);
         let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
         Some(self.order(die, tag, OperationKind::Erase { target }, cause))

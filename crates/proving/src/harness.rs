@@ -248,6 +248,9 @@ impl Harness {
                 for spot in self.flash.spots(die, &target, 1) {
                     let index = self.flash.block_index(spot.die, spot.plane, spot.block);
                     assert_eq!(self.twin.valid(index), 0, "{spot:?} is erased with valid data");
+                    // All that was read from it is overtaken, and the same units may lie there again before their turn comes.
+                    let is_elsewhere = |from: Spot| (from.die, from.plane, from.block) != (spot.die, spot.plane, spot.block);
+                    self.twin.moved[slot].retain(|moved| is_elsewhere(moved.1));
                 }
                 let good = !self.dice.happens(self.scenario.habits.erase_fail);
                 self.begin(operation, 4_000, good, vec![], vec![], 0);
@@ -267,10 +270,15 @@ impl Harness {
         }
     }
 
+    /// The next moved unit of `die`, which is `lpn`. Those before it that the host has overtaken are dropped, and only those may be.
     fn take_moved(&mut self, die: usize, lpn: Lpn) -> Moved {
-        let moved = self.twin.moved[die].pop_front().unwrap_or_else(|| panic!("unit {lpn} is programmed as moved and was never read"));
-        assert_eq!(moved.0, lpn.0, "moved units are programmed in the order they were read");
-        moved
+        loop {
+            let moved = self.twin.moved[die].pop_front().unwrap_or_else(|| panic!("unit {lpn} is programmed as moved and was never read"));
+            if self.twin.spot(moved.0) == Some(moved.1) {
+                assert_eq!(moved.0, lpn.0, "moved units that nothing has overtaken are programmed in the order they were read");
+                return moved;
+            }
+        }
     }
 
     fn order_read(&mut self, operation: Operation, target: &Target) {

@@ -1,7 +1,8 @@
 //! The dies of a drive in media files.
 //!
 //! What a page of the drive holds stands in a page of the file, with the mark of each mapping unit in its spare area: the unit's number in four bytes, its
-//! version in eight, both with the lowest byte first. The marks of places without data have the largest number, as in the drive.
+//! version in eight; behind all of them their lost sectors, eight bytes each; all with the lowest byte first. The marks of places without data have the
+//! largest number, as in the drive.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -13,8 +14,10 @@ use wordline_units::{DieId, Geometry, Id, Lpn};
 
 use crate::live::Keeper;
 
-/// Bytes of a mark in the spare area: the unit's number, and its version.
-const MARK_BYTES: usize = 12;
+/// Bytes of a mark in the spare area: the unit's number, its version, and its lost sectors.
+const MARK_BYTES: usize = NAME_BYTES + LOST_BYTES;
+const NAME_BYTES: usize = 12;
+const LOST_BYTES: usize = 8;
 
 /// The flag beside a page that is a copy of one that could not be read.
 const COPY_OF_TORN: u8 = 1;
@@ -93,16 +96,23 @@ fn media_place(place: Place) -> wordline_media::Place {
 
 fn put_marks(spare: &mut [u8], marks: &[Mark]) {
     spare.fill(0);
-    for (to, mark) in spare.chunks_exact_mut(MARK_BYTES).zip(marks) {
-        to[..4].copy_from_slice(&mark.lpn.0.to_le_bytes());
-        to[4..].copy_from_slice(&mark.version.to_le_bytes());
+    let (names, lost) = spare.split_at_mut(marks.len() * NAME_BYTES);
+    for ((name, lost), mark) in names.chunks_exact_mut(NAME_BYTES).zip(lost.chunks_exact_mut(LOST_BYTES)).zip(marks) {
+        name[..4].copy_from_slice(&mark.lpn.0.to_le_bytes());
+        name[4..].copy_from_slice(&mark.version.to_le_bytes());
+        lost.copy_from_slice(&mark.lost.to_le_bytes());
     }
 }
 
-fn mark_of(bytes: &[u8]) -> Mark {
-    let (lpn, version) = bytes.split_at(4);
-    let lpn = Lpn(u32::from_le_bytes(lpn.try_into().unwrap_or([0xFF; 4])));
-    if lpn == PADDING { Mark::NOTHING } else { Mark { lpn, version: u64::from_le_bytes(version.try_into().unwrap_or([0; 8])) } }
+/// The marks of the `units` mapping units of a page.
+fn marks_in(spare: &[u8], units: usize) -> impl Iterator<Item = Mark> {
+    let (names, lost) = spare.split_at(units * NAME_BYTES);
+    names.chunks_exact(NAME_BYTES).zip(lost.chunks_exact(LOST_BYTES)).map(|(name, lost)| {
+        let (lpn, version) = name.split_at(4);
+        let lpn = Lpn(u32::from_le_bytes(lpn.try_into().unwrap_or([0xFF; 4])));
+        let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or([0; 8]));
+        if lpn == PADDING { Mark::NOTHING } else { Mark { lpn, version: number(version), lost: number(lost) } }
+    })
 }
 
 impl<B: Backing> MediaPayload<B> {
@@ -112,7 +122,7 @@ impl<B: Backing> MediaPayload<B> {
         image.bytes.extend_from_slice(buffer.data());
         image.marks.clear();
         if state == PageState::Written {
-            image.marks.extend(buffer.spare().chunks_exact(MARK_BYTES).take(self.units).map(mark_of));
+            image.marks.extend(marks_in(buffer.spare(), self.units));
         } else {
             image.marks.resize(self.units, Mark::NOTHING);
         }
@@ -140,10 +150,15 @@ impl<B: Backing> Payload for MediaPayload<B> {
         shared.note(programmed);
     }
 
-    fn read(&self, place: Place, image: &mut PageImage) {
+    fn read(&self, place: Place, image: &mut PageImage) -> Kept {
         let mut buffer = self.buffer.borrow_mut();
         let state = self.fetch(place, &mut buffer);
         self.show(&buffer, state, image);
+        match state {
+            PageState::Erased => Kept::Erased,
+            PageState::Torn => Kept::Torn,
+            PageState::Written => Kept::Whole,
+        }
     }
 
     fn copy(&mut self, from: Place, to: Place) {
@@ -184,17 +199,6 @@ impl<B: Backing> Persistent for MediaPayload<B> {
             is_bad: known.condition == Condition::Bad,
         }
     }
-
-    fn kept_page(&self, place: Place, image: &mut PageImage) -> Kept {
-        let mut buffer = self.buffer.borrow_mut();
-        let state = self.fetch(place, &mut buffer);
-        self.show(&buffer, state, image);
-        match state {
-            PageState::Erased => Kept::Erased,
-            PageState::Torn => Kept::Torn,
-            PageState::Written => Kept::Whole,
-        }
-    }
 }
 
 /// Opens the drive in `folder`, or makes it there; returns whether it was there. `name` is the chip's, and `number` tells this drive's plan from others.
@@ -212,7 +216,7 @@ pub fn open_or_make(
     let shape = Shape::of(geometry)?;
     if (shape.spare_bytes as usize) < units as usize * MARK_BYTES {
         let value = u64::from(shape.spare_bytes);
-        return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "12 for each mapping unit of a page" });
+        return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "20 for each mapping unit of a page" });
     }
     let identity = Identity { drive: number, die: 0, dies: geometry.dies(), chip: name.to_owned(), shape };
     if folder.join("die-000.media").exists() {

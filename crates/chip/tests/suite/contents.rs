@@ -124,7 +124,7 @@ fn with_bytes(scope: ProgramScope) -> Chip<RamPayload> {
 }
 
 /// The bytes of a page, and its marks.
-fn contents(chip: &Chip<RamPayload>, plane: u8, block: u32, page: u16) -> (Vec<u8>, Vec<Mark>) {
+fn contents(chip: &mut Chip<RamPayload>, plane: u8, block: u32, page: u16) -> (Vec<u8>, Vec<Mark>) {
     let mut image = PageImage::new(0, 0);
     chip.contents(PlaneId(plane), BlockId(block), PageId(page), &mut image);
     (image.bytes, image.marks)
@@ -132,7 +132,7 @@ fn contents(chip: &Chip<RamPayload>, plane: u8, block: u32, page: u16) -> (Vec<u
 
 /// Marks of `count` units, each with a version of its own.
 fn marks(count: u32) -> Vec<Mark> {
-    (0..count).map(|unit| Mark { lpn: Lpn(unit), version: 100 + u64::from(unit) }).collect()
+    (0..count).map(|unit| Mark { lpn: Lpn(unit), version: 100 + u64::from(unit), lost: 0 }).collect()
 }
 
 fn bytes(fill: u8, pages: usize) -> Vec<u8> {
@@ -149,13 +149,13 @@ fn ram_reads_back_what_was_programmed_and_ff_where_nothing_was() {
     let now = chip.program(program(both([1, 2], 0)), BUS, &[Lpn(0); 12], Contents { bytes: &data, marks: &marks(12) }).ready_at;
     for index in 0..3 {
         let start = 2 * index * page;
-        assert_eq!(contents(&chip, 0, 1, index as u16).0, &data[start..start + page]);
-        assert_eq!(contents(&chip, 1, 2, index as u16).0, &data[start + page..start + 2 * page]);
+        assert_eq!(contents(&mut chip, 0, 1, index as u16).0, &data[start..start + page]);
+        assert_eq!(contents(&mut chip, 1, 2, index as u16).0, &data[start + page..start + 2 * page]);
     }
-    assert!(contents(&chip, 0, 1, 3).0.iter().all(|&byte| byte == 0xFF));
+    assert!(contents(&mut chip, 0, 1, 3).0.iter().all(|&byte| byte == 0xFF));
     let now = chip.issue(erase(at(1, 0)), now).ready_at;
-    assert!(contents(&chip, 0, 1, 0).0.iter().all(|&byte| byte == 0xFF));
-    assert_eq!(contents(&chip, 1, 2, 0).0, &data[page..2 * page], "its neighbour stays");
+    assert!(contents(&mut chip, 0, 1, 0).0.iter().all(|&byte| byte == 0xFF));
+    assert_eq!(contents(&mut chip, 1, 2, 0).0, &data[page..2 * page], "its neighbour stays");
     assert_eq!(chip.probe(&read(at(1, 0)), now), wordline_chip::Probe::Ready);
 }
 
@@ -171,10 +171,10 @@ fn a_copyback_keeps_the_spare_area_and_the_bytes() {
     let issued = chip.issue(copyback(both([3, 2], 0)), now);
     assert_eq!(issued.ready_at, now + t.program[0]);
     assert_eq!((held(&chip, 0, 3, 0), held(&chip, 1, 2, 0)), ([4, 9], [7, 1]));
-    assert_eq!(contents(&chip, 0, 3, 0).0, &data[..PAGE.0 as usize]);
-    assert_eq!(contents(&chip, 1, 2, 0).0, &data[PAGE.0 as usize..]);
+    assert_eq!(contents(&mut chip, 0, 3, 0).0, &data[..PAGE.0 as usize]);
+    assert_eq!(contents(&mut chip, 1, 2, 0).0, &data[PAGE.0 as usize..]);
     assert_eq!(
-        (contents(&chip, 0, 3, 0).1, contents(&chip, 1, 2, 0).1),
+        (contents(&mut chip, 0, 3, 0).1, contents(&mut chip, 1, 2, 0).1),
         (marks(4)[..2].to_vec(), marks(4)[2..].to_vec()),
         "marks go along"
     );

@@ -1,7 +1,11 @@
 //! Drives that keep bytes: what is read is what was written, whatever the firmware does with it in between.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use wordline_cells::Faults;
-use wordline_chip::RamPayload;
+use wordline_chip::{Contents, Kept, PageImage, Payload, Place, RamPayload};
 use wordline_drive::{Config, Drive};
 use wordline_engine::{Event, Observer};
 use wordline_flash::ProgramScope;
@@ -30,13 +34,17 @@ fn drive(config: Config) -> Drive<Done, RamPayload> {
 }
 
 /// Submit `request` and wait for it; returns what it reads.
-fn ask(drive: &mut Drive<Done, RamPayload>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
+fn ask<P: Payload>(drive: &mut Drive<Done, P>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
+    try_to(drive, request, bytes).unwrap_or_else(|| panic!("{request:?} failed"))
+}
+
+/// Submit `request` and wait for it; returns what it reads, or nothing if it fails.
+fn try_to<P: Payload>(drive: &mut Drive<Done, P>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
     let id = drive.submit(request, bytes);
     loop {
         if let Some(at) = drive.observer.0.iter().position(|&(done, _)| done == id) {
             let (_, ok) = drive.observer.0.swap_remove(at);
-            assert!(ok, "{request:?} failed");
-            return drive.bytes_of(id).to_vec();
+            return ok.then(|| drive.bytes_of(id).to_vec());
         }
         let next = drive.next_at().expect("something is pending while a request is outstanding");
         drive.run_until(next);
@@ -144,4 +152,101 @@ fn what_is_copied_keeps_the_version_of_its_write() {
         (0..units / 2).all(|lpn| drive.mark_of(0, lpn as u32).is_some_and(|mark| mark.version > units)),
         "overwritten units have new versions"
     );
+}
+
+/// Which pages have rotted, by the mark of their first unit.
+type Rotten = Rc<RefCell<BTreeSet<(u32, u64)>>>;
+
+/// A store whose pages rot.
+#[derive(Debug)]
+struct Rotting {
+    sound: RamPayload,
+    rotten: Rotten,
+}
+
+impl Payload for Rotting {
+    const KEEPS: bool = true;
+
+    fn program(&mut self, place: Place, contents: Contents<'_>) {
+        self.sound.program(place, contents);
+    }
+
+    fn read(&self, place: Place, image: &mut PageImage) -> Kept {
+        let kept = self.sound.read(place, image);
+        if kept == Kept::Erased || !self.rotten.borrow().contains(&(image.marks[0].lpn.0, image.marks[0].version)) {
+            return kept;
+        }
+        image.bytes.fill(0xA5);
+        Kept::Torn
+    }
+
+    fn copy(&mut self, from: Place, to: Place) {
+        self.sound.copy(from, to);
+    }
+
+    fn erase(&mut self, block: u32) {
+        self.sound.erase(block);
+    }
+
+    fn fail(&mut self, block: u32) {
+        self.sound.fail(block);
+    }
+}
+
+/// Random requests against an array of sectors, some of which are lost. A unit fills a page, so that what rots is a unit.
+#[test]
+fn what_has_rotted_is_never_given_out_and_stays_lost_until_it_is_written() {
+    for seed in 21..25 {
+        let config = tiny().config();
+        let unit_sectors = config.firmware.unit.0 / SECTOR as u64;
+        assert_eq!(config.firmware.unit, config.sheet.geometry.page);
+        let units = config.exported_units;
+        let rotten = Rotten::default();
+        let sheet = config.sheet;
+        let mut drive =
+            Drive::with_payload(config, Done::default(), |_| Rotting { sound: RamPayload::new(&sheet, 1), rotten: Rc::clone(&rotten) });
+        // What each sector was written with last; nothing: it is lost.
+        let mut twin: Vec<Option<u8>> = vec![Some(0); (units * unit_sectors) as usize];
+        let mut draw = Draw::new(seed, Stream::Address, 1);
+        let (mut failed, mut moved) = (0, 0);
+        for step in 0..4_000u64 {
+            let lpn = draw.below(units);
+            let first = draw.below(unit_sectors);
+            let count = if draw.below(2) == 0 { 1 + draw.below(unit_sectors - first) } else { unit_sectors };
+            let sector = lpn * unit_sectors + if count == unit_sectors { 0 } else { first };
+            let place = sector as usize..(sector + count) as usize;
+            match draw.below(100) {
+                0..50 => {
+                    let value = (step % 251) as u8;
+                    ask(&mut drive, &request(HostOp::Write, sector, count as u32, false), &vec![value; count as usize * SECTOR]);
+                    twin[place].fill(Some(value));
+                }
+                50..62 => {
+                    // With nothing in the buffer, all of a unit is on its page.
+                    ask(&mut drive, &request(HostOp::Flush, 0, 0, false), &[]);
+                    drive.settle();
+                    drive.observer.0.clear();
+                    if let Some(mark) = drive.mark_of(0, lpn as u32) {
+                        rotten.borrow_mut().insert((mark.lpn.0, mark.version));
+                        twin[(lpn * unit_sectors) as usize..][..unit_sectors as usize].fill(None);
+                    }
+                }
+                62 => {
+                    ask(&mut drive, &request(HostOp::Trim, lpn * unit_sectors, unit_sectors as u32, false), &[]);
+                    twin[(lpn * unit_sectors) as usize..][..unit_sectors as usize].fill(Some(0));
+                }
+                _ => {
+                    let expected: Option<Vec<u8>> = twin[place].iter().copied().collect();
+                    let read = try_to(&mut drive, &request(HostOp::Read, sector, count as u32, false), &[]);
+                    let read: Option<Vec<u8>> = read.map(|bytes| bytes.chunks_exact(SECTOR).map(|sector| sector[0]).collect());
+                    assert_eq!(read, expected, "seed {seed}, step {step}: {count} sectors from {sector}");
+                    failed += u32::from(read.is_none());
+                    moved += u32::from(drive.mark_of(0, lpn as u32).is_some_and(|mark| mark.lost != 0));
+                }
+            }
+        }
+        println!("seed {seed}: {failed} reads failed, {moved} reads of units that carry lost sectors");
+        assert!(failed > 100 && moved > 50, "the lost were asked for");
+        drive.audit().unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+    }
 }

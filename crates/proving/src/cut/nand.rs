@@ -212,7 +212,7 @@ impl Survey for Look<'_> {
             Page::Erased => Found::Erased,
             Page::Torn if self.bug == Some(Bug::TornPasses) => {
                 let units = self.nand.layout.units_per_page;
-                marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40 }));
+                marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40, lost: 0 }));
                 Found::Whole
             }
             Page::Torn => Found::Torn,

@@ -474,7 +474,7 @@ impl World {
             units.push(match carried {
                 Carried::Buffered { slot, version } => {
                     let version = self.marked(lpn, version);
-                    Stored { mark: Mark { lpn, version }, bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()) }
+                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()) }
                 }
                 Carried::Moved { from } => {
                     self.tally.work[1] += 1;
@@ -493,7 +493,7 @@ impl World {
                     self.generation = version;
                     let dropped = self.bug == Some(Bug::RecordDropped);
                     let bytes = if dropped { vec![0; self.scenario.config.unit.0 as usize] } else { self.ftl.journal_bytes(unit).to_vec() };
-                    Stored { mark: Mark { lpn, version }, bytes: Bytes::Journal(bytes.into()) }
+                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Journal(bytes.into()) }
                 }
             });
         }
