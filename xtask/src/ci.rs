@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::steps::{Steps, cargo, command, run as run_command};
+use crate::steps::{Steps, cargo, command, programs, run as run_command};
 use crate::tidy::{self as rules, Severity};
 use crate::{clients, docs, readme, suite};
 
@@ -19,8 +19,12 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         run_command(rustdoc)
     })?;
     steps.run("docs", || docs::check(root))?;
-    steps.run("readme", || readme::run(root))?;
-    steps.run("clients", || clients::run(root, &[]))?;
+    let mut built = None;
+    steps.run("programs", || programs(root, "test").map(|folder| built = Some(folder)))?;
+    let built = built.expect("the step has passed");
+    steps.run("readme", || readme::run(root, &built))?;
+    let folder = built.to_str().ok_or("the path of the programs is not UTF-8")?;
+    steps.run("clients", || clients::run(root, &["--programs", folder]))?;
     let mut count = suite::Count::default();
     let outcome = steps.run("test", || {
         let outcome;

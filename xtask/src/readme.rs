@@ -7,18 +7,16 @@
 use std::fs;
 use std::path::Path;
 
-use crate::steps::{cargo, command, run as run_command};
+use crate::steps::{command, run as run_command};
 
-/// Builds the program and runs every command of README.md.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+/// Runs every command of README.md with the program in the folder `programs`.
+pub(crate) fn run(root: &Path, programs: &Path) -> Result<(), String> {
     let text = fs::read_to_string(root.join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
     let commands = commands(&text)?;
     if commands.is_empty() {
         return Err("README.md shows no command in a block fenced as `console`".to_owned());
     }
-    run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-    let program = target.join("release").join("wordline");
+    let program = programs.join("wordline");
     let scratch = scratch(root)?;
     let program = program.to_str().ok_or("the path of the program is not UTF-8")?;
     let outcome = commands.iter().try_for_each(|arguments| {

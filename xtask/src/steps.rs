@@ -1,6 +1,6 @@
 //! Running commands one after the other, saying which and for how long.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,16 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
         cargo.env_remove(name);
     }
     cargo
+}
+
+/// Builds the `wordline` program and the disk in memory, an example, and returns the folder where they are.
+///
+/// CI builds them as the tests do, and so does without a second build of everything, which takes as long as all tests; what is measured needs `release`.
+pub(crate) fn programs(root: &Path, profile: &str) -> Result<PathBuf, String> {
+    run(cargo(root, &["build", "--profile", profile, "--quiet", "--package", "wordline"]))?;
+    run(cargo(root, &["build", "--profile", profile, "--quiet", "--package", "wordline-serve", "--example", "memory"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+    Ok(target.join(if profile == "release" { "release" } else { "debug" }))
 }
 
 /// Prints the command, runs it, and fails where it fails.

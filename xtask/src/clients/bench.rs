@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::steps::{cargo, command, run as run_command, shown};
+use crate::steps::{command, shown};
 
 /// A scratch folder and what was asked for.
 pub(super) struct Bench {
@@ -57,14 +57,6 @@ impl Bench {
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), String> {
         fs::write(self.folder.join(name), text).map_err(|error| format!("cannot write {name}: {error}"))
     }
-}
-
-/// Builds the server and the disk in memory, and returns where they are.
-pub(super) fn build(root: &Path) -> Result<PathBuf, String> {
-    run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline"]))?;
-    run_command(cargo(root, &["build", "--release", "--quiet", "--package", "wordline-serve", "--example", "memory"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-    Ok(target.join("release"))
 }
 
 /// Runs a command and returns what it wrote to standard output. Where it fails, the error has the last lines of all that it wrote.

@@ -19,7 +19,7 @@ mod rocksdb;
 
 use std::path::{Path, PathBuf};
 
-use crate::steps::{Steps, command, run as run_command};
+use crate::steps::{Steps, command, programs, run as run_command};
 use bench::Bench;
 
 /// Set inside of the name spaces.
@@ -201,9 +201,9 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
             }
         }
     }
-    let programs = match &asked.programs {
+    let folder = match &asked.programs {
         Some(folder) => root.join(folder),
-        None => bench::build(root)?,
+        None => programs(root, "release")?,
     };
     if kinds.iter().any(|kind| kind.mounts) && std::env::var_os(INSIDE).is_none() {
         return inside(root, arguments);
@@ -211,7 +211,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut steps = Steps::default();
     for kind in kinds {
         // A kind that CI leaves out was asked for by its name.
-        let bench = Bench::new(&programs, kind.name, asked.rounds(kind).max(1), asked.seed)?;
+        let bench = Bench::new(&folder, kind.name, asked.rounds(kind).max(1), asked.seed)?;
         steps.run(kind.name, || (kind.run)(&bench))?;
     }
     println!("{}", steps.summary());
