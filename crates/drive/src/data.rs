@@ -129,7 +129,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut unit = vec![0; unit_bytes];
         for lpn in request.lpn..request.lpn + request.units {
             let newest = self.ftls[core as usize].newest(lpn);
-            let mut lost = self.read_unit(core, newest.on_flash, &mut data.image, &mut unit);
+            let mut lost = self.read_unit(core, Lpn(lpn), newest.on_flash, &mut data.image, &mut unit);
             if let Some((held, mask)) = newest.buffered {
                 over(&mut unit, data.slot(core, held), mask);
                 lost = (lost & !mask) | (data.lost[core as usize][held as usize] & mask);
@@ -172,9 +172,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     data.lost[core as usize][slot as usize] &= !bits(from - first..to - first);
                     *data.request(RequestId(host)) = bytes;
                 }
-                DataStep::Completed { slot, missing, from } => {
+                DataStep::Completed { lpn, slot, missing, from } => {
                     let mut unit = vec![0; data.unit_bytes];
-                    let lost = self.read_unit(core, from, &mut data.image, &mut unit);
+                    let lost = self.read_unit(core, lpn, from, &mut data.image, &mut unit);
                     over(data.slot(core, slot), &unit, missing);
                     let known = &mut data.lost[core as usize][slot as usize];
                     *known = (*known & !missing) | (lost & missing);
@@ -202,7 +202,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize] });
                 }
                 Carried::Moved { from } => {
-                    let (unit, is_sound) = load(ftl, chips, wiring, core, from, &mut data.image);
+                    let (unit, is_sound) = load(ftl, chips, wiring, core, (lpn, from), &mut data.image);
                     let at = unit * data.unit_bytes;
                     bytes.extend_from_slice(&data.image.bytes[at..at + data.unit_bytes]);
                     if is_sound {
@@ -230,14 +230,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// The bytes of the unit at `addr`; zeroes, if that is nowhere. Returns which of its sectors are lost.
-    fn read_unit(&mut self, core: u32, addr: UnitAddr, image: &mut PageImage, unit: &mut [u8]) -> u64 {
+    /// The bytes of unit `lpn` at `addr`; zeroes, if that is nowhere. Returns which of its sectors are lost.
+    fn read_unit(&mut self, core: u32, lpn: Lpn, addr: UnitAddr, image: &mut PageImage, unit: &mut [u8]) -> u64 {
         if addr == UnitAddr::NONE {
             unit.fill(0);
             return 0;
         }
         let Drive { ftls, chips, wiring, .. } = self;
-        let (index, is_sound) = load(&ftls[core as usize], chips, wiring, core, addr, image);
+        let (index, is_sound) = load(&ftls[core as usize], chips, wiring, core, (lpn, addr), image);
         unit.copy_from_slice(&image.bytes[index * unit.len()..][..unit.len()]);
         if is_sound { image.marks[index].lost } else { bits(0..unit.len() as u64 / SECTOR_BYTES) }
     }
@@ -250,27 +250,29 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         let mut image = self.data.as_ref()?.image.clone();
         let Drive { ftls, chips, wiring, .. } = self;
-        let (unit, _) = load(&ftls[core as usize], chips, wiring, core, addr, &mut image);
+        let (unit, _) = load(&ftls[core as usize], chips, wiring, core, (Lpn(lpn), addr), &mut image);
         debug_assert_eq!(image.marks[unit].lpn, Lpn(lpn));
         Some(image.marks[unit])
     }
 }
 
-/// Read the page that holds `addr`; returns which of its units that is, and whether it can be relied on.
+/// Read the page that holds unit `lpn` at `addr`; returns which of its units that is, and whether it can be relied on: whether it can be read, and bears the
+/// mark of that unit. A program or an erase that was reported well may have done nothing.
 fn load<P: Payload>(
     ftl: &Ftl,
     chips: &mut IdMap<DieId, Chip<P>>,
     wiring: &Wiring,
     core: u32,
-    addr: UnitAddr,
+    (lpn, addr): (Lpn, UnitAddr),
     image: &mut PageImage,
 ) -> (usize, bool) {
     let layout = ftl.layout();
     let group = layout.group(addr);
     let place = layout.place(layout.offset(addr));
     let block = BlockId(u32::from(ftl.groups().blocks(group)[usize::from(place.plane.0)]));
-    let is_sound = chips[wiring.die(core, layout.die(group))].contents(place.plane, block, place.page, image);
-    (place.unit as usize, is_sound)
+    let is_readable = chips[wiring.die(core, layout.die(group))].contents(place.plane, block, place.page, image);
+    let unit = place.unit as usize;
+    (unit, is_readable && image.marks[unit].lpn == lpn)
 }
 
 /// One bit for each sector of `range`, counted in its unit.

@@ -45,12 +45,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             for group in (0..layout.group_count() as u32).map(Group) {
                 let die = self.wiring.die(core as u32, layout.die(group));
                 let (blocks, erases) = (ftl.groups().blocks(group), ftl.groups().erases(group));
-                for plane in 0..layout.planes as u8 {
+                let counted = (0..layout.planes as u8).map(|plane| {
                     let block = BlockId(u32::from(blocks[usize::from(plane)]));
-                    let counted = self.chips[die].erases(wordline_units::PlaneId(plane), block);
-                    if ftl.groups().use_of(group) != Use::Bad && counted != erases {
-                        return Err(format!("core {core}: {group:?} counts {erases} erases, the die {counted}"));
-                    }
+                    self.chips[die].erases(wordline_units::PlaneId(plane), block)
+                });
+                let (least, most) = counted.fold((u32::MAX, 0), |(least, most), count| (least.min(count), most.max(count)));
+                // A power cut may have come between the erases of two planes.
+                let may_differ = self.data.is_some();
+                if ftl.groups().use_of(group) != Use::Bad && (most != erases || (least != erases && !may_differ)) {
+                    return Err(format!("core {core}: {group:?} counts {erases} erases, its blocks {least} to {most}"));
                 }
             }
         }

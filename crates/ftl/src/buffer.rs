@@ -175,6 +175,11 @@ impl Buffer {
         self.index.get(lpn).map(|slot| (slot, self.slots[slot as usize].mask))
     }
 
+    /// The unit in `slot`.
+    pub(crate) fn unit_in(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].lpn
+    }
+
     /// The sectors of the unit in `slot` that the host has not written.
     pub(crate) fn missing(&self, slot: u32) -> u64 {
         self.whole & !self.slots[slot as usize].mask

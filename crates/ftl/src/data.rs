@@ -3,7 +3,7 @@
 //! The firmware moves numbers, not bytes: a drive that keeps data stores the bytes of each buffer slot beside the firmware and the rest on flash. Here the
 //! firmware says what has to be done with them, in the order in which it happened. In a simulation nothing is noted and nothing costs.
 
-use wordline_units::DieId;
+use wordline_units::{DieId, Lpn};
 
 use crate::die::Entry;
 use crate::firmware::Ftl;
@@ -23,8 +23,10 @@ pub enum DataStep {
         /// The slot of the older version that is being programmed: its bytes come first.
         continues: Option<u32>,
     },
-    /// The sectors of `missing` of the unit in `slot` are those that lie at `from`; zeroes, if that is nowhere.
+    /// The sectors of `missing` of unit `lpn`, which is in `slot`, are those that lie at `from`; zeroes, if that is nowhere.
     Completed {
+        /// The unit.
+        lpn: Lpn,
         /// The slot.
         slot: u32,
         /// One bit for each sector.

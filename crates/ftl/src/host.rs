@@ -1,6 +1,6 @@
 //! Host requests: reads, writes, trims, flushes.
 
-use wordline_units::{Bytes, HostOp, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, Lpn, Nanos, Priority};
 
 use crate::buffer::{Admission, Dropped};
 use crate::data::DataStep;
@@ -140,8 +140,8 @@ impl Ftl {
 
     /// What was missing of the unit in `slot` is known: it lies at `from`.
     pub(crate) fn complete(&mut self, slot: u32, from: UnitAddr) {
-        let missing = self.buffer.missing(slot);
-        self.note_data(|| DataStep::Completed { slot, missing, from });
+        let (lpn, missing) = (Lpn(self.buffer.unit_in(slot)), self.buffer.missing(slot));
+        self.note_data(|| DataStep::Completed { lpn, slot, missing, from });
         self.buffer.filled(slot);
     }
 

@@ -422,7 +422,7 @@ impl World {
                     let bytes: Vec<u32> = (0..sectors).map(stamp).collect();
                     over(&mut self.slots[slot as usize], &bytes, mask);
                 }
-                DataStep::Completed { slot, missing, from } => match self.on_flash(from) {
+                DataStep::Completed { slot, missing, from, lpn: _ } => match self.on_flash(from) {
                     Ok(bytes) => over(&mut self.slots[slot as usize], &bytes, missing),
                     Err(problem) => self.fail(Err(problem)),
                 },

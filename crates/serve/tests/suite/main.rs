@@ -7,3 +7,4 @@ mod driven;
 mod hostile;
 mod late;
 mod ordinary;
+mod swarm;

@@ -1,0 +1,417 @@
+//! One seed: a drive, its load, and what it may hold after each cut.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use wordline_drive::{Config, Drive};
+use wordline_engine::{Event, Observer};
+use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape, Tear};
+use wordline_plan::Plan;
+use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{HostOp, HostRequest, Id, Nanos, Priority, RequestId};
+
+use super::wicked::{Ills, Wicked};
+
+const SECTOR: u64 = 512;
+
+/// Cuts of one recording.
+const CUTS: u64 = 5;
+
+/// The stamp of what is written after a cut.
+const AFTER: u64 = 1 << 40;
+
+/// What a case may go without.
+pub(crate) const FEATURES: [&str; 7] = ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth"];
+
+/// Everything a trial is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) requests: u64,
+    pub(crate) without: Vec<&'static str>,
+}
+
+/// What trials have seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    requests: u64,
+    erases: u64,
+    cuts: u64,
+    units: u64,
+    older: u64,
+    /// Units and reads that failed.
+    failed: u64,
+    /// Drives that took no more writes at the end.
+    worn_out: u64,
+    /// What the flash hid.
+    hidden: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.requests += other.requests;
+        self.erases += other.erases;
+        self.cuts += other.cuts;
+        self.units += other.units;
+        self.older += other.older;
+        self.failed += other.failed;
+        self.worn_out += other.worn_out;
+        self.hidden += other.hidden;
+    }
+
+    pub(crate) fn has_seen_everything(&self) -> bool {
+        [self.erases, self.cuts, self.units, self.older, self.failed, self.hidden].iter().all(|&count| count > 10)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Completed(Vec<(RequestId, bool)>);
+
+impl Observer for Completed {
+    fn observe(&mut self, _: Nanos, event: &Event) {
+        if let Event::Completed(done) = event {
+            self.0.push((done.request, done.ok));
+        }
+    }
+}
+
+type Live = Drive<Completed, Wicked<MediaPayload<Memory>>>;
+
+/// A state of a unit: from which entry of the tape it may be there, from which it must (or what came after), and its stamp; 0: zeroes.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    may: usize,
+    must: usize,
+    stamp: u64,
+    /// Its request was answered well.
+    sure: bool,
+}
+
+/// The drive of a case, and what its flash may do.
+struct World {
+    config: Config,
+    is_silent: bool,
+    /// A write is acknowledged when it is programmed.
+    is_through: bool,
+    /// Reads may fail, and writes once it is worn out.
+    may_fail: bool,
+    depth: u64,
+}
+
+fn world(case: &Case) -> World {
+    let draw = &mut Draw::new(case.seed, Stream::Mix, 5);
+    let with = |feature: &str| !case.without.contains(&feature);
+    // Drawn whether or not they are wanted, so that a case without something is otherwise the same.
+    let [silent, failures, unreadable, physics, techniques, cores, depth] = FEATURES.map(|feature| draw.happens(0.35) && with(feature));
+    let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
+    let mut settings = vec![
+        "geometry.layers=2".to_owned(),
+        "geometry.wordlines_per_layer=2".to_owned(),
+        "mapping.over_provisioning=none".to_owned(),
+        "mapping.spare_blocks=4".to_owned(),
+    ];
+    let (channels, dies, planes, blocks) = (1 + draw.below(2), 1 + draw.below(2), 1 << draw.below(2), 44 + draw.below(20));
+    settings.push(format!("flash.channels={channels}"));
+    settings.push(format!("flash.dies_per_channel={dies}"));
+    settings.push(format!("geometry.planes={planes}"));
+    settings.push(format!("geometry.blocks={blocks}"));
+    let two_cores = draw.happens(0.5) && cores && channels * dies % 2 == 0;
+    settings.push(format!("controller.cores={}", 1 + u64::from(two_cores)));
+    let raw_kib = channels * dies * planes * blocks * 12 * 16;
+    settings.push(format!("mapping.capacity={} KiB", raw_kib * (30 + draw.below(20)) / 100 / 16 * 16));
+    for (key, values) in [
+        ("mapping.unit", &["4 KiB", "16 KiB", "4 KiB"][..]),
+        ("buffer.size", &["2 MiB", "1 MiB", "4 MiB"]),
+        ("buffer.partial_watermark", &["0 %", "50 %", "90 %"]),
+        ("reclaim.victim", &["greedy", "cost-benefit", "d-choices", "fifo", "random"]),
+        ("reclaim.preemptible", &["true", "false"]),
+        ("wear.dynamic", &["true", "false"]),
+        ("wear.static_gap", &["none", "4", "20"]),
+        ("schedule.reads_first", &["true", "false"]),
+        ("schedule.linger", &["none", "50 us", "2 ms"]),
+    ] {
+        settings.push(format!("{key}={}", pick(draw, values)));
+    }
+    let is_through = draw.happens(0.3);
+    settings.push(format!("buffer.acknowledge={}", if is_through { "programmed" } else { "buffered" }));
+    let slow = pick(draw, &["700 us", "700 us", "20 ms"]);
+    settings.push(format!("timing.t_program={slow}"));
+    let (refresh, idle) = (draw.happens(0.5) && techniques, draw.happens(0.5) && techniques);
+    if refresh {
+        settings.extend(["techniques.read-disturb-refresh.on=true", "techniques.read-disturb-refresh.reads_max=60"].map(str::to_owned));
+    }
+    if idle {
+        let on = ["on=true", "after=300 us", "until_free=6"].map(|key| format!("techniques.idle-reclaim.{key}"));
+        settings.extend(on);
+    }
+    let (program, erase, bad, endurance) = (
+        pick(draw, &["0 %", "500 ppm", "3000 ppm"]),
+        pick(draw, &["0 %", "2000 ppm", "1 %"]),
+        pick(draw, &["0 %", "1 %"]),
+        pick(draw, &["none", "none", "8"]),
+    );
+    if failures {
+        settings.push(format!("faults.program_fail={program}"));
+        settings.push(format!("faults.erase_fail={erase}"));
+        settings.push(format!("faults.factory_bad={bad}"));
+        settings.push(format!("faults.endurance={endurance}"));
+    }
+    let read_fail = pick(draw, &["200 ppm", "5000 ppm"]);
+    if unreadable {
+        settings.push(format!("faults.read_fail={read_fail}"));
+    }
+    settings.push(format!("cells.physics={physics}"));
+    settings.push(format!("run.seed={}", case.seed % 1_000_000));
+    let words: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let plan = Plan::load_set("pageftl-4k", &words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+    let depth = if depth { 1 + draw.below(24) } else { 1 };
+    World { config: plan.build(), is_silent: silent, is_through, may_fail: silent || failures || unreadable || physics, depth }
+}
+
+/// The bytes of a unit with this stamp.
+fn stamped(unit: u64, stamp: u64, length: usize) -> Vec<u8> {
+    if stamp == 0 {
+        return vec![0; length];
+    }
+    let mut bytes: Vec<u8> = (0..length as u64).map(|at| (at * 7 + stamp + unit) as u8).collect();
+    bytes[..8].copy_from_slice(&stamp.to_le_bytes());
+    bytes[8..16].copy_from_slice(&unit.to_le_bytes());
+    bytes
+}
+
+fn request(drive: &Live, op: HostOp, unit: u64, count: u64, fua: bool) -> HostRequest {
+    let sectors = drive.unit_bytes().0 / SECTOR;
+    HostRequest { at: Nanos::ZERO, sector: unit * sectors, sectors: (count * sectors) as u32, op, priority: Priority::Normal, fua }
+}
+
+/// Lets the drive go on until `id` is done. Returns whether that was well, and the bytes of a read.
+fn await_one(drive: &mut Live, id: RequestId) -> Result<(bool, Vec<u8>), String> {
+    loop {
+        if let Some(at) = drive.observer.0.iter().position(|&(done, _)| done == id) {
+            let (_, ok) = drive.observer.0.swap_remove(at);
+            return Ok((ok, drive.bytes_of(id).to_vec()));
+        }
+        let next = drive.next_at().ok_or_else(|| format!("{id:?} is outstanding and nothing is pending"))?;
+        drive.run_until(next);
+    }
+}
+
+fn read(drive: &mut Live, unit: u64) -> Result<Option<Vec<u8>>, String> {
+    let request = request(drive, HostOp::Read, unit, 1, false);
+    let id = drive.submit(&request, &[]);
+    let (ok, bytes) = await_one(drive, id)?;
+    Ok(ok.then_some(bytes))
+}
+
+/// What a request in flight will have changed: its units, its stamp (`None`: it is a read), whether it is durable once it is answered.
+struct Asked {
+    id: RequestId,
+    units: std::ops::Range<u64>,
+    stamp: Option<u64>,
+    fua: bool,
+    is_flush: bool,
+    /// What a flush promises: how many versions of each unit there were.
+    covers: Vec<usize>,
+}
+
+/// One seed. The error says what was broken.
+pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
+    let world = world(case);
+    let config = &world.config;
+    let geometry = config.sheet.geometry;
+    let unit_bytes = config.firmware.unit.0 as usize;
+    let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
+    let identity = Identity {
+        drive: 7,
+        die: 0,
+        dies: geometry.dies(),
+        chip: "a chip".to_owned(),
+        shape: Shape::of(&geometry).map_err(|e| e.to_string())?,
+    };
+    let mut draw = Draw::new(case.seed, Stream::Address, 6);
+    let ills: Vec<Rc<RefCell<Ills>>> = (0..geometry.dies())
+        .map(|_| {
+            Rc::new(RefCell::new(if world.is_silent { Ills::new(&mut draw, geometry.planes, geometry.blocks) } else { Ills::default() }))
+        })
+        .collect();
+    let tape = Tape::new();
+    let media = Media::in_memory(&identity, Durability::Process, &tape).map_err(|error| error.to_string())?;
+    let made = tape.len();
+    let store = MediaStore::new(media, units_per_page);
+    let payload = |store: &MediaStore<Memory>, die| Wicked::new(store.payload(die), &ills[die.index()]);
+    let mut drive: Live = Drive::with_payload(config.clone(), Completed::default(), |die| payload(&store, die));
+    let mut tally = Tally::default();
+    let history = load(case, &world, &mut drive, &tape, &mut draw, &mut tally)?;
+    tally.erases += drive.blocks().map(|block| u64::from(block.erases)).sum::<u64>();
+    tally.worn_out += u64::from(drive.is_worn_out());
+    store.trouble().map_or(Ok(()), Err)?;
+    drop(drive);
+
+    let entries = tape.entries();
+    if entries.len() == made {
+        // Nothing has reached the flash: its only die is dead.
+        return Ok(tally);
+    }
+    let mut cuts: Vec<usize> = (0..CUTS).map(|_| made + draw.below((entries.len() - made) as u64) as usize).collect();
+    cuts.sort_unstable();
+    let mut replay = Replay::new(geometry.dies() as usize);
+    let mut applied = 0;
+    for cut in cuts {
+        entries[applied..cut].iter().for_each(|entry| replay.apply(entry).expect("memory takes it"));
+        applied = cut;
+        let mut left = Replay::from(replay.files());
+        match draw.below(3) {
+            0 => {}
+            1 => left.apply_torn(&entries[cut], Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
+            _ => left.apply_torn(&entries[cut], Tear::Sectors(&|sector| sector % 3 != case.seed % 3)).expect("memory takes it"),
+        }
+        let media = Media::open_memory(left.files(), Some(&identity), Durability::Process).map_err(|error| error.to_string())?;
+        let store = MediaStore::new(media, units_per_page);
+        let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die));
+        tally.cuts += 1;
+        for (unit, history) in (0u64..).zip(&history) {
+            tally.units += 1;
+            let Some(found) = read(&mut drive, unit)? else {
+                tally.failed += 1;
+                if world.may_fail {
+                    continue;
+                }
+                return Err(format!("cut at {cut} of {}: unit {unit} cannot be read", entries.len()));
+            };
+            let durable = if world.is_silent { 0 } else { history.iter().rposition(|version| version.must <= cut).unwrap_or(0) };
+            let possible: Vec<&Version> = history[durable..].iter().filter(|version| version.may <= cut).collect();
+            match possible.iter().rposition(|version| found == stamped(unit, version.stamp, unit_bytes)) {
+                Some(at) => tally.older += u64::from(at + 1 < possible.len()),
+                None => {
+                    return Err(format!(
+                        "cut at {cut} of {}: unit {unit} holds {:?}…, expected one of {possible:?}",
+                        entries.len(),
+                        &found[..16]
+                    ));
+                }
+            }
+        }
+        // It goes on working.
+        for unit in 0..config.exported_units.min(40) {
+            let request = request(&drive, HostOp::Write, unit, 1, unit % 8 == 0);
+            let id = drive.submit(&request, &stamped(unit, AFTER, unit_bytes));
+            let (ok, _) = await_one(&mut drive, id)?;
+            if !ok && !world.may_fail {
+                return Err(format!("cut at {cut}: unit {unit} cannot be written any more"));
+            }
+            let found = if ok { read(&mut drive, unit)? } else { None };
+            if found.as_ref().is_some_and(|found| *found != stamped(unit, AFTER, unit_bytes)) || (found.is_none() && !world.may_fail) {
+                return Err(format!(
+                    "cut at {cut}: unit {unit} was written after it and reads as {:?}…",
+                    found.map(|bytes| bytes[..16].to_vec())
+                ));
+            }
+        }
+        if !world.is_silent {
+            drive.settle();
+            drive.audit().map_err(|problem| format!("cut at {cut}: {problem}"))?;
+        }
+        store.trouble().map_or(Ok(()), Err)?;
+    }
+    tally.hidden = ills.iter().map(|ills| ills.borrow().happened).sum();
+    Ok(tally)
+}
+
+/// Random requests, many at once; no two writes of the same unit at the same time. Returns the history of each unit.
+fn load(
+    case: &Case,
+    world: &World,
+    drive: &mut Live,
+    tape: &Tape,
+    draw: &mut Draw,
+    tally: &mut Tally,
+) -> Result<Vec<Vec<Version>>, String> {
+    let (units, unit_bytes) = (world.config.exported_units, world.config.firmware.unit.0 as usize);
+    let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0, sure: true }]; units as usize];
+    let mut asked: Vec<Asked> = Vec::new();
+    let span = (units / 3).max(20);
+    for stamp in 1..=case.requests {
+        tally.requests += 1;
+        let count = 1 + draw.below(6);
+        let reach = if draw.below(3) > 0 { span } else { units };
+        let unit = draw.below(reach - count);
+        let range = unit..unit + count;
+        let what = draw.below(20);
+        let is_flush = what == 0;
+        if asked.len() as u64 >= world.depth || asked.iter().any(|other| other.units.start < range.end && range.start < other.units.end) {
+            for done in std::mem::take(&mut asked) {
+                settle(world, drive, tape, &mut history, done, tally)?;
+            }
+        }
+        let (op, stamped_as, fua) = match what {
+            0 => (HostOp::Flush, None, false),
+            1..4 => (HostOp::Trim, Some(0), false),
+            4..6 => (HostOp::Read, None, false),
+            6 => (HostOp::Write, Some(stamp), true),
+            _ => (HostOp::Write, Some(stamp), false),
+        };
+        let range = if is_flush { 0..0 } else { range };
+        let bytes: Vec<u8> =
+            if op == HostOp::Write { range.clone().flat_map(|unit| stamped(unit, stamp, unit_bytes)).collect() } else { Vec::new() };
+        let may = tape.len();
+        if let Some(stamp) = stamped_as {
+            range.clone().for_each(|unit| history[unit as usize].push(Version { may, must: usize::MAX, stamp, sure: false }));
+        }
+        let covers = if is_flush {
+            // What is in flight is not covered: only answered requests are.
+            let open = |unit: u64| asked.iter().any(|other| other.stamp.is_some() && other.units.contains(&unit));
+            (0..units).map(|unit| history[unit as usize].len() - usize::from(open(unit))).collect()
+        } else {
+            Vec::new()
+        };
+        let request = request(drive, op, range.start, range.end - range.start, fua);
+        let id = drive.submit(&request, &bytes);
+        asked.push(Asked { id, units: range, stamp: stamped_as, fua, is_flush, covers });
+    }
+    for done in asked {
+        settle(world, drive, tape, &mut history, done, tally)?;
+    }
+    Ok(history)
+}
+
+/// Waits for a request and books what it promises.
+fn settle(
+    world: &World,
+    drive: &mut Live,
+    tape: &Tape,
+    history: &mut [Vec<Version>],
+    asked: Asked,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let Asked { id, units, stamp, fua, is_flush, covers } = asked;
+    let (ok, bytes) = await_one(drive, id)?;
+    if !ok {
+        tally.failed += 1;
+        return if world.may_fail { Ok(()) } else { Err(format!("a request for {units:?} failed")) };
+    }
+    let now = tape.len();
+    if is_flush {
+        for (history, covered) in history.iter_mut().zip(covers) {
+            history[..covered].iter_mut().filter(|version| version.sure).for_each(|version| version.must = version.must.min(now));
+        }
+    } else if stamp.is_some() {
+        for unit in units {
+            let last = history[unit as usize].last_mut().expect("never empty");
+            last.sure = true;
+            if fua || (world.is_through && stamp != Some(0)) {
+                last.must = now;
+            }
+        }
+    } else {
+        let unit_bytes = bytes.len() / (units.end - units.start) as usize;
+        for (unit, found) in units.zip(bytes.chunks_exact(unit_bytes)) {
+            let history = &history[unit as usize];
+            let newest = if world.is_silent { 0 } else { history.iter().rposition(|version| version.sure).unwrap_or(0) };
+            if !history[newest..].iter().any(|version| found == stamped(unit, version.stamp, unit_bytes)) {
+                return Err(format!("unit {unit} reads as {:?}…, last written was {:?}", &found[..16], history.last()));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Flash that misbehaves and does not say so: the classic ways in which a block goes bad, and planes and dies that die.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use wordline_chip::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, Place};
+use wordline_units::random::Draw;
+
+/// How a block misbehaves. Programs and erases that fail and say so are the dice of the dies themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A program is reported well and leaves the page as it was.
+    ProgramDoesNothing,
+    /// An erase is reported well and leaves the block as it was.
+    EraseDoesNothing,
+    /// No page can be read.
+    ReadFails,
+    /// All three.
+    Dead,
+}
+
+/// What is wrong with a die, and the pages that were programmed over others. It outlives the drive.
+#[derive(Debug, Default)]
+pub(crate) struct Ills {
+    blocks: BTreeMap<u32, Fault>,
+    /// Blocks that hold what they should have been rid of.
+    uncleared: BTreeSet<u32>,
+    spoiled: BTreeSet<Place>,
+    /// How often something went wrong.
+    pub(crate) happened: u64,
+}
+
+impl Ills {
+    /// A die of `planes` planes of `blocks` blocks each. One time in eight, a plane or the whole die is dead.
+    pub(crate) fn new(draw: &mut Draw, planes: u32, blocks: u32) -> Ills {
+        let mut ills = Ills::default();
+        let all = planes * blocks;
+        match draw.below(16) {
+            0 => ills.blocks.extend((0..all).map(|block| (block, Fault::Dead))),
+            1 => {
+                let plane = draw.below(u64::from(planes)) as u32;
+                ills.blocks.extend((plane * blocks..(plane + 1) * blocks).map(|block| (block, Fault::Dead)));
+            }
+            _ => {
+                for _ in 0..draw.below(4) {
+                    let faults = [Fault::ProgramDoesNothing, Fault::EraseDoesNothing, Fault::ReadFails, Fault::Dead];
+                    ills.blocks.insert(draw.below(u64::from(all)) as u32, faults[draw.below(4) as usize]);
+                }
+            }
+        }
+        ills
+    }
+
+    fn has(&self, block: u32, fault: Fault) -> bool {
+        self.blocks.get(&block).is_some_and(|&is| is == fault || is == Fault::Dead)
+    }
+}
+
+/// A payload with ills.
+#[derive(Debug)]
+pub(crate) struct Wicked<P> {
+    inner: P,
+    ills: Rc<RefCell<Ills>>,
+}
+
+impl<P: Persistent> Wicked<P> {
+    pub(crate) fn new(inner: P, ills: &Rc<RefCell<Ills>>) -> Wicked<P> {
+        Wicked { inner, ills: Rc::clone(ills) }
+    }
+
+    /// Whether a program at `place` reaches the flash.
+    fn takes(&self, place: Place) -> bool {
+        let mut ills = self.ills.borrow_mut();
+        if ills.uncleared.contains(&place.block) {
+            // Over what stands there: neither can be read.
+            ills.spoiled.insert(place);
+        } else if !ills.has(place.block, Fault::ProgramDoesNothing) {
+            return true;
+        }
+        ills.happened += 1;
+        false
+    }
+}
+
+impl<P: Persistent> Payload for Wicked<P> {
+    const KEEPS: bool = true;
+
+    fn program(&mut self, place: Place, contents: Contents<'_>) {
+        if self.takes(place) {
+            self.inner.program(place, contents);
+        }
+    }
+
+    fn read(&self, place: Place, image: &mut PageImage) -> Kept {
+        let kept = self.inner.read(place, image);
+        let ills = self.ills.borrow();
+        if ills.spoiled.contains(&place) || (kept == Kept::Whole && ills.has(place.block, Fault::ReadFails)) { Kept::Torn } else { kept }
+    }
+
+    fn copy(&mut self, from: Place, to: Place) {
+        if self.takes(to) {
+            self.inner.copy(from, to);
+        }
+    }
+
+    fn erase(&mut self, block: u32) {
+        let mut ills = self.ills.borrow_mut();
+        if ills.has(block, Fault::EraseDoesNothing) {
+            ills.uncleared.insert(block);
+            ills.happened += 1;
+        } else {
+            self.inner.erase(block);
+        }
+    }
+
+    fn fail(&mut self, block: u32) {
+        self.inner.fail(block);
+    }
+}
+
+impl<P: Persistent> Persistent for Wicked<P> {
+    fn kept_block(&self, block: u32) -> KeptBlock {
+        self.inner.kept_block(block)
+    }
+}
