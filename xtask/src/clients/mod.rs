@@ -9,6 +9,7 @@ mod bench;
 mod drive;
 mod files;
 mod fio;
+mod full;
 mod guest;
 mod hostile;
 mod kills;
@@ -72,6 +73,15 @@ const KINDS: &[Kind] = &[
         mounts: false,
         rounds: [3, 50],
         run: kills::run,
+    },
+    Kind {
+        name: "full",
+        help: "the host's disk fills up under the drive's media, and the drive is killed; once there is room, the ledger misses nothing",
+        packages: "mount python3-libnbd",
+        needs: &[LIBNBD, ("mount", &["--version"])],
+        mounts: true,
+        rounds: [1, 3],
+        run: full::run,
     },
     Kind {
         name: "hostile",
