@@ -184,7 +184,13 @@ impl<P: Payload> Chip<P> {
     pub fn spare(&self, plane: PlaneId, block: BlockId, page: PageId, unit: u32) -> Lpn {
         debug_assert!(unit < self.grain.units);
         let entry = self.entry(plane, block);
-        if page.0 >= entry.next_page { PADDING } else { entry.spare.get(self.grain, u32::from(page.0), unit) }
+        if page.0 >= entry.next_page {
+            PADDING
+        } else if entry.spare == Spare::Stored {
+            self.stored(Place { block: self.index(plane, block) as u32, page: u32::from(page.0) })[unit as usize]
+        } else {
+            entry.spare.get(self.grain, u32::from(page.0), unit)
+        }
     }
 
     /// Append the spare areas of `pages` pages from `target` on, plane by plane in each page, unit by unit in each plane.
@@ -195,6 +201,10 @@ impl<P: Payload> Chip<P> {
             for plane in planes(target.planes) {
                 let entry = self.block_at(target, plane);
                 if page < u32::from(entry.next_page) {
+                    if entry.spare == Spare::Stored {
+                        into.extend(self.stored(Place { block: self.flat(target, plane) as u32, page }));
+                        continue;
+                    }
                     entry.spare.append(self.grain, page, into);
                 } else {
                     into.extend(std::iter::repeat_n(PADDING, self.grain.units as usize));

@@ -11,7 +11,7 @@ use crate::place::{planes, shares_block};
 use crate::probe::Probe;
 use crate::registers::Registers;
 use crate::rule::{Class, Rule, Span};
-use crate::spare::PADDING;
+use crate::spare::{PADDING, Spare};
 
 /// What follows from a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -320,7 +320,9 @@ impl<P: Payload> Chip<P> {
             // Unit by unit through a small array, because the spare areas of the two blocks may be in different forms.
             let units = &mut [PADDING; UNITS_MAX as usize][..self.grain.units as usize];
             let copied = &self.blocks[from.block as usize];
-            if source.page.0 < copied.next_page {
+            if source.page.0 < copied.next_page && copied.spare == Spare::Stored {
+                units.copy_from_slice(&self.stored(from));
+            } else if source.page.0 < copied.next_page {
                 for (unit, lpn) in units.iter_mut().enumerate() {
                     *lpn = copied.spare.get(self.grain, from.page, unit as u32);
                 }

@@ -21,6 +21,8 @@ pub(crate) enum Spare {
     PageGrain(Box<[u32]>),
     /// Unit `u` of page `p` holds entry `p × units + u`.
     UnitGrain(Box<[u32]>),
+    /// As the die's store says, which was opened again: see `wake.rs`.
+    Stored,
 }
 
 /// The shape of every block's spare area.
@@ -37,7 +39,7 @@ impl Spare {
     #[inline]
     pub(crate) fn get(&self, grain: Grain, page: u32, unit: u32) -> Lpn {
         match self {
-            Spare::Empty => PADDING,
+            Spare::Empty | Spare::Stored => PADDING,
             Spare::Regular { first, page_step } => Lpn(first + page * page_step + unit),
             Spare::PageGrain(pages) => match pages[page as usize] {
                 u32::MAX => PADDING,
@@ -75,6 +77,7 @@ impl Spare {
             }
             Spare::PageGrain(pages) if let Some(first) = consecutive(units) => pages[page as usize] = first,
             Spare::Empty | Spare::Regular { .. } | Spare::PageGrain(_) => self.refine(grain, page, units),
+            Spare::Stored => {}
         }
     }
 
@@ -97,7 +100,7 @@ impl Spare {
     /// Forget everything but the array.
     #[inline]
     pub(crate) fn erase(&mut self) {
-        if let Spare::Regular { .. } = self {
+        if let Spare::Regular { .. } | Spare::Stored = self {
             *self = Spare::Empty;
         }
     }
@@ -108,6 +111,7 @@ impl Spare {
         match self {
             _ if pages == 0 => Spare::Empty,
             Spare::Empty => Spare::Empty,
+            Spare::Stored => Spare::Stored,
             &Spare::Regular { first, page_step } => Spare::Regular { first, page_step },
             Spare::PageGrain(entries) => Spare::PageGrain(entries[..pages].into()),
             Spare::UnitGrain(entries) => Spare::UnitGrain(entries[..pages * grain.units as usize].into()),
@@ -118,6 +122,7 @@ impl Spare {
     pub(crate) fn uncut(self, grain: Grain, pages: u16) -> Option<Spare> {
         let (width, entries) = match self {
             Spare::Empty => return Some(Spare::Empty),
+            Spare::Stored => return None,
             Spare::Regular { first, page_step } => {
                 let steps = u64::from(pages.saturating_sub(1)) * u64::from(page_step);
                 let last = u64::from(first) + steps + u64::from(grain.units - 1);
@@ -142,7 +147,7 @@ impl Spare {
     /// Heap bytes held.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
-            Spare::Empty | Spare::Regular { .. } => 0,
+            Spare::Empty | Spare::Regular { .. } | Spare::Stored => 0,
             Spare::PageGrain(entries) | Spare::UnitGrain(entries) => std::mem::size_of_val::<[u32]>(entries),
         }
     }

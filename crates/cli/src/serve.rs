@@ -84,7 +84,11 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let store = MediaStore::new(media, units);
         let mut drive = if is_found {
-            Drive::wake(config, Completions::default(), |die| store.payload(die))
+            let began = std::time::Instant::now();
+            let drive = Drive::wake(config, Completions::default(), |die| store.payload(die));
+            let pages: u64 = drive.firmware().iter().filter_map(|core| core.recovery()).map(|recovery| recovery.pages).sum();
+            eprintln!("back after {:.1} s: {pages} pages read", began.elapsed().as_secs_f64());
+            drive
         } else {
             Drive::with_payload(config, Completions::default(), |die| store.payload(die))
         };

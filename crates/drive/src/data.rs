@@ -220,6 +220,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     bytes.extend_from_slice(ftl.journal_bytes(unit));
                     marks.push(Mark { lpn, version, lost: 0 });
                 }
+                Carried::Checkpoint { unit, version } => {
+                    bytes.extend_from_slice(ftl.checkpoint_bytes(unit));
+                    marks.push(Mark { lpn, version, lost: 0 });
+                }
             }
         }
         // With the bytes went their mark. Copies from before are older all the same, and must not come back.

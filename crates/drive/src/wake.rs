@@ -43,8 +43,8 @@ impl<P: Persistent> Survey for Waking<'_, P> {
 }
 
 impl<O: Observer, P: Persistent> Drive<O, P> {
-    /// The drive that was running on what `payload` gives its dies, with the same configuration: whatever was durable is back. Everything that was ever
-    /// programmed is read.
+    /// The drive that was running on what `payload` gives its dies, with the same configuration: whatever was durable is back. [`Ftl::recovery`]
+    /// says how much was read for it.
     pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
         let mut drive = Drive::with_payload(config, observer, payload);
         let geometry = drive.config.sheet.geometry;

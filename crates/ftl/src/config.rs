@@ -33,6 +33,8 @@ pub struct Config {
     pub techniques: Vec<Choice>,
     /// Whether somebody keeps the bytes: see [`crate::DataStep`].
     pub keeps_data: bool,
+    /// A core that keeps data programs one program unit of a checkpoint of its map for so many of data; `None`: there are no checkpoints.
+    pub checkpoint_every: Option<u32>,
     /// The seed of all policies that sample.
     pub seed: u64,
     /// This core's number, for its dice.

@@ -60,6 +60,13 @@ pub enum Carried {
         /// The generation of the journal.
         version: u64,
     },
+    /// A part of a checkpoint: its bytes are [`Ftl::checkpoint_bytes`], its mark has [`crate::CHECKPOINT`] for a logical unit and this version.
+    Checkpoint {
+        /// Which part of the program.
+        unit: u32,
+        /// The checkpoint's number.
+        version: u64,
+    },
 }
 
 /// Where the newest bytes of a unit are.
@@ -98,6 +105,7 @@ impl Ftl {
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
             Entry::Journal { unit } => Carried::Journal { unit, version: self.journal_generation() },
+            Entry::Checkpoint { unit } => Carried::Checkpoint { unit, version: self.checkpoint_number() },
         })
     }
 

@@ -48,6 +48,7 @@ pub(crate) enum Entry {
     Moved(Moved),
     Padding,
     Journal { unit: u32 },
+    Checkpoint { unit: u32 },
 }
 
 /// First in, first out, linked through the operations.
@@ -149,7 +150,7 @@ impl Die {
         let origin = match entry {
             Entry::Host { .. } => 0,
             Entry::Moved(_) => 1,
-            Entry::Padding | Entry::Journal { .. } => 2,
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => 2,
         };
         self.carried[origin] += 1;
         self.batch.push(entry);

@@ -7,6 +7,7 @@ use wordline_units::random::{Draw, Stream as Dice};
 use wordline_units::{Bytes, DieId, HostOp, IdMap, Lpn, Nanos, PlaneId};
 
 use crate::buffer::Buffer;
+use crate::checkpoint::Checkpoints;
 use crate::config::{Acknowledge, Config};
 use crate::data::DataStep;
 use crate::die::{Activity, Die};
@@ -17,6 +18,7 @@ use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::Slab;
 use crate::map::Map;
 use crate::operations::Pending;
+use crate::recover::Recovery;
 use crate::request::{Acknowledgement, Note, Request};
 use crate::seam::{News, Technique, Upkeep};
 
@@ -57,6 +59,9 @@ pub struct Ftl {
     pub(crate) data_steps: VecDeque<DataStep>,
     /// Of a core that keeps data.
     pub(crate) journal: Option<Box<Journal>>,
+    pub(crate) checkpoints: Option<Box<Checkpoints>>,
+    /// How it came back from a power cut.
+    pub(crate) recovery: Option<Recovery>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
@@ -121,6 +126,8 @@ impl Ftl {
             notes: VecDeque::new(),
             data_steps: VecDeque::new(),
             journal: None,
+            checkpoints: None,
+            recovery: None,
             idle_wait,
             techniques,
             upkeep: Vec::new(),
@@ -136,7 +143,8 @@ impl Ftl {
             config,
         };
         if ftl.config.keeps_data {
-            ftl.set_journal_aside();
+            ftl.start_journal();
+            ftl.start_checkpoints();
         }
         ftl
     }
@@ -236,6 +244,9 @@ impl Ftl {
             if let Some(die) = self.idle_writer(now) {
                 self.idle.remove(die);
                 self.ready.push(die);
+                continue;
+            }
+            if self.under_way == 0 && self.journal.is_some() && self.rescue_journal() {
                 continue;
             }
             self.give_up_if_stuck(now);

@@ -23,7 +23,7 @@ pub enum Use {
     Drained,
     /// Out of service.
     Bad,
-    /// Set aside for the journal.
+    /// Holds the journal or a checkpoint, or waits to.
     Journal,
 }
 

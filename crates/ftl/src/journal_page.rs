@@ -79,7 +79,7 @@ impl Page {
         bytes[28..32].copy_from_slice(&(count as u32).to_le_bytes());
         bytes[32..36].copy_from_slice(&index.to_le_bytes());
         bytes[36..40].copy_from_slice(&total.to_le_bytes());
-        let check = check(bytes);
+        let check = check(bytes, CHECK);
         bytes[CHECK].copy_from_slice(&check.to_le_bytes());
     }
 
@@ -87,7 +87,7 @@ impl Page {
     pub(crate) fn read(bytes: &[u8]) -> Option<Page> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let long = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-        if long(0)? != MAGIC || long(CHECK.start)? != check(bytes) {
+        if long(0)? != MAGIC || long(CHECK.start)? != check(bytes, CHECK) {
             return None;
         }
         let (count, index, total) = (word(28)? as usize, word(32)?, word(36)?);
@@ -110,9 +110,9 @@ impl Page {
     }
 }
 
-/// FNV-1a over everything but itself, eight bytes at a time.
-fn check(bytes: &[u8]) -> u64 {
-    let parts = [&bytes[..CHECK.start], &bytes[CHECK.end..]];
+/// FNV-1a over everything but itself, which stands at `own`, eight bytes at a time.
+pub(crate) fn check(bytes: &[u8], own: std::ops::Range<usize>) -> u64 {
+    let parts = [&bytes[..own.start], &bytes[own.end..]];
     parts.iter().flat_map(|part| part.chunks(8)).fold(0xCBF2_9CE4_8422_2325, |hash, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);

@@ -14,6 +14,8 @@
 
 mod audit;
 mod buffer;
+mod checkpoint;
+mod checkpoint_page;
 pub mod config;
 mod construct;
 mod data;
@@ -26,10 +28,12 @@ pub mod image;
 mod index;
 mod journal;
 mod journal_page;
+mod journal_write;
 pub mod layout;
 mod list;
 pub mod map;
 mod operations;
+mod own;
 mod permutation;
 mod reclaim;
 mod recover;
@@ -43,10 +47,14 @@ pub mod techniques;
 pub mod victim;
 mod wear;
 
+pub use checkpoint::CHECKPOINT;
+pub use checkpoint_page::{CheckpointPage, Said, Settled};
 pub use config::Config;
 pub use data::{Carried, DataStep, Newest};
 pub use firmware::Ftl;
-pub use journal::{JOURNAL, fits};
+pub use journal::JOURNAL;
 pub use layout::{Group, Layout, UnitAddr};
+pub use own::fits;
+pub use recover::{Recovery, Trust};
 pub use request::{Acknowledgement, Note, Request};
 pub use survey::{BlockRecord, Found, PagePlace, Survey};

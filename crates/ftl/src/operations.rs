@@ -28,6 +28,8 @@ pub(crate) enum Purpose {
     Copyback { from: Group, from_program: u32, program: u32 },
     /// A program of journal pages.
     Journal,
+    /// A program of pages of a checkpoint.
+    Checkpoint,
     /// The erase of the journal group that is not needed any more.
     JournalErase,
 }
@@ -99,9 +101,10 @@ impl Ftl {
                     left &= left - 1;
                     // The host may have overwritten it while it was read.
                     if self.groups.is_valid(group, first + unit) {
-                        let moved = Moved { lpn: spare[unit as usize].0, from: self.layout.unit(group, first + unit) };
-                        self.map.prefetch(moved.lpn);
-                        self.dies[report.die].moved.push_back(moved);
+                        let from = self.layout.unit(group, first + unit);
+                        let lpn = self.named(spare[unit as usize].0, from);
+                        self.map.prefetch(lpn);
+                        self.dies[report.die].moved.push_back(Moved { lpn, from });
                     }
                 }
                 self.groups.unpin(group);
@@ -112,9 +115,21 @@ impl Ftl {
             Purpose::Program { program } => self.programmed(now, report, group, program),
             Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),
             Purpose::Erase => self.erased(report, group),
-            Purpose::Journal => self.journaled(now, report),
+            Purpose::Journal => self.journaled(now, report, group),
+            Purpose::Checkpoint => self.checkpointed(now, report, group),
             Purpose::JournalErase => self.journal_erased(report, group),
         }
+    }
+
+    /// The unit at `addr`, which is valid: `marked` as the spare area says, or as the map knows where that can no longer be read.
+    #[inline]
+    fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
+        if marked < self.map.exported() { marked } else { self.look_up(addr) }
+    }
+
+    #[cold]
+    fn look_up(&self, addr: UnitAddr) -> u32 {
+        (0..self.map.exported()).find(|&lpn| self.map.get(lpn) == addr).expect("what is valid is mapped")
     }
 
     fn programmed(&mut self, now: Nanos, report: &Report, group: Group, program: u32) {
@@ -137,13 +152,16 @@ impl Ftl {
             if program + 1 == self.layout.programs {
                 self.groups.close(group);
             }
+            if self.checkpoints.is_some() {
+                self.count_for_checkpoint();
+            }
             self.settle(now);
         } else {
             for entry in batch.iter().rev() {
                 match *entry {
                     Entry::Host { slot } => self.buffer.failed(slot),
                     Entry::Moved(moved) => self.dies[report.die].moved.push_front(moved),
-                    Entry::Padding | Entry::Journal { .. } => {}
+                    Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => {}
                 }
             }
             self.abandon(report.die, group, program);
@@ -166,7 +184,7 @@ impl Ftl {
             },
             // The host may have overwritten it while it moved.
             Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => (lpn, false),
-            Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } => (u32::MAX, false),
+            Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => (u32::MAX, false),
         }
     }
 
@@ -234,7 +252,9 @@ impl Ftl {
         for unit in 0..units {
             let source = self.layout.unit(from.0, from.1 * units + unit);
             let addr = self.layout.unit(to.0, to.1 * units + unit);
-            if self.groups.is_valid(from.0, from.1 * units + unit) && self.land_moved(spare[unit as usize].0, source, addr) {
+            if self.groups.is_valid(from.0, from.1 * units + unit)
+                && self.land_moved(self.named(spare[unit as usize].0, source), source, addr)
+            {
                 valid += 1;
             } else {
                 self.groups.add_stale(addr);
@@ -243,6 +263,9 @@ impl Ftl {
         self.groups.add_valid(to.0, valid);
         if to.1 + 1 == self.layout.programs {
             self.groups.close(to.0);
+        }
+        if self.checkpoints.is_some() {
+            self.count_for_checkpoint();
         }
         self.settle(now);
     }
@@ -287,6 +310,10 @@ impl Ftl {
             self.level_wear(report.die, group);
         } else {
             self.replace(report.die, group);
+        }
+        self.forget_settled(group);
+        if self.journal.is_some() {
+            self.wake_journal();
         }
         self.spread(News::Erased { group });
     }

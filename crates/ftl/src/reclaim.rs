@@ -67,6 +67,7 @@ impl Ftl {
                 break (group, cause);
             }
             self.replace(die, group);
+            self.forget_settled(group);
             self.spread(News::Erased { group });
         };
         // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.

@@ -9,16 +9,16 @@
 //! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
 //! What was recovered is durable as it stands: it follows from pages alone that stay where they are until something newer is on flash.
 //!
-//! All spare areas are read. Checkpoints of the map, which would bound that by what was written since, are yet to come.
+//! How much has to be read for that is bounded by what was written since the newest checkpoint of the map: see `survey.rs`. Without one, all marks are read.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
 use crate::firmware::Ftl;
 use crate::groups::Use;
-use crate::journal::{GROUPS, Room};
+use crate::journal::Other;
 use crate::journal_page::{Facts, Record};
 use crate::layout::Group;
 use crate::request::Note;
@@ -26,6 +26,30 @@ use crate::survey::{Copied, Findings, Survey};
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;
+
+/// How a core came back from a power cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// The number of the checkpoint that it used.
+    pub checkpoint: Option<u64>,
+    /// Block groups of which the checkpoint knew all that was needed.
+    pub settled: u64,
+    /// Block groups that were read.
+    pub groups: u64,
+    /// Pages that were read, erased ones included.
+    pub pages: u64,
+    /// Units of which the mark had to be read because the checkpoint left it open which copy is the newest.
+    pub doubts: u64,
+}
+
+/// What recovery relies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Whatever there is, checkpoints included.
+    Everything,
+    /// The journal and the marks of all pages: what must come out without checkpoints as with them.
+    Marks,
+}
 
 /// The journal's state, as far as it is needed.
 struct JournalFound {
@@ -38,16 +62,23 @@ impl Ftl {
     /// The core that was running on this flash with this configuration, as it was when the power went, or would have been a moment before or after: every
     /// unit that was durable has its last data, and every other its last data or an older state since it last was durable.
     pub fn recover(config: Config, survey: &mut dyn Survey) -> Ftl {
+        Ftl::recover_by(config, survey, Trust::Everything)
+    }
+
+    /// As [`Ftl::recover`], by what `trust` says.
+    pub fn recover_by(config: Config, survey: &mut dyn Survey, trust: Trust) -> Ftl {
         assert!(config.keeps_data, "only a core that keeps data has anything to recover");
         let mut ftl = Ftl::new(config);
-        let mut findings = Findings::gather(&ftl, survey);
+        let mut findings = Findings::gather(&ftl, survey, trust);
+        ftl.recovery = Some(findings.tally);
         let journal = find_journal(&findings);
         findings.drop_trimmed(journal.as_ref());
         findings.settle_twins();
         let mut is_live = vec![false; findings.stands.len()];
         findings.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
         let stands = ftl.assign(&findings, &is_live, journal.as_ref());
-        ftl.lay_out_groups(&findings, &is_live, &stands);
+        ftl.lay_out_groups(&findings, &is_live, &stands, journal.as_ref());
+        ftl.resume_checkpoints(&findings, &stands);
         ftl.resume_journal(&findings, journal.as_ref(), &stands);
         ftl.buffer.count_from(findings.version + VERSIONS_SKIPPED);
         if !ftl.has_enough_space() {
@@ -62,9 +93,14 @@ impl Ftl {
         ftl
     }
 
+    /// How it came back from a power cut; `None`: it did not have to.
+    pub fn recovery(&self) -> Option<Recovery> {
+        self.recovery
+    }
+
     /// Give each group the stand that it had, or one that is as good. `None`: it is out of service.
     fn assign(&mut self, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
-        let is_needed = |stand: usize| is_live[stand] || journal.is_some_and(|journal| journal.stand == stand);
+        let is_needed = |stand: usize| is_live[stand] || findings.is_own(stand, journal);
         // What is broken and empty has been replaced, or is to be. A spare is used up by each replacement, in a fixed order.
         let serves = |stand: usize| !findings.stands[stand].broken || is_needed(stand);
         let mut stands = findings.homes.clone();
@@ -95,44 +131,11 @@ impl Ftl {
                 }
             }
         }
-        self.seat_journal(findings, is_live, journal, &mut stands);
         stands
     }
 
-    /// The journal's groups get the journal's stand and another that holds no data.
-    fn seat_journal(&self, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>, stands: &mut [Option<usize>]) {
-        let seats = self.journal_groups();
-        let current = journal.map(|journal| journal.stand);
-        if let Some(current) = current
-            && !seats.iter().any(|seat| stands[seat.index()] == Some(current))
-            && let Some(place) = stands.iter().position(|&stand| stand == Some(current))
-        {
-            let free = |seat: &Group| stands[seat.index()].is_some_and(|stand| !is_live[stand]);
-            let seat = seats.into_iter().find(free).unwrap_or(seats[0]);
-            stands.swap(place, seat.index());
-        }
-        for seat in seats {
-            if stands[seat.index()].is_some_and(|stand| is_live[stand]) {
-                let empty = |place: &usize| {
-                    let holds_nothing = |stand: usize| !is_live[stand] && Some(stand) != current;
-                    !seats.contains(&Group(*place as u32)) && stands[*place].is_some_and(holds_nothing)
-                };
-                let places = self.layout.groups_of(self.layout.die(seat)).filter(empty);
-                let place = places.min_by_key(|&place| stands[place].is_some_and(|stand| findings.stands[stand].touched));
-                // Without one there is nothing to be done but to go on without a journal: see `resume_journal`.
-                if let Some(place) = place {
-                    stands.swap(place, seat.index());
-                }
-            }
-        }
-    }
-
-    fn journal_groups(&self) -> [Group; GROUPS] {
-        self.journal.as_ref().expect("the core keeps data").groups()
-    }
-
     /// Make the tables say what the stands hold.
-    fn lay_out_groups(&mut self, findings: &Findings, is_live: &[bool], stands: &[Option<usize>]) {
+    fn lay_out_groups(&mut self, findings: &Findings, is_live: &[bool], stands: &[Option<usize>], journal: Option<&JournalFound>) {
         let layout = self.layout;
         let mut group_of = vec![None; findings.stands.len()];
         for (group, stand) in stands.iter().enumerate() {
@@ -147,7 +150,7 @@ impl Ftl {
                 *uses = Use::Bad;
                 continue;
             };
-            *uses = if *uses == Use::Journal { Use::Journal } else { Use::Free };
+            *uses = if findings.is_own(stand, journal) { Use::Journal } else { Use::Free };
             self.groups.blocks[group.index()] = findings.stands[stand].blocks;
             self.groups.erases[group.index()] = findings.stands[stand].erases;
             if is_live[stand] {
@@ -168,13 +171,12 @@ impl Ftl {
         }
         // Closed as they were last written, oldest first.
         let mut order: Vec<Group> = group_of.iter().flatten().copied().collect();
-        order.sort_unstable_by_key(|group| (stands[group.index()].map_or(0, |stand| findings.stands[stand].newest), *group));
-        let seats = self.journal_groups();
+        order.sort_unstable_by_key(|group| (stands[group.index()].map(|stand| findings.stands[stand].order), *group));
         for group in order {
             let stand = &findings.stands[stands[group.index()].expect("it has one")];
             let die = layout.die(group);
             let holds_data = valid[group.index()] > 0;
-            if seats.contains(&group) && !holds_data {
+            if self.groups.use_of(group) == Use::Journal {
                 continue;
             }
             if !holds_data && !stand.touched {
@@ -204,27 +206,59 @@ impl Ftl {
         }
     }
 
+    /// The checkpoint that was used stays until the next one is whole.
+    fn resume_checkpoints(&mut self, findings: &Findings, stands: &[Option<usize>]) {
+        let programs = self.layout.programs;
+        let holds = |stand: usize| !findings.stands[stand].checkpoints.is_empty();
+        let groups: VecDeque<Group> =
+            (0..).map(Group).zip(stands).filter(|(_, stand)| stand.is_some_and(holds)).map(|(group, _)| group).collect();
+        for &group in &groups {
+            if stands[group.index()].is_some_and(|stand| findings.stands[stand].broken) {
+                self.groups.condemn(group);
+            }
+        }
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.resume(groups, findings.tally.checkpoint, programs);
+        }
+    }
+
     /// The journal goes on with a snapshot: what follows a torn page is not trusted with more.
     fn resume_journal(&mut self, findings: &Findings, found: Option<&JournalFound>, stands: &[Option<usize>]) {
-        let seats = self.journal_groups();
         let programs = self.layout.programs;
-        let is_touched = |seat: usize| stands[seats[seat].index()].is_some_and(|stand| findings.stands[stand].touched);
-        let serves = seats.map(|seat| self.groups.use_of(seat) == Use::Journal);
-        let current = found.and_then(|found| seats.iter().position(|seat| stands[seat.index()] == Some(found.stand)));
-        let active = current.unwrap_or(usize::from(!serves[0]));
-        let other = 1 - active;
-        let room = match (serves[active] && serves[other], is_touched(other)) {
-            (false, _) => Room::Gone,
-            (true, true) => Room::Used,
-            (true, false) => Room::Erased,
-        };
-        if found.is_some_and(|found| findings.stands[found.stand].broken) {
-            self.groups.condemn(seats[active]);
-        }
         let seen = findings.stands.iter().flat_map(|stand| &stand.journal).map(|page| page.generation).max();
-        let is_new = !is_touched(active) && serves[active] && seen.is_none();
-        let program = if is_new { 0 } else { programs };
-        self.journal.as_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, room);
+        let current = found.and_then(|found| stands.iter().position(|&stand| stand == Some(found.stand))).map(|group| Group(group as u32));
+        if let (Some(found), Some(group)) = (found, current)
+            && findings.stands[found.stand].broken
+        {
+            self.groups.condemn(group);
+        }
+        let (mut active, mut program) = (current, programs);
+        if found.is_none() && seen.is_none() {
+            // As when it was new: nothing needs a snapshot yet.
+            match self.take_empty_group() {
+                Other::Erased(group) => (active, program) = (Some(group), 0),
+                Other::Used(group) => active = Some(group),
+                Other::Missing => {}
+            }
+        }
+        let other = self.take_empty_group();
+        self.journal.as_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, other);
+    }
+
+    /// A group that holds nothing, of the die with the most of them: the journal had one there, or one more than the others have now. Erased, if there is one.
+    fn take_empty_group(&mut self) -> Other {
+        let empty = |die: DieId| self.dies[die].free.len() + self.dies[die].erasable.len();
+        let die = (0..self.layout.dies as u16).map(DieId).max_by_key(|&die| (empty(die), std::cmp::Reverse(die)));
+        let state = &mut self.dies[die.expect("a core has a die")];
+        let other = match (state.free.pop_front(), state.erasable.is_empty()) {
+            (Some(group), _) => Other::Erased(group),
+            (None, false) => Other::Used(state.erasable.remove(0).0),
+            (None, true) => Other::Missing,
+        };
+        if let Other::Erased(group) | Other::Used(group) = other {
+            self.groups.uses[group.index()] = Use::Journal;
+        }
+        other
     }
 }
 
@@ -250,6 +284,11 @@ fn find_journal(findings: &Findings) -> Option<JournalFound> {
 }
 
 impl Findings {
+    /// Whether `stand` holds something that the core has written for itself and still needs.
+    fn is_own(&self, stand: usize, journal: Option<&JournalFound>) -> bool {
+        journal.is_some_and(|journal| journal.stand == stand) || !self.stands[stand].checkpoints.is_empty()
+    }
+
     /// Forget copies of which the journal says that they are not wanted.
     fn drop_trimmed(&mut self, journal: Option<&JournalFound>) {
         let Some(journal) = journal else {

@@ -80,10 +80,9 @@ impl Ftl {
     /// Whether the blocks in service can hold what was promised to the host and still be reclaimed.
     pub(crate) fn has_enough_space(&self) -> bool {
         let per_group = u64::from(self.layout.units_per_group);
-        let good = (0..self.layout.group_count())
-            .filter(|&group| !matches!(self.groups.use_of(Group(group as u32)), Use::Bad | Use::Journal))
-            .count() as u64;
-        let reserve = u64::from(self.layout.dies) * u64::from(self.config.reclaim.floor + 2);
+        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
+        let own = crate::own::groups(&self.config, &self.layout);
+        let reserve = u64::from(self.layout.dies) * u64::from(self.config.reclaim.floor + 2) + u64::from(own);
         good.saturating_sub(reserve) * per_group >= u64::from(self.map.exported())
     }
 

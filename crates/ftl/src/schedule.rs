@@ -46,6 +46,7 @@ impl Ftl {
             | Purpose::Erase
             | Purpose::Copyback { .. }
             | Purpose::Journal
+            | Purpose::Checkpoint
             | Purpose::JournalErase => Cause::Host,
         };
         Some(self.order_read(die, tag, cause))
@@ -54,7 +55,7 @@ impl Ftl {
     /// A program of host data or a step of reclaim.
     fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
         if self.journal.is_some()
-            && let Some(step) = self.journal_step(die)
+            && let Some(step) = self.journal_step(die).or_else(|| self.checkpoint_step(die))
         {
             return Some(step);
         }

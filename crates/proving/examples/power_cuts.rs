@@ -1,8 +1,9 @@
 //! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT]`.
 //!
-//! Stops at the first seed at which something is broken and says what. With a CUT, the power goes at that operation boundary of the first life.
+//! Stops at the first seed at which something is broken, looks for a smaller trial that breaks it too, and says what and how to see it again. With a CUT, the power
+//! goes at that operation boundary of the first life.
 
-use wordline_proving::cut::{Tally, trial};
+use wordline_proving::cut::{Tally, breaks, shrink, trial};
 
 fn main() {
     let number = |at: usize, default: u64| std::env::args().nth(at).map_or(default, |text| text.parse().expect("a number"));
@@ -10,13 +11,14 @@ fn main() {
     let cut = std::env::args().nth(4).map(|text| text.parse().expect("a number"));
     let mut tally = Tally::default();
     for seed in first..first + count {
-        match trial(seed, cut, requests, None) {
-            Ok(seen) => tally.add(&seen),
-            Err(problem) => {
-                println!("seed {seed}, {requests} requests, cut {cut:?}: {problem}");
-                std::process::exit(1);
-            }
+        if let Some(failing) = breaks(seed, cut, requests, None) {
+            println!("seed {seed}, {requests} requests, cut {cut:?}: {}", failing.problem);
+            std::panic::set_hook(Box::new(|_| ()));
+            let least = shrink(failing, None);
+            println!("the smallest: {}\n{}", least.command(), least.problem);
+            std::process::exit(1);
         }
+        tally.add(&trial(seed, cut, requests, None).expect("it has just passed"));
     }
     println!("{count} seeds from {first}: {tally:#?}");
 }

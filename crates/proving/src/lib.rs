@@ -3,7 +3,7 @@
 //! Each module is one oracle or one tool of an oracle, and each oracle says what it does *not* check:
 //!
 //! ```text
-//!   swarm ──options──► harness ──ops──► flash     (NAND rules, contents)
+//!   swarm ──options──► harness ──ops──► flash     (NAND rules, contents); pace says when
 //!                         │
 //!                         └──events──► twin       (what every logical unit must hold)
 //!   naive ── a page-level firmware in a hundred lines, to be met exactly
@@ -17,6 +17,7 @@ pub mod cut;
 pub mod flash;
 pub mod harness;
 pub mod naive;
+mod pace;
 pub mod shape;
 pub mod swarm;
 pub mod theory;

@@ -28,6 +28,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         schedule: ScheduleConfig { reads_first: true, linger: None },
         techniques: vec![],
         keeps_data: false,
+        checkpoint_every: None,
         seed: 1,
         core: 0,
     }

@@ -125,6 +125,7 @@ pub fn scenario(seed: u64) -> Scenario {
         },
         techniques: techniques(subset),
         keeps_data: false,
+        checkpoint_every: None,
         seed,
         core: 0,
     };

@@ -71,6 +71,7 @@ impl Shape {
             schedule: ScheduleConfig { reads_first: true, linger: None },
             techniques: vec![],
             keeps_data: false,
+            checkpoint_every: None,
             seed: 1,
             core: 0,
         };

@@ -158,6 +158,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },
             techniques: checked.techniques,
             keeps_data: false,
+            checkpoint_every: Some(32),
             seed,
             core: 0,
         },

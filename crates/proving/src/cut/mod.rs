@@ -8,13 +8,16 @@
 //! ```
 //!
 //! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's; trims
-//! hold; the recovered tables agree with the flash; recovering twice gives the same; what was recovered stays, whatever the next cut does; the firmware reads
+//! hold; the recovered tables agree with the flash; recovering twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that
+//! was whole is used; what was recovered stays, whatever the next cut does; the firmware reads
 //! whole pages only, programs erased pages only, and uses no block that has failed. Does not check: bit errors, a page that is torn and reads as whole, a
 //! program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
 
 mod ledger;
 mod nand;
 mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_ftl::config::Acknowledge;
 use wordline_units::random::{Draw, Stream};
@@ -46,11 +49,25 @@ pub enum Bug {
     VersionKept,
     /// After a cut, counting begins anew.
     VersionsAnew,
+    /// Erase counts stand still from the begin of a checkpoint on: what it says of blocks that were erased since passes for true.
+    ErasesForgotten,
+    /// Blocks that were opened since a checkpoint was begun are not looked at.
+    OpenedMissed,
+    /// A page of a checkpoint that the power cut short passes for whole, and half of its places are missing.
+    TornCheckpointPasses,
+    /// The places in a page of a checkpoint are lost on the way.
+    PlacesLost,
+    /// Two places in a page of a checkpoint change places.
+    PlacesSwapped,
+    /// A program of a checkpoint is reported well before it is down.
+    EarlyCheckpointReport,
+    /// The checkpoint before is erased when another is begun.
+    CheckpointErasedEarly,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 10] = [
+    pub const ALL: [Bug; 17] = [
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -61,6 +78,13 @@ impl Bug {
         Bug::TornPasses,
         Bug::VersionKept,
         Bug::VersionsAnew,
+        Bug::ErasesForgotten,
+        Bug::OpenedMissed,
+        Bug::TornCheckpointPasses,
+        Bug::PlacesLost,
+        Bug::PlacesSwapped,
+        Bug::EarlyCheckpointReport,
+        Bug::CheckpointErasedEarly,
     ];
 }
 
@@ -79,6 +103,8 @@ pub struct Tally {
     pub older: u64,
     /// Programs of the journal; snapshots begun.
     pub journal: [u64; 2],
+    /// Programs of checkpoints; recoveries that used one; block groups that it spared them; units of which it left open which copy is the newest.
+    pub checkpoints: [u64; 4],
     /// Erases, moved units, failed programs and erases.
     pub work: [u64; 3],
     /// Lives that ended with a core that takes no more writes.
@@ -96,6 +122,7 @@ impl Tally {
         both(&mut self.older, other.older);
         both(&mut self.worn_out, other.worn_out);
         self.journal.iter_mut().zip(other.journal).for_each(|(a, b)| both(a, b));
+        self.checkpoints.iter_mut().zip(other.checkpoints).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
     }
 }
@@ -108,14 +135,15 @@ pub fn scenario(seed: u64) -> Scenario {
     let geometry = &mut config.sheet.geometry;
     geometry.layers = 1 + draw.below(2) as u32;
     geometry.wordlines_per_layer = 2 + draw.below(2) as u32;
-    // Two groups for the journal.
-    geometry.blocks += 2;
+    // Groups for the journal and checkpoints.
+    geometry.blocks += 4;
     let (odd, room) = (draw.next_u64(), draw.below(60) as u32);
+    config.checkpoint_every = [None, Some(1), Some(2), Some(5), Some(20)][draw.below(5) as usize];
     loop {
         let geometry = config.sheet.geometry;
         let per_page = (geometry.page.0 / config.unit.0) as u32;
         let program = geometry.planes * config.sheet.pages_per_program() * per_page;
-        let data = geometry.blocks - config.spare_blocks - 2 - config.reclaim.start - 3;
+        let data = geometry.blocks - config.spare_blocks - 4 - config.reclaim.start - 3;
         config.exported_units = config.dies * data * geometry.planes * geometry.pages() * per_page - (odd % u64::from(program)) as u32;
         config.buffer.units = config.dies * program + room;
         if wordline_ftl::fits(config).is_ok() {
@@ -167,4 +195,56 @@ pub fn boundaries(seed: u64, requests: u64) -> Result<u64, String> {
     let mut world = World::new(scenario(seed), None);
     world.live(requests, None)?;
     Ok(world.boundaries())
+}
+
+/// How many cuts are tried to make a failing trial smaller.
+const CUTS_TRIED: u64 = 400;
+
+/// A trial that breaks something: the smallest that was found, from `requests` requests with the power cut at `cut` on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// The seed.
+    pub seed: u64,
+    /// Where the first life was cut.
+    pub cut: Option<u64>,
+    /// Requests in each life.
+    pub requests: u64,
+    /// What was broken.
+    pub problem: String,
+}
+
+impl Failing {
+    /// The command that shows it again.
+    pub fn command(&self) -> String {
+        let cut = self.cut.map_or(String::new(), |cut| format!(" {cut}"));
+        format!("cargo run -p wordline-proving --example power_cuts -- {} 1 {}{cut}", self.seed, self.requests)
+    }
+}
+
+/// Whether a trial breaks something, as an error or a panic.
+pub fn breaks(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Option<Failing> {
+    let tried = catch_unwind(AssertUnwindSafe(|| trial(seed, cut, requests, bug)));
+    let problem = match tried {
+        Ok(Ok(_)) => return None,
+        Ok(Err(problem)) => problem,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap_or_else(|| "a panic".to_owned())
+        }
+    };
+    Some(Failing { seed, cut, requests, problem })
+}
+
+/// The smallest trial of the same seed that still breaks something: fewer requests first, then a cut in the first life at the earliest boundary.
+pub fn shrink(failing: Failing, bug: Option<Bug>) -> Failing {
+    let mut least = failing;
+    let mut step = least.requests / 2;
+    while step > 0 {
+        match least.requests.checked_sub(step).filter(|&left| left > 0).and_then(|left| breaks(least.seed, least.cut, left, bug)) {
+            Some(smaller) => least = smaller,
+            None => step /= 2,
+        }
+    }
+    let last = least.cut.unwrap_or(least.requests * 4).min(CUTS_TRIED);
+    (0..last).find_map(|cut| breaks(least.seed, Some(cut), least.requests, bug)).unwrap_or(least)
 }

@@ -41,6 +41,10 @@ struct Block {
     healthy: bool,
     erases: u32,
     pages: Vec<Page>,
+    /// Erases when the last checkpoint was begun.
+    erases_then: u32,
+    /// Nothing was programmed when the last checkpoint was begun, or it was erased since.
+    was_open: bool,
 }
 
 /// All dies of a core.
@@ -54,7 +58,7 @@ pub(super) struct Nand {
 impl Nand {
     pub(super) fn new(layout: Layout, per_plane: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
         let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
-        let block = Block { healthy: true, erases: 0, pages };
+        let block = Block { healthy: true, erases: 0, pages, erases_then: 0, was_open: false };
         let mut nand = Nand { layout, per_plane, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
@@ -82,6 +86,21 @@ impl Nand {
         match self.page(place) {
             Page::Whole(units) => units,
             page @ (Page::Erased | Page::Torn) => panic!("{place:?} is read, which is {page:?}"),
+        }
+    }
+
+    /// A checkpoint is begun: remember the blocks as they are.
+    pub(super) fn note_checkpoint(&mut self) {
+        for block in &mut self.blocks {
+            (block.erases_then, block.was_open) = (block.erases, block.pages[0] == Page::Erased);
+        }
+    }
+
+    /// Erase all blocks with checkpoints.
+    pub(super) fn drop_checkpoints(&mut self) {
+        let holds = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn == wordline_ftl::CHECKPOINT);
+        for block in self.blocks.iter_mut().filter(|block| holds(&block.pages[0])) {
+            block.pages.fill(Page::Erased);
         }
     }
 
@@ -132,6 +151,7 @@ impl Nand {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
             block.erases += 1;
+            block.was_open = true;
             block.pages.fill(if good || dice.happens(0.2) { Page::Erased } else { Page::Torn });
         }
         if !good {
@@ -201,15 +221,25 @@ pub(super) struct Look<'a> {
     pub(super) bug: Option<Bug>,
 }
 
+impl Look<'_> {
+    fn is_missed(&self, place: PagePlace) -> bool {
+        let block = &self.nand.blocks[self.nand.index(place.die, place.plane, place.block)];
+        let is_data = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn.0 < wordline_ftl::CHECKPOINT.0);
+        block.was_open && is_data(&block.pages[0])
+    }
+}
+
 impl Survey for Look<'_> {
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let block = &self.nand.blocks[self.nand.index(die, plane, block)];
-        BlockRecord { healthy: block.healthy, erases: block.erases }
+        let erases = if self.bug == Some(Bug::ErasesForgotten) { block.erases_then } else { block.erases };
+        BlockRecord { healthy: block.healthy, erases }
     }
 
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
         match self.nand.page(place) {
             Page::Erased => Found::Erased,
+            _ if self.bug == Some(Bug::OpenedMissed) && self.is_missed(place) => Found::Erased,
             Page::Torn if self.bug == Some(Bug::TornPasses) => {
                 let units = self.nand.layout.units_per_page;
                 marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40, lost: 0 }));

@@ -1,51 +1,26 @@
 //! The other half of the world around a core: what happens when flash operations end, and what is compared then.
 
-use wordline_flash::{Operation, OperationKind, Report, Status};
+use wordline_flash::{OperationKind, Report, Status};
 use wordline_ftl::UnitAddr;
 use wordline_units::{DieId, Lpn, Nanos};
 
-use super::{Due, Harness, Work};
+use super::{Harness, Load};
 use crate::flash::{Spot, Stored};
+use crate::pace::{Due, Work};
 use crate::twin::Moved;
 
 impl Harness {
-    pub(super) fn begin(&mut self, operation: Operation, us: u64, good: bool, host: Vec<Stored>, moved: Vec<Moved>, padding: usize) {
-        let die = operation.die;
-        let after = self.about(us);
-        let work = Work { operation, ends: self.now + after, left: Nanos::ZERO, good, host, moved, padding };
-        assert!(self.work[usize::from(die.0)].replace(work).is_none(), "die {die} is ordered to do two things at once");
-        let attempt = self.attempts[usize::from(die.0)];
-        self.enter(after, Due::Worked { die, attempt });
-    }
-
-    /// A die may take a suspend, refuse it, or be done before it has answered.
-    pub(super) fn suspend(&mut self, die: DieId) {
-        let slot = usize::from(die.0);
-        let work = self.work[slot].as_mut().expect("only work is suspended");
-        let left = work.ends.saturating_sub(self.now);
-        if left < Nanos::from_micros(25) || self.dice.happens(0.1) {
-            if self.dice.happens(0.5) {
-                self.ftl.suspend_refused(die);
-            }
-            return;
-        }
-        work.left = left + Nanos::from_micros(5);
-        self.attempts[slot] += 1;
-        let attempt = self.attempts[slot];
-        self.enter(Nanos::from_micros(20), Due::Suspended { die, attempt });
-    }
-
-    pub(super) fn happen(&mut self, due: Due) {
+    pub(super) fn happen(&mut self, due: Due<Vec<Lpn>>) {
         match due {
             Due::DieReady(die) => self.ftl.die_ready(die),
-            Due::Report(die, tag, spare) => {
+            Due::Read { die, tag, page: spare } => {
                 if let Some((page, found)) = self.gathering.remove(&tag) {
                     self.twin.gather(usize::from(die.0), &page, &found);
                 }
                 self.report(die, tag, true, &spare);
             }
-            Due::Worked { die, attempt } if attempt == self.attempts[usize::from(die.0)] => self.worked(die),
-            Due::Suspended { die, attempt } if attempt == self.attempts[usize::from(die.0)] => self.ftl.die_ready(die),
+            Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => self.worked(die),
+            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.die_ready(die),
             Due::Worked { .. } | Due::Suspended { .. } => {}
         }
     }
@@ -53,24 +28,24 @@ impl Harness {
     fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
         let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
-        self.ftl.report(self.now, &report, spare);
+        self.ftl.report(self.pace.now, &report, spare);
     }
 
     fn worked(&mut self, die: DieId) {
         let slot = usize::from(die.0);
-        let work = self.work[slot].take().expect("it was at work");
+        let work = self.pace.finish(die);
         let tag = work.operation.tag;
-        let mut touched: Vec<u32> = work.host.iter().map(|stored| stored.lpn.0).collect();
-        touched.extend(work.moved.iter().map(|moved| moved.0));
+        let mut touched: Vec<u32> = work.load.host.iter().map(|stored| stored.lpn.0).collect();
+        touched.extend(work.load.moved.iter().map(|moved| moved.0));
         self.ftl.suspend_refused(die);
         self.ftl.die_ready(die);
         let mut spare = vec![];
         match work.operation.kind {
             OperationKind::Program { target, .. } => {
                 let spots = self.flash.spots(die, &target, self.ftl.layout().pages_per_program);
-                let mut data = work.host.clone();
-                data.extend(work.moved.iter().map(|&(lpn, _, version)| Stored { lpn: Lpn(lpn), version }));
-                data.extend(std::iter::repeat_n(Stored::PADDING, work.padding));
+                let mut data = work.load.host.clone();
+                data.extend(work.load.moved.iter().map(|&(lpn, _, version)| Stored { lpn: Lpn(lpn), version }));
+                data.extend(std::iter::repeat_n(Stored::PADDING, work.load.padding));
                 self.flash.program(die, &target, &data, work.good);
                 self.landed(slot, &work, &spots);
             }
@@ -93,18 +68,18 @@ impl Harness {
     }
 
     /// Tell the twin how a program ended.
-    fn landed(&mut self, die: usize, work: &Work, spots: &[Spot]) {
+    fn landed(&mut self, die: usize, work: &Work<Load>, spots: &[Spot]) {
         let flash = &self.flash;
         let index_of = |spot: Spot| flash.block_index(spot.die, spot.plane, spot.block);
-        for (&stored, &spot) in work.host.iter().zip(spots) {
+        for (&stored, &spot) in work.load.host.iter().zip(spots) {
             self.twin.land(stored, work.good.then(|| (spot, index_of(spot))), index_of);
         }
         if work.good {
-            for (&moved, &spot) in work.moved.iter().zip(spots) {
+            for (&moved, &spot) in work.load.moved.iter().zip(spots) {
                 self.twin.move_to(moved, (spot, index_of(spot)), index_of);
             }
         } else {
-            for &moved in work.moved.iter().rev() {
+            for &moved in work.load.moved.iter().rev() {
                 self.twin.moved[die].push_front(moved);
             }
         }

@@ -1,19 +1,16 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use wordline_proving::cut::{Bug, Tally, boundaries, trial};
+use wordline_proving::cut::{Bug, Failing, Tally, boundaries, breaks, shrink, trial};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
-    let again = format!(
-        "cargo run -p wordline-proving --example power_cuts -- {seed} 1 {requests} {}",
-        cut.map_or(String::new(), |at| at.to_string())
-    );
-    match catch_unwind(AssertUnwindSafe(|| trial(seed, cut, requests, None))) {
-        Ok(Ok(tally)) => tally,
-        Ok(Err(problem)) => panic!("{problem}\nagain: {again}"),
-        Err(_) => panic!("a panic, above\nagain: {again}"),
+    match trial(seed, cut, requests, None) {
+        Ok(tally) => tally,
+        Err(problem) => {
+            let failing = Failing { seed, cut, requests, problem };
+            let least = shrink(failing.clone(), None);
+            panic!("{}\nagain: {}\nthe smallest: {}\n{}", failing.problem, failing.command(), least.command(), least.problem);
+        }
     }
 }
 
@@ -36,18 +33,28 @@ fn long_runs_survive_cuts_at_random() {
     println!("{tally:?}");
     // Every kind of work was under the knife.
     assert!(tally.in_flight > 200 && tally.older > 100, "{tally:?}");
-    assert!(tally.journal.iter().chain(&tally.work).all(|&count| count > 10), "{tally:?}");
+    assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).all(|&count| count > 10), "{tally:?}");
 }
 
 #[test]
 fn planted_bugs_are_caught() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
-    let caught = Bug::ALL.map(|bug| {
-        let is_caught = |seed: &u64| !matches!(catch_unwind(AssertUnwindSafe(|| trial(*seed, None, 200, Some(bug)))), Ok(Ok(_)));
-        (bug, (2_000..2_100).find(is_caught))
-    });
+    let caught = Bug::ALL.map(|bug| (bug, (2_000..2_100).find(|&seed| breaks(seed, None, 200, Some(bug)).is_some())));
     std::panic::set_hook(hook);
     println!("{caught:?}");
     assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
+}
+
+#[test]
+fn a_failing_trial_shrinks_to_one_that_fails_too() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let bug = Some(Bug::PlacesLost);
+    let failing = (2_000..2_100).find_map(|seed| breaks(seed, None, 200, bug)).expect("the bug shows");
+    let least = shrink(failing.clone(), bug);
+    let again = breaks(least.seed, least.cut, least.requests, bug);
+    std::panic::set_hook(hook);
+    assert!(least.requests < failing.requests, "{least:?} of {failing:?}");
+    assert_eq!(again, Some(least));
 }

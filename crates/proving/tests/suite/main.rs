@@ -6,6 +6,7 @@ mod naive;
 mod peers;
 mod physics;
 mod queueing;
+mod recovery;
 mod theory;
 mod twin;
 mod wear;

@@ -1,0 +1,282 @@
+//! The journal on its way to flash: which operation comes next, and what follows when it ends. `journal.rs` says what for.
+
+use wordline_flash::{Operation, OperationKind, Report, Status};
+use wordline_units::{Cause, DieId, Nanos};
+
+use crate::config::Config;
+use crate::die::Entry;
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::journal::{JOURNAL, Journal, Other, Snapshot};
+use crate::journal_page::{Facts, Page, Record, records_per_page, units_per_page};
+use crate::layout::{Group, Layout, UnitAddr};
+use crate::list::NIL;
+use crate::operations::{Pending, Purpose};
+
+/// What the journal would do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Records(Group),
+    Snapshot(Group),
+    Erase(Group),
+    /// Something has to be written and there is no place for it.
+    NoRoom,
+}
+
+impl Journal {
+    fn next(&self, full: usize, programs: u32) -> Step {
+        match (self.other, self.active) {
+            _ if self.busy => Step::Nothing,
+            (Other::Erased(group), _) if self.snapshot.is_some() => Step::Snapshot(group),
+            (Other::Used(group), _) => Step::Erase(group),
+            _ if !self.wants(full) => Step::Nothing,
+            (_, Some(group)) if self.program < programs => Step::Records(group),
+            (Other::Erased(group), _) => Step::Snapshot(group),
+            (Other::Missing, _) => Step::NoRoom,
+        }
+    }
+}
+
+/// Program units that the longest snapshot takes.
+pub(crate) fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
+    let page = config.sheet.geometry.page.0 as usize;
+    let bits = (config.exported_units as usize).div_ceil(units_per_page(page));
+    let records = (config.buffer.units as usize).div_ceil(records_per_page(page));
+    (bits + records).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
+}
+
+impl Ftl {
+    fn journal_next(&self) -> Step {
+        self.journal.as_ref().map_or(Step::Nothing, |journal| journal.next(self.records_per_program(), self.layout.programs))
+    }
+
+    /// The journal may have something to do: the die that it would do it on is to ask.
+    #[cold]
+    pub(crate) fn wake_journal(&mut self) {
+        if self.journal.as_ref().is_some_and(|journal| journal.other == Other::Missing && !journal.stuck) {
+            self.find_room_for_journal(self.config.reclaim.floor);
+        }
+        if let Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) = self.journal_next() {
+            self.wake(self.layout.die(group));
+        }
+    }
+
+    fn find_room_for_journal(&mut self, left: u32) -> bool {
+        let Some(group) = self.take_own_group(left) else {
+            return false;
+        };
+        self.journal.as_mut().expect("it wants room").other = Other::Erased(group);
+        true
+    }
+
+    /// Nothing is under way. If that is because the journal has no room, it takes the last there is, or gives up; returns whether there is something to do now.
+    pub(crate) fn rescue_journal(&mut self) -> bool {
+        if self.journal_next() != Step::NoRoom {
+            return false;
+        }
+        if self.find_room_for_journal(0) {
+            self.wake_journal();
+            return true;
+        }
+        self.journal.as_mut().expect("it wants room").stuck = true;
+        if self.worn_out {
+            self.fail_trims();
+        } else {
+            self.wear_out();
+        }
+        false
+    }
+
+    /// The next operation of `die` that serves the journal.
+    #[cold]
+    pub(crate) fn journal_step(&mut self, die: DieId) -> Option<Operation> {
+        let step = self.journal_next();
+        match step {
+            Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) if self.layout.die(group) != die => None,
+            Step::Nothing | Step::NoRoom => None,
+            Step::Records(group) => Some(self.program_records(group)),
+            Step::Snapshot(group) => {
+                if self.journal.as_ref().is_some_and(|journal| journal.snapshot.is_none()) {
+                    self.take_snapshot();
+                }
+                Some(self.program_snapshot(group))
+            }
+            Step::Erase(group) => Some(self.erase_journal(group)),
+        }
+    }
+
+    fn program_records(&mut self, group: Group) -> Operation {
+        let full = self.records_per_program();
+        let page_bytes = self.config.sheet.geometry.page.0 as usize;
+        let journal = self.journal.as_mut().expect("asked before");
+        let count = full.min(journal.pending.len());
+        journal.ordered.clear();
+        journal.ordered.extend(journal.pending.drain(..count));
+        journal.hurry &= !journal.pending.is_empty();
+        let mut chunks = journal.ordered.chunks(records_per_page(page_bytes));
+        for bytes in journal.image.chunks_exact_mut(page_bytes) {
+            let facts = Facts::Records(chunks.next().unwrap_or(&[]).to_vec());
+            Page { generation: journal.generation, of_snapshot: None, facts }.write(bytes);
+        }
+        let program = journal.program;
+        journal.program += 1;
+        self.order_journal(group, program)
+    }
+
+    /// Set down which units hold nothing.
+    fn take_snapshot(&mut self) {
+        let page_bytes = self.config.sheet.geometry.page.0 as usize;
+        let version = self.buffer.next_version();
+        let exported = self.map.exported();
+        let mut bits = vec![0u8; (exported as usize).div_ceil(8)];
+        for lpn in (0..exported).filter(|&lpn| self.map.get(lpn) == UnitAddr::NONE) {
+            bits[lpn as usize / 8] |= 1 << (lpn % 8);
+        }
+        let mut records = Vec::new();
+        for (first, version) in self.buffer.wanted().filter(|&(lpn, _)| self.map.get(lpn) == UnitAddr::NONE) {
+            bits[first as usize / 8] &= !(1 << (first % 8));
+            records.push(Record { first, count: 1, version });
+        }
+        let each = units_per_page(page_bytes);
+        let unmapped = bits.chunks(each / 8).enumerate().map(|(index, bits)| Facts::Unmapped {
+            first: (index * each) as u32,
+            version,
+            bits: bits.to_vec(),
+        });
+        let facts: Vec<Facts> =
+            unmapped.chain(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()))).collect();
+        let journal = self.journal.as_mut().expect("asked before");
+        journal.generation += 1;
+        let total = facts.len() as u32;
+        let mut image = vec![0; (total as usize * page_bytes).next_multiple_of(journal.image.len())];
+        let mut pages = image.chunks_exact_mut(page_bytes);
+        for (index, facts) in facts.into_iter().enumerate() {
+            let bytes = pages.next().expect("as many as facts, and more");
+            Page { generation: journal.generation, of_snapshot: Some((index as u32, total)), facts }.write(bytes);
+        }
+        for bytes in pages {
+            Page { generation: journal.generation, of_snapshot: None, facts: Facts::Records(Vec::new()) }.write(bytes);
+        }
+        journal.pending.clear();
+        journal.hurry = false;
+        journal.snapshot = Some(Snapshot { image, program: 0, trims: journal.newest });
+    }
+
+    fn program_snapshot(&mut self, group: Group) -> Operation {
+        let journal = self.journal.as_mut().expect("asked before");
+        let snapshot = journal.snapshot.as_mut().expect("asked before");
+        let length = journal.image.len();
+        journal.image.copy_from_slice(&snapshot.image[snapshot.program as usize * length..][..length]);
+        let program = snapshot.program;
+        snapshot.program += 1;
+        self.order_journal(group, program)
+    }
+
+    fn order_journal(&mut self, group: Group, program: u32) -> Operation {
+        let units = self.layout.units_per_program;
+        let journal = self.journal.as_mut().expect("asked before");
+        journal.busy = true;
+        let die = self.layout.die(group);
+        let state = &mut self.dies[die];
+        state.begin_batch();
+        (0..units).for_each(|unit| state.push_entry(Entry::Journal { unit }, JOURNAL.0));
+        let bytes = self.unit_bytes(units);
+        let tag = self.pending.insert(Pending { purpose: Purpose::Journal, group, offset: 0, bytes, next: NIL });
+        let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
+        self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Host)
+    }
+
+    fn erase_journal(&mut self, group: Group) -> Operation {
+        self.journal.as_mut().expect("asked before").busy = true;
+        let die = self.layout.die(group);
+        let tag = self.pending.insert(Pending { purpose: Purpose::JournalErase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
+        self.order(die, tag, OperationKind::Erase { target }, Cause::Host)
+    }
+
+    /// A program of journal pages in `group` has ended.
+    pub(crate) fn journaled(&mut self, now: Nanos, report: &Report, group: Group) {
+        let good = report.status == Status::Good;
+        self.dies[report.die].batch.clear();
+        let programs = self.layout.programs;
+        let journal = self.journal.as_mut().expect("it was ordered");
+        journal.busy = false;
+        let mut spoilt = None;
+        match journal.snapshot.take() {
+            Some(snapshot) if good => {
+                if (snapshot.program as usize) * journal.image.len() < snapshot.image.len() {
+                    journal.snapshot = Some(snapshot);
+                } else {
+                    let old = journal.active.replace(group);
+                    (journal.program, journal.durable) = (snapshot.program, snapshot.trims);
+                    journal.other = old.map_or(Other::Missing, Other::Used);
+                    spoilt = old.filter(|&group| self.groups.is_condemned(group));
+                }
+            }
+            Some(_) => {
+                // Nothing in it is needed yet: another snapshot, elsewhere.
+                journal.hurry = true;
+                spoilt = Some(group);
+            }
+            None if good => journal.durable = journal.ordered.last().map_or(journal.durable, |record| record.version),
+            None => {
+                // What it holds is still readable. A snapshot in the other group comes next.
+                journal.ordered.drain(..).rev().for_each(|record| journal.pending.push_front(record));
+                (journal.program, journal.hurry) = (programs, true);
+                self.groups.condemn(group);
+            }
+        }
+        if let Some(group) = spoilt {
+            self.replace_journal(group);
+        }
+        self.release_trims(now);
+        self.wake_journal();
+    }
+
+    /// The erase of the group that is not needed any more has ended.
+    pub(crate) fn journal_erased(&mut self, report: &Report, group: Group) {
+        self.journal.as_mut().expect("it was ordered").busy = false;
+        if report.status == Status::Good {
+            self.groups.erased(group);
+            self.dies[report.die].free.push_back(group);
+            let next = self.take_own_group(self.config.reclaim.floor).unwrap_or_else(|| {
+                // Its die has none to spare: it goes on with this one.
+                self.dies[report.die].free.pop_back();
+                self.groups.uses[group.index()] = Use::Journal;
+                group
+            });
+            self.journal.as_mut().expect("it was ordered").other = Other::Erased(next);
+        } else {
+            self.replace_journal(group);
+        }
+        self.wake_journal();
+    }
+
+    /// The journal's other `group`, in which nothing is needed, has failed: it is put on spare blocks or goes out of service, and the journal looks elsewhere.
+    fn replace_journal(&mut self, group: Group) {
+        self.journal.as_mut().expect("it is its group").other = Other::Missing;
+        self.replace(self.layout.die(group), group);
+    }
+
+    /// More trims may be durable: who waited for them goes on.
+    fn release_trims(&mut self, now: Nanos) {
+        let journal = self.journal.as_mut().expect("it has written");
+        let durable = journal.durable;
+        let mut done = Vec::new();
+        while let Some((part, _)) = journal.waiting.pop_front_if(|&mut (_, version)| version <= durable) {
+            done.push(part);
+        }
+        if journal.newest > durable && (!journal.waiting.is_empty() || !self.flushes.is_empty()) {
+            journal.hurry = true;
+        }
+        done.into_iter().for_each(|part| self.release_part(part));
+        for index in 0..self.dies.len() {
+            let die = DieId(index as u16);
+            if !self.dies[die].erasable.is_empty() {
+                self.wake(die);
+            }
+        }
+        self.settle(now);
+    }
+}

@@ -1,0 +1,67 @@
+//! Block groups for what a core that keeps data writes for itself: the journal of trims and checkpoints of the map.
+//!
+//! They come out of the dies' free groups like those for data, the least worn of any die first, and go back there when what they hold is not needed any
+//! more. So neither wears out blocks of its own, a group that grows bad is replaced like any other, and neither depends on any one die.
+
+use std::cmp::Reverse;
+
+use wordline_units::Cause;
+
+use crate::checkpoint;
+use crate::config::Config;
+use crate::die::Stream;
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::journal;
+use crate::journal_write;
+use crate::layout::{Group, Layout};
+
+/// Block groups that a core with this configuration keeps for itself at most.
+pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
+    if config.keeps_data { journal::GROUPS + checkpoint::groups(config, layout) } else { 0 }
+}
+
+/// Whether a core with this configuration has room for what it keeps for itself beside its data, and the journal for its snapshot; or what is missing.
+pub fn fits(config: &Config) -> Result<(), String> {
+    let config = &Config { keeps_data: true, ..config.clone() };
+    let layout = Layout::new(&config.sheet, config.dies, config.sheet.geometry.blocks - config.spare_blocks, config.unit);
+    let programs = journal_write::snapshot_programs(config, &layout);
+    if programs >= layout.programs as usize {
+        return Err(format!(
+            "a snapshot of the journal takes {programs} program units and a block group has {}: \
+             fewer logical units per core, or a smaller write buffer, would fit",
+            layout.programs
+        ));
+    }
+    let own = groups(config, &layout);
+    let reserve = config.dies * (config.reclaim.floor + 2) + own;
+    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.units_per_group));
+    if needed > room {
+        return Err(format!(
+            "a core that keeps data needs {needed} block groups, {own} of them for its journal and checkpoints, and has {room}: \
+             show less to the host"
+        ));
+    }
+    Ok(())
+}
+
+impl Ftl {
+    /// Take the least worn free group of any die that has more than `left` of them.
+    pub(crate) fn take_own_group(&mut self, left: u32) -> Option<Group> {
+        let is_levelled = self.config.wear.dynamic;
+        let worn = |group: &Group| if is_levelled { self.groups.erases(*group) } else { 0 };
+        let offers = self.dies.iter().filter(|(_, die)| die.free.len() as u32 > left);
+        let (.., die) = offers.map(|(id, die)| (die.free.iter().map(worn).min(), Reverse(die.free.len()), id)).min()?;
+        let group = self.allocate(die, Stream::Host).expect("it has one");
+        self.groups.uses[group.index()] = Use::Journal;
+        Some(group)
+    }
+
+    /// What the core has written to `group` is not needed any more.
+    pub(crate) fn release_own_group(&mut self, group: Group) {
+        self.groups.uses[group.index()] = Use::Drained;
+        let die = self.layout.die(group);
+        self.dies[die].erasable.push((group, Cause::Host));
+        self.wake(die);
+    }
+}

@@ -1,0 +1,87 @@
+//! What is compared: flash with tables, recovery with a full scan, what units hold with what was written.
+
+use std::rc::Rc;
+
+use wordline_ftl::{Ftl, Layout, PagePlace, Trust, UnitAddr};
+use wordline_units::{BlockId, Lpn};
+
+use super::super::nand::{Bytes, Look, Page};
+use super::{World, over};
+
+impl World {
+    /// Without the checkpoint, by all marks, the same comes out.
+    pub(super) fn compare_with_scan(&self) -> Result<(), String> {
+        let scanned = Ftl::recover_by(self.scenario.config.clone(), &mut Look { nand: &self.nand, bug: self.bug }, Trust::Marks);
+        let mark = |ftl: &Ftl, lpn| {
+            let addr = ftl.map().get(lpn);
+            (addr != UnitAddr::NONE).then(|| match self.nand.page(place_of(ftl, addr)) {
+                Page::Whole(units) => Ok(units[ftl.layout().place(ftl.layout().offset(addr)).unit as usize].mark),
+                page @ (Page::Erased | Page::Torn) => Err(page.clone()),
+            })
+        };
+        for lpn in 0..self.ftl.map().exported() {
+            let (found, expected) = (mark(&self.ftl, lpn), mark(&scanned, lpn));
+            if found != expected {
+                return Err(format!(
+                    "unit {lpn} is recovered as {found:?}, and without the checkpoint as {expected:?}; {:?}",
+                    self.ftl.recovery()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn audit(&self) -> Result<(), String> {
+        self.ftl.audit(|addr| match self.nand.page(self.place(addr)) {
+            Page::Whole(units) => units[self.ftl.layout().place(self.ftl.layout().offset(addr)).unit as usize].mark.lpn,
+            Page::Erased | Page::Torn => Lpn(u32::MAX),
+        })
+    }
+
+    /// Every unit holds what was written last.
+    pub(super) fn look(&self) -> Result<(), String> {
+        self.audit()?;
+        (0..self.ftl.map().exported()).try_for_each(|lpn| self.look_at(lpn))
+    }
+
+    pub(super) fn look_at(&self, lpn: u32) -> Result<(), String> {
+        let newest = self.ftl.newest(lpn);
+        let mut sectors = self.on_flash(newest.on_flash)?.to_vec();
+        if let Some((slot, mask)) = newest.buffered {
+            over(&mut sectors, &self.slots[slot as usize], mask);
+        }
+        if sectors[..] == self.ledger.latest(lpn)[..] {
+            Ok(())
+        } else {
+            Err(format!("unit {lpn} reads as {sectors:?}; last written was {:?}", self.ledger.latest(lpn)))
+        }
+    }
+
+    pub(super) fn place(&self, addr: UnitAddr) -> PagePlace {
+        place_of(&self.ftl, addr)
+    }
+
+    pub(super) fn on_flash(&self, addr: UnitAddr) -> Result<Rc<[u32]>, String> {
+        let sectors = self.sectors() as usize;
+        if addr == UnitAddr::NONE {
+            return Ok(vec![0; sectors].into());
+        }
+        let layout: &Layout = self.ftl.layout();
+        let unit = layout.place(layout.offset(addr)).unit as usize;
+        match self.nand.page(self.place(addr)) {
+            Page::Whole(units) => match &units[unit].bytes {
+                Bytes::Sectors(sectors) => Ok(sectors.clone()),
+                bytes @ (Bytes::Nothing | Bytes::Journal(_)) => Err(format!("{addr:?} holds {bytes:?}")),
+            },
+            page @ (Page::Erased | Page::Torn) => Err(format!("{addr:?} is {page:?}")),
+        }
+    }
+}
+
+fn place_of(ftl: &Ftl, addr: UnitAddr) -> PagePlace {
+    let layout = ftl.layout();
+    let group = layout.group(addr);
+    let place = layout.place(layout.offset(addr));
+    let block = BlockId(u32::from(ftl.groups().blocks(group)[usize::from(place.plane.0)]));
+    PagePlace { die: layout.die(group), plane: place.plane, block, page: place.page }
+}

@@ -1,0 +1,61 @@
+//! What happens when operations end.
+
+use wordline_flash::{OperationKind, Report, Status};
+use wordline_ftl::UnitAddr;
+use wordline_units::{DieId, Lpn, Nanos};
+
+use super::super::nand::Stored;
+use super::World;
+use crate::pace::Due;
+
+impl World {
+    pub(super) fn happen(&mut self, due: Due<Vec<(UnitAddr, Stored)>>) {
+        match due {
+            Due::DieReady(die) => self.ftl.die_ready(die),
+            Due::Read { die, tag, page } => {
+                self.boundaries += 1;
+                if self.is_dark() {
+                    return;
+                }
+                let spare: Vec<Lpn> = page.iter().map(|(_, unit)| unit.mark.lpn).collect();
+                self.moved.extend(page);
+                self.report(die, tag, true, &spare);
+            }
+            Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => {
+                self.boundaries += 1;
+                if !self.is_dark() {
+                    self.worked(die);
+                }
+            }
+            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.die_ready(die),
+            Due::Worked { .. } | Due::Suspended { .. } => {}
+        }
+    }
+
+    pub(super) fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
+        let status = if good { Status::Good } else { Status::Failed };
+        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+        self.ftl.report(self.pace.now, &report, spare);
+        self.follow();
+    }
+
+    fn worked(&mut self, die: DieId) {
+        let work = self.pace.finish(die);
+        self.tally.work[2] += u64::from(!work.good);
+        let mut spare = vec![];
+        match work.operation.kind {
+            OperationKind::Program { target, .. } => self.nand.program(die, &target, &work.load.units, work.good, &mut self.pace.dice),
+            OperationKind::Erase { target } => self.nand.erase(die, &target, work.good, &mut self.pace.dice),
+            OperationKind::Copyback { to, .. } => {
+                spare = work.load.units.iter().map(|unit| unit.mark.lpn).collect();
+                self.nand.program(die, &to, &work.load.units, work.good, &mut self.pace.dice);
+            }
+            OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
+        }
+        self.ftl.suspend_refused(die);
+        self.ftl.die_ready(die);
+        if !work.load.told {
+            self.report(die, work.operation.tag, work.good, &spare);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What the core orders: operations begin, with the bytes they carry.
+
+use wordline_flash::{Mark, Operation, OperationKind, Target};
+use wordline_ftl::{CHECKPOINT, Carried, CheckpointPage, JOURNAL, Said, UnitAddr};
+use wordline_units::{Cause, DieId, Lpn};
+
+use super::super::Bug;
+use super::super::nand::{Bytes, Stored};
+use super::{Load, World};
+
+impl World {
+    pub(super) fn order(&mut self, operation: Operation) {
+        let die = operation.die;
+        match operation.kind {
+            OperationKind::Read { target, .. } => self.order_read(operation, &target),
+            OperationKind::Program { target, .. } => {
+                self.nand.check_program(die, &target);
+                let units = self.gather(die);
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                self.begin(operation, 700, good, units);
+            }
+            OperationKind::Erase { target } => {
+                self.nand.check_erase(die, &target);
+                self.tally.work[0] += 1;
+                let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
+                self.begin(operation, 4_000, good, vec![]);
+            }
+            OperationKind::Copyback { from, to } => {
+                self.nand.check_program(die, &to);
+                let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
+                let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.read(place).to_vec()).collect();
+                self.tally.work[1] += units.len() as u64;
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                self.begin(operation, 800, good, units);
+            }
+            OperationKind::Suspend => {
+                if self.pace.suspend(die) {
+                    self.ftl.suspend_refused(die);
+                }
+            }
+            OperationKind::Resume => self.pace.resume(die),
+        }
+    }
+
+    /// What the program that has just been ordered carries.
+    fn gather(&mut self, die: DieId) -> Vec<Stored> {
+        let spare = self.ftl.spare(die).to_vec();
+        let batch: Vec<Carried> = self.ftl.batch(die).collect();
+        assert_eq!(spare.len(), batch.len());
+        let mut units = Vec::with_capacity(batch.len());
+        for (carried, lpn) in batch.into_iter().zip(spare) {
+            units.push(match carried {
+                Carried::Buffered { slot, version } => {
+                    let version = self.marked(lpn, version);
+                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()) }
+                }
+                Carried::Moved { from } => {
+                    self.tally.work[1] += 1;
+                    let mut unit = self.moved.get(&from).cloned().unwrap_or_else(|| panic!("{from:?} is moved and was never read"));
+                    match self.bug {
+                        Some(Bug::CopyRenewed) => unit.mark.version += 1 << 30,
+                        Some(Bug::CopyUnmarked) => unit.mark = Mark::NOTHING,
+                        _ => {}
+                    }
+                    unit
+                }
+                Carried::Padding => Stored::PADDING,
+                Carried::Journal { unit, version } => {
+                    self.tally.journal[0] += u64::from(unit == 0);
+                    self.tally.journal[1] += u64::from(version > self.generation);
+                    self.generation = version;
+                    let dropped = self.bug == Some(Bug::RecordDropped);
+                    let bytes = if dropped { vec![0; self.scenario.config.unit.0 as usize] } else { self.ftl.journal_bytes(unit).to_vec() };
+                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Journal(bytes.into()) }
+                }
+                Carried::Checkpoint { unit, version } => {
+                    self.tally.checkpoints[0] += u64::from(unit == 0);
+                    let bytes = self.checkpoint_bytes(unit);
+                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Journal(bytes.into()) }
+                }
+            });
+        }
+        units
+    }
+
+    /// What part `unit` of the program of a checkpoint holds when it is down.
+    fn checkpoint_bytes(&mut self, unit: u32) -> Vec<u8> {
+        let per_page = self.ftl.layout().units_per_page;
+        let first = unit / per_page * per_page;
+        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.checkpoint_bytes(unit).to_vec()).collect();
+        if let Some(mut said) = CheckpointPage::read(&page) {
+            if said.index == 0 && unit == first {
+                if self.bug == Some(Bug::CheckpointErasedEarly) {
+                    self.nand.drop_checkpoints();
+                }
+                self.nand.note_checkpoint();
+            }
+            if let Said::Places { places, .. } = &mut said.said {
+                match self.bug {
+                    Some(Bug::PlacesLost) => places.fill(UnitAddr::NONE),
+                    Some(Bug::PlacesSwapped) => places.reverse(),
+                    _ => {}
+                }
+                said.write(&mut page);
+            }
+        }
+        let bytes = page.len() / per_page as usize;
+        page[(unit - first) as usize * bytes..][..bytes].to_vec()
+    }
+
+    fn marked(&self, lpn: Lpn, version: u64) -> u64 {
+        match self.bug {
+            Some(Bug::VersionKept) => u64::from(lpn.0) + 1,
+            Some(Bug::VersionsAnew) => version % (1 << 20),
+            _ => version,
+        }
+    }
+
+    fn order_read(&mut self, operation: Operation, target: &Target) {
+        let die = operation.die;
+        let place = self.nand.places(die, target, 1)[0];
+        let found = self.nand.read(place).to_vec();
+        let ftl = &self.ftl;
+        let layout = ftl.layout();
+        let plane = usize::from(place.plane.0);
+        let group = layout
+            .groups_of(die)
+            .map(|index| wordline_ftl::Group(index as u32))
+            .find(|&group| u32::from(ftl.groups().blocks(group)[plane]) == place.block.0 && ftl.groups().is_pinned(group))
+            .expect("what is read is pinned");
+        let first = (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page;
+        let page = (first..).zip(found).map(|(offset, unit)| (layout.unit(group, offset), unit)).collect();
+        self.pace.read(die, operation.tag, page, self.scenario.habits.slow_reports);
+    }
+
+    fn begin(&mut self, operation: Operation, us: u64, good: bool, units: Vec<Stored>) {
+        let die = operation.die;
+        let is_journal = units.first().is_some_and(|unit| unit.mark.lpn == JOURNAL);
+        let is_checkpoint = units.first().is_some_and(|unit| unit.mark.lpn == CHECKPOINT);
+        let is_host = operation.cause == Cause::Host && !is_journal && !is_checkpoint;
+        let told = match (self.bug, operation.kind) {
+            (Some(Bug::EarlyReport), OperationKind::Program { .. }) => is_host,
+            (Some(Bug::EarlyJournalReport), OperationKind::Program { .. }) => is_journal,
+            (Some(Bug::EarlyCheckpointReport), OperationKind::Program { .. }) => is_checkpoint,
+            _ => false,
+        };
+        self.pace.begin(operation, us, good, Load { units, told });
+        if told {
+            self.report(die, operation.tag, true, &[]);
+        }
+    }
+}

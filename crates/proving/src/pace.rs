@@ -1,0 +1,197 @@
+//! Dies that take their time, a host that asks at random, and the order in which things happen: what every world around a core needs.
+//!
+//! Does not check anything but that a die is not told to do two things at once.
+
+use std::collections::BTreeMap;
+
+use wordline_flash::Operation;
+use wordline_ftl::{Ftl, Request};
+use wordline_units::random::Draw;
+use wordline_units::{DieId, HostOp, Nanos, Priority};
+
+use crate::swarm::Habits;
+
+/// What is due. A read brings an `R`.
+#[derive(Clone, Debug)]
+pub(crate) enum Due<R> {
+    DieReady(DieId),
+    Read { die: DieId, tag: u32, page: R },
+    Worked { die: DieId, attempt: u32 },
+    Suspended { die: DieId, attempt: u32 },
+}
+
+/// A program, an erase or a copyback under way, with what it carries.
+#[derive(Clone, Debug)]
+pub(crate) struct Work<L> {
+    pub(crate) operation: Operation,
+    ends: Nanos,
+    left: Nanos,
+    pub(crate) good: bool,
+    pub(crate) load: L,
+}
+
+/// Time, and who is busy until when.
+#[derive(Clone, Debug)]
+pub(crate) struct Pace<R, L> {
+    pub(crate) now: Nanos,
+    /// When the core was last told the time.
+    ticked: Option<Nanos>,
+    due: BTreeMap<(Nanos, u64), Due<R>>,
+    entered: u64,
+    work: Vec<Option<Work<L>>>,
+    attempts: Vec<u32>,
+    pub(crate) dice: Draw,
+}
+
+/// What happens next.
+#[derive(Clone, Debug)]
+pub(crate) enum Next<R> {
+    /// The core is to be told the time.
+    Tick(Nanos),
+    /// Something that was due.
+    Due(Due<R>),
+    /// Nothing will ever happen again.
+    Never,
+}
+
+impl<R, L> Pace<R, L> {
+    pub(crate) fn new(dies: u32, dice: Draw) -> Pace<R, L> {
+        Pace {
+            now: Nanos::ZERO,
+            ticked: None,
+            due: BTreeMap::new(),
+            entered: 0,
+            work: (0..dies).map(|_| None).collect(),
+            attempts: vec![0; dies as usize],
+            dice,
+        }
+    }
+
+    /// When `ftl` should be told the time, if it was not told that already.
+    fn deadline(&self, ftl: &Ftl) -> Option<Nanos> {
+        ftl.next_deadline().map(|at| at.max(self.now)).filter(|&at| self.ticked != Some(at))
+    }
+
+    pub(crate) fn has_something_due(&self, ftl: &Ftl) -> bool {
+        !self.due.is_empty() || self.deadline(ftl).is_some()
+    }
+
+    /// Go on to what comes next.
+    pub(crate) fn next(&mut self, ftl: &Ftl) -> Next<R> {
+        let first = self.due.keys().next().map(|&(at, _)| at);
+        match (first, self.deadline(ftl)) {
+            (None, None) => Next::Never,
+            (first, Some(at)) if first.is_none_or(|first| at < first) => {
+                (self.now, self.ticked) = (at, Some(at));
+                Next::Tick(at)
+            }
+            _ => {
+                let ((at, _), due) = self.due.pop_first().expect("the deadline is later");
+                self.now = at;
+                Next::Due(due)
+            }
+        }
+    }
+
+    pub(crate) fn enter(&mut self, after: Nanos, due: Due<R>) {
+        self.entered += 1;
+        self.due.insert((self.now + after, self.entered), due);
+    }
+
+    /// A span around `us` microseconds.
+    pub(crate) fn about(&mut self, us: u64) -> Nanos {
+        Nanos(us * 500 + self.dice.below(us * 1_000))
+    }
+
+    /// A page is sensed; its report may come late.
+    pub(crate) fn read(&mut self, die: DieId, tag: u32, page: R, slow_reports: bool) {
+        let ready = self.about(70);
+        self.enter(ready, Due::DieReady(die));
+        let slow = slow_reports && self.dice.happens(0.1);
+        let later = if slow { self.about(9_000) } else { Nanos(self.dice.below(40_000)) };
+        self.enter(ready + later, Due::Read { die, tag, page });
+    }
+
+    /// A die begins to work for about `us` microseconds.
+    pub(crate) fn begin(&mut self, operation: Operation, us: u64, good: bool, load: L) {
+        let die = operation.die;
+        let after = self.about(us);
+        let work = Work { operation, ends: self.now + after, left: Nanos::ZERO, good, load };
+        assert!(self.work[usize::from(die.0)].replace(work).is_none(), "die {die} is ordered to do two things at once");
+        self.enter(after, Due::Worked { die, attempt: self.attempts[usize::from(die.0)] });
+    }
+
+    /// A die may take a suspend, refuse it, or be done before it has answered. Returns whether it refuses.
+    pub(crate) fn suspend(&mut self, die: DieId) -> bool {
+        let slot = usize::from(die.0);
+        let work = self.work[slot].as_mut().expect("only work is suspended");
+        let left = work.ends.saturating_sub(self.now);
+        if left < Nanos::from_micros(25) || self.dice.happens(0.1) {
+            return self.dice.happens(0.5);
+        }
+        work.left = left + Nanos::from_micros(5);
+        self.attempts[slot] += 1;
+        self.enter(Nanos::from_micros(20), Due::Suspended { die, attempt: self.attempts[slot] });
+        false
+    }
+
+    pub(crate) fn resume(&mut self, die: DieId) {
+        let slot = usize::from(die.0);
+        let work = self.work[slot].as_mut().expect("something is suspended");
+        work.ends = self.now + work.left;
+        let after = work.left;
+        self.enter(after, Due::Worked { die, attempt: self.attempts[slot] });
+    }
+
+    /// Whether `attempt` was not overtaken by a suspend.
+    pub(crate) fn is_current(&self, die: DieId, attempt: u32) -> bool {
+        self.attempts[usize::from(die.0)] == attempt
+    }
+
+    /// What `die` was at.
+    pub(crate) fn finish(&mut self, die: DieId) -> Work<L> {
+        self.work[usize::from(die.0)].take().expect("it was at work")
+    }
+
+    /// The power goes: nothing is due any more. Returns what was under way.
+    pub(crate) fn cut(&mut self) -> Vec<Work<L>> {
+        self.due.clear();
+        self.attempts.iter_mut().for_each(|attempt| *attempt += 1);
+        self.work.iter_mut().filter_map(Option::take).collect()
+    }
+}
+
+/// A request that asks for nothing.
+pub(crate) const BLANK: Request =
+    Request { id: 0, op: HostOp::Read, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false };
+
+/// A request as a host with these `habits` makes it, of a core that shows `exported` units of `sectors` sectors each. Whatever is among `lasting` may ask for
+/// FUA.
+pub(crate) fn request(id: u32, habits: &Habits, (exported, sectors): (u32, u32), lasting: &[HostOp], dice: &mut Draw) -> Request {
+    let kind = dice.unit();
+    let [write, trim, flush] = habits.mix;
+    let op = match kind {
+        kind if kind < write => HostOp::Write,
+        kind if kind < write + trim => HostOp::Trim,
+        kind if kind < write + trim + flush => HostOp::Flush,
+        _ => HostOp::Read,
+    };
+    if op == HostOp::Flush {
+        return Request { id, op, ..BLANK };
+    }
+    let units = 1 + dice.below(u64::from(habits.units_max)) as u32;
+    let span = if dice.happens(0.9) { (f64::from(exported) * habits.hot) as u32 } else { exported };
+    let lpn = dice.below(u64::from(span.clamp(1, exported - units + 1))) as u32;
+    let edge = |dice: &mut Draw| if dice.happens(habits.partial) { dice.below(u64::from(sectors / 2)) as u32 } else { 0 };
+    let (skip_head, skip_tail) = (edge(dice), edge(dice));
+    let priority = Priority::ALL[dice.below(4) as usize];
+    let fua = lasting.contains(&op) && dice.happens(habits.fua);
+    Request { id, op, lpn, units, skip_head, skip_tail, priority, fua }
+}
+
+/// The sectors of the `index`-th unit that `request` covers, one bit each, of `sectors`.
+pub(crate) fn mask(request: &Request, index: u32, sectors: u32) -> u64 {
+    let head = if index == 0 { request.skip_head } else { 0 };
+    let tail = if index + 1 == request.units { request.skip_tail } else { 0 };
+    (u64::MAX >> (64 - (sectors - head - tail))) << head
+}
