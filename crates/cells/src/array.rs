@@ -81,6 +81,10 @@ struct Life {
     last: Nanos,
 }
 
+/// What a block must not forget while the drive is off. All zeroes: it is new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeptLife(pub [u32; 5]);
+
 /// All that cannot be worked out again, for a snapshot.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Lives {
@@ -321,6 +325,23 @@ impl CellArray {
         };
         let erase = self.model.erase(&self.model.block(self.seed, self.die, block), &history);
         Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
+    }
+
+    /// What `block` must not forget while the drive is off, as plain numbers: its stress, which filling this is, and what a decree has said of it.
+    pub fn kept(&self, block: u32) -> KeptLife {
+        let life = &self.lives[block as usize];
+        let aged = if life.aged_pages > 0 { self.aged as f32 } else { 0.0 };
+        KeptLife([life.erase.to_bits(), life.program.to_bits(), life.generation, u32::from(life.aged_pages), aged.to_bits()])
+    }
+
+    /// Go on with what [`CellArray::kept`] gave. How long the data had been kept while the drive was on begins anew, and a drive that is off does not age.
+    pub fn wake(&mut self, block: u32, kept: KeptLife) {
+        let KeptLife([erase, program, generation, aged_pages, aged]) = kept;
+        let (erase, program, aged) = (f32::from_bits(erase), f32::from_bits(program), f32::from_bits(aged));
+        let sound = |stress: f32| if stress.is_finite() { stress.max(0.0) } else { 0.0 };
+        self.aged = self.aged.max(f64::from(sound(aged)));
+        let life = Life { erase: sound(erase), program: sound(program), generation, aged_pages: aged_pages as u16, ..Life::default() };
+        self.lives[block as usize] = life;
     }
 
     /// For a snapshot.

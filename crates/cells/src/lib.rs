@@ -58,7 +58,7 @@ mod state;
 mod variation;
 mod wordline;
 
-pub use array::{Age, CellArray, Lives, Sensed, Took};
+pub use array::{Age, CellArray, KeptLife, Lives, Sensed, Took};
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;
 pub use fixed::{Cells, Faults, Outcome};

@@ -37,6 +37,9 @@ impl<P: Payload> Chip<P> {
             let place = self.place(target, plane);
             let Some(array) = &mut self.array else { continue };
             self.took = self.took.with(array.program(place.block, place.page, now));
+            if P::KEEPS && place.page == 0 {
+                self.payload.keep_life(place.block, array.kept(place.block));
+            }
         }
     }
 

@@ -151,9 +151,12 @@ impl<P: Payload> Chip<P> {
 
     /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
     pub fn set_age(&mut self, age: &Age, now: Nanos) {
-        let Chip { array, blocks, .. } = self;
+        let Chip { array, blocks, payload, .. } = self;
         if let Some(array) = array {
             array.set_age(age, now, |block| blocks[block].next_page);
+            if P::KEEPS {
+                (0..blocks.len() as u32).for_each(|block| payload.keep_life(block, array.kept(block)));
+            }
         }
     }
 

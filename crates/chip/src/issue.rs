@@ -296,6 +296,11 @@ impl<P: Payload> Chip<P> {
                 status = Status::Failed;
             }
             self.payload.erase(index as u32);
+            if P::KEEPS
+                && let Some(array) = &self.array
+            {
+                self.payload.keep_life(index as u32, array.kept(index as u32));
+            }
             if outcome == Outcome::Bad {
                 self.payload.fail(index as u32);
             }

@@ -33,4 +33,5 @@ pub use issue::Issued;
 pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
+pub use wordline_cells::KeptLife;
 pub use wordline_flash::Mark;

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use wordline_cells::KeptLife;
 use wordline_flash::{Mark, Sheet};
 
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
@@ -74,6 +75,9 @@ pub trait Payload {
 
     /// A program or an erase of `block` has failed: it is to be known as bad from now on.
     fn fail(&mut self, block: u32);
+
+    /// The wear of `block` has changed. Whoever outlives the drive keeps it with the block.
+    fn keep_life(&mut self, _block: u32, _life: KeptLife) {}
 }
 
 /// What a store says of a page.
@@ -98,6 +102,8 @@ pub struct KeptBlock {
     pub is_torn: bool,
     /// It has failed.
     pub is_bad: bool,
+    /// The wear of its cells, where they have physics.
+    pub life: KeptLife,
 }
 
 /// A store that outlives the drive.

@@ -22,6 +22,9 @@ impl<P: Persistent> Chip<P> {
         if kept.is_torn {
             entry.state = State::Torn;
         }
+        if let Some(array) = &mut self.array {
+            array.wake(index, kept.life);
+        }
         kept
     }
 

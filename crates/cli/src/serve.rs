@@ -83,6 +83,8 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
     let build = move || {
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let store = MediaStore::new(media, units);
+        // A drive that is back is as worn as it was; a new one is set to its age.
+        let age = age.filter(|_| !is_found);
         let mut drive = if is_found {
             let began = std::time::Instant::now();
             let drive = Drive::wake(config, Completions::default(), |die| store.payload(die));

@@ -192,6 +192,10 @@ impl Ftl {
             .map(|group| {
                 let blocks = self.groups.blocks(group);
                 let age = self.groups.closings.wrapping_sub(self.groups.closed[group.index()]);
+                if self.groups.is_condemned(group) {
+                    // A page whose program has failed may be readable all the same, and newer than what the map knows.
+                    return None;
+                }
                 let age = match self.groups.use_of(group) {
                     Use::Closed | Use::Draining | Use::Drained => Some(age.min(u32::MAX - 1)),
                     Use::Free => None,

@@ -149,10 +149,15 @@ mod tests {
     #[test]
     fn a_page_says_what_was_written_and_nothing_once_it_is_damaged() {
         let settled = |n: u16| {
-            (n % 3 != 0).then_some(Settled { blocks: [n, n + 1, 2, 3], erases: u32::from(n), age: (n % 2 == 0).then_some(70_000) })
+            (!n.is_multiple_of(3)).then_some(Settled {
+                blocks: [n, n + 1, 2, 3],
+                erases: u32::from(n),
+                age: n.is_multiple_of(2).then_some(70_000),
+            })
         };
         let groups = (0..groups_per_page(2_048) as u16).map(settled).collect();
-        let places = (0..places_per_page(2_048) as u32).map(|n| if n % 5 == 0 { UnitAddr::NONE } else { UnitAddr(n << 12) }).collect();
+        let places =
+            (0..places_per_page(2_048) as u32).map(|n| if n.is_multiple_of(5) { UnitAddr::NONE } else { UnitAddr(n << 12) }).collect();
         for said in [Said::Groups { first: 126, groups }, Said::Places { first: 4_080, places }, Said::End] {
             let page = CheckpointPage { number: 9 << 33, index: 4, said };
             let mut bytes = vec![0xA5; 2_048];

@@ -9,20 +9,21 @@
 //! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
 //! What was recovered is durable as it stands: it follows from pages alone that stay where they are until something newer is on flash.
 //!
-//! How much has to be read for that is bounded by what was written since the newest checkpoint of the map: see `survey.rs`. Without one, all marks are read.
+//! How much has to be read for that is bounded by what was written since the newest checkpoint of the map: see `findings.rs`. Without one, all marks are read.
 
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
+use crate::findings::{Copied, Findings};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::Other;
 use crate::journal_page::{Facts, Record};
 use crate::layout::Group;
 use crate::request::Note;
-use crate::survey::{Copied, Findings, Survey};
+use crate::survey::Survey;
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;

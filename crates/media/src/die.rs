@@ -49,6 +49,8 @@ pub struct Block {
     pub cursor: u32,
     /// Bits of the layers above, cleared by an erase.
     pub flags: u32,
+    /// The wear of the block, in numbers of the layers above; all zeroes, where none was kept.
+    pub wear: [u32; 5],
 }
 
 /// Room for the bytes of a page.
@@ -179,7 +181,7 @@ impl<B: Backing> Die<B> {
             (false, true) => Condition::Torn,
             (false, false) => Condition::Good,
         };
-        Block { condition, erases: record.erases, cursor, flags: record.flags }
+        Block { condition, erases: record.erases, cursor, flags: record.flags, wear: record.wear }
     }
 
     /// Reads a page, and the flags beside it. An erased page has no flags; those of a torn one mean nothing.
@@ -273,6 +275,18 @@ impl<B: Backing> Die<B> {
     pub fn flag_block(&mut self, block: u32, flags: u32) -> Result<(), MediaError> {
         let record = self.blocks[block as usize].record;
         self.write_record(block, Record { flags: record.flags | flags, ..record })
+    }
+
+    /// Keeps the wear of a block with it.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn keep_wear(&mut self, block: u32, wear: [u32; 5]) -> Result<(), MediaError> {
+        let record = self.blocks[block as usize].record;
+        self.write_record(block, Record { wear, ..record })
     }
 
     /// Marks a block as bad, for ever.

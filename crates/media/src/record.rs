@@ -17,13 +17,16 @@ pub(crate) struct Record {
     pub(crate) bad: bool,
     /// Bits of the layers above.
     pub(crate) flags: u32,
+    /// The wear of the block, in numbers of the layers above. It outlasts erases.
+    pub(crate) wear: [u32; 5],
 }
 
 impl Record {
     pub(crate) fn encode(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         let state = u32::from(self.torn) | u32::from(self.bad) << 1;
-        for (index, number) in [self.changes, self.erases, state, self.flags].into_iter().enumerate() {
+        let head = [self.changes, self.erases, state, self.flags];
+        for (index, number) in head.into_iter().chain(self.wear).enumerate() {
             bytes[4 * index..4 * index + 4].copy_from_slice(&number.to_le_bytes());
         }
         let sum = crc32fast::hash(&bytes[..60]);
@@ -40,7 +43,14 @@ impl Record {
         if number(60) != crc32fast::hash(&bytes[..60]) || number(8) > 3 {
             return None;
         }
-        Some(Record { changes: number(0), erases: number(4), torn: number(8) & 1 != 0, bad: number(8) & 2 != 0, flags: number(12) })
+        Some(Record {
+            changes: number(0),
+            erases: number(4),
+            torn: number(8) & 1 != 0,
+            bad: number(8) & 2 != 0,
+            flags: number(12),
+            wear: std::array::from_fn(|index| number(16 + 4 * index)),
+        })
     }
 
     /// The newer of two copies that is whole. `None` if neither is.
@@ -48,6 +58,24 @@ impl Record {
         match (Record::decode(first), Record::decode(second)) {
             (Some(first), Some(second)) => Some(if second.changes > first.changes { second } else { first }),
             (first, second) => first.or(second),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_says_what_was_written_and_nothing_once_it_is_damaged() {
+        let record = Record { changes: 7, erases: 9, torn: true, bad: false, flags: 5, wear: [1, 2, 3, u32::MAX, 4] };
+        let mut bytes = record.encode();
+        assert_eq!(Record::decode(&bytes), Some(record));
+        assert_eq!(Record::decode(&[0; RECORD_BYTES]), Some(Record::default()), "never written");
+        for at in 0..RECORD_BYTES {
+            bytes[at] ^= 4;
+            assert_eq!(Record::decode(&bytes), None, "byte {at}");
+            bytes[at] ^= 4;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT]`.
 //!
-//! Stops at the first seed at which something is broken, looks for a smaller trial that breaks it too, and says what and how to see it again. With a CUT, the power
-//! goes at that operation boundary of the first life.
+//! Stops at the first seed at which something is broken, looks for a smaller trial that breaks it too, and says what and how to see it again. With a CUT, the
+//! power goes at that operation boundary of the first life.
 
 use wordline_proving::cut::{Tally, breaks, shrink, trial};
 

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use wordline_chip::{Contents, Kept, KeptBlock, Mark, PADDING, PageImage, Payload, Persistent, Place};
+use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place};
 use wordline_media::{Backing, Condition, Disk, Durability, Identity, Media, MediaError, PageBuffer, PageState, Shape};
 use wordline_units::{DieId, Geometry, Id, Lpn};
 
@@ -182,6 +182,12 @@ impl<B: Backing> Payload for MediaPayload<B> {
         shared.note(erased);
     }
 
+    fn keep_life(&mut self, block: u32, life: KeptLife) {
+        let mut shared = self.shared.borrow_mut();
+        let kept = shared.media.die_mut(self.die).keep_wear(block, life.0);
+        shared.note(kept);
+    }
+
     fn fail(&mut self, block: u32) {
         let mut shared = self.shared.borrow_mut();
         let marked = shared.media.die_mut(self.die).mark_bad(block);
@@ -197,6 +203,7 @@ impl<B: Backing> Persistent for MediaPayload<B> {
             next_page: known.cursor,
             is_torn: known.condition == Condition::Torn,
             is_bad: known.condition == Condition::Bad,
+            life: KeptLife(known.wear),
         }
     }
 }

@@ -84,6 +84,28 @@ fn a_snapshot_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn what_is_kept_of_a_block_brings_its_wear_back() {
+    let model = Arc::new(chip("tlc48", &[]));
+    let new = || CellArray::new(Arc::clone(&model), SEED, 1, 4, HOME);
+    let mut array = new();
+    let age = Age { cycles: 1_000.0, dwell: 60.0, retention: 1e6, temperature: 30.0 };
+    array.set_age(&age, Nanos::ZERO, |block| if block == 2 { 576 } else { 0 });
+    for turn in 0..50 {
+        array.erase(1, Nanos(1_000 * turn));
+        array.program(1, 0, Nanos(1_000 * turn + 100));
+    }
+    let mut back = new();
+    (0..4).for_each(|block| back.wake(block, array.kept(block)));
+    for block in 0..4 {
+        assert_eq!(back.kept(block), array.kept(block));
+        let (then, now) = (array.error_rate(block, 100, 0, 0, Nanos(60_000)), back.error_rate(block, 100, 0, 0, Nanos(60_000)));
+        assert_eq!(then.1, now.1, "the wear of block {block}");
+        assert!((then.0 / now.0 - 1.0).abs() < 1e-3, "the error rate of block {block}: {} and {}", then.0, now.0);
+    }
+    assert!(back.error_rate(2, 100, 0, 0, Nanos(60_000)).0 > 1.1 * back.error_rate(3, 100, 0, 0, Nanos(60_000)).0, "retention counts");
+}
+
+#[test]
 fn programs_and_erases_tell_their_loops() {
     let model = Arc::new(chip("tlc48", &[]));
     let mut array = CellArray::new(Arc::clone(&model), SEED, 2, 4, HOME);

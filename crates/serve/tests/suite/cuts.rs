@@ -39,6 +39,7 @@ fn config() -> Config {
     config.firmware.reclaim.start = 4;
     config.firmware.reclaim.floor = 2;
     config.firmware.buffer.units = 64;
+    config.firmware.checkpoint_every = Some(4);
     config.exported_units = config.exported_units * u64::from(20 * config.sheet.geometry.pages()) / before / 2;
     config
 }
@@ -136,7 +137,7 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
     let mut cuts: Vec<usize> = (0..120).map(|_| made + draw.below((entries.len() - made) as u64) as usize).collect();
     cuts.sort_unstable();
     let mut replay = Replay::new(geometry.dies() as usize);
-    let mut applied = 0;
+    let (mut applied, mut by_checkpoint) = (0, 0);
     for cut in cuts {
         entries[applied..cut].iter().for_each(|entry| replay.apply(entry).expect("memory takes it"));
         applied = cut;
@@ -149,6 +150,7 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
         let media = Media::open_memory(left.files(), Some(&identity), Durability::Process).expect("a cut leaves media that can be opened");
         let store = MediaStore::new(media, units_per_page(&config));
         let mut drive: Live = Drive::wake(config.clone(), Done::default(), |die| store.payload(die));
+        by_checkpoint += u32::from(drive.firmware()[0].recovery().is_some_and(|recovery| recovery.checkpoint.is_some()));
         for (unit, history) in history.iter().enumerate() {
             let durable = history.iter().rposition(|version| version.must <= cut).expect("it was empty at first");
             let found = ask(&mut drive, HostOp::Read, unit as u64, 1, false, &[]);
@@ -171,4 +173,5 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
         assert_eq!(ask(&mut drive, HostOp::Read, 0, 1, false, &[]), stamped(0, 9, unit_bytes));
         assert_eq!(store.trouble(), None);
     }
+    assert!(by_checkpoint > 60, "{by_checkpoint} of 120 came back by a checkpoint");
 }

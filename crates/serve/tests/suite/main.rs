@@ -1,5 +1,6 @@
 //! The server from outside, through sockets: ordinary clients, disks that answer late, and peers that mean harm.
 
+mod aged;
 mod common;
 mod cuts;
 mod drive;

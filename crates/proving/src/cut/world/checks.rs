@@ -22,8 +22,11 @@ impl World {
         for lpn in 0..self.ftl.map().exported() {
             let (found, expected) = (mark(&self.ftl, lpn), mark(&scanned, lpn));
             if found != expected {
+                let at = |ftl: &Ftl| (ftl.map().get(lpn) != UnitAddr::NONE).then(|| place_of(ftl, ftl.map().get(lpn)));
                 return Err(format!(
-                    "unit {lpn} is recovered as {found:?}, and without the checkpoint as {expected:?}; {:?}",
+                    "unit {lpn} is recovered as {found:?} at {:?}, and without the checkpoint as {expected:?} at {:?}; {:?}",
+                    at(&self.ftl),
+                    at(&scanned),
                     self.ftl.recovery()
                 ));
             }
