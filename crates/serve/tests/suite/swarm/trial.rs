@@ -122,7 +122,7 @@ fn world(case: &Case) -> World {
     settings.push(format!("mapping.capacity={} KiB", raw_kib * (30 + draw.below(20)) / 100 / 16 * 16));
     for (key, values) in [
         ("mapping.unit", &["4 KiB", "16 KiB", "4 KiB"][..]),
-        ("buffer.size", &["2 MiB", "1 MiB", "4 MiB"]),
+        ("buffer.size", &["1 MiB", "512 KiB", "2 MiB"]),
         ("buffer.partial_watermark", &["0 %", "50 %", "90 %"]),
         ("reclaim.victim", &["greedy", "cost-benefit", "d-choices", "fifo", "random"]),
         ("reclaim.preemptible", &["true", "false"]),
