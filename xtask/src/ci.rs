@@ -18,9 +18,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         rustdoc.env("RUSTDOCFLAGS", "-D warnings");
         run_command(rustdoc)
     })?;
-    steps.run("docs", || docs::check(root))?;
     let mut built = None;
-    steps.run("programs", || programs(root, "test").map(|folder| built = Some(folder)))?;
+    steps.run("programs", || programs(root).map(|folder| built = Some(folder)))?;
+    steps.run("docs", || docs::check(root))?;
     let built = built.expect("the step has passed");
     steps.run("readme", || readme::run(root, &built))?;
     let folder = built.to_str().ok_or("the path of the programs is not UTF-8")?;

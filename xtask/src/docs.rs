@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::steps::{cargo, run};
+use crate::steps::{command, programs, run};
 use crate::tidy::metadata;
 
 /// Writes all generated files.
@@ -30,15 +30,16 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 
 fn generate(root: &Path, into: &Path) -> Result<(), String> {
     let into = into.to_str().ok_or("the path of the folder is not UTF-8")?;
-    for (package, example) in generators(root)? {
-        // The profile of the tests, so that CI compiles the libraries once for both.
-        run(cargo(root, &["run", "--quiet", "--profile", "test", "--package", &package, "--example", &example, "--", into]))?;
+    let examples = programs(root)?.join("examples");
+    for example in generators(root)? {
+        let program = examples.join(example);
+        run(command(root, program.to_str().ok_or("the path of the programs is not UTF-8")?, &[into]))?;
     }
     Ok(())
 }
 
-/// The (package, example) pairs that generate something, in the order of their names.
-fn generators(root: &Path) -> Result<Vec<(String, String)>, String> {
+/// The examples that generate something, in the order of their packages and names.
+fn generators(root: &Path) -> Result<Vec<String>, String> {
     let metadata = metadata(root)?;
     let mut found = Vec::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
@@ -51,7 +52,7 @@ fn generators(root: &Path) -> Result<Vec<(String, String)>, String> {
         }
     }
     found.sort();
-    Ok(found)
+    Ok(found.into_iter().map(|(_, example)| example).collect())
 }
 
 /// Where all files are generated.

@@ -65,14 +65,23 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     cargo
 }
 
-/// Builds the `wordline` program and the disk in memory, an example, and returns the folder where they are.
+/// Builds every program and example as the tests do, and returns the folder where they are.
 ///
-/// CI builds them as the tests do, and so does without a second build of everything, which takes as long as all tests; what is measured needs `release`.
-pub(crate) fn programs(root: &Path, profile: &str) -> Result<PathBuf, String> {
-    run(cargo(root, &["build", "--profile", profile, "--quiet", "--package", "wordline"]))?;
-    run(cargo(root, &["build", "--profile", profile, "--quiet", "--package", "wordline-serve", "--example", "memory"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
-    Ok(target.join(if profile == "release" { "release" } else { "debug" }))
+/// All packages at once: a package built alone gets other features of its dependencies, and the largest of them would be compiled once more.
+pub(crate) fn programs(root: &Path) -> Result<PathBuf, String> {
+    run(cargo(root, &["build", "--quiet", "--profile", "test", "--workspace", "--bins", "--examples"]))?;
+    Ok(target(root).join("debug"))
+}
+
+/// Builds the `wordline` program and the disk in memory, an example, to be measured, and returns the folder where they are.
+pub(crate) fn fast_programs(root: &Path) -> Result<PathBuf, String> {
+    run(cargo(root, &["build", "--quiet", "--release", "--package", "wordline"]))?;
+    run(cargo(root, &["build", "--quiet", "--release", "--package", "wordline-serve", "--example", "memory"]))?;
+    Ok(target(root).join("release"))
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
 /// Prints the command, runs it, and fails where it fails.

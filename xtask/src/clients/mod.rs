@@ -20,7 +20,7 @@ mod rocksdb;
 
 use std::path::{Path, PathBuf};
 
-use crate::steps::{Steps, command, programs, run as run_command};
+use crate::steps::{Steps, command, fast_programs, run as run_command};
 use bench::Bench;
 
 /// Set inside of the name spaces.
@@ -213,7 +213,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     let folder = match &asked.programs {
         Some(folder) => root.join(folder),
-        None => programs(root, "release")?,
+        None => fast_programs(root)?,
     };
     if kinds.iter().any(|kind| kind.mounts) && std::env::var_os(INSIDE).is_none() {
         return inside(root, arguments);
