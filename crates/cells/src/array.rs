@@ -99,8 +99,8 @@ pub struct CellArray {
     model: Arc<Model>,
     seed: u64,
     die: u32,
-    /// How much faster than at the reference temperature charge is lost.
-    pace: f64,
+    /// How warm it has been, oldest first.
+    warmth: Vec<Warmth>,
     temperature: Celsius,
     lives: Vec<Life>,
     /// Retention of the pages aged by decree, in seconds at the reference temperature.
@@ -117,6 +117,17 @@ pub struct CellArray {
     nominal: (f64, f64),
     errors: Draw,
     noise: Draw,
+}
+
+/// A stretch of time at one temperature.
+#[derive(Clone, Copy, Debug)]
+struct Warmth {
+    /// Its beginning.
+    since: Nanos,
+    /// Seconds at the reference temperature that have gone by before it.
+    before: f64,
+    /// How much faster than at the reference temperature charge is lost.
+    pace: f64,
 }
 
 /// What a die remembers of the wordlines of one h-layer of a block.
@@ -159,7 +170,7 @@ impl CellArray {
         CellArray {
             seed,
             die,
-            pace: model.kept(1.0, temperature),
+            warmth: vec![Warmth { since: Nanos::ZERO, before: 0.0, pace: model.kept(1.0, temperature) }],
             temperature,
             lives: vec![Life::default(); blocks],
             aged: 0.0,
@@ -183,6 +194,7 @@ impl CellArray {
             die,
             lives: vec![Life::default(); self.lives.len()],
             aged: 0.0,
+            warmth: self.warmth.clone(),
             grid: Grid::new(&self.model, self.temperature),
             memory: Vec::new(),
             rates: Vec::new(),
@@ -195,6 +207,29 @@ impl CellArray {
     /// Entries of the vendor's retry table, the default among them.
     pub fn entries(&self) -> u32 {
         self.entries
+    }
+
+    /// The die is at `temperature` from `now` on. What its pages have lost so far stays lost. That a page programmed at one temperature is read at another is
+    /// not modelled here: the references of both are those of the present.
+    pub fn set_temperature(&mut self, temperature: Celsius, now: Nanos) {
+        let before = self.warm_seconds(now);
+        self.warmth.retain(|warmth| warmth.since < now);
+        self.warmth.push(Warmth { since: now, before, pace: self.model.kept(1.0, temperature) });
+        self.temperature = temperature;
+        self.grid = Grid::new(&self.model, temperature);
+        self.memory = Vec::new();
+        self.rates = Vec::new();
+    }
+
+    /// The temperature now.
+    pub fn temperature(&self) -> Celsius {
+        self.temperature
+    }
+
+    /// Seconds at the reference temperature that do as much as what has gone by at `at`.
+    fn warm_seconds(&self, at: Nanos) -> f64 {
+        let stretch = self.warmth.iter().rfind(|warmth| warmth.since <= at).unwrap_or(&self.warmth[0]);
+        stretch.before + (at.saturating_sub(stretch.since)).as_secs_f64() * stretch.pace
     }
 
     /// Set every block to `age`: its cycles, and the retention of what it holds now. `pages` says how many pages of a block are programmed.
@@ -283,7 +318,10 @@ impl CellArray {
         let aged = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 };
         let part = f64::from(layer) / self.model.layers().len() as f64;
         let programmed = life.first.as_secs_f64() + part * (life.last - life.first).as_secs_f64();
-        aged + (now.as_secs_f64() - programmed).max(0.0) * self.pace
+        if let [only] = self.warmth[..] {
+            return aged + (now.as_secs_f64() - programmed).max(0.0) * only.pace;
+        }
+        aged + (self.warm_seconds(now) - self.warm_seconds(Nanos((programmed * 1e9) as u64))).max(0.0)
     }
 
     /// Program the wordline of `page` of `block`.

@@ -51,6 +51,11 @@ impl Cells {
         }
     }
 
+    /// From now on nothing works any more.
+    pub fn kill(&mut self) {
+        self.faults = Faults { program_fail: 1.0, erase_fail: 1.0, read_fail: 1.0, ..self.faults };
+    }
+
     /// How often each kind of dice has been thrown: program, erase, read. The whole state, for snapshots.
     pub fn drawn(&self) -> [u64; 3] {
         [self.program.drawn(), self.erase.drawn(), self.read.drawn()]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wordline_cells::{Age, CellArray, Cells, Faults, Took};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
-use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
+use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
 use crate::payload::{Kept, NoPayload, PageImage, Payload, Place};
@@ -91,6 +91,7 @@ pub struct Chip<P: Payload = NoPayload> {
     /// The earliest suspend that the interval after the last resume allows.
     pub(crate) suspend_from: Nanos,
     pub(crate) features: [u32; 3],
+    dead: bool,
 }
 
 impl Chip {
@@ -141,6 +142,7 @@ impl<P: Payload> Chip<P> {
             suspended: None,
             suspend_from: Nanos::ZERO,
             features: [0; 3],
+            dead: false,
         }
     }
 
@@ -158,6 +160,30 @@ impl<P: Payload> Chip<P> {
                 (0..blocks.len() as u32).for_each(|block| payload.keep_life(block, array.kept(block)));
             }
         }
+    }
+
+    /// The die is at `temperature` from `now` on. Returns whether it has cells that feel it.
+    pub fn set_temperature(&mut self, temperature: Celsius, now: Nanos) -> bool {
+        if let Some(array) = &mut self.array {
+            array.set_temperature(temperature, now);
+        }
+        self.array.is_some()
+    }
+
+    /// How warm its cells are, where they have physics.
+    pub fn temperature(&self) -> Option<Celsius> {
+        self.array.as_ref().map(|array| array.temperature())
+    }
+
+    /// The die fails: every program and erase that begins from now on ends badly, and no page can be read.
+    pub fn kill(&mut self) {
+        self.cells.kill();
+        self.dead = true;
+    }
+
+    /// Whether it was killed.
+    pub fn is_dead(&self) -> bool {
+        self.dead
     }
 
     /// The data sheet.

@@ -1,7 +1,6 @@
 //! `wordline age`: a used drive in seconds.
 
 use wordline_drive::Drive;
-use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
@@ -22,11 +21,7 @@ struct Overwrite {
 }
 
 pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
-    let mut plan = Plan::load_set(&options.drive, &options.cells.settings(&options.settings)?)?;
-    options.cells.check(&plan)?;
-    if let Some(seed) = options.seed {
-        plan = plan.with_seed(seed);
-    }
+    let (plan, _) = options.options.load(&options.drive, &[])?;
     let fill = percent(&options.fill)?;
     let overwrite = options.overwrite.as_deref().map(parse).transpose()?;
     files::check_writable(&options.save)?;

@@ -25,6 +25,12 @@ pub(crate) enum Command {
     Age(AgeOptions),
     /// Serve a drive as a network block device (NBD): the same firmware, with real bytes, on the wall's clock or as fast as it goes.
     Serve(ServeOptions),
+    /// Ask a served drive something on its control socket, or do something to it, and print the answer as JSON.
+    Ctl(CtlOptions),
+    /// Write down what a served drive is asked, as a trace on standard output, until `wordline ctl SOCKET stop-recording`. Its head says how it is replayed.
+    Record(RecordOptions),
+    /// Look at a served drive: requests, latency, write amplification, reclaim, dies, blocks. `q` ends it.
+    Top(TopOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
@@ -42,6 +48,29 @@ pub(crate) enum Command {
     },
     /// Print a drive's whole checked plan, with the source of every value.
     Describe(DescribeOptions),
+}
+
+/// How a drive's plan is changed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlanOptions {
+    /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Make the drive so large for the host, such as 16GiB: the same chip, as many blocks and dies as that needs, the same share of spare flash.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+    #[command(flatten)]
+    pub(crate) cells: CellOptions,
+}
+
+/// How a drive's plan and its dice are changed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DriveOptions {
+    #[command(flatten)]
+    pub(crate) plan: PlanOptions,
+    /// The seed of all random streams; the drive's own otherwise.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// Where a workload comes from and how it is put on a drive.
@@ -109,16 +138,10 @@ pub(crate) struct RunOptions {
     #[arg(conflicts_with = "from")]
     pub(crate) drive: Option<String>,
     /// Start from a drive saved by `wordline age`.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "fill", "physics", "age", "pe", "retention"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "size", "fill", "physics", "age", "pe", "retention"])]
     pub(crate) from: Option<PathBuf>,
-    /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// The seed of all random streams; the drive's own otherwise.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) cells: CellOptions,
+    pub(crate) options: DriveOptions,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     #[command(flatten)]
@@ -130,14 +153,8 @@ pub(crate) struct AgeOptions {
     /// A drive's name (see `wordline drives`) or file.
     #[arg(default_value = "pageftl")]
     pub(crate) drive: String,
-    /// Change a value of the drive's plan.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// The seed of all random streams; the drive's own otherwise.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) cells: CellOptions,
+    pub(crate) options: DriveOptions,
     /// How much of the drive is written, in order.
     #[arg(long, default_value = "100%", value_name = "PERCENT")]
     pub(crate) fill: String,
@@ -169,14 +186,8 @@ pub(crate) struct ServeOptions {
     /// A drive's name (see `wordline drives`) or file.
     #[arg(default_value = "pageftl")]
     pub(crate) drive: String,
-    /// Change a value of the drive's plan.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// The seed of all random streams; the drive's own otherwise.
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) cells: CellOptions,
+    pub(crate) options: DriveOptions,
     /// A folder for the bytes: a sparse file for each die. What is in it comes back with the next start, whatever ended the last one. Without it, the
     /// bytes are in memory and go with the process.
     #[arg(long, value_name = "FOLDER")]
@@ -196,6 +207,38 @@ pub(crate) struct ServeOptions {
     /// The export's name.
     #[arg(long, value_name = "NAME", default_value = "disk")]
     pub(crate) export: String,
+    /// Listen on a Unix socket at this path for `wordline ctl`, `top` and `record`; by default beside --socket, with `.ctl` behind its name.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) control: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CtlOptions {
+    /// The control socket of a served drive.
+    pub(crate) socket: PathBuf,
+    /// A command, such as status, hint, lba-status, kill-die, heat, snapshot; `help` lists all.
+    pub(crate) command: String,
+    /// What it takes, such as offset=1MiB length=64KiB priority=high.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RecordOptions {
+    /// The control socket of a served drive.
+    pub(crate) socket: PathBuf,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TopOptions {
+    /// The control socket of a served drive.
+    pub(crate) socket: PathBuf,
+    /// Print one view and end.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Seconds between two views.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) every: u64,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -203,17 +246,14 @@ pub(crate) struct CompareOptions {
     /// Drives' names or files; the first is what the others are compared with.
     #[arg(long, value_delimiter = ',', default_value = "pageftl,pageftl-4k,pageftl-fifo", value_name = "NAME,…")]
     pub(crate) drives: Vec<String>,
-    /// Change a value of every drive's plan.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: PlanOptions,
     /// How many seeds; confidence intervals need at least two.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
     /// Runs at the same time; as many as there are cores by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    #[command(flatten)]
-    pub(crate) cells: CellOptions,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     #[command(flatten)]

@@ -19,9 +19,7 @@ const PAGE: &str = "wordline-compare.html";
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let output = OutputOptions { html: Some(options.output.html.clone().unwrap_or_else(|| PathBuf::from(PAGE))), ..options.output.clone() };
-    let settings = options.cells.settings(&options.settings)?;
-    let plans: Vec<Plan> = options.drives.iter().map(|name| Plan::load_set(name, &settings)).collect::<Result<_, _>>()?;
-    plans.iter().try_for_each(|plan| options.cells.check(plan))?;
+    let plans: Vec<Plan> = options.drives.iter().map(|name| Ok(options.options.load(name, &[])?.0)).collect::<Result<_, Failure>>()?;
     let twice = options.drives.iter().enumerate().find(|(index, name)| options.drives[..*index].contains(name));
     if let Some((_, name)) = twice {
         return Err(Failure::Usage(format!("drive '{name}' is named twice; compare it with another one")));

@@ -11,17 +11,21 @@ mod chip;
 mod chip_fit;
 mod compare;
 mod cost;
+mod ctl;
 mod drives;
 mod failure;
 mod files;
 mod input;
+mod plans;
 mod progress;
+mod record;
 mod reproduce;
 mod run;
 mod serve;
 mod simulate;
 mod snapshot;
 mod steady;
+mod top;
 mod trace;
 mod watch;
 
@@ -37,6 +41,9 @@ fn main() -> ExitCode {
         Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
         Command::Serve(options) => serve::serve(&options),
+        Command::Ctl(options) => ctl::ctl(&options),
+        Command::Record(options) => record::record(&options),
+        Command::Top(options) => top::top(&options),
         Command::Trace(options) => trace::trace(&options),
         Command::Characterize(options) => characterize::characterize(&options),
         Command::Chip(options) => chip::chip(&options),

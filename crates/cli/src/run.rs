@@ -1,6 +1,5 @@
 //! `wordline run`.
 
-use wordline_plan::Plan;
 use wordline_report::{DriveDetail, Report, html, table, text};
 
 use crate::args::{OutputOptions, RunOptions};
@@ -12,17 +11,10 @@ use crate::simulate::Job;
 use crate::snapshot;
 
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
-    let (mut plan, image) = match &options.from {
-        Some(path) => snapshot::load(path).map(|(plan, image)| (plan, Some(image)))?,
-        None => {
-            let plan = Plan::load_set(options.drive.as_deref().unwrap_or("pageftl"), &options.cells.settings(&options.settings)?)?;
-            options.cells.check(&plan)?;
-            (plan, None)
-        }
+    let (plan, image) = match &options.from {
+        Some(path) => snapshot::load(path).map(|(plan, image)| (options.options.seeded(plan), Some(image)))?,
+        None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
-    if let Some(seed) = options.seed {
-        plan = plan.with_seed(seed);
-    }
     let workload = Workload::load(&options.load)?;
     check_places(&options.output)?;
     let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));

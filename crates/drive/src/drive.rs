@@ -557,6 +557,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.calendar.next_at()
     }
 
+    /// Do the next thing that is due. Returns whether there was one.
+    pub fn step(&mut self) -> bool {
+        let Some((now, due)) = self.calendar.pop() else { return false };
+        self.handle(now, due);
+        true
+    }
+
     /// Do everything that is due up to `until`, which is the present then.
     pub fn run_until(&mut self, until: Nanos) {
         while self.calendar.next_at().is_some_and(|at| at <= until) {

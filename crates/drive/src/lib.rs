@@ -6,6 +6,7 @@
 mod cells;
 pub mod config;
 mod construct;
+mod control;
 mod data;
 mod drive;
 mod flash;
@@ -17,6 +18,7 @@ mod stripe;
 mod wake;
 
 pub use config::{Config, Costs, Ecc};
+pub use control::{FlashPlace, Located};
 pub use drive::Drive;
 pub use host::{Pace, Weights};
 pub use image::{Image, ImageError, NotQuiet};

@@ -1,5 +1,7 @@
 //! What happened. Every table, chart and percentile is a function of this stream and of nothing else.
 
+use std::collections::VecDeque;
+
 use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
 
 /// One thing that happened in a drive.
@@ -154,6 +156,27 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn observe(&mut self, at: Nanos, event: &Event) {
         self.0.observe(at, event);
         self.1.observe(at, event);
+    }
+}
+
+/// Remembers the requests that have completed, oldest first, for whoever drives the drive request by request and takes them out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completions(pub VecDeque<(Nanos, Completion)>);
+
+impl Completions {
+    /// Take out what is known of `request`, if it has completed.
+    pub fn take(&mut self, request: RequestId) -> Option<Completion> {
+        let place = self.0.iter().position(|(_, done)| done.request == request)?;
+        self.0.remove(place).map(|(_, done)| done)
+    }
+}
+
+impl Observer for Completions {
+    #[inline]
+    fn observe(&mut self, at: Nanos, event: &Event) {
+        if let Event::Completed(done) = event {
+            self.0.push_back((at, *done));
+        }
     }
 }
 

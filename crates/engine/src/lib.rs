@@ -9,6 +9,6 @@ pub mod log;
 pub mod server;
 
 pub use calendar::Calendar;
-pub use event::{BlockState, BlockView, Completion, Event, FlashEvent, Observer, Stages};
+pub use event::{BlockState, BlockView, Completion, Completions, Event, FlashEvent, Observer, Stages};
 pub use log::EventLog;
 pub use server::{Bus, Server};

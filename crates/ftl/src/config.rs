@@ -31,10 +31,12 @@ pub struct Config {
     pub schedule: ScheduleConfig,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
-    /// Whether somebody keeps the bytes: see [`crate::DataStep`].
+    /// Whether somebody keeps the bytes: see [`crate::DataStep`]. Then it recovers, too.
     pub keeps_data: bool,
     /// A core that keeps data programs one program unit of a checkpoint of its map for so many of data; `None`: there are no checkpoints.
     pub checkpoint_every: Option<u32>,
+    /// Whether it writes down what it needs to come back after a power cut. Without bytes nothing can come back, but what it costs is the same.
+    pub recovers: bool,
     /// The seed of all policies that sample.
     pub seed: u64,
     /// This core's number, for its dice.

@@ -142,7 +142,7 @@ impl Ftl {
             layout,
             config,
         };
-        if ftl.config.keeps_data {
+        if ftl.config.keeps_data || ftl.config.recovers {
             ftl.start_journal();
             ftl.start_checkpoints();
         }

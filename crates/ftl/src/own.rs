@@ -18,7 +18,7 @@ use crate::layout::{Group, Layout};
 
 /// Block groups that a core with this configuration keeps for itself at most.
 pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
-    if config.keeps_data { journal::GROUPS + checkpoint::groups(config, layout) } else { 0 }
+    if config.keeps_data || config.recovers { journal::GROUPS + checkpoint::groups(config, layout) } else { 0 }
 }
 
 /// Whether a core with this configuration has room for what it keeps for itself beside its data, and the journal for its snapshot; or what is missing.

@@ -18,6 +18,7 @@ use crate::media::{Durability, Media};
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
+    folder: PathBuf,
 }
 
 fn file_of(folder: &Path, die: u32) -> PathBuf {
@@ -29,6 +30,11 @@ fn host(path: &Path, doing: &'static str, error: io::Error) -> MediaError {
 }
 
 impl Lock {
+    /// What is locked.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     fn take(folder: &Path) -> Result<Lock, MediaError> {
         let path = folder.join("lock");
         let failed = |error| host(&path, "locking", error);
@@ -44,7 +50,7 @@ impl Lock {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
-        Ok(Lock { _file: file })
+        Ok(Lock { _file: file, folder: folder.to_owned() })
     }
 }
 

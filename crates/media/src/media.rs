@@ -24,7 +24,7 @@ pub struct Media<B> {
     dies: Vec<Die<B>>,
     durability: Durability,
     /// Held as long as the media are open.
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 impl Media<Memory> {
@@ -54,7 +54,17 @@ impl Media<Memory> {
 
 impl<B: Backing> Media<B> {
     pub(crate) fn new(dies: Vec<Die<B>>, durability: Durability, lock: Option<Lock>) -> Media<B> {
-        Media { dies, durability, _lock: lock }
+        Media { dies, durability, lock }
+    }
+
+    /// The folder they are in; `None`: they are in memory.
+    pub fn folder(&self) -> Option<&std::path::Path> {
+        self.lock.as_ref().map(Lock::folder)
+    }
+
+    /// What they are to survive.
+    pub fn durability(&self) -> Durability {
+        self.durability
     }
 
     /// How many dies there are.

@@ -144,6 +144,19 @@ pub(crate) fn choose(exports: &[Export], name: &str) -> Option<Chosen> {
     Some(Chosen { export, classes })
 }
 
+/// Why there is no export for `name`, in words: what is wrong with a hint class is said with the list of those there are.
+pub(crate) fn refusal(exports: &[Export], name: &str) -> String {
+    let known = name.rsplit_once('@').and_then(|(base, words)| Some((&exports[choose(exports, base)?.export], words)));
+    match known {
+        Some((export, words)) => {
+            let wrong = words.split(',').find(|word| !export.classes.iter().any(|class| class == word)).unwrap_or(words);
+            let wrong: String = wrong.chars().take(40).collect();
+            format!("`{wrong}` is no hint class of {}: expected {}", export.name, export.classes.join(", "))
+        }
+        None => "no such export; LIST names them all".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +175,8 @@ mod tests {
         for unknown in ["disk@", "disk@low", "disk@high,", "disk@high@insecure", "first@high", "dis", "@high"] {
             assert_eq!(chosen(unknown), None, "{unknown}");
         }
+        assert_eq!(refusal(&exports, "disk@high,low"), "`low` is no hint class of disk: expected insecure, high");
+        assert_eq!(refusal(&exports, "dosk@high"), "no such export; LIST names them all");
         assert_eq!(exports[1].name_with(&[0, 1]), "disk@insecure,high");
         assert_eq!(exports[1].names().collect::<Vec<_>>(), ["disk", "disk@insecure", "disk@high"]);
     }

@@ -2,7 +2,7 @@
 
 use crate::close::Close;
 use crate::encode::{Dialect, context_id};
-use crate::export::{Chosen, choose};
+use crate::export::{Chosen, choose, refusal};
 use crate::fields::{Fields, Put, text};
 use crate::meta::Query;
 use crate::server::{Opened, Settings, Tls};
@@ -142,7 +142,7 @@ impl Negotiation {
             return Next::Option;
         };
         let Some(chosen) = choose(&settings.exports, name) else {
-            refuse(out, option, option_reply::ERR_UNKNOWN, "no such export; LIST names them all");
+            refuse(out, option, option_reply::ERR_UNKNOWN, &refusal(&settings.exports, name));
             return Next::Option;
         };
         let export = &settings.exports[chosen.export];
@@ -184,7 +184,7 @@ impl Negotiation {
             return refuse(out, option, option_reply::ERR_INVALID, "the data is a name, a count and so many queries");
         };
         let Some(chosen) = choose(&settings.exports, query.name) else {
-            return refuse(out, option, option_reply::ERR_UNKNOWN, "no such export; LIST names them all");
+            return refuse(out, option, option_reply::ERR_UNKNOWN, &refusal(&settings.exports, query.name));
         };
         let export = &settings.exports[chosen.export];
         let contexts = if choosing { query.chosen(export) } else { query.listed(export) };

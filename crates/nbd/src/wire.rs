@@ -54,8 +54,6 @@ pub mod option {
     pub const STRUCTURED_REPLY: u32 = 8;
     /// List metadata contexts.
     pub const LIST_META_CONTEXT: u32 = 9;
-    /// Only with extended headers.
-    pub const ERR_EXT_HEADER_REQD: u32 = 1 << 31 | 10;
     /// Choose metadata contexts.
     pub const SET_META_CONTEXT: u32 = 10;
     /// 64-bit lengths.
@@ -82,7 +80,6 @@ pub mod option_reply {
     pub const ERR_TLS_REQD: u32 = 1 << 31 | 5;
     /// No such export.
     pub const ERR_UNKNOWN: u32 = 1 << 31 | 6;
-    /// The option is too long.
     /// The option is too long.
     pub const ERR_TOO_BIG: u32 = 1 << 31 | 9;
     /// Only with extended headers.

@@ -22,6 +22,14 @@ pub enum PlanError {
         /// The chip it may have been meant to be.
         nearest: Option<&'static str>,
     },
+    /// A drive of this size cannot be made.
+    #[error("size {size}: {why}")]
+    Size {
+        /// What was asked for.
+        size: String,
+        /// Why not, and what can be.
+        why: String,
+    },
     /// A file could not be read.
     #[error("{}: cannot be read: {source}", .path.display())]
     Unreadable {

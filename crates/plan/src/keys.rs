@@ -203,6 +203,13 @@ sections! {
         linger: Maybe<Nanos> = Maybe(None);
     }
 
+    /// What the firmware does to come back after a power cut.
+    "recovery" (drive) recovery: Recovery {
+        /// Whether it journals on flash what it cannot find again otherwise. A drive that is served always does. One that is simulated has no power to lose:
+        /// there it shows what the journal costs, and replays what a served drive recorded.
+        on: bool = false;
+    }
+
     /// Technique: rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.
     "techniques.read-disturb-refresh" (drive) read_disturb_refresh: ReadDisturbRefresh {
         /// Whether it is switched on.

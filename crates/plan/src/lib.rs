@@ -30,6 +30,7 @@ mod presets;
 mod quantity;
 mod reference;
 mod section;
+mod size;
 mod stages;
 mod words;
 
@@ -41,4 +42,5 @@ pub use plan::Plan;
 pub use presets::{Preset, chips, presets};
 pub use quantity::shown;
 pub use reference::{json_schema, reference_markdown};
+pub use size::read_size;
 pub use stages::{Stage, stages};

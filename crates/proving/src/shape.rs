@@ -29,6 +29,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         techniques: vec![],
         keeps_data: false,
         checkpoint_every: None,
+        recovers: false,
         seed: 1,
         core: 0,
     }

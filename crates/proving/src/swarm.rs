@@ -126,6 +126,7 @@ pub fn scenario(seed: u64) -> Scenario {
         techniques: techniques(subset),
         keeps_data: false,
         checkpoint_every: None,
+        recovers: false,
         seed,
         core: 0,
     };

@@ -192,18 +192,9 @@ fn priorities(measured: &Measured) -> Vec<PriorityLatency> {
     classes
         .filter_map(|(priority, op)| {
             let latency_us = latency(measured.latencies_of(op, priority))?;
-            Some(PriorityLatency { priority: priority_name(priority).to_owned(), op: op.name().to_owned(), latency_us })
+            Some(PriorityLatency { priority: priority.name().to_owned(), op: op.name().to_owned(), latency_us })
         })
         .collect()
-}
-
-pub(crate) const fn priority_name(priority: Priority) -> &'static str {
-    match priority {
-        Priority::Urgent => "urgent",
-        Priority::High => "high",
-        Priority::Normal => "normal",
-        Priority::Low => "low",
-    }
 }
 
 fn stage_means(ns: [f64; 8]) -> StageMeans {

@@ -99,6 +99,14 @@ impl Connection {
         self.wake(&mut self.lock());
     }
 
+    /// Sends answers from the caller's thread, as far as they go without waiting; the rest is left to the second thread.
+    pub(crate) fn send_now(&self) {
+        let mut state = self.send(self.lock(), Wait::No);
+        if state.has_output() {
+            self.wake(&mut state);
+        }
+    }
+
     /// Ends it from outside.
     pub(crate) fn shut(&self) {
         self.die(self.lock());

@@ -51,6 +51,13 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// Sends what there is from this thread, as far as it goes without waiting.
+    pub(crate) fn send_now(&mut self) {
+        self.0.drain(..).for_each(|connection| connection.send_now());
+    }
+}
+
 impl Drop for Batch {
     fn drop(&mut self) {
         self.send();

@@ -15,16 +15,21 @@
 
 mod address;
 mod connection;
+mod control;
 mod disk;
 mod listener;
 mod live;
 mod memory;
+mod snapshot;
 mod store;
 
 pub use address::Address;
+pub use control::{Command, ControlSocket, commands, control};
 pub use disk::{Batch, Disk, Done, Session};
 pub use listener::{Config, Patience, Running, ServeError, serve};
-pub use live::{Completions, Keeper, Lateness, LiveDisk, Timing};
+pub use live::{
+    About, Change, Hints, Keeper, Lateness, Lifetime, LiveDisk, Look, Place, ReadLatency, Security, Timing, Watch, classes, watch,
+};
 pub use memory::MemoryDisk;
 pub use store::{MediaPayload, MediaStore, open_or_make};
 pub use wordline_media::{Durability, MediaError};

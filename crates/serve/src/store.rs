@@ -78,6 +78,20 @@ impl<B: Backing> Keeper for MediaStore<B> {
     fn trouble(&self) -> Option<String> {
         self.shared.borrow().trouble.clone()
     }
+
+    fn survives(&self) -> &'static str {
+        match self.shared.borrow().media.durability() {
+            Durability::Process => "process",
+            Durability::Host => "host",
+        }
+    }
+
+    fn copy(&self, folder: &Path) -> Result<u64, String> {
+        match self.shared.borrow().media.folder() {
+            Some(from) => crate::snapshot::copy(from, folder),
+            None => Err("these media are in no folder".to_owned()),
+        }
+    }
 }
 
 /// The bytes of one die in its media file. A page that cannot be trusted reads as one without data: its marks are [`Mark::NOTHING`].

@@ -51,6 +51,16 @@ pub enum Priority {
 impl Priority {
     /// All classes, most urgent first.
     pub const ALL: [Priority; 4] = [Priority::Urgent, Priority::High, Priority::Normal, Priority::Low];
+
+    /// The word used in tables and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Priority::Urgent => "urgent",
+            Priority::High => "high",
+            Priority::Normal => "normal",
+            Priority::Low => "low",
+        }
+    }
 }
 
 /// One request of a workload. Addresses and sizes are in sectors of [`SECTOR_BYTES`].

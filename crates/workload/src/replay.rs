@@ -15,7 +15,7 @@ pub struct ReplayOptions {
     pub speed: f64,
     /// How many times the trace is played.
     pub repeat: u32,
-    /// The class of every request.
+    /// The class of every request that the trace gives none.
     pub priority: Priority,
 }
 
@@ -88,7 +88,14 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
             self.latest = self.latest.max(self.origin.saturating_add(since));
         }
         self.requests += 1;
-        Some(HostRequest { at: self.latest, sector, sectors, op: record.op, priority: self.options.priority, fua: record.fua })
+        Some(HostRequest {
+            at: self.latest,
+            sector,
+            sectors,
+            op: record.op,
+            priority: record.priority.unwrap_or(self.options.priority),
+            fua: record.fua,
+        })
     }
 
     /// Begin again, one average gap after the last request.

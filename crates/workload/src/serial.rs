@@ -1,7 +1,7 @@
 //! How quantities go into JSON: as plain integers, with the unit in the key.
 
 use serde::Serializer;
-use wordline_units::{Bytes, HostOp, Nanos};
+use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
 pub(crate) fn maybe_nanos<S: Serializer>(span: &Option<Nanos>, serializer: S) -> Result<S::Ok, S::Error> {
     match span {
@@ -16,4 +16,11 @@ pub(crate) fn bytes<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok
 
 pub(crate) fn op<S: Serializer>(op: &HostOp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(op.name())
+}
+
+pub(crate) fn maybe_priority<S: Serializer>(priority: &Option<Priority>, serializer: S) -> Result<S::Ok, S::Error> {
+    match priority {
+        Some(priority) => serializer.serialize_some(priority.name()),
+        None => serializer.serialize_none(),
+    }
 }

@@ -22,7 +22,7 @@ mod parser;
 mod volumes;
 
 use serde::Serialize;
-use wordline_units::{Bytes, HostOp, Nanos};
+use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
 pub use detect::Recognised;
 pub use error::{LineFault, TraceError};
@@ -56,6 +56,9 @@ pub struct TraceRecord {
     pub latency: Option<Nanos>,
     /// Force unit access.
     pub fua: bool,
+    /// The queue it came through, where the file keeps it.
+    #[serde(serialize_with = "crate::serial::maybe_priority")]
+    pub priority: Option<Priority>,
 }
 
 impl TraceRecord {

@@ -1,20 +1,24 @@
 //! Does a written trace read back as what was written, but for what the format is documented not to carry?
 
 use proptest::prelude::*;
-use wordline_units::{Bytes, HostOp, Nanos};
+use wordline_units::{Bytes, HostOp, Nanos, Priority};
 use wordline_workload::Format;
 use wordline_workload::trace::{OutputFormat, ReadOptions, TraceReader, TraceRecord, TraceWriter};
 
-fn record() -> impl Strategy<Value = (u64, u32, HostOp, u64, u64, Option<u64>, bool)> {
+/// Gap, volume, operation, offset, length, latency, unit access, priority.
+type Row = (u64, u32, HostOp, u64, u64, Option<u64>, bool, Option<Priority>);
+
+fn record() -> impl Strategy<Value = Row> {
     let op = prop_oneof![Just(HostOp::Read), Just(HostOp::Write), Just(HostOp::Trim), Just(HostOp::Flush)];
-    (0u64..1 << 50, 0u32..4, op, 0u64..1 << 45, 1u64..1 << 24, proptest::option::of(0u64..1 << 40), any::<bool>())
+    let priority = proptest::option::of(proptest::sample::select(&Priority::ALL[..]));
+    (0u64..1 << 50, 0u32..4, op, 0u64..1 << 45, 1u64..1 << 24, proptest::option::of(0u64..1 << 40), any::<bool>(), priority)
 }
 
 fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
     proptest::collection::vec(record(), 1..40).prop_map(move |rows| {
         let mut numbers: Vec<u32> = Vec::new();
         let mut now = 0;
-        let build = |(gap, volume, op, offset, length, latency, fua): (u64, u32, HostOp, u64, u64, Option<u64>, bool)| {
+        let build = |(gap, volume, op, offset, length, latency, fua, priority): Row| {
             // Volumes are numbered by first appearance.
             let number = numbers.iter().position(|known| *known == volume).unwrap_or_else(|| {
                 numbers.push(volume);
@@ -30,6 +34,7 @@ fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
                 length: Bytes(length),
                 latency: latency.map(Nanos),
                 fua: fua && op == HostOp::Write,
+                priority,
             }
         };
         rows.into_iter().map(build).collect()
@@ -46,6 +51,10 @@ fn kept(record: &TraceRecord, format: OutputFormat) -> TraceRecord {
     let at = record.at.unwrap_or(Nanos::ZERO);
     match format {
         OutputFormat::Csv => return kept,
+        OutputFormat::Msr | OutputFormat::Mqsim | OutputFormat::Fio | OutputFormat::Blkparse => kept.priority = None,
+    }
+    match format {
+        OutputFormat::Csv => {}
         OutputFormat::Msr => {
             kept.latency = Some(Nanos(record.latency.unwrap_or(Nanos::ZERO).0 / 100 * 100));
             kept.fua = false;

@@ -45,7 +45,12 @@ const WALLS: &[Wall] = &[
     },
     Wall { name: "media", may_name: &["units"], tests_may_name: &[], outside: None },
     Wall { name: "nbd", may_name: &[], tests_may_name: &["units"], outside: None },
-    Wall { name: "serve", may_name: &["chip", "drive", "engine", "media", "nbd", "units"], tests_may_name: &["plan"], outside: None },
+    Wall {
+        name: "serve",
+        may_name: &["chip", "drive", "engine", "media", "nbd", "report", "units", "workload"],
+        tests_may_name: &["plan"],
+        outside: None,
+    },
     Wall {
         name: "cli",
         may_name: &["cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "serve", "units", "workload"],

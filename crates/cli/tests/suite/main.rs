@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 mod bad_input;
 mod real_traces;
 mod runs;
+mod served;
 mod steady;
 
 /// Run the command in `folder`.

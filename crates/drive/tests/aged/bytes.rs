@@ -7,44 +7,31 @@ use std::rc::Rc;
 use wordline_cells::Faults;
 use wordline_chip::{Contents, Kept, PageImage, Payload, Place, RamPayload};
 use wordline_drive::{Config, Drive};
-use wordline_engine::{Event, Observer};
+use wordline_engine::Completions;
 use wordline_flash::ProgramScope;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority, RequestId};
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
 
 use crate::small::Shape;
 
 const SECTOR: usize = 512;
 
-/// Remembers what has been completed.
-#[derive(Debug, Default)]
-struct Done(Vec<(RequestId, bool)>);
-
-impl Observer for Done {
-    fn observe(&mut self, _: Nanos, event: &Event) {
-        if let Event::Completed(done) = event {
-            self.0.push((done.request, done.ok));
-        }
-    }
-}
-
-fn drive(config: Config) -> Drive<Done, RamPayload> {
+fn drive(config: Config) -> Drive<Completions, RamPayload> {
     let (sheet, units) = (config.sheet, (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32);
-    Drive::with_payload(config, Done::default(), |_| RamPayload::new(&sheet, units))
+    Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
 }
 
 /// Submit `request` and wait for it; returns what it reads.
-fn ask<P: Payload>(drive: &mut Drive<Done, P>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
+fn ask<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Vec<u8> {
     try_to(drive, request, bytes).unwrap_or_else(|| panic!("{request:?} failed"))
 }
 
 /// Submit `request` and wait for it; returns what it reads, or nothing if it fails.
-fn try_to<P: Payload>(drive: &mut Drive<Done, P>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
+fn try_to<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, bytes: &[u8]) -> Option<Vec<u8>> {
     let id = drive.submit(request, bytes);
     loop {
-        if let Some(at) = drive.observer.0.iter().position(|&(done, _)| done == id) {
-            let (_, ok) = drive.observer.0.swap_remove(at);
-            return ok.then(|| drive.bytes_of(id).to_vec());
+        if let Some(done) = drive.observer.take(id) {
+            return done.ok.then(|| drive.bytes_of(id).to_vec());
         }
         let next = drive.next_at().expect("something is pending while a request is outstanding");
         drive.run_until(next);
@@ -203,8 +190,10 @@ fn what_has_rotted_is_never_given_out_and_stays_lost_until_it_is_written() {
         let units = config.exported_units;
         let rotten = Rotten::default();
         let sheet = config.sheet;
-        let mut drive =
-            Drive::with_payload(config, Done::default(), |_| Rotting { sound: RamPayload::new(&sheet, 1), rotten: Rc::clone(&rotten) });
+        let mut drive = Drive::with_payload(config, Completions::default(), |_| Rotting {
+            sound: RamPayload::new(&sheet, 1),
+            rotten: Rc::clone(&rotten),
+        });
         // What each sector was written with last; nothing: it is lost.
         let mut twin: Vec<Option<u8>> = vec![Some(0); (units * unit_sectors) as usize];
         let mut draw = Draw::new(seed, Stream::Address, 1);

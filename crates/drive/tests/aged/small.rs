@@ -72,6 +72,7 @@ impl Shape {
             techniques: vec![],
             keeps_data: false,
             checkpoint_every: None,
+            recovers: false,
             seed: 1,
             core: 0,
         };

@@ -35,6 +35,7 @@ pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mist
     config.firmware.exported_units = u32::try_from(config.exported_units / u64::from(cores)).ok()?;
     config.firmware.buffer.units = buffer(sections, &config, &room, mistakes)?;
     idle(sections, &config, &room, mistakes);
+    journal(sections, &config, mistakes);
     (mistakes.count() == before).then_some(config)
 }
 
@@ -217,6 +218,16 @@ fn buffer(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mist
         return None;
     }
     u32::try_from(size.value.0 / room.unit.0 / u64::from(config.cores)).ok()
+}
+
+/// A core that journals needs room for it.
+fn journal(sections: &Sections, config: &Config, mistakes: &mut Mistakes<'_>) {
+    let on = &sections.recovery.on;
+    if on.value
+        && let Err(why) = wordline_ftl::fits(&config.firmware)
+    {
+        mistakes.at(&on.origin, format!("recovery.on is true: {why}"), None);
+    }
 }
 
 /// Idle reclaim must be able to reach its goal, or a full drive would never rest.

@@ -159,6 +159,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             techniques: checked.techniques,
             keeps_data: false,
             checkpoint_every: Some(32),
+            recovers: sections.recovery.on.value,
             seed,
             core: 0,
         },

@@ -7,7 +7,6 @@ use wordline_engine::{Completion, Event, Observer};
 use wordline_units::{HostOp, Nanos, Priority};
 
 use super::{Cell, Column, Kind, Table, TableError, integer, word};
-use crate::conclude::priority_name;
 
 /// Rows in a row group: what a log holds in memory, about 10 MB.
 const GROUP: usize = 65_536;
@@ -51,7 +50,7 @@ impl<W: Write + Send> RequestLog<W> {
         Ok(RequestLog {
             table: Table::new("requests", REQUESTS, to)?,
             ops: HostOp::ALL.map(|op| ByteArray::from(op.name())),
-            priorities: Priority::ALL.map(|priority| ByteArray::from(priority_name(priority))),
+            priorities: Priority::ALL.map(|priority| ByteArray::from(priority.name())),
             from,
             error: None,
         })

@@ -51,13 +51,18 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(origin: Nanos, factor: f64) -> Clock {
-        Clock { start: Instant::now(), origin, factor }
+    pub(super) fn new(start: Instant, origin: Nanos, factor: f64) -> Clock {
+        Clock { start, origin, factor }
     }
 
     /// The virtual present.
     pub(super) fn now(&self) -> Nanos {
-        self.origin + Nanos((self.start.elapsed().as_nanos() as f64 * self.factor) as u64)
+        self.at(Instant::now())
+    }
+
+    /// `instant` in virtual time.
+    pub(super) fn at(&self, instant: Instant) -> Nanos {
+        self.origin + Nanos((instant.saturating_duration_since(self.start).as_nanos() as f64 * self.factor) as u64)
     }
 
     /// How long the wall takes for `span` of virtual time, never less than it.

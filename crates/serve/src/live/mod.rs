@@ -2,29 +2,54 @@
 //!
 //! ```text
 //! Disk::submit ─► inbox ─► worker ── HostRequests ──► Drive (virtual time) ── Completed ──► Done
-//!                           └── clock: virtual time may not run ahead of the wall's
+//! control      ─►           └── clock: virtual time may not run ahead of the wall's
 //! ```
 //!
 //! One thread owns the drive. Where the clock is [`Timing::Off`], virtual time runs as fast as the machine does, and an answer is sent as soon as the drive has
 //! it. Where it is [`Timing::Real`], nothing is done before its instant has come on the wall's clock: an answer is never early, and how late it was is counted.
+//!
+//! **What can be replayed.** Every request arrives at an instant of its own, at which nothing else happens. So the requests with their instants say all
+//! there is to say of what came from outside: on the same drive in virtual time they lead to the same events, to the last bit of the event log's hash.
 
+mod ask;
 mod clock;
+mod errand;
+mod hints;
 mod pieces;
+mod record;
+mod status;
 mod worker;
 
-use std::sync::mpsc::{Sender, channel};
+use std::path::Path;
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use wordline_chip::Payload;
-use wordline_drive::Drive;
-use wordline_nbd::{Errno, Op};
+use wordline_drive::{Config, Drive};
+use wordline_engine::Completions;
+use wordline_nbd::{Context, Errno, Export, Op};
+use wordline_report::{Metrics, Scope};
 
+pub use ask::{Look, Place};
+pub(crate) use ask::{Query, Told};
 pub use clock::Timing;
-pub use worker::{Completions, Lateness};
+pub use hints::{Change, Hints, Lifetime, ReadLatency, Security, classes};
+pub(crate) use hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
+pub(crate) use record::{Recorded, Recording};
+pub use worker::Lateness;
 
 use crate::disk::{Disk, Done, Session};
 use worker::Worker;
+
+/// Who watches a served drive: what has completed, for its clients, and the books, for whoever asks how it is.
+pub type Watch = (Completions, Metrics);
+
+/// The watch of a drive with this configuration.
+pub fn watch(config: &Config) -> Watch {
+    (Completions::default(), Metrics::new(Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores)))
+}
 
 /// Who keeps the bytes of a drive's dies, where that can fail.
 pub trait Keeper {
@@ -36,6 +61,19 @@ pub trait Keeper {
 
     /// What went wrong that a die has no way to say. From then on nothing is answered well.
     fn trouble(&self) -> Option<String>;
+
+    /// What it survives, in a word: nothing, process or host.
+    fn survives(&self) -> &'static str {
+        "nothing"
+    }
+
+    /// Copies all that is kept into a new `folder`; returns how many bytes that took.
+    ///
+    /// # Errors
+    /// Why it could not be, in words. Nothing is left half-copied then.
+    fn copy(&self, folder: &Path) -> Result<u64, String> {
+        Err(format!("{}: the bytes of this drive are in memory, there are no media to copy", folder.display()))
+    }
 }
 
 /// Nothing is kept, so nothing can fail.
@@ -49,39 +87,95 @@ impl Keeper for () {
     }
 }
 
+/// What a served drive is called, and how it is made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its name.
+    pub name: String,
+    /// The hash of its plan.
+    pub plan_hash: u64,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// The arguments with which `wordline run` makes the same drive, erased, for virtual time.
+    pub again: Vec<String>,
+    /// It was found on its media, and was not erased when it was started.
+    pub is_used: bool,
+}
+
 /// A drive that answers block requests.
 #[derive(Debug)]
 pub struct LiveDisk {
     /// Taken when it closes.
     inbox: Mutex<Option<Sender<worker::Command>>>,
     worker: Mutex<Option<JoinHandle<()>>>,
-    lateness: Arc<Mutex<Lateness>>,
+    timing: Timing,
+    about: About,
 }
 
 impl LiveDisk {
     /// Runs the drive that `build` makes, in a thread of its own.
-    pub fn start<P: Payload>(build: impl FnOnce() -> Drive<Completions, P> + Send + 'static, timing: Timing) -> LiveDisk {
-        LiveDisk::start_kept(move || (build(), ()), timing)
+    pub fn start<P: Payload>(build: impl FnOnce() -> Drive<Watch, P> + Send + 'static, timing: Timing) -> LiveDisk {
+        LiveDisk::start_kept(move || (build(), ()), timing, About::default())
     }
 
     /// Runs the drive that `build` makes, with the keeper of its bytes, in a thread of its own.
     pub fn start_kept<P: Payload, K: Keeper + 'static>(
-        build: impl FnOnce() -> (Drive<Completions, P>, K) + Send + 'static,
+        build: impl FnOnce() -> (Drive<Watch, P>, K) + Send + 'static,
         timing: Timing,
+        about: About,
     ) -> LiveDisk {
-        let (inbox, outbox) = channel();
-        let lateness = Arc::new(Mutex::new(Lateness::default()));
-        let told = Arc::clone(&lateness);
+        let (inbox, outbox) = std::sync::mpsc::channel();
+        let is_used = about.is_used;
         let worker = std::thread::spawn(move || {
             let (drive, keeper) = build();
-            Worker::new((drive, Box::new(keeper)), timing, outbox, told).run();
+            Worker::new((drive, Box::new(keeper)), timing, outbox, is_used).run();
         });
-        LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), lateness }
+        LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), timing, about }
+    }
+
+    /// How its virtual time goes.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// What it is called.
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// `export` with what this disk answers beyond reading and writing: its contexts and hint classes.
+    #[must_use]
+    pub fn describe(export: Export) -> Export {
+        let contexts = [wordline_nbd::ALLOCATION, status::MEDIA, status::HINT].map(|name| Context { name: name.to_owned() });
+        Export { contexts: contexts.to_vec(), classes: classes(), ..export }
+    }
+
+    /// How it is; `None` once it has stopped.
+    pub fn look(&self) -> Option<Look> {
+        match self.ask(Query::Look)? {
+            Told::Look(look) => Some(*look),
+            Told::Done | Told::Refused(_) | Told::Places(_) | Told::Hints(_) | Told::Copied { .. } | Told::Recording(_) => None,
+        }
     }
 
     /// How late answers have been so far.
     pub fn lateness(&self) -> Lateness {
-        *self.lateness.lock().unwrap_or_else(PoisonError::into_inner)
+        self.look().map(|look| look.lateness).unwrap_or_default()
+    }
+
+    /// Puts `query` to the drive and waits for what it says; `None` once it has stopped.
+    pub(crate) fn ask(&self, query: Query) -> Option<Told> {
+        let (answer, told) = sync_channel(1);
+        self.put(worker::Command::Ask(query, answer)).ok()?;
+        told.recv().ok()
+    }
+
+    fn put(&self, command: worker::Command) -> Result<(), Box<worker::Command>> {
+        let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+        match inbox.as_ref() {
+            Some(inbox) => inbox.send(command).map_err(|refused| Box::new(refused.0)),
+            None => Err(Box::new(command)),
+        }
     }
 
     /// Answers what is outstanding and stops the drive.
@@ -96,14 +190,13 @@ impl LiveDisk {
 
 impl Disk for LiveDisk {
     fn submit(&self, op: Op, session: &Arc<Session>, done: Done) {
-        let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-        let contexts = session.opened.contexts.clone();
-        let refused = match inbox.as_ref() {
-            Some(inbox) => inbox.send(worker::Command { op, contexts, done }).map_err(|refused| refused.0.done).err(),
-            None => Some(done),
-        };
-        if let Some(done) = refused {
-            done.fail(Errno::Shutdown, "the drive has stopped");
+        // When it came matters only where the wall's clock does.
+        let came = (self.timing != Timing::Off).then(Instant::now);
+        let command = worker::Command::Request(worker::Asked { op, session: Arc::clone(session), done, came });
+        if let Err(refused) = self.put(command)
+            && let worker::Command::Request(asked) = *refused
+        {
+            asked.done.fail(Errno::Shutdown, "the drive has stopped");
         }
     }
 }
@@ -113,3 +206,6 @@ impl Drop for LiveDisk {
         self.close();
     }
 }
+
+/// The way back to whoever asked.
+type Answer = SyncSender<Told>;

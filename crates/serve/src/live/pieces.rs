@@ -1,5 +1,7 @@
 //! What a block request asks of the drive: one host request, or several one after the other.
 
+use std::collections::VecDeque;
+
 use wordline_nbd::Op;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos, Priority};
@@ -9,11 +11,12 @@ const ZEROES: u64 = 1 << 20;
 /// Trims are cut after this many bytes, so that no other request waits long behind one.
 const TRIM: u64 = 1 << 30;
 
-/// The host requests that one block request stands for, first to last. Each waits for the one before.
+/// The host requests that one block request stands for, first to last. Each waits for the one before, and is made when its turn comes: a client that asks
+/// for zeroes over a whole drive in one request is owed many.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// What is left to be done.
-    rest: std::vec::IntoIter<Piece>,
+    steps: VecDeque<Step>,
+    unit: u64,
 }
 
 /// One host request and its bytes.
@@ -32,77 +35,84 @@ pub(super) enum Bytes {
     Zeroes(usize),
 }
 
+/// What is left of a block request.
+#[derive(Debug)]
+enum Step {
+    Whole(Piece),
+    /// Zeroes from here to there.
+    Zeroes {
+        at: u64,
+        end: u64,
+        fua: bool,
+    },
+    /// Trims from here to there, in pieces that begin and end with units.
+    Trim {
+        at: u64,
+        end: u64,
+    },
+}
+
 impl Pieces {
     /// What `op` asks of a drive whose mapping units have `unit` bytes; nothing where the drive need not be asked.
     pub(super) fn of(op: Op, unit: u64) -> Pieces {
-        let pieces = match op {
-            Op::Read { offset, length } => vec![plain(HostOp::Read, offset, u64::from(length), false)],
+        let mut steps = VecDeque::new();
+        match op {
+            Op::Read { offset, length } => steps.push_back(plain(HostOp::Read, offset, u64::from(length))),
             Op::Write { offset, data, fua } => {
                 let request = request(HostOp::Write, offset, data.len() as u64, fua);
-                vec![Piece { request, bytes: Bytes::These(data) }]
+                steps.push_back(Step::Whole(Piece { request, bytes: Bytes::These(data) }));
             }
-            Op::Flush => vec![flush()],
+            Op::Flush => steps.push_back(plain(HostOp::Flush, 0, 0)),
             Op::Trim { offset, length, fua } => {
-                let mut pieces = Vec::new();
-                trim(offset, offset + length, unit, &mut pieces);
-                if fua {
-                    pieces.push(flush());
-                }
-                pieces
+                steps.push_back(Step::Trim { at: offset, end: offset + length });
+                steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
             }
-            Op::WriteZeroes { offset, length, how, fua } => zeroes(offset, length, how.may_punch, fua, unit),
-            Op::Cache { .. } | Op::BlockStatus { .. } => Vec::new(),
-        };
-        Pieces { rest: pieces.into_iter() }
+            Op::WriteZeroes { offset, length, how, fua } => {
+                let end = offset + length;
+                // Whole units may be trimmed, which reads as zeroes; what is left at both ends is written.
+                let (first, last) = (offset.next_multiple_of(unit), end / unit * unit);
+                if how.may_punch && first < last {
+                    steps.push_back(Step::Zeroes { at: offset, end: first, fua });
+                    steps.push_back(Step::Trim { at: first, end: last });
+                    steps.push_back(Step::Zeroes { at: last, end, fua });
+                    steps.extend(fua.then(|| plain(HostOp::Flush, 0, 0)));
+                } else {
+                    steps.push_back(Step::Zeroes { at: offset, end, fua });
+                }
+            }
+            Op::Cache { .. } | Op::BlockStatus { .. } => {}
+        }
+        Pieces { steps, unit }
     }
 
     pub(super) fn next(&mut self) -> Option<Piece> {
-        self.rest.next()
-    }
-}
-
-/// Whole units may be trimmed, which reads as zeroes; what is left at both ends is written.
-fn zeroes(offset: u64, length: u64, may_punch: bool, fua: bool, unit: u64) -> Vec<Piece> {
-    let end = offset + length;
-    let (first, last) = (offset.next_multiple_of(unit), end / unit * unit);
-    let mut pieces = Vec::new();
-    let write = |from: u64, to: u64, pieces: &mut Vec<Piece>| {
-        let mut at = from;
-        while at < to {
-            let count = (to - at).min(ZEROES);
-            pieces.push(Piece { request: request(HostOp::Write, at, count, fua), bytes: Bytes::Zeroes(count as usize) });
-            at += count;
+        loop {
+            match self.steps.front_mut()? {
+                Step::Zeroes { at, end, fua } if *at < *end => {
+                    let count = (*end - *at).min(ZEROES);
+                    let piece = Piece { request: request(HostOp::Write, *at, count, *fua), bytes: Bytes::Zeroes(count as usize) };
+                    *at += count;
+                    return Some(piece);
+                }
+                Step::Trim { at, end } if *at < *end => {
+                    let until = if *end - *at > TRIM { (*at + TRIM) / self.unit * self.unit } else { *end };
+                    let piece = Piece { request: request(HostOp::Trim, *at, until - *at, false), bytes: Bytes::These(Vec::new()) };
+                    *at = until;
+                    return Some(piece);
+                }
+                Step::Whole(_) => {
+                    if let Some(Step::Whole(piece)) = self.steps.pop_front() {
+                        return Some(piece);
+                    }
+                }
+                Step::Zeroes { .. } | Step::Trim { .. } => drop(self.steps.pop_front()),
+            }
         }
-    };
-    if may_punch && first < last {
-        write(offset, first, &mut pieces);
-        trim(first, last, unit, &mut pieces);
-        write(last, end, &mut pieces);
-        if fua {
-            pieces.push(flush());
-        }
-    } else {
-        write(offset, end, &mut pieces);
-    }
-    pieces
-}
-
-/// Trim from `from` to `to`, in pieces that begin and end with units.
-fn trim(from: u64, to: u64, unit: u64, pieces: &mut Vec<Piece>) {
-    let mut at = from;
-    while at < to {
-        let end = if to - at > TRIM { (at + TRIM) / unit * unit } else { to };
-        pieces.push(plain(HostOp::Trim, at, end - at, false));
-        at = end;
     }
 }
 
-fn flush() -> Piece {
-    plain(HostOp::Flush, 0, 0, false)
-}
-
-fn plain(op: HostOp, offset: u64, length: u64, fua: bool) -> Piece {
-    Piece { request: request(op, offset, length, fua), bytes: Bytes::These(Vec::new()) }
+fn plain(op: HostOp, offset: u64, length: u64) -> Step {
+    Step::Whole(Piece { request: request(op, offset, length, false), bytes: Bytes::These(Vec::new()) })
 }
 
 fn request(op: HostOp, offset: u64, length: u64, fua: bool) -> HostRequest {

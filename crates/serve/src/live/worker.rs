@@ -1,21 +1,22 @@
 //! The thread that owns the drive.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use wordline_chip::Payload;
 use wordline_drive::Drive;
-use wordline_engine::{Event, Observer};
-use wordline_nbd::wire::allocation;
-use wordline_nbd::{ContextStatus, Errno, Extent, Op, Reply};
-use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Nanos, RequestId};
+use wordline_nbd::{Errno, Op};
+use wordline_units::{HostRequest, Nanos, Priority};
 
-use super::Keeper;
 use super::clock::{Clock, Timing};
-use super::pieces::{Bytes, Pieces};
-use crate::disk::{Batch, Done};
+use super::errand::Errand;
+use super::hints::{HintMap, Hints};
+use super::pieces::{Bytes, Piece, Pieces};
+use super::record::Recorder;
+use super::{Answer, Keeper, Query, Watch};
+use crate::disk::{Batch, Done, Session};
 
 /// Events handled before the inbox is looked at again.
 const SLICE: usize = 256;
@@ -23,26 +24,26 @@ const SLICE: usize = 256;
 /// Answers that are kept back, at most, to be sent together while no clock is watched and more will come at once.
 const BATCH: usize = 32;
 
-/// What a client asks.
+/// The machine wakes a thread up to so late. The last bit of a wait is spent awake.
+const OVERSLEEP: Duration = Duration::from_micros(120);
+
+/// What comes in.
 #[derive(Debug)]
-pub(super) struct Command {
-    pub(super) op: Op,
-    /// Contexts that a block status answers.
-    pub(super) contexts: Vec<usize>,
-    pub(super) done: Done,
+pub(super) enum Command {
+    /// A client's request.
+    Request(Asked),
+    /// Somebody wants to know, or to have, something else.
+    Ask(Query, Answer),
 }
 
-/// Remembers the requests that the drive has completed.
-#[derive(Debug, Default)]
-pub struct Completions(VecDeque<(Nanos, RequestId, bool)>);
-
-impl Observer for Completions {
-    #[inline]
-    fn observe(&mut self, at: Nanos, event: &Event) {
-        if let Event::Completed(done) = event {
-            self.0.push_back((at, done.request, done.ok));
-        }
-    }
+/// A client's request.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) op: Op,
+    pub(super) session: Arc<Session>,
+    pub(super) done: Done,
+    /// When it came; not told where no clock is watched.
+    pub(super) came: Option<Instant>,
 }
 
 /// How late answers were, in virtual time behind their own instant.
@@ -56,55 +57,99 @@ pub struct Lateness {
     pub max: Nanos,
 }
 
-/// A block request under way.
+/// Who waits for a job.
+#[derive(Debug)]
+enum End {
+    Client(Done),
+    Errand(Errand),
+}
+
+/// A block request, or the flush of an errand.
 #[derive(Debug)]
 struct Job {
-    done: Done,
+    end: End,
+    /// What the drive is asked next; taken when it is.
+    piece: Option<Piece>,
+    /// And after that.
     pieces: Pieces,
+    priority: Priority,
     is_read: bool,
     /// It is to be durable before it is answered.
     is_durable: bool,
+    /// When it came, for its first piece where a clock is watched.
+    came: Option<Instant>,
+    /// A piece of it has gone to the drive.
+    has_begun: bool,
 }
 
 pub(super) struct Worker<P: Payload> {
-    drive: Drive<Completions, P>,
-    keeper: Box<dyn Keeper>,
+    pub(super) drive: Drive<Watch, P>,
+    pub(super) keeper: Box<dyn Keeper>,
     inbox: Receiver<Command>,
+    timing: Timing,
+    /// Runs from the first thing that happens on.
     clock: Option<Clock>,
     batch: Batch,
     /// Answers in the batch.
     kept_back: usize,
+    /// Requests that have not begun.
+    arriving: VecDeque<Job>,
+    /// Requests of which a piece is done.
+    going_on: VecDeque<Job>,
+    pub(super) errands: VecDeque<Errand>,
+    /// An errand's flush is under way.
+    is_on_errand: bool,
     /// By the drive's request.
     jobs: Vec<Option<Job>>,
+    /// Requests that have begun and are not answered.
     outstanding: usize,
-    lateness: Arc<Mutex<Lateness>>,
+    pub(super) lateness: Lateness,
+    pub(super) hints: HintMap,
+    pub(super) recorders: Vec<Recorder>,
+    /// The drive is not as it was made.
+    pub(super) is_touched: bool,
     zeroes: Vec<u8>,
     closing: bool,
 }
 
 impl<P: Payload> Worker<P> {
     pub(super) fn new(
-        (drive, keeper): (Drive<Completions, P>, Box<dyn Keeper>),
+        (drive, keeper): (Drive<Watch, P>, Box<dyn Keeper>),
         timing: Timing,
         inbox: Receiver<Command>,
-        lateness: Arc<Mutex<Lateness>>,
+        is_used: bool,
     ) -> Worker<P> {
-        let clock = match timing {
-            Timing::Off => None,
-            Timing::Real(factor) => Some(Clock::new(drive.now(), factor)),
-        };
-        Worker {
+        let is_touched = is_used || drive.next_at().is_some();
+        let mut worker = Worker {
             drive,
             keeper,
             inbox,
-            clock,
+            timing,
+            clock: None,
             batch: Batch::default(),
             kept_back: 0,
+            arriving: VecDeque::new(),
+            going_on: VecDeque::new(),
+            errands: VecDeque::new(),
+            is_on_errand: false,
             jobs: Vec::new(),
             outstanding: 0,
-            lateness,
+            lateness: Lateness::default(),
+            hints: HintMap::default(),
+            recorders: Vec::new(),
+            is_touched,
             zeroes: Vec::new(),
             closing: false,
+        };
+        if is_touched {
+            worker.start_clock(Instant::now());
+        }
+        worker
+    }
+
+    fn start_clock(&mut self, at: Instant) {
+        if let (None, Timing::Real(factor)) = (&self.clock, self.timing) {
+            self.clock = Some(Clock::new(at, self.drive.now(), factor));
         }
     }
 
@@ -112,20 +157,19 @@ impl<P: Payload> Worker<P> {
     pub(super) fn run(mut self) {
         loop {
             self.take_in();
-            if self.closing && self.outstanding == 0 {
+            self.submit();
+            if self.closing && self.outstanding == 0 && self.arriving.is_empty() && self.errands.is_empty() {
                 return;
             }
-            match &self.clock {
-                None => self.run_on(),
-                Some(clock) => {
-                    let now = clock.now();
-                    self.drive.run_until(now);
-                }
-            }
+            self.advance();
             let before = self.kept_back;
             self.answer();
-            // With a clock an answer goes out at its instant; without, when there are many, or when no other has followed at once.
-            if self.clock.is_some() || self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
+            if self.clock.is_some() {
+                // An answer goes out at its instant, and from here: another thread would have to be woken first.
+                self.batch.send_now();
+                self.kept_back = 0;
+            } else if self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
+                // When there are many, or when no other has followed at once.
                 self.batch.send();
                 self.kept_back = 0;
             }
@@ -133,11 +177,11 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Begin everything that has been asked.
+    /// Take note of everything that has been asked.
     fn take_in(&mut self) {
         loop {
             match self.inbox.try_recv() {
-                Ok(command) => self.begin(command),
+                Ok(command) => self.take(command),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
                     self.closing = true;
@@ -147,88 +191,85 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Without a clock: handle some events, up to the first that completes something.
-    fn run_on(&mut self) {
-        for _ in 0..SLICE {
-            let Some(next) = self.drive.next_at() else { return };
-            self.drive.run_until(next);
-            if !self.drive.observer.0.is_empty() {
-                return;
-            }
-        }
-    }
-
-    /// Wait until there is something to do.
-    fn rest(&mut self) {
-        let next = self.drive.next_at();
-        match (&self.clock, next) {
-            // There is work that needs no waiting.
-            (None, Some(_)) => {}
-            (_, None) if !self.closing => match self.inbox.recv() {
-                Ok(command) => self.begin_now(command),
-                Err(_) => self.closing = true,
-            },
-            (_, None) => {}
-            (Some(clock), Some(next)) => {
-                let now = clock.now();
-                if next > now {
-                    let pause = clock.wall(next - now);
-                    if self.closing {
-                        std::thread::park_timeout(pause);
-                        return;
-                    }
-                    match self.inbox.recv_timeout(pause) {
-                        Ok(command) => self.begin_now(command),
-                        Err(RecvTimeoutError::Timeout) => {}
-                        Err(RecvTimeoutError::Disconnected) => self.closing = true,
-                    }
-                }
-            }
-        }
-    }
-
-    /// Begin `command` at the present instant, which may be later than the drive's.
-    fn begin_now(&mut self, command: Command) {
-        if let Some(clock) = &self.clock {
-            let now = clock.now();
-            self.drive.run_until(now);
-        }
-        self.answer();
-        self.begin(command);
-    }
-
-    /// Begin `command`. Everything completed has been answered: the drive gives a completed request's id, and its bytes' place, to the next.
-    fn begin(&mut self, command: Command) {
-        let Command { op, contexts, done } = command;
+    fn take(&mut self, command: Command) {
+        let Asked { op, session, done, came } = match command {
+            Command::Request(asked) => asked,
+            Command::Ask(query, answer) => return self.consider(query, answer),
+        };
         match &op {
             Op::Cache { .. } => return done.ok(),
-            Op::BlockStatus { offset, length, .. } => return self.status(*offset, *length, &contexts, done),
+            Op::BlockStatus { offset, length, .. } => return self.status(*offset, *length, &session, done),
             Op::WriteZeroes { how, .. } if how.must_be_fast && !how.may_punch => {
                 return done.fail(Errno::NotSupported, "zeroes that keep their place are written like anything else");
             }
             Op::Read { .. } | Op::Write { .. } | Op::Flush | Op::Trim { .. } | Op::WriteZeroes { .. } => {}
         }
+        let class = Hints::of_classes(&session.opened.classes).priority.unwrap_or_default();
+        let priority = match &op {
+            Op::Read { offset, length } => self.hints.priority(*offset, offset + u64::from(*length), class),
+            Op::Write { offset, data, .. } => self.hints.priority(*offset, offset + data.len() as u64, class),
+            Op::Trim { offset, length, .. } | Op::WriteZeroes { offset, length, .. } => {
+                self.hints.priority(*offset, offset + length, class)
+            }
+            Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } => class,
+        };
+        let job = self.job(op, priority, End::Client(done), came);
+        self.arriving.extend(job);
+    }
+
+    /// The job that does `op`. Every operation that comes here has at least one piece.
+    fn job(&self, op: Op, priority: Priority, end: End, came: Option<Instant>) -> Option<Job> {
         let is_read = matches!(op, Op::Read { .. });
         let is_durable = match &op {
             Op::Flush => true,
             Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
-        let pieces = Pieces::of(op, self.drive.unit_bytes().0);
-        self.outstanding += 1;
-        self.go_on(Job { done, pieces, is_read, is_durable });
+        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0);
+        let piece = Some(pieces.next()?);
+        Some(Job { end, piece, pieces, priority, is_read, is_durable, came, has_begun: false })
     }
 
-    /// Submit the next piece of `job`, or answer it.
-    fn go_on(&mut self, mut job: Job) {
-        let Some(piece) = job.pieces.next() else {
-            self.outstanding -= 1;
-            return match if job.is_durable { self.keeper.sync() } else { Ok(()) } {
-                Ok(()) => job.done.ok(),
-                Err(why) => job.done.fail(Errno::Io, &why),
+    /// Submit everything that may go to the drive now.
+    fn submit(&mut self) {
+        loop {
+            if self.outstanding == 0
+                && !self.is_on_errand
+                && let Some(errand) = self.errands.pop_front()
+            {
+                self.prepare(&errand);
+                self.is_on_errand = true;
+                let flush = self.job(Op::Flush, Priority::Normal, End::Errand(errand), None);
+                self.going_on.extend(flush);
+            }
+            let job = match self.going_on.pop_front() {
+                Some(job) => Some(job),
+                // While an errand waits, nothing new begins.
+                None if self.errands.is_empty() && !self.is_on_errand => self.arriving.pop_front(),
+                None => None,
             };
-        };
-        let bytes = match &piece.bytes {
+            let Some(mut job) = job else { return };
+            if !std::mem::replace(&mut job.has_begun, true) {
+                self.outstanding += 1;
+            }
+            self.arrive(job);
+        }
+    }
+
+    /// Let `job` arrive at an instant of its own.
+    fn arrive(&mut self, mut job: Job) {
+        let came = job.came.take();
+        if self.clock.is_none() {
+            self.start_clock(came.unwrap_or_else(Instant::now));
+        }
+        // The first thing that ever happens to a drive happens at the beginning of its time, as it will in a replay.
+        let clock = self.clock.as_ref().filter(|_| self.is_touched);
+        let wanted = clock.map_or(Nanos::ZERO, |clock| clock.at(came.unwrap_or_else(Instant::now)));
+        self.make_room(wanted);
+        // The drive gives a completed request's id, and its bytes' place, to the next.
+        self.answer();
+        let Some(Piece { request, bytes }) = job.piece.take() else { return };
+        let bytes = match &bytes {
             Bytes::These(bytes) => bytes.as_slice(),
             Bytes::Zeroes(count) => {
                 if self.zeroes.len() < *count {
@@ -237,7 +278,10 @@ impl<P: Payload> Worker<P> {
                 &self.zeroes[..*count]
             }
         };
-        let id = self.drive.submit(&piece.request, bytes);
+        let request = HostRequest { at: self.drive.now(), priority: job.priority, ..request };
+        self.recorders.iter_mut().for_each(|recorder| recorder.request(request.at, &request));
+        let id = self.drive.submit(&request, bytes);
+        self.is_touched = true;
         let index = id.0 as usize;
         if self.jobs.len() <= index {
             self.jobs.resize_with(index + 1, || None);
@@ -245,68 +289,136 @@ impl<P: Payload> Worker<P> {
         self.jobs[index] = Some(job);
     }
 
-    /// Answer what the drive has completed, then go on with what has more pieces.
-    fn answer(&mut self) {
-        let mut unfinished = Vec::new();
-        while let Some((at, id, ok)) = self.drive.observer.0.pop_front() {
-            let Some(mut job) = self.jobs.get_mut(id.0 as usize).and_then(Option::take) else { continue };
-            self.batch.take_in(&mut job.done);
-            self.kept_back += 1;
-            if let Some(clock) = &self.clock {
-                let late = clock.now().saturating_sub(at);
-                let mut lateness = self.lateness.lock().unwrap_or_else(PoisonError::into_inner);
-                lateness.answers += 1;
-                lateness.sum += late;
-                lateness.max = lateness.max.max(late);
-            }
-            if let Some(why) = self.keeper.trouble() {
-                self.outstanding -= 1;
-                job.done.fail(Errno::Io, &why);
-            } else if !ok {
-                self.outstanding -= 1;
-                let why = if self.drive.is_worn_out() {
-                    "the drive is worn out and takes no more writes"
-                } else {
-                    "the data cannot be corrected"
-                };
-                job.done.fail(Errno::Io, why);
-            } else if job.is_read {
-                self.outstanding -= 1;
-                let bytes = self.drive.bytes_of(id);
-                job.done.fill(|into| {
-                    into.copy_from_slice(bytes);
-                    Ok(())
-                });
-            } else {
-                unfinished.push(job);
-            }
+    /// Go to the first instant from `wanted` on at which nothing has happened and nothing will: what arrives then comes neither before nor after anything else
+    /// of the same instant, so its instant says all about its place among the events.
+    fn make_room(&mut self, wanted: Nanos) {
+        let first = if self.is_touched { self.drive.now() + Nanos(1) } else { self.drive.now() };
+        let mut at = wanted.max(first);
+        while self.drive.next_at().is_some_and(|next| next <= at) {
+            self.drive.run_until(at);
+            at += Nanos(1);
         }
-        for job in unfinished {
-            self.go_on(job);
+        self.drive.run_until(at);
+    }
+
+    /// Let the drive go on: up to the first event that completes something, and not beyond the wall's clock.
+    fn advance(&mut self) {
+        let limit = self.clock.as_ref().map_or(Nanos::MAX, Clock::now);
+        for _ in 0..SLICE {
+            let is_due = self.drive.next_at().is_some_and(|next| next <= limit);
+            if !is_due || !self.drive.step() || !self.drive.observer.0.0.is_empty() {
+                return;
+            }
         }
     }
 
-    /// What is allocated: units that are mapped, or wait in the buffer.
-    fn status(&self, offset: u64, length: u64, contexts: &[usize], done: Done) {
-        let unit = self.drive.unit_bytes().0;
-        let end = offset + length;
-        let mut known: Vec<Extent> = Vec::new();
-        let mut at = offset;
-        while at < end {
-            let next = ((at / unit + 1) * unit).min(end);
-            let flags = if self.drive.holds(at / SECTOR_BYTES) { 0 } else { allocation::HOLE | allocation::ZERO };
-            if let Some(last) = known.last_mut().filter(|last| last.flags == flags) {
-                last.length += next - at;
-            } else if known.len() < ContextStatus::EXTENTS_MAX {
-                known.push(Extent { length: next - at, flags });
-            } else {
-                break;
+    /// Answer what the drive has completed, or see to it that it goes on.
+    fn answer(&mut self) {
+        while let Some((at, done)) = self.drive.observer.0.0.pop_front() {
+            let Some(mut job) = self.jobs.get_mut(done.request.0 as usize).and_then(Option::take) else { continue };
+            if let Some(clock) = &self.clock {
+                let late = clock.now().saturating_sub(at);
+                self.lateness.answers += 1;
+                self.lateness.sum += late;
+                self.lateness.max = self.lateness.max.max(late);
             }
-            at = next;
+            if done.ok
+                && self.keeper.trouble().is_none()
+                && let Some(piece) = job.pieces.next()
+            {
+                job.piece = Some(piece);
+                self.going_on.push_back(job);
+                continue;
+            }
+            self.outstanding -= 1;
+            let Job { end, is_read, is_durable, .. } = job;
+            match end {
+                End::Errand(errand) => {
+                    self.is_on_errand = false;
+                    self.carry_out(errand, done.ok);
+                }
+                End::Client(mut client) => {
+                    self.batch.take_in(&mut client);
+                    self.kept_back += 1;
+                    if let Some(why) = self.keeper.trouble() {
+                        client.fail(Errno::Io, &why);
+                    } else if !done.ok {
+                        let why = if self.drive.is_worn_out() && !is_read {
+                            "the drive is worn out and takes no more writes"
+                        } else {
+                            "the data cannot be corrected"
+                        };
+                        client.fail(Errno::Io, why);
+                    } else if is_read {
+                        let bytes = self.drive.bytes_of(done.request);
+                        client.fill(|into| {
+                            into.copy_from_slice(bytes);
+                            Ok(())
+                        });
+                    } else {
+                        match if is_durable { self.keeper.sync() } else { Ok(()) } {
+                            Ok(()) => client.ok(),
+                            Err(why) => client.fail(Errno::Io, &why),
+                        }
+                    }
+                }
+            }
         }
-        let unknown = [Extent { length, flags: 0 }];
-        let status = |&context: &usize| ContextStatus { context, extents: if context == 0 { &known } else { &unknown } };
-        let all: Vec<ContextStatus<'_>> = contexts.iter().map(status).collect();
-        done.reply(Reply::Status(&all));
+    }
+
+    /// Tell the recordings of something that they have no words for.
+    pub(super) fn note(&self, note: String) {
+        self.recorders.iter().for_each(|recorder| recorder.note(self.drive.now(), note.clone()));
+    }
+
+    /// Wait until there is something to do.
+    fn rest(&mut self) {
+        let is_waiting = !self.arriving.is_empty() && self.errands.is_empty() && !self.is_on_errand;
+        if is_waiting || !self.going_on.is_empty() || (!self.errands.is_empty() && self.outstanding == 0) {
+            return;
+        }
+        match (&self.clock, self.drive.next_at()) {
+            (Some(clock), Some(next)) => {
+                let now = clock.now();
+                if next > now {
+                    let pause = clock.wall(next - now);
+                    self.pause(pause);
+                }
+            }
+            // There is work that needs no waiting.
+            (None, Some(_)) => {}
+            (_, None) if self.closing => {}
+            (_, None) => match self.inbox.recv() {
+                Ok(command) => self.take(command),
+                Err(_) => self.closing = true,
+            },
+        }
+    }
+
+    /// Wait for `pause`, or less if something comes in.
+    fn pause(&mut self, pause: Duration) {
+        let begun = Instant::now();
+        if self.closing {
+            return std::thread::park_timeout(pause);
+        }
+        let asleep = pause.saturating_sub(OVERSLEEP);
+        if asleep > Duration::ZERO {
+            match self.inbox.recv_timeout(asleep) {
+                Ok(command) => return self.take(command),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.closing = true,
+            }
+        }
+        while begun.elapsed() < pause {
+            match self.inbox.try_recv() {
+                Ok(command) => return self.take(command),
+                // Whoever else has something to do comes first.
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => {
+                    self.closing = true;
+                    return;
+                }
+            }
+        }
     }
 }

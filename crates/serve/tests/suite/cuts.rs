@@ -5,27 +5,16 @@
 //! trim took away.
 
 use wordline_drive::{Config, Drive};
-use wordline_engine::{Event, Observer};
+use wordline_engine::Completions;
 use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_plan::Plan;
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority, RequestId};
+use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 
 const SECTOR: u64 = 512;
 
-#[derive(Debug, Default)]
-struct Done(Vec<(RequestId, bool)>);
-
-impl Observer for Done {
-    fn observe(&mut self, _: Nanos, event: &Event) {
-        if let Event::Completed(done) = event {
-            self.0.push((done.request, done.ok));
-        }
-    }
-}
-
-type Live = Drive<Done, MediaPayload<Memory>>;
+type Live = Drive<Completions, MediaPayload<Memory>>;
 
 /// A drive of two small dies that reclaims soon.
 fn config() -> Config {
@@ -54,9 +43,8 @@ fn ask(drive: &mut Live, op: HostOp, unit: u64, count: u32, fua: bool, bytes: &[
         HostRequest { at: Nanos::ZERO, sector: unit * sectors, sectors: count * sectors as u32, op, priority: Priority::Normal, fua };
     let id = drive.submit(&request, bytes);
     loop {
-        if let Some(at) = drive.observer.0.iter().position(|&(done, _)| done == id) {
-            let (_, ok) = drive.observer.0.swap_remove(at);
-            assert!(ok, "{request:?} failed");
+        if let Some(done) = drive.observer.take(id) {
+            assert!(done.ok, "{request:?} failed");
             return drive.bytes_of(id).to_vec();
         }
         let next = drive.next_at().expect("something is pending while a request is outstanding");
@@ -100,7 +88,7 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
     let media = Media::in_memory(&identity, Durability::Process, &tape).expect("it can be written down");
     let made = tape.len();
     let store = MediaStore::new(media, units_per_page(&config));
-    let mut drive: Live = Drive::with_payload(config.clone(), Done::default(), |die| store.payload(die));
+    let mut drive: Live = Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
     let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0 }]; units as usize];
     let mut draw = Draw::new(seed, Stream::Address, 4);
     let mut written = 0;
@@ -149,7 +137,7 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
         }
         let media = Media::open_memory(left.files(), Some(&identity), Durability::Process).expect("a cut leaves media that can be opened");
         let store = MediaStore::new(media, units_per_page(&config));
-        let mut drive: Live = Drive::wake(config.clone(), Done::default(), |die| store.payload(die));
+        let mut drive: Live = Drive::wake(config.clone(), Completions::default(), |die| store.payload(die));
         by_checkpoint += u32::from(drive.firmware()[0].recovery().is_some_and(|recovery| recovery.checkpoint.is_some()));
         for (unit, history) in history.iter().enumerate() {
             let durable = history.iter().rposition(|version| version.must <= cut).expect("it was empty at first");

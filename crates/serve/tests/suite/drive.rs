@@ -7,7 +7,7 @@ use wordline_drive::Drive;
 use wordline_nbd::client::Content;
 use wordline_nbd::{Errno, Export, Op, ZeroHow};
 use wordline_plan::Plan;
-use wordline_serve::{Address, Completions, Config, LiveDisk, Running, Timing, serve};
+use wordline_serve::{Address, Config, LiveDisk, Running, Timing, Watch, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
 use crate::common::{bytes, connect, socket};
@@ -19,7 +19,7 @@ fn plan() -> Plan {
 }
 
 /// The same with dies of so few blocks, of 24 pages each.
-fn drive(blocks: u32) -> (u64, impl FnOnce() -> Drive<Completions, RamPayload> + Send) {
+fn drive(blocks: u32) -> (u64, impl FnOnce() -> Drive<Watch, RamPayload> + Send) {
     let mut config = plan().build();
     let before = u64::from(config.sheet.geometry.blocks * config.sheet.geometry.pages());
     config.sheet.geometry.blocks = blocks;
@@ -31,8 +31,8 @@ fn drive(blocks: u32) -> (u64, impl FnOnce() -> Drive<Completions, RamPayload> +
     config.exported_units = config.exported_units * u64::from(blocks * config.sheet.geometry.pages()) / before / 2;
     let size = config.exported().0;
     let build = move || {
-        let (sheet, units) = (config.sheet, (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32);
-        Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units))
+        let (sheet, units, watched) = (config.sheet, (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
+        Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units))
     };
     (size, build)
 }

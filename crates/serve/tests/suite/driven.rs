@@ -8,7 +8,7 @@ use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_media::{Durability, Identity, Media, MediaError, Shape};
 use wordline_nbd::{Export, Op, ZeroHow};
 use wordline_plan::Plan;
-use wordline_serve::{Address, Completions, Config, Keeper, LiveDisk, MediaStore, Timing, serve};
+use wordline_serve::{About, Address, Config, Keeper, LiveDisk, MediaStore, Timing, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
 use crate::common::{bytes, connect, socket};
@@ -32,8 +32,8 @@ fn units_per_page(config: &DriveConfig) -> u32 {
 }
 
 fn in_ram(config: DriveConfig) -> LiveDisk {
-    let (sheet, units) = (config.sheet, units_per_page(&config));
-    LiveDisk::start(move || Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units)), Timing::Off)
+    let (sheet, units, watched) = (config.sheet, units_per_page(&config), watch(&config));
+    LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Timing::Off)
 }
 
 /// The dies of a drive in files in a fresh folder.
@@ -42,10 +42,10 @@ fn in_files(config: DriveConfig, folder: PathBuf, durability: Durability) -> Res
     let identity = Identity { drive: 5, die: 0, dies: geometry.dies(), chip: "tlc-48l".to_owned(), shape: Shape::of(&geometry)? };
     let media = Media::create(&folder, &identity, durability)?;
     let build = move || {
-        let store = MediaStore::new(media, units_per_page(&config));
-        (Drive::with_payload(config, Completions::default(), |die| store.payload(die)), store)
+        let (store, watched) = (MediaStore::new(media, units_per_page(&config)), watch(&config));
+        (Drive::with_payload(config, watched, |die| store.payload(die)), store)
     };
-    Ok(LiveDisk::start_kept(build, Timing::Off))
+    Ok(LiveDisk::start_kept(build, Timing::Off, About::default()))
 }
 
 /// Random requests through a socket against an array of bytes. `depth` of them are under way at a time, none touching what another does.
@@ -170,9 +170,9 @@ impl Keeper for Broken {
 fn what_could_not_be_kept_is_not_acknowledged() {
     for before in [false, true] {
         let config = plan(&[]);
-        let (size, sheet, units) = (config.exported().0, config.sheet, units_per_page(&config));
-        let build = move || (Drive::with_payload(config, Completions::default(), |_| RamPayload::new(&sheet, units)), Broken { before });
-        let disk = LiveDisk::start_kept(build, Timing::Off);
+        let (size, sheet, units, watched) = (config.exported().0, config.sheet, units_per_page(&config), watch(&config));
+        let build = move || (Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), Broken { before });
+        let disk = LiveDisk::start_kept(build, Timing::Off, About::default());
         let path = socket();
         let export = Export { block_min: 512, ..Export::new("disk", size) };
         let _running = serve(&Address::Unix(path.clone()), vec![(export, Arc::new(disk))], Config::default()).expect("it starts");

@@ -2,10 +2,12 @@
 
 mod aged;
 mod common;
+mod control;
 mod cuts;
 mod drive;
 mod driven;
 mod hostile;
 mod late;
 mod ordinary;
+mod replay;
 mod swarm;

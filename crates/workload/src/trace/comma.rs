@@ -21,6 +21,7 @@ pub(crate) fn msr(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: fields.whole(5, "Size")?,
         latency: Some(fields.time(6, "ResponseTime", 100)?),
         fua: false,
+        priority: None,
     })
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn systor(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         length: fields.whole(5, "Size")?,
         latency,
         fua: false,
+        priority: None,
     }))
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn alibaba(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: fields.whole(3, "length")?,
         latency: None,
         fua: false,
+        priority: None,
     })
 }
 
@@ -68,6 +71,7 @@ pub(crate) fn tencent(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: sectors(fields.whole(2, "Size")?, "Size")?,
         latency: None,
         fua: false,
+        priority: None,
     })
 }
 
@@ -83,6 +87,7 @@ pub(crate) fn flashnet(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: fields.whole(3, "size")?,
         latency: Some(fields.time(1, "latency_us", MICROSECOND)?),
         fua: false,
+        priority: None,
     })
 }
 
@@ -97,6 +102,7 @@ pub(crate) fn spc(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: fields.whole(2, "Size")?,
         latency: None,
         fua: false,
+        priority: None,
     })
 }
 
@@ -124,6 +130,7 @@ pub(crate) fn cloudphysics(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: fields.whole(3, "size")?,
         latency: None,
         fua: false,
+        priority: None,
     })
 }
 
@@ -141,6 +148,7 @@ pub(crate) fn nexus5(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         length: fields.whole(1, "size")?,
         latency: None,
         fua: false,
+        priority: None,
     })
 }
 

@@ -40,14 +40,32 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
     let (offset, length) = if fields.get(8) == b"+" {
         (sectors(fields.whole(7, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?)
     } else if op == HostOp::Flush || op == HostOp::Write && fields.get(6).starts_with(b"F") {
-        return Ok(Some(Draft { at: Some(at), volume: fields.get(0), op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false }));
+        return Ok(Some(Draft {
+            at: Some(at),
+            volume: fields.get(0),
+            op: HostOp::Flush,
+            offset: 0,
+            length: 0,
+            latency: None,
+            fua: false,
+            priority: None,
+        }));
     } else {
         return Err(LineFault::column("sector", "sector + sectors", fields.joined(7, (fields.count() - 1).min(15))));
     };
     if length == 0 && fields.get(6).contains(&b'F') {
-        return Ok(Some(Draft { at: Some(at), volume: fields.get(0), op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false }));
+        return Ok(Some(Draft {
+            at: Some(at),
+            volume: fields.get(0),
+            op: HostOp::Flush,
+            offset: 0,
+            length: 0,
+            latency: None,
+            fua: false,
+            priority: None,
+        }));
     }
-    Ok(Some(Draft { at: Some(at), volume: fields.get(0), op, offset, length, latency: None, fua }))
+    Ok(Some(Draft { at: Some(at), volume: fields.get(0), op, offset, length, latency: None, fua, priority: None }))
 }
 
 pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
@@ -62,7 +80,7 @@ pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         return Ok(None);
     };
     let (offset, length) = (sectors(fields.whole(8, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?);
-    Ok(Some(Draft { at: Some(at), volume: fields.joined(0, 1), op, offset, length, latency: None, fua }))
+    Ok(Some(Draft { at: Some(at), volume: fields.joined(0, 1), op, offset, length, latency: None, fua, priority: None }))
 }
 
 /// Issue (D) rows; completions are passed over.
@@ -88,6 +106,7 @@ pub(crate) fn wiscsee(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         length: fields.whole(4, "size")?,
         latency: None,
         fua: false,
+        priority: None,
     }))
 }
 

@@ -29,7 +29,16 @@ fn action<'a>(line: &'a [u8], fields: &Fields<'a>, lead: usize, at: Option<Nanos
         b"write" => HostOp::Write,
         b"trim" => HostOp::Trim,
         b"sync" | b"datasync" => {
-            return Ok(Some(Draft { at, volume: fields.get(lead), op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false }));
+            return Ok(Some(Draft {
+                at,
+                volume: fields.get(lead),
+                op: HostOp::Flush,
+                offset: 0,
+                length: 0,
+                latency: None,
+                fua: false,
+                priority: None,
+            }));
         }
         b"add" | b"open" | b"close" => return Ok(None),
         other => {
@@ -42,7 +51,7 @@ fn action<'a>(line: &'a [u8], fields: &Fields<'a>, lead: usize, at: Option<Nanos
         return Err(LineFault::line(shape, line));
     }
     let (offset, length) = (fields.whole(lead + 2, "offset")?, fields.whole(lead + 3, "length")?);
-    Ok(Some(Draft { at, volume: fields.get(lead), op, offset, length, latency: None, fua: false }))
+    Ok(Some(Draft { at, volume: fields.get(lead), op, offset, length, latency: None, fua: false, priority: None }))
 }
 
 pub(crate) fn version_2<'a>(line: &'a [u8], waits: &mut Waits) -> Result<Option<Draft<'a>>, LineFault> {

@@ -1,26 +1,26 @@
 //! Plain columns under a header that names them.
 
-use wordline_units::{HostOp, Nanos};
+use wordline_units::{HostOp, Nanos, Priority};
 
 use super::error::LineFault;
 use super::fields::Fields;
 use super::parser::Draft;
 
 /// The header that the writer puts first.
-pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua";
-const COLUMNS: [&str; 7] = ["time_us", "op", "offset", "length", "volume", "latency_us", "fua"];
+pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority";
+const COLUMNS: [&str; 8] = ["time_us", "op", "offset", "length", "volume", "latency_us", "fua", "priority"];
 
 /// Where each column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    places: [Option<usize>; 7],
+    places: [Option<usize>; 8],
     count: usize,
 }
 
 impl Header {
     pub(crate) fn parse(line: &[u8]) -> Result<Header, LineFault> {
         let fields = Fields::commas(line);
-        let mut places = [None; 7];
+        let mut places = [None; 8];
         for index in 0..fields.count().min(16) {
             let name = fields.get(index);
             let Some(column) = COLUMNS.iter().position(|known| known.as_bytes() == name) else {
@@ -74,6 +74,13 @@ impl Header {
             b"1" => true,
             other => return Err(LineFault::column("fua", "0 or 1", other)),
         };
+        let priority = match column(7) {
+            b"" => None,
+            word => Some(Priority::ALL.into_iter().find(|class| class.name().as_bytes() == word).ok_or_else(|| {
+                let words = Priority::ALL.map(Priority::name);
+                LineFault::column("priority", words.join(", "), word).meant(words)
+            })?),
+        };
         Ok(Draft {
             at,
             volume: if self.places[4].is_some() { column(4) } else { b"0" },
@@ -82,6 +89,7 @@ impl Header {
             length: fields.whole(self.places[3].unwrap_or(usize::MAX), "length")?,
             latency: time(5, "latency_us")?,
             fua,
+            priority,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! One line of a known format into one record.
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, HostOp, Nanos};
+use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
 use super::error::LineFault;
 use super::format::{AsciiTime, Format};
@@ -19,6 +19,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) length: u64,
     pub(crate) latency: Option<Nanos>,
     pub(crate) fua: bool,
+    pub(crate) priority: Option<Priority>,
 }
 
 /// `count` sectors in bytes.
@@ -146,6 +147,7 @@ impl Parser {
             length: Bytes(length),
             latency: draft.latency,
             fua: draft.fua && draft.op == HostOp::Write,
+            priority: draft.priority,
         })
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! What each format cannot carry:
 //!
-//! | format | times | operations | addresses | volumes | latency | unit access |
-//! |---|---|---|---|---|---|---|
-//! | `csv` | whole ns | all | bytes | names | whole ns | yes |
-//! | `msr` | 100 ns steps | read, write | bytes | names | 100 ns steps | no |
-//! | `mqsim` | whole ns | read, write | whole sectors | numbers | no | no |
-//! | `fio3` | whole us | all | bytes | names | no | no |
-//! | `blkparse` | whole ns | all | whole sectors | numbers | no | yes |
+//! | format | times | operations | addresses | volumes | latency | unit access | priority |
+//! |---|---|---|---|---|---|---|---|
+//! | `csv` | whole ns | all | bytes | names | whole ns | yes | yes |
+//! | `msr` | 100 ns steps | read, write | bytes | names | 100 ns steps | no | no |
+//! | `mqsim` | whole ns | read, write | whole sectors | numbers | no | no | no |
+//! | `fio3` | whole us | all | bytes | names | no | no | no |
+//! | `blkparse` | whole ns | all | whole sectors | numbers | no | yes | no |
 //!
 //! Requests that a format has no word for are left out and counted. Where a format has whole sectors only, a request is widened to
 //! them. Times are rounded down. A trace without times is written with time zero throughout, except to `csv`, which then has no
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostOp, Nanos};
+use wordline_units::{HostOp, Nanos, Priority};
 
 use super::error::TraceError;
 use super::format::UnknownFormat;
@@ -153,7 +153,7 @@ impl<W: Write> TraceWriter<W> {
         if let Some(latency) = record.latency {
             write!(self.out, "{}.{:03}", latency.0 / 1_000, latency.0 % 1_000)?;
         }
-        writeln!(self.out, ",{}", u8::from(record.fua))
+        writeln!(self.out, ",{},{}", u8::from(record.fua), record.priority.map_or("", Priority::name))
     }
 
     fn write_event(&mut self, record: &TraceRecord, at: u64, sector: u64, sectors: u64) -> io::Result<()> {
@@ -171,6 +171,17 @@ impl<W: Write> TraceWriter<W> {
             HostOp::Flush => writeln!(self.out, "[wordline]"),
             HostOp::Read | HostOp::Write | HostOp::Trim => writeln!(self.out, "{sector} + {sectors} [wordline]"),
         }
+    }
+
+    /// Write a line that readers pass over.
+    pub fn comment(&mut self, text: &str) -> io::Result<()> {
+        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        writeln!(self.out, "# {text}")
+    }
+
+    /// Hand on what was written so far.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Flush the output and say what was written.

@@ -1,0 +1,171 @@
+//! A served drive from the command line: looked at, hinted, copied, recorded; and the recording replayed with the command that it gives.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use wordline_nbd::Op;
+use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
+
+use crate::{Scratch, wordline};
+
+/// A server of its own; it goes when this does.
+struct Server(Child);
+
+impl Server {
+    fn start(scratch: &Scratch, socket: &str, more: &[&str]) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
+            .args(["serve", "pageftl", "--size", "256MiB", "--physics", "off", "--socket", socket])
+            .args(more)
+            .current_dir(&scratch.0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        // It says where it listens once it does.
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        assert!(line.starts_with("nbd+unix:///disk?socket="), "{line}");
+        Server(child)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A client that does one thing after the other.
+struct Disk {
+    stream: UnixStream,
+    client: Client,
+    cookie: u64,
+}
+
+impl Disk {
+    fn open(path: &Path) -> Disk {
+        let ask = Ask { export: "disk".to_owned(), dialect: Speak::Structured, contexts: Vec::new(), by_export_name: false, list: false };
+        let mut disk = Disk { stream: UnixStream::connect(path).expect("it listens"), client: Client::new(ask), cookie: 0 };
+        assert!(matches!(disk.hear(), Heard::Ready(_)));
+        disk
+    }
+
+    fn hear(&mut self) -> Heard {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            if let Some(heard) = self.client.next() {
+                return heard;
+            }
+            self.stream.write_all(&self.client.take_output()).expect("taken");
+            let count = self.stream.read(&mut buffer).expect("bytes");
+            self.client.receive(&buffer[..count]).expect("the protocol");
+        }
+    }
+
+    fn call(&mut self, op: &Op) -> Vec<u8> {
+        self.cookie += 1;
+        self.client.request(self.cookie, op);
+        let Heard::Answer(answer) = self.hear() else { panic!("no answer") };
+        assert_eq!(answer.fault, None, "{op:?}");
+        let bytes = answer.content.into_iter().filter_map(|content| match content {
+            Content::Data(_, bytes) => Some(bytes),
+            Content::Hole(..) | Content::Status(..) => None,
+        });
+        bytes.flatten().collect()
+    }
+}
+
+fn json(scratch: &Scratch, arguments: &[&str]) -> Value {
+    let output = wordline(&scratch.0, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn a_served_drive_is_looked_at_copied_and_recorded() {
+    let scratch = Scratch::new("served");
+    let server = Server::start(&scratch, "s", &["--media", "media"]);
+    let trace = std::fs::File::create(scratch.0.join("trace.csv")).expect("a file");
+    let mut recorder = Command::new(env!("CARGO_BIN_EXE_wordline"))
+        .args(["record", "s.ctl"])
+        .current_dir(&scratch.0)
+        .stdout(trace)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut told = String::new();
+    BufReader::new(recorder.stderr.take().expect("piped")).read_line(&mut told).expect("a line");
+    assert!(told.contains("stop-recording"), "{told}");
+
+    let mut disk = Disk::open(&scratch.0.join("s"));
+    let page = |at: u64, round: u64| vec![(at + round) as u8; 16_384];
+    for round in 0..3 {
+        for at in 0..800u64 {
+            let offset = at * 48_271 % 8_192 * 16_384 % (200 << 20);
+            disk.call(&Op::Write { offset, data: page(at, round), fua: at % 97 == 0 });
+        }
+        disk.call(&Op::Trim { offset: 1 << 20, length: 1 << 20, fua: false });
+    }
+    disk.call(&Op::Write { offset: 0, data: page(7, 7), fua: false });
+    json(&scratch, &["ctl", "s.ctl", "stop-recording"]);
+    assert!(recorder.wait().expect("it ends").success());
+
+    let status = json(&scratch, &["ctl", "s.ctl", "status"]);
+    assert_eq!((status["drive"]["host"]["writes"].as_u64(), status["live"]["media"]["survives"].as_str()), (Some(2_401), Some("process")));
+    let hint = json(&scratch, &["ctl", "s.ctl", "hint", "offset=1MiB", "length=64KiB", "priority=high"]);
+    assert!(hint["in_effect"][0].as_str().is_some_and(|effect| effect.starts_with("priority")), "{hint}");
+    let top = wordline(&scratch.0, &["top", "s.ctl", "--once"]);
+    let view = String::from_utf8_lossy(&top.stdout).into_owned();
+    assert!(view.lines().all(|line| line.chars().count() <= 80) && view.contains("WAF") && view.contains("survives: process"), "{view}");
+    let wrong = wordline(&scratch.0, &["ctl", "s.ctl", "hnit"]);
+    assert!(wrong.status.code() == Some(2) && String::from_utf8_lossy(&wrong.stderr).contains("lba-status"), "{wrong:?}");
+
+    // A copy of the media, served beside the drive.
+    let copied = json(&scratch, &["ctl", "s.ctl", "snapshot", "folder=copy"]);
+    assert!(copied["bytes"].as_u64().is_some_and(|bytes| bytes > 2 << 20), "{copied}");
+    let again = wordline(&scratch.0, &["ctl", "s.ctl", "snapshot", "folder=copy"]);
+    assert_eq!(again.status.code(), Some(2), "a folder that exists is not overwritten");
+    disk.call(&Op::Write { offset: 0, data: page(9, 9), fua: true });
+    let other = Server::start(&scratch, "other", &["--media", "copy"]);
+    let mut copy = Disk::open(&scratch.0.join("other"));
+    assert_eq!(copy.call(&Op::Read { offset: 0, length: 16_384 }), page(7, 7), "as it was when it was copied");
+    assert_eq!(disk.call(&Op::Read { offset: 0, length: 16_384 }), page(9, 9));
+    drop((server, other));
+
+    // The recording, replayed as its head says.
+    let trace = std::fs::read_to_string(scratch.0.join("trace.csv")).expect("a trace");
+    let line = trace.lines().find_map(|line| line.strip_prefix("# replay: wordline ")).expect("how it is replayed");
+    let line = line.replace("THIS", "trace.csv");
+    let output = Command::new("sh")
+        .args(["-c", &format!("\"$0\" {line} --quiet --json -"), env!("CARGO_BIN_EXE_wordline")])
+        .current_dir(&scratch.0)
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    let replayed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (replayed, live) = (&replayed["drives"][0], &status["drive"]);
+    for figure in ["event_log_hash", "waf", "flash", "erases", "pages_programmed", "pages_read", "latency_us"] {
+        assert_eq!(replayed[figure], live[figure], "{figure}");
+    }
+    assert!(live["pages_programmed"].as_u64().is_some_and(|pages| pages > 2_400));
+}
+
+#[test]
+fn a_drive_is_as_large_as_is_asked() {
+    let scratch = Scratch::new("sized");
+    for (arguments, words) in [
+        (&["run", "pageftl", "--size", "17"][..], &["17", "no unit"][..]),
+        (&["serve", "pageftl", "--size", "1000 B", "--socket", "s"], &["steps of 16 KiB"]),
+        (&["compare", "--size", "1 MiB"], &["buffer.size"]),
+        (&["run", "--from", "x.wl", "--size", "1GiB"], &["--size"]),
+    ] {
+        let output = wordline(&scratch.0, arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(words.iter().all(|word| told.contains(word)), "{arguments:?}: {told}");
+    }
+}

@@ -1,0 +1,164 @@
+//! What the drive said, as JSON.
+
+use serde_json::{Value, json};
+use wordline_engine::{BlockState, BlockView};
+use wordline_report::{Cost, Identity, conclude};
+use wordline_units::Id;
+
+use super::commands::{Shown, commands};
+use super::{Served, refusal};
+use crate::live::{Hints, LATENCIES, LIFETIMES, Look, PRIORITIES, Place, SECURITIES, Told, word};
+
+/// Columns of the map of a die's blocks.
+const MAP_COLUMNS: usize = 60;
+
+pub(super) fn help() -> Value {
+    let commands: Vec<Value> = commands()
+        .iter()
+        .map(|command| {
+            let arguments: Vec<Value> = command
+                .arguments
+                .iter()
+                .map(|argument| json!({ "key": argument.key, "needed": argument.is_needed, "what": argument.what }))
+                .collect();
+            json!({ "do": command.word, "what": command.what, "takes": arguments })
+        })
+        .collect();
+    json!({ "ok": true, "commands": commands })
+}
+
+pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
+    match told {
+        Told::Done => match shown {
+            Shown::Hint { priority, others } => hinted(priority, others),
+            Shown::All | Shown::Media => json!({ "ok": true }),
+        },
+        Told::Refused(why) => refusal(&why),
+        Told::Look(look) if shown == Shown::Media => json!({ "ok": true, "media": media(&look) }),
+        Told::Look(look) => status(*look, served),
+        Told::Places(places) => {
+            let places: Vec<Value> = places.iter().map(place).collect();
+            json!({ "ok": true, "places": places })
+        }
+        Told::Hints(all) => {
+            let hints: Vec<Value> = all.iter().map(|(from, end, hints)| hint(*from, *end, hints)).collect();
+            json!({ "ok": true, "hints": hints })
+        }
+        Told::Copied { bytes, stood_for } => json!({ "ok": true, "bytes": bytes, "stood_still_seconds": stood_for.as_secs_f64() }),
+        Told::Recording(_) => json!({ "ok": true }),
+    }
+}
+
+/// Which of the hints just given do something.
+fn hinted(priority: bool, others: bool) -> Value {
+    let mut effects = Vec::new();
+    if priority {
+        effects.push("priority: the class of requests in the stretch, in the host queues and at the dies");
+    }
+    let mut kept = Vec::new();
+    if others {
+        kept.push("security, read_latency and lifetime are kept and shown in x-wordline:hint; nothing in the drive acts on them yet");
+    }
+    json!({ "ok": true, "in_effect": effects, "only_kept": kept })
+}
+
+fn hint(from: u64, end: u64, hints: &Hints) -> Value {
+    json!({
+        "offset": from,
+        "length": end - from,
+        "priority": word(&PRIORITIES, hints.priority),
+        "security": word(&SECURITIES, hints.security),
+        "read_latency": word(&LATENCIES, hints.read_latency),
+        "lifetime": word(&LIFETIMES, hints.lifetime),
+        "flags": hints.flags(),
+    })
+}
+
+fn place(place: &Place) -> Value {
+    let located = place.located;
+    let state = match (located.is_buffered, located.on_flash) {
+        (true, _) => "buffered",
+        (false, Some(_)) => "flash",
+        (false, None) => "unmapped",
+    };
+    let flash = located.on_flash.map(
+        |flash| json!({ "die": flash.die.0, "plane": flash.plane.0, "block": flash.block.0, "page": flash.page.0, "unit": flash.unit }),
+    );
+    json!({ "offset": place.offset, "length": place.length, "state": state, "flash": flash })
+}
+
+fn media(look: &Look) -> Value {
+    json!({
+        "survives": look.survives,
+        "write_buffer": "volatile: what was written and not flushed may be lost with the process",
+        "trouble": look.trouble,
+    })
+}
+
+fn status(look: Look, served: &Served) -> Value {
+    let about = served.disk.about();
+    let wall = served.began.elapsed().as_secs_f64();
+    let identity = Identity {
+        name: about.name.clone(),
+        plan_hash: about.plan_hash,
+        seed: about.seed,
+        event_log_hash: look.log.0,
+        ..Identity::default()
+    };
+    let measured = look.metrics.clone().finish(look.now, look.outstanding);
+    let (result, detail) = conclude(&identity, &measured, &look.blocks, Cost { wall_seconds: wall, ..Cost::default() });
+    let late = look.lateness;
+    let live = json!({
+        "size": look.size,
+        "timing": served.disk.timing().to_string(),
+        "wall_seconds": wall,
+        "virtual_seconds": look.now.as_secs_f64(),
+        "events": look.log.1,
+        "outstanding": look.outstanding,
+        "worn_out": look.is_worn_out,
+        "dead_dies": look.dead.iter().map(|die| die.0).collect::<Vec<_>>(),
+        "temperature_c": look.temperature.map(|celsius| celsius.0),
+        "lateness": {
+            "answers": late.answers,
+            "mean_us": if late.answers == 0 { 0.0 } else { late.sum.as_micros_f64() / late.answers as f64 },
+            "max_us": late.max.as_micros_f64(),
+        },
+        "media": media(&look),
+        "recordings": look.recordings,
+        "hinted_stretches": look.hints,
+        "free_groups": look.blocks.iter().filter(|block| block.state == BlockState::Free).count(),
+        "die_utilisation": detail.die_utilisation,
+        "channel_utilisation": detail.channel_utilisation,
+        "map": map(&look.blocks),
+    });
+    let drive = serde_json::to_value(&result).unwrap_or(Value::Null);
+    json!({ "ok": true, "live": live, "drive": drive })
+}
+
+/// A line for each die. A letter stands for one block group or for several neighbours: `.` all free, `x` all bad, `*` one is being written, and otherwise how
+/// full of valid data they are, 0 to 9.
+fn map(blocks: &[BlockView]) -> Vec<String> {
+    let mut dies: Vec<Vec<&BlockView>> = Vec::new();
+    for block in blocks {
+        if dies.len() <= block.die.index() {
+            dies.resize_with(block.die.index() + 1, Vec::new);
+        }
+        dies[block.die.index()].push(block);
+    }
+    dies.iter().map(|blocks| blocks.chunks(blocks.len().div_ceil(MAP_COLUMNS).max(1)).map(letter).collect()).collect()
+}
+
+fn letter(blocks: &[&BlockView]) -> char {
+    let are = |state| blocks.iter().all(|block| block.state == state);
+    if are(BlockState::Free) {
+        '.'
+    } else if are(BlockState::Bad) {
+        'x'
+    } else if blocks.iter().any(|block| block.state == BlockState::Active) {
+        '*'
+    } else {
+        let sum = |of: fn(&BlockView) -> u32| blocks.iter().map(|block| u64::from(of(block))).sum::<u64>();
+        let (valid, room) = (sum(|block| block.valid), sum(|block| block.capacity).max(1));
+        char::from_digit((valid * 10 / room).min(9) as u32, 10).unwrap_or('9')
+    }
+}

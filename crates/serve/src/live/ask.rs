@@ -1,0 +1,184 @@
+//! What can be asked of a drive that runs, beside reading and writing.
+
+use std::path::PathBuf;
+
+use wordline_chip::Payload;
+use wordline_drive::Located;
+use wordline_engine::BlockView;
+use wordline_report::Metrics;
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, Celsius, DieId, Nanos};
+
+use super::Answer;
+use super::errand::Errand;
+use super::hints::{Change, Hints, RANGES_MAX};
+use super::record::Recording;
+use super::worker::{Lateness, Worker};
+
+/// A question, or an order.
+#[derive(Debug)]
+pub(crate) enum Query {
+    /// How are you?
+    Look,
+    /// Where are these bytes? So many mapping units at most.
+    Locate { from: u64, end: u64, units_max: usize },
+    /// These bytes are like this.
+    Hint { from: u64, end: u64, change: Change },
+    /// What is known of which bytes?
+    Hints,
+    /// This die fails.
+    Kill(DieId),
+    /// It becomes so warm.
+    Heat(Celsius),
+    /// Copy the media here.
+    Copy(PathBuf),
+    /// Record requests from now on.
+    Record,
+    /// End all recordings.
+    StopRecording,
+}
+
+/// What the drive said.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Done,
+    Refused(String),
+    Look(Box<Look>),
+    Places(Vec<Place>),
+    Hints(Vec<(u64, u64, Hints)>),
+    Copied { bytes: u64, stood_for: std::time::Duration },
+    Recording(Recording),
+}
+
+/// Where a stretch of the drive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its first byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// Where its mapping unit is.
+    pub located: Located,
+}
+
+/// A drive at one instant.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Its books.
+    pub metrics: Metrics,
+    /// Virtual time.
+    pub now: Nanos,
+    /// Every block group.
+    pub blocks: Vec<BlockView>,
+    /// The hash of its event log, and how many events that has.
+    pub log: (u64, u64),
+    /// How late answers were.
+    pub lateness: Lateness,
+    /// Requests that arrived and are not answered.
+    pub outstanding: u64,
+    /// It takes no more writes.
+    pub is_worn_out: bool,
+    /// Dies that were killed.
+    pub dead: Vec<DieId>,
+    /// How warm its cells are, where they have physics.
+    pub temperature: Option<Celsius>,
+    /// Bytes for the host.
+    pub size: u64,
+    /// Bytes of a mapping unit.
+    pub unit: Bytes,
+    /// What its bytes survive.
+    pub survives: &'static str,
+    /// What went wrong with the media.
+    pub trouble: Option<String>,
+    /// Recordings that run.
+    pub recordings: usize,
+    /// Stretches with hints.
+    pub hints: usize,
+}
+
+impl Look {
+    /// Write amplification so far; `None` where nothing was written.
+    pub fn waf(&self) -> Option<f64> {
+        self.metrics.so_far().waf(self.unit)
+    }
+}
+
+impl<P: Payload> Worker<P> {
+    /// Answers `query`, now or, where the drive has to come to rest first, later.
+    pub(super) fn consider(&mut self, query: Query, answer: Answer) {
+        let size = self.drive.config().exported().0;
+        let within = |from: u64, end: u64| {
+            let end = if end == u64::MAX { size } else { end };
+            if from < end && end <= size { Ok(end) } else { Err(Told::Refused(format!("bytes {from} to {end}: the drive has {size}"))) }
+        };
+        let told = match query {
+            Query::Look => Told::Look(Box::new(self.look())),
+            Query::Locate { from, end, units_max } => match within(from, end) {
+                Ok(end) => Told::Places(self.places(from, end, units_max)),
+                Err(refused) => refused,
+            },
+            Query::Hint { from, end, change } => match within(from, end) {
+                Ok(end) if self.hints.set(from, end, &change) => Told::Done,
+                Ok(_) => Told::Refused(format!("more than {RANGES_MAX} stretches with hints of their own")),
+                Err(refused) => refused,
+            },
+            Query::Hints => Told::Hints(self.hints.all().collect()),
+            Query::Kill(die) => self.kill(die),
+            Query::Heat(celsius) => {
+                self.note(format!("the drive is at {} C from here on, which a replay does not know", celsius.0));
+                if self.drive.set_temperature(celsius) {
+                    Told::Done
+                } else {
+                    Told::Refused("the cells of this drive have no physics, and feel nothing".to_owned())
+                }
+            }
+            Query::Copy(folder) => return self.errands.push_back(Errand::Copy(folder, answer)),
+            Query::Record => return self.errands.push_back(Errand::Record(answer)),
+            Query::StopRecording => return self.errands.push_back(Errand::StopRecording(answer)),
+        };
+        // Who has asked may be gone.
+        let _ = answer.send(told);
+    }
+
+    fn kill(&mut self, die: DieId) -> Told {
+        let dies = self.drive.config().sheet.geometry.dies();
+        if u32::from(die.0) >= dies {
+            return Told::Refused(format!("die {}: the drive has {dies}, counted from 0", die.0));
+        }
+        self.note(format!("die {} fails here, which a replay does not know", die.0));
+        self.drive.kill_die(die);
+        Told::Done
+    }
+
+    pub(super) fn look(&self) -> Look {
+        let dies = self.drive.config().sheet.geometry.dies();
+        Look {
+            metrics: self.drive.observer.1.clone(),
+            now: self.drive.now(),
+            blocks: self.drive.blocks().collect(),
+            log: (self.drive.log().hash(), self.drive.log().count()),
+            lateness: self.lateness,
+            outstanding: u64::from(self.drive.outstanding()),
+            is_worn_out: self.drive.is_worn_out(),
+            dead: (0..dies).map(|die| DieId(die as u16)).filter(|&die| self.drive.is_dead(die)).collect(),
+            temperature: self.drive.temperature(),
+            size: self.drive.config().exported().0,
+            unit: self.drive.unit_bytes(),
+            survives: self.keeper.survives(),
+            trouble: self.keeper.trouble(),
+            recordings: self.recorders.len(),
+            hints: self.hints.all().count(),
+        }
+    }
+
+    fn places(&self, from: u64, end: u64, units_max: usize) -> Vec<Place> {
+        let unit = self.drive.unit_bytes().0;
+        let first = from / unit;
+        let count = (end.div_ceil(unit) - first).min(units_max as u64);
+        let place = |number: u64| {
+            let (start, next) = ((number * unit).max(from), ((number + 1) * unit).min(end));
+            Place { offset: start, length: next - start, located: self.drive.locate(start / SECTOR_BYTES) }
+        };
+        (first..first + count).map(place).collect()
+    }
+}

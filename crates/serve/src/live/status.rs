@@ -1,0 +1,88 @@
+//! What a block status says.
+
+use wordline_chip::Payload;
+use wordline_nbd::wire::allocation;
+use wordline_nbd::{ContextStatus, Extent, Reply};
+use wordline_units::host::SECTOR_BYTES;
+
+use super::hints::Hints;
+use super::worker::Worker;
+use crate::disk::{Done, Session};
+
+/// The context that tells where data is. Bit 0: it is lost, for its die has failed. Bit 3: some of it is in the write buffer. Bit 4: it is on flash.
+pub(super) const MEDIA: &str = "x-wordline:media";
+/// The context that tells which hints are in force: see [`Hints::flags`].
+pub(super) const HINT: &str = "x-wordline:hint";
+
+const LOST: u32 = 1 << 0;
+const BUFFERED: u32 = 1 << 3;
+const ON_FLASH: u32 = 1 << 4;
+
+/// Which context is which, by its place in the export's list.
+const ALLOCATION_AT: usize = 0;
+const MEDIA_AT: usize = 1;
+
+impl<P: Payload> Worker<P> {
+    /// Answers a block status for each context that the client chose.
+    pub(super) fn status(&self, offset: u64, length: u64, session: &Session, done: Done) {
+        let class = Hints::of_classes(&session.opened.classes);
+        let known: Vec<(usize, Vec<Extent>)> = session
+            .opened
+            .contexts
+            .iter()
+            .map(|&context| {
+                let extents = match context {
+                    ALLOCATION_AT => self.by_unit(offset, length, |at| self.allocated(at)),
+                    MEDIA_AT => self.by_unit(offset, length, |at| self.media(at)),
+                    _ => extents(offset, length, |at| {
+                        let (hints, until) = self.hints.at(at);
+                        (hints.or(class).flags(), until)
+                    }),
+                };
+                (context, extents)
+            })
+            .collect();
+        let all: Vec<ContextStatus<'_>> = known.iter().map(|(context, extents)| ContextStatus { context: *context, extents }).collect();
+        done.reply(Reply::Status(&all));
+    }
+
+    fn by_unit(&self, offset: u64, length: u64, flags: impl Fn(u64) -> u32) -> Vec<Extent> {
+        let unit = self.drive.unit_bytes().0;
+        extents(offset, length, |at| (flags(at), (at / unit + 1) * unit))
+    }
+
+    /// Whether the unit at byte `at` is mapped, or waits in the buffer.
+    fn allocated(&self, at: u64) -> u32 {
+        if self.drive.holds(at / SECTOR_BYTES) { 0 } else { allocation::HOLE | allocation::ZERO }
+    }
+
+    fn media(&self, at: u64) -> u32 {
+        let located = self.drive.locate(at / SECTOR_BYTES);
+        let buffered = if located.is_buffered { BUFFERED } else { 0 };
+        match located.on_flash {
+            Some(place) if self.drive.is_dead(place.die) && !located.is_buffered => LOST | ON_FLASH,
+            Some(_) => buffered | ON_FLASH,
+            None => buffered,
+        }
+    }
+}
+
+/// Stretches with equal flags, as many as an answer may have. `flags` says what holds at a byte, and up to where.
+fn extents(offset: u64, length: u64, flags: impl Fn(u64) -> (u32, u64)) -> Vec<Extent> {
+    let end = offset + length;
+    let mut known: Vec<Extent> = Vec::new();
+    let mut at = offset;
+    while at < end {
+        let (flags, until) = flags(at);
+        let next = until.min(end);
+        if let Some(last) = known.last_mut().filter(|last| last.flags == flags) {
+            last.length += next - at;
+        } else if known.len() < ContextStatus::EXTENTS_MAX {
+            known.push(Extent { length: next - at, flags });
+        } else {
+            break;
+        }
+        at = next;
+    }
+    known
+}
