@@ -13,8 +13,7 @@
 use crate::physics::{Flag, Physics, Select};
 use crate::special::{tail, tail_inverse};
 
-/// Seconds of a year of 365 days.
-const YEAR: f64 = 365.0 * 86_400.0;
+const YEAR: f64 = wordline_units::calendar::YEAR as f64;
 
 /// Mean threshold voltage of flag cells programmed `steps` above the lowest voltage for `time` microseconds.
 pub fn centre(flag: &Flag, steps: f64, time: f64) -> f64 {

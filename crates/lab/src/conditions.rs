@@ -1,6 +1,7 @@
 //! Conditions as a person writes them: `160x120`, `0,1k,2k`, `0,1mo,3mo,12mo@30C`.
 
 use wordline_plan::shown;
+use wordline_units::calendar;
 
 /// How many chips, and blocks of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +53,12 @@ const RETENTION_MAX: f64 = 100.0 * YEAR;
 const READS_MAX: f64 = 1e12;
 
 /// An hour, in seconds.
-pub const HOUR: f64 = 3_600.0;
+pub const HOUR: f64 = calendar::HOUR as f64;
 /// A day, in seconds.
-pub const DAY: f64 = 24.0 * HOUR;
-const YEAR: f64 = 365.0 * DAY;
-/// A twelfth of a year.
-pub const MONTH: f64 = YEAR / 12.0;
+pub const DAY: f64 = calendar::DAY as f64;
+/// A month, in seconds.
+pub const MONTH: f64 = calendar::MONTH as f64;
+const YEAR: f64 = calendar::YEAR as f64;
 
 /// Reads a list of P/E counts: `0,1k,2k,4k`.
 ///

@@ -70,7 +70,7 @@ impl Kind for Nanos {
     fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
         let nanos = quantity(&TIME, value)?;
         // Sums of spans are taken all over the simulator; a year each keeps all of them far from overflow.
-        const YEAR: u64 = 365 * 86_400 * 1_000_000_000;
+        const YEAR: u64 = wordline_units::calendar::YEAR * 1_000_000_000;
         if nanos > YEAR { Err(Refusal::new("a time of more than a year")) } else { Ok(Nanos(nanos)) }
     }
     fn write(&self) -> String {
@@ -142,7 +142,7 @@ impl Kind for Span {
         AGE.expected()
     }
     fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
-        const CENTURY: u64 = 100 * 365 * 86_400;
+        const CENTURY: u64 = 100 * wordline_units::calendar::YEAR;
         match quantity(&AGE, value)? {
             seconds if seconds > CENTURY => Err(Refusal::new("a time of more than a century")),
             seconds => Ok(Span(seconds)),

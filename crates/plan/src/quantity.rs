@@ -2,6 +2,8 @@
 //!
 //! Nothing here goes through a float on its way to a whole number of nanoseconds or bytes: what is written is what is simulated, or it is refused.
 
+use wordline_units::calendar::{DAY, HOUR, MONTH, YEAR};
+
 use crate::nearest::nearest;
 
 /// A dimension: what is measured, and the units it may be written in with their size in the smallest, rising.
@@ -33,12 +35,12 @@ pub(crate) const TIME: Dimension = Dimension {
     ],
 };
 
-/// Long times, held in seconds: rests, and how long data are kept. A month has 30 days, a year 365.
+/// Long times, held in seconds: rests, and how long data are kept. A month is a twelfth of a year of 365 days.
 pub(crate) const AGE: Dimension = Dimension {
     name: "time",
     example: "3 mo",
     step: "a second",
-    units: &[("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400), ("mo", 30 * 86_400), ("y", 365 * 86_400)],
+    units: &[("s", 1), ("min", 60), ("h", HOUR), ("d", DAY), ("mo", MONTH), ("y", YEAR)],
 };
 
 /// Amounts of data, held in bytes.

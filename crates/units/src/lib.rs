@@ -4,6 +4,7 @@
 //! command is.
 
 pub mod activity;
+pub mod calendar;
 pub mod geometry;
 pub mod host;
 pub mod id;

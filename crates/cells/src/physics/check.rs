@@ -69,7 +69,7 @@ impl Physics {
             ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
             ("states", "erased_sigma" | "noise" | "placement" | "pass")
             | ("ispp", "step" | "gain" | "speed" | "pulse")
-            | ("ispe", "voltage" | "depth" | "pulse" | "stress_scale" | "suspend_power")
+            | ("ispe", "depth" | "pulse" | "stress_scale" | "suspend_power")
             | ("wear", "reference" | "noise_power" | "lift_power")
             | ("ecc", "codeword" | "correctable")
             | ("recovery" | "retention", "start")

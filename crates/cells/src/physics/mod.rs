@@ -175,8 +175,6 @@ parameters! {
 
     /// Erasing by incremental step pulses.
     ispe: Ispe {
-        /// Voltage between channel and control gates.
-        voltage: Millivolts;
         /// Control-gate voltage of a wordline that is erased gently.
         gentle_gate: Millivolts;
         /// Field dependence: e-fold of the stress for this much less voltage, at the mean field.

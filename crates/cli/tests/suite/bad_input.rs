@@ -83,7 +83,7 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["characterize", "--chip", "tlc84"], &["tlc84"]),
         (&["characterize", "--chip", "femu"], &["femu", "tlc48"]),
         (&["characterize", "--set", "physics.wear.feild=2"], &["feild", "field"]),
-        (&["characterize", "--set", "physics.ispe.voltage=-17 V"], &["ispe.voltage", "greater than zero"]),
+        (&["characterize", "--set", "physics.ispe.depth=-1"], &["ispe.depth", "greater than zero"]),
         (&["characterize", "--set", "physics.states.verify=[\"900 mV\", \"1600 mV\"]"], &["states.verify", "7"]),
         (&["reproduce", "longftl.table4.gE1"], &["guarded erases"]),
         (&["chip", "tlc84"], &["tlc84", "tlc48"]),
