@@ -50,6 +50,7 @@ mod array;
 mod condition;
 mod fixed;
 mod grid;
+mod minimum;
 mod model;
 mod physics;
 mod reading;

@@ -18,6 +18,8 @@ pub struct Errors {
 pub struct Reading {
     /// Entries of the retry table that were tried; 0 is the default alone.
     pub retries: u32,
+    /// Errors of the first try.
+    pub first: Errors,
     /// Errors of the last try.
     pub errors: Errors,
     /// Whether the last try could be corrected.
@@ -99,12 +101,17 @@ impl Model {
         noise: u64,
         sets: impl IntoIterator<Item = References>,
     ) -> Reading {
-        let mut reading = Reading { retries: 0, errors: Errors::default(), corrected: false };
-        for (retry, references) in sets.into_iter().enumerate() {
-            let rate = wordline.error_rate(self, page, &references);
-            let errors = self.errors(rate, wordline.wear, bits, noise.wrapping_add(retry as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        self.read_at(wordline.wear, bits, noise, sets.into_iter().map(|references| wordline.error_rate(self, page, &references)))
+    }
+
+    /// The same where the error rate of each try is known: wordlines of an h-layer share them. `rates` must not be empty.
+    pub fn read_at(&self, wear: f64, bits: u64, noise: u64, rates: impl IntoIterator<Item = f64>) -> Reading {
+        let mut reading = Reading { retries: 0, first: Errors::default(), errors: Errors::default(), corrected: false };
+        for (retry, rate) in rates.into_iter().enumerate() {
+            let errors = self.errors(rate, wear, bits, noise.wrapping_add(retry as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
             let corrected = f64::from(errors.worst) <= self.physics().ecc.correctable;
-            reading = Reading { retries: retry as u32, errors, corrected };
+            let first = if retry == 0 { errors } else { reading.first };
+            reading = Reading { retries: retry as u32, first, errors, corrected };
             if corrected {
                 break;
             }

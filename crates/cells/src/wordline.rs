@@ -119,6 +119,12 @@ impl Wordline {
         wordline
     }
 
+    /// The same cells, holding data that had these error rates, page by page, when they were written.
+    #[must_use]
+    pub fn carrying(self, carried: [f32; 4]) -> Wordline {
+        Wordline { carried, ..self }
+    }
+
     /// Raw bit error rate of a page (0: LSB) read with `references`.
     pub fn error_rate(&self, model: &Model, page: u32, references: &References) -> f64 {
         let bounds = model.bounds(page);
@@ -173,30 +179,15 @@ impl Wordline {
     /// The reference with the fewest errors between two neighbouring states, to a quarter of a millivolt. `boundary` is 1 for R1.
     pub fn optimal_reference(&self, boundary: usize) -> f64 {
         let (lower, upper) = (&self.states[boundary - 1], &self.states[boundary]);
-        let (mut low, mut high) = (lower.mean().min(upper.mean()), upper.mean().max(lower.mean()));
-        const GOLDEN: f64 = 0.618_033_988_749_895;
+        let (low, high) = (lower.mean().min(upper.mean()), upper.mean().max(lower.mean()));
         // Where the states are so far apart that no error is left to count, the reference stands equally many deviations from both.
         let (near, far) = (lower.deviation(), upper.deviation());
         let balanced = (lower.mean() * far + upper.mean() * near) / (near + far);
         let span = (high - low).max(1e-9);
-        let cost = |v: f64| {
+        crate::minimum::minimum(low, high, balanced, 0.25, |v| {
             let off = (v - balanced) / span;
             self.misread(boundary, v) + 1e-12 * off * off
-        };
-        let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
-        let (mut cost_a, mut cost_b) = (cost(a), cost(b));
-        while high - low > 0.25 {
-            if cost_a <= cost_b {
-                (high, b, cost_b) = (b, a, cost_a);
-                a = high - GOLDEN * (high - low);
-                cost_a = cost(a);
-            } else {
-                (low, a, cost_a) = (a, b, cost_b);
-                b = low + GOLDEN * (high - low);
-                cost_b = cost(b);
-            }
-        }
-        0.5 * (low + high)
+        })
     }
 }
 

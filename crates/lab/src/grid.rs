@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_cells::{Block, Settings};
+use wordline_cells::{Block, References, Settings};
 use wordline_report::html::figure::{Columns, Cube, Curve, Curves, Figure, Heat, Scale, scientific};
 use wordline_units::Celsius;
 
@@ -69,7 +69,9 @@ pub struct Row {
 pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
     let model = &lot.model;
     let shape = model.physics().shape;
-    let mut rows = Vec::new();
+    let entries: Vec<References> = (0..=model.retry_entries()).map(|entry| model.references(entry)).collect();
+    let mut rates = vec![Vec::new(); lot.pages() as usize];
+    let mut rows = Vec::with_capacity(grid.cells().len() * shape.wordlines() as usize * rates.len());
     for (number, (pe, kept, reads)) in grid.cells().into_iter().enumerate() {
         let history = lot.worn(f64::from(pe));
         let retention = model.kept(kept, Celsius(grid.retention.celsius));
@@ -79,19 +81,19 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
             let traits = model.traits(block, layer);
             let state = model.wordline(&traits, &condition);
             let program = model.program(&traits, &history, &Settings::default());
-            let rates = lot.rates(&state, &model.references(0));
+            // All wordlines of an h-layer have the same error rates; they are worked out as far down the table as any of them has to go.
+            rates.iter_mut().for_each(Vec::clear);
             for within in 0..shape.wordlines_per_layer {
                 let wordline = layer * shape.wordlines_per_layer + within;
-                for (page, rate) in rates.iter().enumerate() {
-                    let name = [block.chip, block.block, wordline * 8 + page as u32, number as u32];
-                    let dice = |what: u32| {
-                        (lot.dice([name[0], name[1], name[2], name[3] * 4 + what]) * (1u64 << 53) as f64) as u64 * 2_048 + 1_024
-                    };
-                    let (bits, noise) = (dice(0), dice(1));
-                    let errors = model.errors(*rate, state.wear, bits, noise);
-                    // Most pages need no retry; the others go down the table.
-                    let fits = f64::from(errors.worst) <= lot.limit();
-                    let retries = if fits { 0 } else { model.read(&state, page as u32, bits, noise).retries };
+                for (page, known) in rates.iter_mut().enumerate() {
+                    let luck = |what: u32| lot.luck([block.chip, block.block, wordline * 8 + page as u32, number as u32 * 4 + what]);
+                    let tries = entries.iter().enumerate().map(|(entry, references)| {
+                        if entry == known.len() {
+                            known.push(state.error_rate(model, page as u32, references));
+                        }
+                        known[entry]
+                    });
+                    let reading = model.read_at(state.wear, luck(0), luck(1), tries);
                     rows.push(Row {
                         chip: block.chip,
                         block: block.block,
@@ -103,9 +105,9 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
                         temperature_c: grid.retention.celsius,
                         reads,
                         bits: u64::from(shape.cells()),
-                        errors: u64::from(errors.page),
-                        worst_codeword_errors: errors.worst,
-                        retries,
+                        errors: u64::from(reading.first.page),
+                        worst_codeword_errors: reading.first.worst,
+                        retries: reading.retries,
                         t_prog_us: program.time,
                         t_bers_us: erase.time,
                     });
@@ -184,7 +186,6 @@ pub struct Summary {
     groups: BTreeMap<(usize, u32), Sum>,
     layers: BTreeMap<(usize, u32), Sum>,
     histogram: BTreeMap<(usize, u32), u64>,
-    t_prog: (f64, u64),
 }
 
 impl Summary {
@@ -204,8 +205,6 @@ impl Summary {
             self.groups.entry((condition, by.of(row))).or_default().add(&one);
             self.layers.entry((condition, row.layer)).or_default().add(&one);
             *self.histogram.entry((condition, row.retries)).or_default() += 1;
-            self.t_prog.0 += row.t_prog_us;
-            self.t_prog.1 += 1;
         }
     }
 
