@@ -350,6 +350,12 @@ pub(crate) struct ReproduceOptions {
     /// Write one self-contained HTML page with tables and figures.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Run with so many seeds, from the studies' own on, and tell which verdicts depend on them. JSON, page and --strict are of the first.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+    /// Write what each seed measured, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) by_seed: Option<PathBuf>,
     /// Exit with 1 where a claim is off; otherwise a claim that is off is a finding, and no failure.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use wordline_lab::reproduce::{Bookings, Count, Outcome, select, to_json, unmeasured};
+use wordline_lab::seeds::BySeed;
 use wordline_lab::{Study, page, parallel};
 
 use crate::args::ReproduceOptions;
@@ -16,23 +17,37 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
         return files::write_or_print("-", &list(&studies));
     }
     let json = options.json.as_deref().filter(|&name| name != "-").map(Path::new);
-    json.into_iter().chain(options.html.as_deref()).try_for_each(files::check_writable)?;
+    let files = [json, options.html.as_deref(), options.by_seed.as_deref()];
+    files.into_iter().flatten().try_for_each(files::check_writable)?;
     let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
     let board = Board::new(options.quiet);
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    let mut bar = board.count("reproduce", "studies", studies.len() as u64);
-    let mut bookings = Bookings::default();
-    for (index, study) in studies.iter().enumerate() {
-        bar.at(index as u64, &study.id);
-        outcomes.push(bookings.run(study, threads)?);
+    let first = studies.first().map_or(1, |study| study.seed);
+    let mut runs: Vec<(u64, Vec<Outcome>)> = Vec::new();
+    for step in 0..options.seeds {
+        let what = if options.seeds > 1 { format!("seed {}", first.wrapping_add(step)) } else { "reproduce".to_owned() };
+        let mut bar = board.count(&what, "studies", studies.len() as u64);
+        let (mut outcomes, mut bookings) = (Vec::new(), Bookings::default());
+        for (index, study) in studies.iter().enumerate() {
+            bar.at(index as u64, &study.id);
+            outcomes.push(bookings.run(&Study { seed: study.seed.wrapping_add(step), ..study.clone() }, threads)?);
+        }
+        bar.finish();
+        runs.push((first.wrapping_add(step), outcomes));
     }
-    bar.finish();
+    let by_seed = BySeed::of(&runs);
+    let outcomes = runs.swap_remove(0).1;
     if options.json.as_deref() != Some("-") {
         files::write_or_print("-", &page::text(&outcomes))?;
+        if options.seeds > 1 {
+            files::write_or_print("-", &by_seed.text(&studies))?;
+        }
     }
     if let Some(name) = &options.json {
         let lines: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.lines).collect();
         files::write_or_print(name, &to_json(&lines))?;
+    }
+    if let Some(path) = &options.by_seed {
+        files::write(path, by_seed.to_json().as_bytes())?;
     }
     if let Some(path) = &options.html {
         files::write(path, page::page(&outcomes).as_bytes())?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use wordline_lab::seeds::BySeed;
 use wordline_lab::{Study, progress};
 
 fn main() -> Result<(), String> {
@@ -16,8 +17,16 @@ fn main() -> Result<(), String> {
             drift.join("\n")
         ));
     }
+    let saved = saved.with_file_name("seeds.json");
+    let text = std::fs::read_to_string(&saved).map_err(|error| format!("{}: {error}", saved.display()))?;
+    let by_seed = BySeed::parse(&text)?;
+    let drift = by_seed.drift(&Study::all(), &results);
+    if !drift.is_empty() {
+        let again = "run `wordline reproduce --seeds 3 --json studies/results.json --by-seed studies/seeds.json`";
+        return Err(format!("studies/seeds.json is not of these studies and results; {again}:\n{}", drift.join("\n")));
+    }
     for (name, text) in
-        [("docs/claims.md", progress::markdown(&results)), ("docs/reference/characterisation.md", wordline_lab::raw::reference())]
+        [("docs/claims.md", progress::markdown(&results, &by_seed)), ("docs/reference/characterisation.md", wordline_lab::raw::reference())]
     {
         let path = into.join(name);
         let folder = path.parent().ok_or("no folder")?;

@@ -84,6 +84,11 @@ impl Band {
         }
     }
 
+    /// The unit of its ends.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
     /// The end of the band that is nearest to `measured`.
     fn nearest_end(&self, measured: f64) -> f64 {
         match (self.low, self.high) {

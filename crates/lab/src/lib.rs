@@ -23,6 +23,7 @@ pub mod progress;
 pub mod protocol;
 pub mod raw;
 pub mod reproduce;
+pub mod seeds;
 mod study;
 
 pub use error::LabError;

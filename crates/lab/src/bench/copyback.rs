@@ -3,7 +3,7 @@
 //! Each copy is read with the default references, so that its errors go into the next; the last copy is kept for the retention that is required and read
 //! at the best references. The threshold of a block is the most copies in a row after which its weakest wordline can still be corrected.
 
-use wordline_cells::{Block, Condition, Traits};
+use wordline_cells::{Block, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, Setup, m};
@@ -102,14 +102,14 @@ fn weakest(lot: &Lot, at: &At, block: &Block) -> Traits {
 
 /// Errors of a codeword of the worst page after each number of copies, from none on.
 fn chain(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
+    let (last, source) = (lot.model.wordline(weak, &lot.aged(pe, kept)), lot.model.wordline(weak, &lot.aged(pe, 0.0)));
+    let (best, default) = (last.optimal(), lot.model.references(0));
     let mut carried = [0.0f32; 4];
     let mut errors = Vec::new();
     for _ in 0..=at.copies_most {
-        let now = Condition { carried, ..lot.aged(pe, kept) };
-        errors.push(lot.worst_page(weak, &now));
-        let source = lot.model.wordline(weak, &Condition { carried, ..lot.aged(pe, 0.0) });
-        for page in 0..lot.pages() {
-            carried[page as usize] = source.error_rate(&lot.model, page, &lot.model.references(0)) as f32;
+        errors.push(greatest(&lot.rates(&last.carrying(carried), &best)) * lot.model.codeword_bits());
+        for (page, rate) in lot.rates(&source.carrying(carried), &default).into_iter().enumerate() {
+            carried[page] = rate as f32;
         }
     }
     errors

@@ -43,8 +43,6 @@ conditions! {
         kept: Span,
         /// where the search for the end of a wordline's life gives up
         cycles_most: Cycles,
-        /// low-stress erases among all, by which a coefficient is found
-        gentle: Share,
         /// modes: wordlines that a low-stress erase protects, and the share of erases that are low-stress ones
         modes: Vec<(Count, Share)>,
         /// combinations of wordlines and share of erases told to be alike
@@ -55,7 +53,7 @@ conditions! {
         told_group: Count,
         /// its wordlines in a block
         told_wordlines: Count,
-        /// its coefficient
+        /// the coefficient of all wordlines, in the example and in the endurance of modes
         told_coefficient: Number,
         /// endurance, share of low-stress erases and coefficient of the example
         example: (Cycles, (Share, Number)),
@@ -105,11 +103,8 @@ fn filled(groups: &[Group], part: f64, budget: f64, gentle: f64) -> f64 {
 }
 
 fn groups(lot: &Lot, at: &At, block: &Block) -> Vec<Group> {
-    let of = |traits: &Traits| {
-        let endurance = |gentle: f64| endurance(lot, traits, gentle, at.kept, at.cycles_most);
-        let normal = endurance(0.0);
-        (normal, coefficient(normal, endurance(at.gentle), at.gentle))
-    };
+    // What the chip's wordlines endure is measured; that they all have one coefficient is how the source works out its table (001 §3.2.2, §3.2.3).
+    let of = |traits: &Traits| (endurance(lot, traits, 0.0, at.kept, at.cycles_most), at.told_coefficient);
     lot.traits(block).iter().map(of).collect()
 }
 

@@ -12,7 +12,7 @@ use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
 use super::{Bench, Findings, Setup, m};
 use crate::error::LabError;
-use crate::lot::{greatest, mean};
+use crate::lot::{greatest, mean, share};
 use crate::protocol::{Count, Cycles, Name, Rising, Span, conditions};
 
 /// The bench.
@@ -29,6 +29,7 @@ pub(super) const BENCH: Bench = Bench {
             "ratio",
             "What reads and programs that move data through the controller take beside their dies' work: most dies over one",
         ),
+        m("off-chip-order", "share", "Steps to more dies at which that grows"),
     ],
     conditions: At::PROTOCOL,
     run,
@@ -168,6 +169,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let crowded = |times: &[(f64, f64)]| times[times.len() - 1].1 / times[0].1;
     findings.set("copyback-crowded", crowded(&by_copyback));
     findings.set("off-chip-crowded", crowded(&beside));
+    findings.set("off-chip-order", share(beside.windows(2).map(|pair| pair[1].1 > pair[0].1)));
     let curve = |label: &str, colour: usize, points: Vec<(f64, f64)>| Curve { label: label.to_owned(), colour, dashed: false, points };
     findings.figures = vec![
         Figure::Curves(Curves {

@@ -9,6 +9,7 @@ use wordline_lab::Study;
 use wordline_lab::claims::{About, ClaimKind, claims};
 use wordline_lab::progress::{drift, markdown, results};
 use wordline_lab::reproduce::Bookings;
+use wordline_lab::seeds::BySeed;
 
 fn papers() -> Option<PathBuf> {
     let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
@@ -76,7 +77,10 @@ fn the_saved_results_are_of_the_studies_as_they_are_and_the_page_lists_every_cla
     let text = std::fs::read_to_string(saved).expect("studies/results.json");
     let results = results(&text).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(drift(&Study::all(), &results), [""; 0]);
-    let page = markdown(&results);
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/seeds.json");
+    let by_seed = BySeed::parse(&std::fs::read_to_string(saved).expect("studies/seeds.json")).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(by_seed.drift(&Study::all(), &results), [""; 0]);
+    let page = markdown(&results, &by_seed);
     for claim in claims() {
         assert!(page.contains(&format!("`{}`", claim.id)), "{}", claim.id);
     }

@@ -1,6 +1,6 @@
 //! Aging markers: what a linear combination of what firmware can measure foretells of N(12).
 
-use super::{At, Seen};
+use super::{At, Life};
 use crate::lot::{greatest, least, regression};
 
 /// One look at one block.
@@ -56,15 +56,15 @@ impl Marker {
     }
 
     /// Share of their life, in percent, that blocks have had when the marker gives them up.
-    pub(super) fn life(&self, blocks: &[&Seen], limit: f64) -> f64 {
-        life(blocks, |seen| seen.sights.iter().find(|sight| self.of(sight) >= limit).map_or(seen.death_sight.pe, |sight| sight.pe))
+    pub(super) fn life(&self, blocks: &[&Life], limit: f64) -> f64 {
+        life(blocks, |block| block.sights.iter().find(|sight| self.of(sight) >= limit).map_or(block.death_sight.pe, |sight| sight.pe))
     }
 }
 
 /// Writes until blocks are given up, over writes until they are dead, in percent: 000 Eq 3.2.
-pub(super) fn life(blocks: &[&Seen], given_up: impl Fn(&Seen) -> f64) -> f64 {
-    let total = |of: &dyn Fn(&Seen) -> f64| blocks.iter().map(|seen| of(seen)).sum::<f64>();
-    100.0 * total(&|seen| given_up(seen).min(seen.death_sight.pe)) / total(&|seen| seen.death_sight.pe)
+pub(super) fn life(blocks: &[&Life], given_up: impl Fn(&Life) -> f64) -> f64 {
+    let total = |of: &dyn Fn(&Life) -> f64| blocks.iter().map(|block| of(block)).sum::<f64>();
+    100.0 * total(&|block| given_up(block).min(block.death_sight.pe)) / total(&|block| block.death_sight.pe)
 }
 
 pub(super) fn log_dwell(sight: &Sight) -> f64 {

@@ -80,8 +80,10 @@ conditions! {
         same_most: Cycles,
         /// a short dwell and a long one
         dwells: [Span; 2],
-        /// dwells that blocks are cycled with when markers are fitted
-        mixed: Vec<Span>,
+        /// dwells of the blocks that RealWear is fitted on
+        fitted: Vec<Span>,
+        /// dwells of all other blocks: those that other markers are fitted on, and those that all are judged by
+        judged: Vec<Span>,
         /// fewer and more cycles at which blocks are compared
         spread: [Cycles; 2],
         /// the N(12) that blocks reach at different counts
@@ -137,6 +139,13 @@ struct Seen {
     deaths: [f64; 2],
     at: [f64; 2],
     same: f64,
+    life: Life,
+    /// The same block with another dwell, if RealWear is fitted on it.
+    fitted: Option<Life>,
+}
+
+/// A block that is cycled until it is dead.
+struct Life {
     sights: Vec<Sight>,
     death_sight: Sight,
 }
@@ -153,10 +162,9 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
     let history = lot.cycled(pe, dwell);
     let erase = lot.model.erase(block, &history);
     // t_PROG is the mean over a block's wordlines: one wordline's is a whole number of loops and verifies.
-    let times = (0..lot.layers() as u32).step_by(at.every as usize).map(|layer| {
-        let traits = lot.model.traits(block, layer);
-        lot.model.program(&traits, &history, &Settings::default()).time
-    });
+    let times = (0..lot.layers() as u32)
+        .step_by(at.every as usize)
+        .map(|layer| lot.model.program(&lot.model.traits(block, layer), &history, &Settings::default()).time);
     let tprog = mean(&times.collect::<Vec<_>>());
     let wordline = lot.model.wordline(weak, &lot.after(history, 0.0));
     // Measured once, in the time of one read: nobody looks for the best references first (000 §3.2.1).
@@ -179,18 +187,27 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
     }
 }
 
+/// Half of the blocks are there to fit on, half to judge by.
+fn fitted(lot: &Lot, block: &Block) -> bool {
+    (block.chip * lot.size.blocks + block.block).is_multiple_of(2)
+}
+
 fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
     let weak = lot.weakest(block, &lot.aged(at.late, at.kept));
     // One that outlives the search has not been seen to die.
     let seen = |pe: f64| if pe < at.cycles_most { pe } else { f64::INFINITY };
     let deaths = at.dwells.map(|dwell| seen(death(lot, at, &weak, dwell, lot.room)));
     let of = |pe: f64| n12(lot, at, &weak, lot.cycled(pe, at.dwells[0]));
-    let dwell = at.mixed[(lot.dice([block.chip, block.block, 0, 9]) * at.mixed.len() as f64) as usize];
-    let last = death(lot, at, &weak, dwell, lot.room);
-    let counts = (1..=(at.until / at.step) as u32).map(|step| f64::from(step) * at.step).filter(|pe| *pe <= last);
-    let sights = counts.map(|pe| sight(lot, at, block, &weak, pe, dwell)).collect();
+    let live = |dwells: &[f64]| {
+        let dwell = dwells[(lot.dice([block.chip, block.block, 0, 9]) * dwells.len() as f64) as usize];
+        let last = death(lot, at, &weak, dwell, lot.room);
+        let counts = (1..=(at.until / at.step) as u32).map(|step| f64::from(step) * at.step).filter(|pe| *pe <= last);
+        let sights = counts.map(|pe| sight(lot, at, block, &weak, pe, dwell)).collect();
+        Life { sights, death_sight: sight(lot, at, block, &weak, last, dwell) }
+    };
     let same = crossing(0.0, at.same_most, at.same, of);
-    Seen { deaths, at: at.spread.map(of), same, sights, death_sight: sight(lot, at, block, &weak, last, dwell) }
+    let fitted = fitted(lot, block).then(|| live(&at.fitted));
+    Seen { deaths, at: at.spread.map(of), same, life: live(&at.judged), fitted }
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
@@ -213,13 +230,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("same-most", greatest(&same));
     dwell(&lot, &at, &mut findings);
 
-    // Half of the blocks to fit on, half to judge by.
-    type Half<'s> = Vec<(usize, &'s Seen)>;
-    let (fit, judge): (Half<'_>, Half<'_>) = seen.iter().enumerate().partition(|(index, _)| index % 2 == 0);
-    let of = |blocks: &[(usize, &Seen)]| blocks.iter().flat_map(|(_, seen)| seen.sights.iter().copied()).collect::<Vec<Sight>>();
-    let (known, fresh) = (of(&fit), of(&judge));
-    let known_deaths: Vec<Sight> = fit.iter().map(|(_, seen)| seen.death_sight).collect();
-    let judged: Vec<&Seen> = judge.iter().map(|(_, seen)| *seen).collect();
+    let wide: Vec<&Life> = seen.iter().filter_map(|seen| seen.fitted.as_ref()).collect();
+    let lives = |fitted: bool| seen.iter().filter(|seen| seen.fitted.is_some() == fitted).map(|seen| &seen.life).collect::<Vec<&Life>>();
+    let (others, judged) = (lives(true), lives(false));
+    let of = |lives: &[&Life]| lives.iter().flat_map(|life| life.sights.iter().copied()).collect::<Vec<Sight>>();
+    let deaths_of = |lives: &[&Life]| lives.iter().map(|life| life.death_sight).collect::<Vec<Sight>>();
+    let (known, fresh) = (of(&wide), of(&judged));
     let column = |get: fn(&Sight) -> f64| known.iter().map(get).collect::<Vec<_>>();
     let n12s = column(|sight| sight.n12);
     findings.set("tbers-correlation", correlation(&column(|sight| sight.tbers), &n12s));
@@ -231,28 +247,30 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("tprog-most", greatest(&flat));
     let early = Marker::fit(early_terms, &known);
     let fine = Marker::fit(realwear_terms, &known);
-    let weight = |index: usize, get: fn(&Sight) -> f64| (fine.weights[index] * deviation(&column(get))).abs();
-    let (tbers, n0) = (weight(1, |sight| sight.progress), weight(2, |sight| sight.n0));
+    // Of the regression as it is first built (000 §3.2.2); t_BERS is made finer than its steps afterwards (000 §3.2.3).
+    let weight = |index: usize, get: fn(&Sight) -> f64| (early.weights[index] * deviation(&column(get))).abs();
+    let (tbers, n0) = (weight(1, |sight| sight.tbers), weight(2, |sight| sight.n0));
     findings.set("weight-balance", tbers / n0);
     findings.set("weight-lead", tbers.min(n0) / weight(0, |sight| sight.pe).max(weight(3, log_dwell)));
-    let age_at_death = |marker: &Marker| judged.iter().map(|seen| marker.of(&seen.death_sight) / limit).collect::<Vec<f64>>();
+    let age_at_death = |marker: &Marker| judged.iter().map(|life| marker.of(&life.death_sight) / limit).collect::<Vec<f64>>();
     let early_ages = age_at_death(&early);
     findings.set("early-negative", share(early_ages.iter().map(|age| *age < 1.0)));
     findings.set("early-positive", share(early_ages.iter().map(|age| *age >= at.outlived)));
     // Ages are over-estimated by what random telegraph noise can take from N(0) (000 §3.3.1).
     let telegraph = fine.weights[2].abs() * at.flicker * greatest(&column(|sight| sight.flicker));
-    let realwear = fine.made_safe(&known_deaths, limit, telegraph);
+    let realwear = fine.made_safe(&deaths_of(&wide), limit, telegraph);
     let ages = age_at_death(&realwear);
     findings.set("negative", share(ages.iter().map(|age| *age < 1.0)));
     findings.set("outlive", share(ages.iter().map(|age| *age >= at.outlived)));
     let variation = |values: &[f64]| deviation(values) / mean(values);
-    let pe_at_death: Vec<f64> = judged.iter().map(|seen| seen.death_sight.pe).collect();
+    let pe_at_death: Vec<f64> = judged.iter().map(|life| life.death_sight.pe).collect();
     findings.set("narrow-death", variation(&ages) / variation(&pe_at_death));
     findings.set("life-realwear", realwear.life(&judged, limit));
     findings.set("life-pewear-high", life(&judged, |_| at.limits[0]));
     findings.set("life-pewear-low", life(&judged, |_| at.limits[1]));
-    let plus = Marker::fit(plus_terms, &known).made_safe(&known_deaths, limit, 0.0);
-    let plus_plus = Marker::fit(plus_plus_terms, &known).made_safe(&known_deaths, limit, 0.0);
+    let (other, other_deaths) = (of(&others), deaths_of(&others));
+    let plus = Marker::fit(plus_terms, &other).made_safe(&other_deaths, limit, 0.0);
+    let plus_plus = Marker::fit(plus_plus_terms, &other).made_safe(&other_deaths, limit, 0.0);
     findings.set("life-plus", plus.life(&judged, limit));
     findings.set("life-plus-plus", plus_plus.life(&judged, limit));
     findings.set("equal-realwear", realwear.spread(&at, &fresh));
