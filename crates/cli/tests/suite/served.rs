@@ -98,7 +98,8 @@ fn a_served_drive_is_looked_at_copied_and_recorded() {
         .spawn()
         .expect("the command starts");
     let mut told = String::new();
-    BufReader::new(recorder.stderr.take().expect("piped")).read_line(&mut told).expect("a line");
+    let mut said = BufReader::new(recorder.stderr.take().expect("piped"));
+    said.read_line(&mut told).expect("a line");
     assert!(told.contains("stop-recording"), "{told}");
 
     let mut disk = Disk::open(&scratch.0.join("s"));
@@ -112,7 +113,8 @@ fn a_served_drive_is_looked_at_copied_and_recorded() {
     }
     disk.call(&Op::Write { offset: 0, data: page(7, 7), fua: false });
     json(&scratch, &["ctl", "s.ctl", "stop-recording"]);
-    assert!(recorder.wait().expect("it ends").success());
+    said.read_to_string(&mut told).expect("lines");
+    assert!(recorder.wait().expect("it ends").success(), "{told}");
 
     let status = json(&scratch, &["ctl", "s.ctl", "status"]);
     assert_eq!((status["drive"]["host"]["writes"].as_u64(), status["live"]["media"]["survives"].as_str()), (Some(2_401), Some("process")));
