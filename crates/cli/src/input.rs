@@ -46,8 +46,9 @@ impl Workload {
         }
         let read = read_options(options.format.as_deref(), options.lenient)?;
         let mut reader = trace::open(path, read)?;
-        let timed = reader.timed();
         let requests = TraceStats::measure(&mut reader)?.requests;
+        // Only now: a header may stand below comments.
+        let timed = reader.timed();
         if reader.skipped().count > 0 {
             eprintln!("wordline: {name}: {} malformed lines passed over, such as", reader.skipped().count);
             reader.skipped().first.iter().for_each(|fault| eprintln!("  {fault}"));
