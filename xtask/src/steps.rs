@@ -69,7 +69,7 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
 ///
 /// All packages at once: a package built alone gets other features of its dependencies, and the largest of them would be compiled once more.
 pub(crate) fn programs(root: &Path) -> Result<PathBuf, String> {
-    run(cargo(root, &["build", "--quiet", "--profile", "test", "--workspace", "--bins", "--examples"]))?;
+    run(cargo(root, &["build", "--quiet", "--workspace", "--bins", "--examples"]))?;
     Ok(target(root).join("debug"))
 }
 

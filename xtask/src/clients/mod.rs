@@ -234,8 +234,7 @@ fn inside(root: &Path, arguments: &[&str]) -> Result<(), String> {
     // A build of everything puts a new file, of the same sources, in the place of the one that runs.
     let program = program.display().to_string();
     let program = program.strip_suffix(" (deleted)").unwrap_or(&program);
-    let spaces =
-        ["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", program, "clients"];
+    let spaces = ["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--", program, "clients"];
     let mut inner = command(root, "setpriv", &[&spaces[..], arguments].concat());
     inner.env(INSIDE, "1");
     run_command(inner).map_err(|why| format!("{why}\n(mounting needs root, /dev/fuse and /dev/loop-control)"))
