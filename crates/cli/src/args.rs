@@ -181,6 +181,15 @@ pub(crate) enum Survive {
     Host,
 }
 
+/// Whom a server with TLS talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TlsClients {
+    /// Those with a certificate.
+    Certified,
+    /// Everybody.
+    Any,
+}
+
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeOptions {
     /// A drive's name (see `wordline drives`) or file.
@@ -201,9 +210,16 @@ pub(crate) struct ServeOptions {
     /// Listen on a Unix socket at this path.
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     pub(crate) socket: Option<PathBuf>,
-    /// Listen on this loopback address; port 0 takes any that is free.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:10809")]
-    pub(crate) listen: std::net::SocketAddr,
+    /// Listen on this address; port 0 takes any that is free. Any but a loopback address needs --tls. Without --socket and --listen: on the socket that was
+    /// handed over (LISTEN_FDS), or else on 127.0.0.1:10809.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+    /// Speak TLS and nothing else, with server-cert.pem and server-key.pem of this folder, to clients with a certificate by its ca-cert.pem.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) tls: Option<PathBuf>,
+    /// With --tls: whom to serve. Any: also clients without a certificate.
+    #[arg(long, value_name = "certified|any", default_value = "certified", requires = "tls")]
+    pub(crate) tls_clients: TlsClients,
     /// The export's name.
     #[arg(long, value_name = "NAME", default_value = "disk")]
     pub(crate) export: String,

@@ -1,18 +1,26 @@
 //! `wordline serve`: a drive as a network block device.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use listenfd::ListenFd;
 use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_nbd::Export;
 use wordline_plan::Plan;
-use wordline_serve::{About, Address, Config, LiveDisk, MediaStore, control, open_or_make, serve as listen, watch};
+use wordline_serve::{
+    About, Address, Config, Disk, Listener, LiveDisk, MediaStore, Opened, Peers, TlsKeys, control, open_or_make, serve as listen, serve_on,
+    watch,
+};
 use wordline_units::Bytes;
 
-use crate::args::{ServeOptions, Survive};
+use crate::args::{ServeOptions, Survive, TlsClients};
 use crate::failure::Failure;
 use crate::files;
+
+/// Where the protocol is at home.
+const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 10809);
 
 pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     // What a power cut must not take is written down, whoever asks.
@@ -37,10 +45,6 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         block_preferred: 4096,
         ..Export::new(&options.export, size.0)
     });
-    let address = match &options.socket {
-        Some(path) => Address::Unix(path.clone()),
-        None => Address::Tcp(options.listen),
-    };
     let failed = |error: wordline_serve::ServeError| Failure::Usage(error.to_string());
     let beside = options.socket.as_ref().map(|path| {
         let mut name = path.clone().into_os_string();
@@ -48,16 +52,59 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         name.into()
     });
     let control = options.control.clone().or(beside).map(|path| control(&path, Arc::clone(&disk))).transpose().map_err(failed)?;
-    let running = listen(&address, vec![(export, disk)], Config::default()).map_err(failed)?;
+    let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
+    let scheme = if tls.is_some() { "nbds" } else { "nbd" };
+    let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk)], Config { tls, ..Config::default() });
+    let running = match door(options)? {
+        Door::Open(listener) => serve_on(listener, disks, config),
+        Door::At(address) => listen(&address, disks, config),
+    };
+    let running = running.map_err(failed)?;
     let uri = match running.address() {
-        Address::Unix(path) => format!("nbd+unix:///{}?socket={}", options.export, path.display()),
-        Address::Tcp(address) => format!("nbd://{address}/{}", options.export),
+        Address::Unix(path) => format!("{scheme}+unix:///{}?socket={}", options.export, path.display()),
+        Address::Tcp(address) => format!("{scheme}://{address}/{}", options.export),
     };
     files::write_or_print("-", &uri)?;
     let controlled = control.as_ref().map_or(String::new(), |control| format!("; control socket {}", control.path().display()));
     eprintln!("{}: {}, {kept}; timing {}{controlled}; stop with Ctrl-C", plan.name(), Bytes(size.0), options.timing);
     running.wait();
     Ok(())
+}
+
+/// Where clients come in.
+enum Door {
+    /// Here, and somebody has opened it for us.
+    Open(Listener),
+    At(Address),
+}
+
+fn door(options: &ServeOptions) -> Result<Door, Failure> {
+    let mut handed = ListenFd::from_env();
+    let is_told = options.socket.is_some() || options.listen.is_some();
+    match (&options.socket, handed.len()) {
+        (Some(path), _) => Ok(Door::At(Address::Unix(path.clone()))),
+        (None, count) if is_told || count == 0 => Ok(Door::At(Address::Tcp(options.listen.unwrap_or(DEFAULT_LISTEN)))),
+        (None, 1) => take_over(&mut handed).map(Door::Open).map_err(|error| {
+            Failure::Usage(format!("the socket that was handed over (LISTEN_FDS): {error}; expected one that listens, TCP or Unix"))
+        }),
+        (None, count) => Err(Failure::Usage(format!("{count} sockets were handed over (LISTEN_FDS): expected one"))),
+    }
+}
+
+fn take_over(handed: &mut ListenFd) -> std::io::Result<Listener> {
+    if let Ok(Some(listener)) = handed.take_unix_listener(0) {
+        return Listener::handed_over_unix(listener);
+    }
+    let listener = handed.take_tcp_listener(0)?.ok_or(std::io::ErrorKind::NotFound)?;
+    Listener::handed_over_tcp(listener)
+}
+
+fn keys(folder: &Path, clients: TlsClients) -> Result<TlsKeys, Failure> {
+    let peers = match clients {
+        TlsClients::Certified => Peers::Certified,
+        TlsClients::Any => Peers::Anyone,
+    };
+    TlsKeys::read(folder, peers).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// The arguments with which `wordline run` makes the drive again, as it was before its first request.
@@ -88,23 +135,26 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
         Survive::Process => wordline_serve::Durability::Process,
         Survive::Host => wordline_serve::Durability::Host,
     };
-    let geometry = config.sheet.geometry;
     let units = units_per_page(&config);
     let named = (plan.name(), u128::from(plan.hash()));
-    let (media, is_found) = open_or_make(folder, &geometry, units, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
+    let opened = open_or_make(folder, &config, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
+    let Opened { media, dump, is_found } = opened;
     let build = move || {
         let age = config.cells.as_ref().and_then(|cells| cells.age);
-        let (store, watched) = (MediaStore::new(media, units), watch(&config));
+        let (store, watched) = (MediaStore::new(media, units, dump), watch(&config));
+        let capacitors = store.capacitors(config.firmware.buffer.units);
         // A drive that is back is as worn as it was; a new one is set to its age.
         let age = age.filter(|_| !is_found);
         let mut drive = if is_found {
             let began = std::time::Instant::now();
-            let drive = Drive::wake(config, watched, |die| store.payload(die));
+            let drive = Drive::wake(config, watched, |die| store.payload(die), capacitors);
             let pages: u64 = drive.firmware().iter().filter_map(|core| core.recovery()).map(|recovery| recovery.pages).sum();
             eprintln!("back after {:.1} s: {pages} pages read", began.elapsed().as_secs_f64());
             drive
         } else {
-            Drive::with_payload(config, watched, |die| store.payload(die))
+            let mut drive = Drive::with_payload(config, watched, |die| store.payload(die));
+            capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
+            drive
         };
         age.iter().for_each(|age| drive.set_age(age));
         (drive, store)

@@ -3,6 +3,7 @@
 use wordline_cells::{Age, Faults, Physics};
 use wordline_flash::Sheet;
 use wordline_ftl::Config as FirmwareConfig;
+use wordline_ftl::config::Protection;
 use wordline_units::{Bytes, Celsius, Nanos, Rate};
 
 use crate::host::Weights;
@@ -77,5 +78,10 @@ impl Config {
     /// The drive's size as the host sees it.
     pub fn exported(&self) -> Bytes {
         Bytes(self.exported_units * self.firmware.unit.0)
+    }
+
+    /// Whether capacitors keep its write buffers.
+    pub fn has_capacitors(&self) -> bool {
+        self.firmware.buffer.protection == Protection::Capacitor
     }
 }

@@ -16,10 +16,11 @@ use std::ops::Range;
 
 use wordline_chip::{Chip, Contents, Mark, PageImage, Payload};
 use wordline_engine::Observer;
-use wordline_ftl::{Carried, DataStep, Ftl, Request, UnitAddr};
+use wordline_ftl::{Carried, DataStep, Ftl, Held, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, RequestId};
 
+use crate::capacitors::{BufferSlot, Capacitors, HeldUnit};
 use crate::drive::Drive;
 use crate::stripe::Wiring;
 
@@ -37,6 +38,8 @@ pub(crate) struct DataPlane {
     spoiled: Vec<bool>,
     /// Room for a page.
     image: PageImage,
+    /// Where the buffer's slots survive a power cut.
+    capacitors: Option<Box<dyn Capacitors>>,
     /// What a program takes in.
     bytes: Vec<u8>,
     marks: Vec<Mark>,
@@ -52,6 +55,7 @@ impl DataPlane {
             requests: Vec::new(),
             spoiled: Vec::new(),
             image: PageImage::new(page_bytes as usize, page_bytes as usize / unit_bytes),
+            capacitors: None,
             bytes: Vec::new(),
             marks: Vec::new(),
         }
@@ -64,6 +68,36 @@ impl DataPlane {
 
     fn slot(&mut self, core: u32, slot: u32) -> &mut [u8] {
         &mut self.slots[core as usize][slot as usize * self.unit_bytes..][..self.unit_bytes]
+    }
+
+    /// Write down for a power cut what `slot` holds.
+    fn keep(&mut self, core: u32, slot: u32, held: Held) {
+        if let Some(capacitors) = &mut self.capacitors {
+            let (at, lost) = (slot as usize * self.unit_bytes, self.lost[core as usize][slot as usize]);
+            let bytes = &self.slots[core as usize][at..at + self.unit_bytes];
+            let Held { lpn, version, mask } = held;
+            capacitors.keep(BufferSlot { core, slot }, HeldUnit { lpn, version, mask, lost: lost & mask }, bytes);
+        }
+    }
+
+    /// From now on `capacitors` keep the buffers.
+    pub(crate) fn connect(&mut self, capacitors: Box<dyn Capacitors>) {
+        self.capacitors = Some(capacitors);
+    }
+
+    /// What capacitors have kept of `slot` of `core`, for a core that wakes up.
+    pub(crate) fn kept(&mut self, core: u32, slot: u32) -> Option<Held> {
+        self.capacitors.as_mut()?.kept(BufferSlot { core, slot }).map(|HeldUnit { lpn, version, mask, .. }| Held { lpn, version, mask })
+    }
+
+    /// Bring back the bytes of `slot` of `core`.
+    pub(crate) fn restore(&mut self, core: u32, slot: u32) {
+        let Some(mut capacitors) = self.capacitors.take() else { return };
+        let at = BufferSlot { core, slot };
+        let known = capacitors.kept(at).map(|unit| unit.lost);
+        let is_sound = capacitors.bytes(at, self.slot(core, slot));
+        self.lost[core as usize][slot as usize] = known.filter(|_| is_sound).unwrap_or(self.whole());
+        self.capacitors = Some(capacitors);
     }
 
     pub(crate) fn request(&mut self, slot: RequestId) -> &mut Vec<u8> {
@@ -104,6 +138,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         self.arrive(self.now(), request);
         id
+    }
+
+    /// From now on `capacitors` keep what its write buffers hold, where the configuration says that something does. To be called before the first request.
+    pub fn connect(&mut self, capacitors: Box<dyn Capacitors>) {
+        if let Some(data) = &mut self.data {
+            data.connect(capacitors);
+        }
     }
 
     /// What a read that has been completed returns. To be asked before anything else is submitted.
@@ -152,7 +193,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let Some(mut data) = self.data.take() else { return };
         while let Some(step) = self.ftls[core as usize].next_data_step() {
             match step {
-                DataStep::Stored { request: part, index, slot, continues } => {
+                DataStep::Stored { request: part, index, slot, continues, held } => {
                     if let Some(older) = continues {
                         let from = older as usize * data.unit_bytes;
                         let (bytes, unit) = (&mut data.slots[core as usize], data.unit_bytes);
@@ -171,13 +212,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     data.slot(core, slot)[at..at + source.len()].copy_from_slice(&bytes[source]);
                     data.lost[core as usize][slot as usize] &= !bits(from - first..to - first);
                     *data.request(RequestId(host)) = bytes;
+                    data.keep(core, slot, held);
                 }
-                DataStep::Completed { lpn, slot, missing, from } => {
+                DataStep::Completed { slot, held, missing, from } => {
                     let mut unit = vec![0; data.unit_bytes];
-                    let lost = self.read_unit(core, lpn, from, &mut data.image, &mut unit);
+                    let lost = self.read_unit(core, held.lpn, from, &mut data.image, &mut unit);
                     over(data.slot(core, slot), &unit, missing);
                     let known = &mut data.lost[core as usize][slot as usize];
                     *known = (*known & !missing) | (lost & missing);
+                    data.keep(core, slot, held);
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Everything that takes time is an event or a first-come-first-served resource; the state of the whole drive is plain data, so two drives live in one
 //! process and a run can be repeated to the last bit.
 
+mod capacitors;
 mod cells;
 pub mod config;
 mod construct;
@@ -17,6 +18,7 @@ pub mod precondition;
 mod stripe;
 mod wake;
 
+pub use capacitors::{BufferSlot, Capacitors, HeldUnit};
 pub use config::{Config, Costs, Ecc};
 pub use control::{FlashPlace, Located};
 pub use drive::Drive;
@@ -24,3 +26,4 @@ pub use host::{Pace, Weights};
 pub use image::{Image, ImageError, NotQuiet};
 pub use precondition::Aged;
 pub use stripe::Stripe;
+pub use wordline_ftl::config::Protection;

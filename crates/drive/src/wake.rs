@@ -3,10 +3,12 @@
 use wordline_chip::{Chip, Kept, PageImage, Persistent};
 use wordline_engine::Observer;
 use wordline_flash::Mark;
-use wordline_ftl::{BlockRecord, Found, Ftl, PagePlace, Survey};
+use wordline_ftl::{BlockRecord, Found, Ftl, Held, PagePlace, Survey};
 use wordline_units::{BlockId, DieId, IdMap, PlaneId};
 
+use crate::capacitors::Capacitors;
 use crate::config::Config;
+use crate::data::DataPlane;
 use crate::drive::Drive;
 use crate::stripe::Wiring;
 
@@ -15,6 +17,7 @@ struct Waking<'a, P: Persistent> {
     core: u32,
     chips: &'a mut IdMap<DieId, Chip<P>>,
     wiring: &'a Wiring,
+    data: &'a mut Option<Box<DataPlane>>,
     image: PageImage,
 }
 
@@ -40,21 +43,29 @@ impl<P: Persistent> Survey for Waking<'_, P> {
         self.chips[self.wiring.die(self.core, place.die)].contents(place.plane, place.block, place.page, &mut self.image);
         bytes.clone_from(&self.image.bytes);
     }
+
+    fn held(&mut self, slot: u32) -> Option<Held> {
+        self.data.as_mut()?.kept(self.core, slot)
+    }
 }
 
 impl<O: Observer, P: Persistent> Drive<O, P> {
-    /// The drive that was running on what `payload` gives its dies, with the same configuration: whatever was durable is back. [`Ftl::recovery`]
-    /// says how much was read for it.
-    pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
+    /// The drive that was running on what `payload` gives its dies and what `capacitors` have kept, with the same configuration: whatever was durable is
+    /// back. [`Ftl::recovery`] says how much was read for it.
+    pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
         let mut drive = Drive::with_payload(config, observer, payload);
+        capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
         let geometry = drive.config.sheet.geometry;
         let units = (geometry.page.0 / drive.config.firmware.unit.0) as usize;
         for core in 0..drive.config.cores {
-            let Drive { ftls, chips, wiring, .. } = &mut drive;
+            let Drive { ftls, chips, wiring, data, .. } = &mut drive;
             let config = ftls[core as usize].config().clone();
             let image = PageImage::new(geometry.page.0 as usize, units);
-            let mut waking = Waking { core, chips, wiring, image };
+            let mut waking = Waking { core, chips, wiring, data, image };
             ftls[core as usize] = Ftl::recover(config, &mut waking);
+            if let Some(data) = data {
+                ftls[core as usize].slots_in_use().for_each(|slot| data.restore(core, slot));
+            }
         }
         for core in 0..drive.config.cores {
             drive.pump(drive.now(), core);

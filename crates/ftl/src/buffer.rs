@@ -14,10 +14,12 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::Nanos;
+use wordline_units::{Lpn, Nanos};
 
+use crate::config::Protection;
 use crate::index::Index;
 use crate::list::{Links, List, NIL, Slab};
+use crate::survey::Held;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -27,6 +29,8 @@ enum State {
     Complete,
     Flight,
     Held,
+    /// Trimmed; what capacitors keep of it is still needed.
+    Retired,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +109,15 @@ pub(crate) struct Buffer {
     /// Slots not yet durable, by epoch; the front belongs to `epoch - (len - 1)`.
     pending: VecDeque<u32>,
     released: Vec<u32>,
+    /// Capacitors keep it.
+    is_protected: bool,
+    /// Slots that were trimmed, oldest first, and the trim that must be durable before they are used again; not yet known of the last ones.
+    retired: VecDeque<(Option<u64>, u32)>,
 }
 
 impl Buffer {
     /// A buffer of `units` slots for units of `sectors` sectors.
-    pub(crate) fn new(units: u32, sectors: u32) -> Buffer {
+    pub(crate) fn new(units: u32, sectors: u32, protection: Protection) -> Buffer {
         assert!((1..=64).contains(&sectors), "a unit has 1 to 64 sectors");
         Buffer {
             whole: u64::MAX >> (64 - sectors),
@@ -125,6 +133,8 @@ impl Buffer {
             version: 0,
             pending: VecDeque::from([0]),
             released: Vec::new(),
+            is_protected: protection == Protection::Capacitor,
+            retired: VecDeque::new(),
         }
     }
 
@@ -175,6 +185,29 @@ impl Buffer {
         self.index.get(lpn).map(|slot| (slot, self.slots[slot as usize].mask))
     }
 
+    /// What is in `slot`.
+    #[inline]
+    pub(crate) fn content(&self, slot: u32) -> Held {
+        let Slot { lpn, version, mask, .. } = self.slots[slot as usize];
+        Held { lpn: Lpn(lpn), version, mask }
+    }
+
+    /// The slots that hold something.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.slots).filter(|(_, slot)| !matches!(slot.state, State::Free | State::Retired)).map(|(number, _)| number)
+    }
+
+    /// Put `held` into `slot`, where it was before a power cut. Its unit must be in no other slot.
+    pub(crate) fn restore(&mut self, slot: u32, held: Held) {
+        let at = self.unused.iter().position(|&unused| unused == slot).expect("nothing else is in it yet");
+        self.unused.remove(at);
+        let Held { lpn: Lpn(lpn), version, mask } = held;
+        self.slots[slot as usize] = Slot { lpn, mask, entered: Nanos::ZERO, epoch: self.epoch, version, ..UNUSED };
+        *self.pending.back_mut().expect("never empty") += 1;
+        self.index.insert(lpn, slot);
+        self.enlist(slot);
+    }
+
     /// The unit in `slot`.
     pub(crate) fn unit_in(&self, slot: u32) -> u32 {
         self.slots[slot as usize].lpn
@@ -222,7 +255,7 @@ impl Buffer {
                 self.index.insert(lpn, held);
                 return Admission::Behind(held, slot);
             }
-            State::Free => unreachable!("a free slot is in no index"),
+            State::Free | State::Retired => unreachable!("such a slot is in no index"),
         }
         self.version = version;
         self.slots[slot as usize].version = version;
@@ -296,11 +329,21 @@ impl Buffer {
         Some((slot, self.slots[slot as usize].lpn))
     }
 
+    /// Take the unit in `slot`, if it is partial, to be completed.
+    pub(crate) fn take_this_partial(&mut self, slot: u32) -> bool {
+        let is_partial = self.slots[slot as usize].state == State::Partial;
+        if is_partial {
+            self.partial.remove(&mut self.links, slot);
+            self.slots[slot as usize].state = State::Filling;
+        }
+        is_partial
+    }
+
     /// The rest of the unit in `slot` is known.
     pub(crate) fn filled(&mut self, slot: u32) {
         assert_eq!(self.slots[slot as usize].state, State::Filling);
         if self.slots[slot as usize].doomed {
-            self.release(slot);
+            self.retire(slot);
         } else {
             self.slots[slot as usize].mask = self.whole;
             self.enlist(slot);
@@ -336,7 +379,7 @@ impl Buffer {
                 self.hand_over(nodes, partner);
                 self.enlist(partner);
             }
-            self.release(slot);
+            self.retire(slot);
         } else {
             self.slots[slot as usize].state = State::Complete;
             self.complete.push_front(&mut self.links, slot);
@@ -352,20 +395,48 @@ impl Buffer {
         match self.slots[slot as usize].state {
             State::Complete => {
                 self.complete.remove(&mut self.links, slot);
-                self.release(slot);
+                self.retire(slot);
             }
             State::Partial => {
                 self.partial.remove(&mut self.links, slot);
-                self.release(slot);
+                self.retire(slot);
             }
             State::Filling | State::Flight => self.slots[slot as usize].doomed = true,
             State::Held => {
                 let older = self.slots[slot as usize].partner;
                 self.slots[older as usize].partner = NIL;
                 self.slots[older as usize].doomed = true;
-                self.release(slot);
+                self.retire(slot);
             }
-            State::Free => unreachable!("a free slot is in no index"),
+            State::Free | State::Retired => unreachable!("such a slot is in no index"),
+        }
+    }
+
+    /// `slot` was trimmed. Where capacitors keep it, the host was promised what is in it, and until the trim is durable older data would take its place.
+    fn retire(&mut self, slot: u32) {
+        if self.is_protected {
+            self.slots[slot as usize].state = State::Retired;
+            self.retired.push_back((None, slot));
+        } else {
+            self.release(slot);
+        }
+    }
+
+    /// Whether slots wait for trims to become durable.
+    #[inline]
+    pub(crate) fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
+    /// The newest trim, and the newest that is durable: slots that were trimmed up to that one are free.
+    pub(crate) fn pass_retired(&mut self, newest: u64, durable: u64) {
+        self.retired
+            .iter_mut()
+            .rev()
+            .map_while(|(version, _)| version.is_none().then_some(version))
+            .for_each(|version| *version = Some(newest));
+        while let Some((_, slot)) = self.retired.pop_front_if(|(version, _)| version.is_some_and(|version| version <= durable)) {
+            self.release(slot);
         }
     }
 
@@ -457,7 +528,7 @@ mod tests {
 
     #[test]
     fn a_unit_in_flight_is_not_changed_and_its_successor_follows_it() {
-        let mut buffer = Buffer::new(4, 1);
+        let mut buffer = Buffer::new(4, 1, Protection::None);
         let first = slot(buffer.write(NOW, 7, 1));
         assert_eq!(buffer.take(), Some((first, 7)));
         let second = slot(buffer.write(NOW, 7, 1));
@@ -472,7 +543,7 @@ mod tests {
 
     #[test]
     fn a_trim_undoes_writes_in_every_state() {
-        let mut buffer = Buffer::new(8, 4);
+        let mut buffer = Buffer::new(8, 4, Protection::None);
         buffer.write(NOW, 1, 0b1111);
         buffer.write(NOW, 2, 0b0001);
         buffer.discard(1);
@@ -493,7 +564,7 @@ mod tests {
 
     #[test]
     fn a_barrier_passes_when_everything_before_it_is_durable() {
-        let mut buffer = Buffer::new(8, 1);
+        let mut buffer = Buffer::new(8, 1, Protection::None);
         buffer.write(NOW, 1, 1);
         let first = buffer.barrier();
         buffer.write(NOW, 2, 1);
@@ -507,7 +578,7 @@ mod tests {
 
     #[test]
     fn a_failed_program_comes_first_and_keeps_its_waiters() {
-        let mut buffer = Buffer::new(8, 1);
+        let mut buffer = Buffer::new(8, 1, Protection::None);
         let one = slot(buffer.write(NOW, 1, 1));
         buffer.await_durable(one, 42);
         buffer.write(NOW, 2, 1);

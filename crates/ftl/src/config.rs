@@ -50,6 +50,8 @@ pub struct BufferConfig {
     pub units: u32,
     /// When a write is acknowledged.
     pub acknowledge: Acknowledge,
+    /// What becomes of it when the power goes.
+    pub protection: Protection,
     /// How full it must be before units that the host has written only in part are completed from flash and programmed. Between 0 and 1.
     pub partial_watermark: f64,
 }
@@ -61,6 +63,15 @@ pub enum Acknowledge {
     Buffered,
     /// When it is programmed (write-through).
     Programmed,
+}
+
+/// What becomes of the write buffer when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// It is lost: FUA and flushes wait for programs.
+    None,
+    /// Capacitors keep it: what is in it is durable. Trims are not in it, so a flush still waits for their records.
+    Capacitor,
 }
 
 /// How space is reclaimed. Counts are free block groups of one die.

@@ -3,11 +3,12 @@
 //! The firmware moves numbers, not bytes: a drive that keeps data stores the bytes of each buffer slot beside the firmware and the rest on flash. Here the
 //! firmware says what has to be done with them, in the order in which it happened. In a simulation nothing is noted and nothing costs.
 
-use wordline_units::{DieId, Lpn};
+use wordline_units::DieId;
 
 use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::layout::UnitAddr;
+use crate::survey::Held;
 
 /// Something to be done with bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +23,15 @@ pub enum DataStep {
         slot: u32,
         /// The slot of the older version that is being programmed: its bytes come first.
         continues: Option<u32>,
+        /// What the slot holds with it.
+        held: Held,
     },
-    /// The sectors of `missing` of unit `lpn`, which is in `slot`, are those that lie at `from`; zeroes, if that is nowhere.
+    /// The sectors of `missing` of the unit in `slot` are those that lie at `from`; zeroes, if that is nowhere.
     Completed {
-        /// The unit.
-        lpn: Lpn,
         /// The slot.
         slot: u32,
+        /// What it holds with them.
+        held: Held,
         /// One bit for each sector.
         missing: u64,
         /// A unit on flash.
@@ -109,10 +112,12 @@ impl Ftl {
         })
     }
 
-    #[inline]
-    pub(crate) fn note_data(&mut self, step: impl FnOnce() -> DataStep) {
-        if self.config.keeps_data {
-            self.data_steps.push_back(step());
-        }
+    pub(crate) fn note_data(&mut self, step: DataStep) {
+        self.data_steps.push_back(step);
+    }
+
+    /// The buffer slots that hold something.
+    pub fn slots_in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        self.buffer.in_use()
     }
 }

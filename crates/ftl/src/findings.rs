@@ -15,13 +15,14 @@ use wordline_units::{BlockId, DieId, PlaneId};
 
 use crate::checkpoint::CHECKPOINT;
 use crate::checkpoint_page::{CheckpointPage, Said, Settled};
+use crate::config::Protection;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::JOURNAL;
 use crate::journal_page::{Facts, Page};
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::recover::{Recovery, Trust};
-use crate::survey::{Found, PagePlace, Reader, Survey};
+use crate::survey::{Found, Held, PagePlace, Reader, Survey};
 
 /// A block of each plane that belong together: what a group stands on. Which blocks do is fixed by the blocks that were bad from the start; which group stands
 /// on them changes when blocks go bad.
@@ -87,8 +88,10 @@ pub(crate) struct Findings {
     pub(crate) tally: Recovery,
     /// Which of the newest copies are as the checkpoint says, with its number for a version. One bit each.
     assumed: Vec<u64>,
-    /// Copies that may be newer or older than those.
+    /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
     doubtful: Vec<(u32, Copied)>,
+    /// What capacitors have kept of each unit, and in which slot.
+    pub(crate) held: BTreeMap<u32, (u32, Held)>,
 }
 
 impl Findings {
@@ -113,6 +116,9 @@ impl Findings {
         if trust == Trust::Marks {
             findings.stands.iter_mut().for_each(|stand| stand.checkpoints.clear());
         }
+        if fresh.config.buffer.protection == Protection::Capacitor {
+            findings.look_at_buffer(fresh.config.buffer.units, &mut reader);
+        }
         findings.resolve(&mut reader);
         findings
     }
@@ -130,6 +136,7 @@ impl Findings {
             tally: Recovery::default(),
             assumed: vec![0; exported.div_ceil(64)],
             doubtful: Vec::new(),
+            held: BTreeMap::new(),
         };
         for group in (0..layout.group_count() as u32).map(Group) {
             let usable = fresh.groups.use_of(group) != Use::Bad;
@@ -334,6 +341,20 @@ impl Findings {
         newest.map(|number| (number, pages))
     }
 
+    /// Of each unit, what was held last. Whether flash has something newer is to be known for certain.
+    fn look_at_buffer(&mut self, slots: u32, reader: &mut Reader<'_>) {
+        for slot in 0..slots {
+            let Some(held) = reader.survey.held(slot).filter(|held| (held.lpn.0 as usize) < self.best.len()) else {
+                continue;
+            };
+            self.version = self.version.max(held.version);
+            if self.held.get(&held.lpn.0).is_none_or(|&(_, other)| other.version < held.version) {
+                self.held.insert(held.lpn.0, (slot, held));
+                self.doubtful.push((held.lpn.0, Copied::NONE));
+            }
+        }
+    }
+
     /// Where copies were found that may be newer than what the checkpoint knows: read the mark of that.
     fn resolve(&mut self, reader: &mut Reader<'_>) {
         let mut doubtful = std::mem::take(&mut self.doubtful);
@@ -353,7 +374,7 @@ impl Findings {
                 None => *best = Copied::NONE,
             }
         }
-        for (lpn, copy) in doubtful {
+        for (lpn, copy) in doubtful.into_iter().filter(|&(_, copy)| copy != Copied::NONE) {
             let best = &mut self.best[lpn as usize];
             match copy.version.cmp(&best.version) {
                 std::cmp::Ordering::Greater => *best = copy,

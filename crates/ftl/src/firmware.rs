@@ -113,7 +113,7 @@ impl Ftl {
         let mut ftl = Ftl {
             map: Map::new(layout, config.exported_units),
             groups: table,
-            buffer: Buffer::new(config.buffer.units, sectors_per_unit),
+            buffer: Buffer::new(config.buffer.units, sectors_per_unit, config.buffer.protection),
             dies,
             idle: IdleDies::new(config.dies, idle_wait.is_some()),
             ready: Vec::new(),

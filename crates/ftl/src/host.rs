@@ -1,8 +1,9 @@
 //! Host requests: reads, writes, trims, flushes.
 
-use wordline_units::{Bytes, HostOp, Lpn, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
 use crate::buffer::{Admission, Dropped};
+use crate::config::{Acknowledge, BufferConfig, Protection};
 use crate::data::DataStep;
 use crate::die::Activity;
 use crate::firmware::{Flush, Ftl, Part};
@@ -11,6 +12,7 @@ use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::request::{Acknowledgement, Note, Request};
 use crate::seam::{Urgency, merge_urgency};
+use crate::survey::Held;
 
 impl Ftl {
     pub(crate) fn read(&mut self, part: Part) {
@@ -102,11 +104,17 @@ impl Ftl {
 
     fn admit(&mut self, now: Nanos, tag: u32) -> bool {
         let request = self.parts[tag].request;
-        let awaited = !self.acknowledges_buffered(&request);
+        let BufferConfig { acknowledge, protection, .. } = self.config.buffer;
+        let awaited = acknowledge == Acknowledge::Programmed || (request.fua && protection == Protection::None);
         while self.parts[tag].unadmitted > 0 {
             let index = request.units - self.parts[tag].unadmitted;
             match self.buffer.write(now, request.lpn + index, self.mask(&request, index)) {
-                Admission::Full => return false,
+                Admission::Full => {
+                    if self.buffer.has_retired() {
+                        self.hurry_journal();
+                    }
+                    return false;
+                }
                 Admission::Slot(slot) => self.admitted(tag, (request.id, index), slot, None, awaited),
                 Admission::Behind(slot, older) => self.admitted(tag, (request.id, index), slot, Some(older), awaited),
             }
@@ -117,7 +125,13 @@ impl Ftl {
     /// The `index`-th unit of `request` is in `slot`.
     #[inline]
     fn admitted(&mut self, tag: u32, (request, index): (u32, u32), slot: u32, continues: Option<u32>, awaited: bool) {
-        self.note_data(|| DataStep::Stored { request, index, slot, continues });
+        if self.config.keeps_data {
+            let held = self.buffer.content(slot);
+            self.note_data(DataStep::Stored { request, index, slot, continues, held });
+        }
+        if self.config.buffer.protection == Protection::Capacitor {
+            self.complete_unmapped(slot);
+        }
         self.parts[tag].unadmitted -= 1;
         if awaited {
             self.buffer.await_durable(slot, tag);
@@ -140,14 +154,29 @@ impl Ftl {
 
     /// What was missing of the unit in `slot` is known: it lies at `from`.
     pub(crate) fn complete(&mut self, slot: u32, from: UnitAddr) {
-        let (lpn, missing) = (Lpn(self.buffer.unit_in(slot)), self.buffer.missing(slot));
-        self.note_data(|| DataStep::Completed { lpn, slot, missing, from });
+        if self.config.keeps_data {
+            let (held, missing) = (self.buffer.content(slot), self.buffer.missing(slot));
+            self.note_data(DataStep::Completed { held: Held { mask: held.mask | missing, ..held }, slot, missing, from });
+        }
         self.buffer.filled(slot);
+    }
+
+    /// What was trimmed and is written again in part has zeroes for the rest. What capacitors keep must say so itself: the record of the trim may not be on
+    /// flash yet, and without it the unit's older bytes would shine through.
+    fn complete_unmapped(&mut self, slot: u32) {
+        if self.map.get(self.buffer.unit_in(slot)) == UnitAddr::NONE && self.buffer.take_this_partial(slot) {
+            self.complete(slot, UnitAddr::NONE);
+        }
     }
 
     /// Whether somebody waits for buffered data to become durable, or for room.
     pub(crate) fn is_pressed(&self) -> bool {
-        self.buffer.is_awaited() || !self.flushes.is_empty() || !self.admissions.is_empty()
+        self.buffer.is_awaited() || self.flushes_press() || !self.admissions.is_empty()
+    }
+
+    /// Whether a flush waits for what is in the buffer.
+    pub(crate) fn flushes_press(&self) -> bool {
+        !self.flushes.is_empty() && self.config.buffer.protection == Protection::None
     }
 
     pub(crate) fn trim(&mut self, now: Nanos, part: Part) {
@@ -194,7 +223,10 @@ impl Ftl {
     }
 
     pub(crate) fn pass_flushes(&mut self) {
-        let durable = self.buffer.durable_epoch();
+        let durable = match self.config.buffer.protection {
+            Protection::None => self.buffer.durable_epoch(),
+            Protection::Capacitor => u64::MAX,
+        };
         let trimmed = self.trims_durable();
         while let Some(&Flush { part, epoch, trims }) = self.flushes.front() {
             let passes = epoch < durable && trims <= trimmed;

@@ -58,4 +58,4 @@ pub use layout::{Group, Layout, UnitAddr};
 pub use own::fits;
 pub use recover::{Recovery, Trust};
 pub use request::{Acknowledgement, Note, Request};
-pub use survey::{BlockRecord, Found, PagePlace, Survey};
+pub use survey::{BlockRecord, Found, Held, PagePlace, Survey};

@@ -4,6 +4,7 @@ use wordline_flash::{Operation, OperationKind, Report, Status};
 use wordline_units::{Bytes, Cause, DieId, Lpn, Nanos};
 
 use crate::buffer::Landing;
+use crate::config::Protection;
 use crate::die::{Activity, Entry, Moved};
 use crate::firmware::Ftl;
 use crate::groups::Use;
@@ -149,6 +150,10 @@ impl Ftl {
                 }
             }
             self.groups.add_valid(group, valid);
+            if self.config.buffer.protection == Protection::Capacitor {
+                // A unit that was trimmed on its way here is no longer in the buffer, and never valid here.
+                self.hold_for_journal(group);
+            }
             if program + 1 == self.layout.programs {
                 self.groups.close(group);
             }
@@ -326,6 +331,9 @@ impl Ftl {
             if self.parts[part].pending == 0 && self.parts[part].unadmitted == 0 {
                 self.finish(part);
             }
+        }
+        if self.buffer.has_retired() {
+            self.buffer.pass_retired(self.trims_newest(), self.trims_durable());
         }
         if !self.admissions.is_empty() {
             self.admit_waiting(now);

@@ -3,7 +3,8 @@
 //! 1. Of each unit the copy with the highest version is the newest; copies of the same version hold the same bytes.
 //! 2. Unless the journal says that the unit was trimmed at a higher version. The journal is the youngest generation whose snapshot is whole.
 //! 3. Blocks with a newest copy are closed, however far they were written; the others are erased before they are used.
-//! 4. Blocks that the die reports as bad are emptied and replaced, or have been.
+//! 4. What capacitors have kept of the write buffer is a copy like others; where it is the newest, it goes back to where it was.
+//! 5. Blocks that the die reports as bad are emptied and replaced, or have been.
 //!
 //! Each page is judged by itself, so it does not matter which part of a multi-plane or one-shot program has reached the flash: none of it was reported as
 //! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
@@ -23,7 +24,7 @@ use crate::journal::Other;
 use crate::journal_page::{Facts, Record};
 use crate::layout::Group;
 use crate::request::Note;
-use crate::survey::Survey;
+use crate::survey::{Held, Survey};
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;
@@ -81,6 +82,7 @@ impl Ftl {
         ftl.lay_out_groups(&findings, &is_live, &stands, journal.as_ref());
         ftl.resume_checkpoints(&findings, &stands);
         ftl.resume_journal(&findings, journal.as_ref(), &stands);
+        ftl.restore_buffer(&findings);
         ftl.buffer.count_from(findings.version + VERSIONS_SKIPPED);
         if !ftl.has_enough_space() {
             ftl.worn_out = true;
@@ -133,6 +135,15 @@ impl Ftl {
             }
         }
         stands
+    }
+
+    /// What capacitors have kept and flash has not goes on as if nothing had happened.
+    fn restore_buffer(&mut self, findings: &Findings) {
+        let is_newest = |lpn: u32, held: &Held| held.version > findings.best[lpn as usize].version;
+        let mut kept: Vec<(u32, Held)> =
+            findings.held.iter().filter(|(lpn, (_, held))| is_newest(**lpn, held)).map(|(_, &kept)| kept).collect();
+        kept.sort_unstable_by_key(|(_, held)| held.version);
+        kept.into_iter().for_each(|(slot, held)| self.buffer.restore(slot, held));
     }
 
     /// Make the tables say what the stands hold.
@@ -295,14 +306,15 @@ impl Findings {
         let Some(journal) = journal else {
             return;
         };
+        let Findings { stands, best, held, .. } = self;
         let mut records: Vec<Record> = Vec::new();
-        for page in self.stands[journal.stand].journal.iter().filter(|page| page.generation == journal.generation) {
+        for page in stands[journal.stand].journal.iter().filter(|page| page.generation == journal.generation) {
             match &page.facts {
                 Facts::Records(some) => records.extend(some),
                 Facts::Unmapped { first, version, bits } => {
                     let units = (*first..).zip(0..bits.len() * 8).filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1);
                     for (lpn, _) in units {
-                        forget_older(&mut self.best, lpn, *version);
+                        forget_older(best, held, lpn, *version);
                     }
                 }
             }
@@ -311,7 +323,7 @@ impl Findings {
         records.sort_unstable_by_key(|record| record.first);
         let mut upcoming = records.into_iter().peekable();
         let mut covering: BinaryHeap<(u64, u64)> = BinaryHeap::new();
-        for lpn in 0..self.best.len() as u32 {
+        for lpn in 0..best.len() as u32 {
             while let Some(record) = upcoming.next_if(|record| record.first <= lpn) {
                 covering.push((record.version, u64::from(record.first) + u64::from(record.count)));
             }
@@ -319,7 +331,7 @@ impl Findings {
                 covering.pop();
             }
             if let Some(&(version, _)) = covering.peek() {
-                forget_older(&mut self.best, lpn, version);
+                forget_older(best, held, lpn, version);
             }
         }
     }
@@ -370,8 +382,12 @@ impl Findings {
     }
 }
 
-fn forget_older(best: &mut [Copied], lpn: u32, version: u64) {
+/// Of `lpn` nothing older than `version` is wanted.
+fn forget_older(best: &mut [Copied], held: &mut BTreeMap<u32, (u32, Held)>, lpn: u32, version: u64) {
     if let Some(copy) = best.get_mut(lpn as usize).filter(|copy| copy.version < version) {
         *copy = Copied::NONE;
+    }
+    if held.get(&lpn).is_some_and(|(_, held)| held.version < version) {
+        held.remove(&lpn);
     }
 }

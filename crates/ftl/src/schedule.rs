@@ -101,7 +101,7 @@ impl Ftl {
     }
 
     fn is_forced(&self, now: Nanos) -> bool {
-        if !self.flushes.is_empty() || !self.admissions.is_empty() {
+        if self.flushes_press() || !self.admissions.is_empty() {
             return true;
         }
         match self.config.schedule.linger {

@@ -1,7 +1,7 @@
 //! The flash of a core that wakes up after a power cut, as it asks for it.
 
 use wordline_flash::Mark;
-use wordline_units::{BlockId, DieId, PageId, PlaneId};
+use wordline_units::{BlockId, DieId, Lpn, PageId, PlaneId};
 
 use crate::layout::Layout;
 use crate::recover::Recovery;
@@ -41,6 +41,17 @@ pub struct BlockRecord {
     pub erases: u32,
 }
 
+/// What a slot of the write buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Of which unit.
+    pub lpn: Lpn,
+    /// The version of the newest write in it.
+    pub version: u64,
+    /// Which sectors, one bit each.
+    pub mask: u64,
+}
+
 /// The flash of a core, to be read without time passing.
 pub trait Survey {
     /// The record of a block.
@@ -51,6 +62,9 @@ pub trait Survey {
 
     /// The user bytes of the whole page at `place`. Asked of pages of the journal and of checkpoints only.
     fn bytes(&mut self, place: PagePlace, bytes: &mut Vec<u8>);
+
+    /// What capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
+    fn held(&mut self, slot: u32) -> Option<Held>;
 }
 
 /// The flash and room to read it.

@@ -10,9 +10,13 @@ use std::path::{Path, PathBuf};
 
 use crate::backing::Disk;
 use crate::die::Die;
+use crate::dump::{Dump, DumpShape};
 use crate::error::MediaError;
 use crate::header::Identity;
 use crate::media::{Durability, Media};
+
+/// The file of what capacitors keep.
+const DUMP: &str = "buffer.media";
 
 /// Held as long as it lives.
 #[derive(Debug)]
@@ -103,6 +107,40 @@ impl Media<Disk> {
             dies.push(Media::open_die(folder, die, Some(&all))?);
         }
         Ok(Media::new(dies, durability, Some(lock)))
+    }
+
+    /// Makes the dump of its write buffer, beside its name and then renamed.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If the media are not in a folder.
+    pub fn create_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+        let path = self.folder().expect("media on files are in a folder").join(DUMP);
+        let beside = path.with_extension("media.new");
+        let failed = |error| host(&beside, "making the file", error);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&beside).map_err(failed)?;
+        let dump = Dump::create(Disk::new(file), &path.display().to_string(), shape)?;
+        fs::rename(&beside, &path).map_err(failed)?;
+        Ok(dump)
+    }
+
+    /// Opens the dump of its write buffer.
+    ///
+    /// # Errors
+    /// As [`Dump::open`].
+    ///
+    /// # Panics
+    /// If the media are not in a folder.
+    pub fn open_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+        let path = self.folder().expect("media on files are in a folder").join(DUMP);
+        let file = path.display().to_string();
+        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file"),
+            _ => host(&path, "opening", error),
+        })?;
+        Dump::open(Disk::new(opened), &file, shape)
     }
 
     fn open_die(folder: &Path, die: u32, expected: Option<&Identity>) -> Result<Die<Disk>, MediaError> {

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A [`Die`] can do what a die can: read a page, program the next page of a block, erase a block, keep a few bits beside a page and beside a block. It does
-//! not know what the bytes mean. All that firmware needs to find itself again stands in pages and spare areas; there is no other store.
+//! not know what the bytes mean. All that firmware needs to find itself again stands in pages and spare areas; there is no other store. Only what capacitors
+//! keep of the write buffer, where a drive has them, stands in a file of its own: the [`Dump`].
 //!
 //! A die stands on a [`Backing`]: bytes that are read, written, punched and synced. There are two, [`Disk`] and [`Memory`]; the second one records every
 //! write on a [`Tape`], so that a test can cut the power between any two writes and tear the last. The seam lies below the format on purpose: what is tested on
@@ -31,6 +32,7 @@
 mod backing;
 mod die;
 mod directory;
+mod dump;
 mod error;
 mod header;
 mod media;
@@ -42,6 +44,7 @@ mod tape;
 
 pub use backing::{Backing, Disk};
 pub use die::{Block, Condition, Die, PageBuffer, PageState, Place};
+pub use dump::{Dump, DumpShape, Label};
 pub use error::MediaError;
 pub use header::{Identity, VERSION};
 pub use media::{Durability, Media};

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use wordline_flash::ProgramScope;
-use wordline_ftl::config::Acknowledge;
+use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Nanos, Rate};
 
@@ -171,6 +171,8 @@ sections! {
         size: Bytes;
         /// When a write without FUA is acknowledged: once it is in the buffer, or once it is programmed.
         acknowledge: Acknowledge;
+        /// What becomes of it when the power goes: with none it is lost, and FUA and flushes wait for programs; capacitors keep it.
+        protection: Protection = Protection::None;
         /// How full the buffer must be before units that the host has written only in part are completed from flash.
         partial_watermark: Share;
     }

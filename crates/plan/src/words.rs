@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use toml::de::DeValue;
 use wordline_flash::ProgramScope;
-use wordline_ftl::config::Acknowledge;
+use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{CellKind, Nanos};
 
@@ -53,6 +53,7 @@ words! {
     CellKind: "cell kind", [CellKind::Slc, CellKind::Mlc, CellKind::Tlc, CellKind::Qlc].iter().map(|kind| (kind.name(), *kind)).collect();
     ProgramScope: "program scope", vec![("page", ProgramScope::Page), ("wordline", ProgramScope::Wordline)];
     Acknowledge: "time of acknowledgement", vec![("buffered", Acknowledge::Buffered), ("programmed", Acknowledge::Programmed)];
+    Protection: "protection", vec![("none", Protection::None), ("capacitor", Protection::Capacitor)];
     VictimPolicy: "victim policy", VictimPolicy::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
 }
 

@@ -1,7 +1,7 @@
 //! Dies and firmware configurations by hand: small, complete and with one thing to change at a time.
 
 use wordline_flash::Sheet;
-use wordline_ftl::config::{Acknowledge, BufferConfig, Config, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{CellKind, Geometry};
 
@@ -22,7 +22,12 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         exported_units,
         spare_blocks: 0,
         factory_bad: vec![],
-        buffer: BufferConfig { units: 64.max(2 * dies * program), acknowledge: Acknowledge::Programmed, partial_watermark: 0.5 },
+        buffer: BufferConfig {
+            units: 64.max(2 * dies * program),
+            acknowledge: Acknowledge::Programmed,
+            protection: Protection::None,
+            partial_watermark: 0.5,
+        },
         reclaim: ReclaimConfig { victim: VictimPolicy::Greedy, start: 3, floor: 1, preemptible: false },
         wear: WearConfig { dynamic: false, static_gap: None },
         schedule: ScheduleConfig { reads_first: true, linger: None },

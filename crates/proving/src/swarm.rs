@@ -1,7 +1,7 @@
 //! A drive nobody would build, from a seed: every option at random, small enough that everything happens often.
 
 use wordline_flash::{ProgramScope, Sheet};
-use wordline_ftl::config::{Acknowledge, BufferConfig, Config, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
@@ -115,6 +115,7 @@ pub fn scenario(seed: u64) -> Scenario {
         buffer: BufferConfig {
             units: buffer_units,
             acknowledge: pick(draw, &[Acknowledge::Buffered, Acknowledge::Programmed]),
+            protection: Protection::None,
             partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
         },
         reclaim: ReclaimConfig { victim: pick(draw, VictimPolicy::ALL), start, floor, preemptible: draw.happens(0.5) },

@@ -15,7 +15,7 @@ use rustix::net::SendFlags;
 pub enum Address {
     /// A socket in the file system.
     Unix(PathBuf),
-    /// A loopback address; port 0 takes any that is free.
+    /// An internet address; port 0 takes any that is free.
     Tcp(SocketAddr),
 }
 
@@ -29,8 +29,17 @@ impl fmt::Display for Address {
     }
 }
 
+/// An open door.
 #[derive(Debug)]
-pub(crate) enum Listener {
+pub struct Listener {
+    socket: Socket,
+    address: Address,
+    /// Opened here, and not by whoever started the program.
+    is_own: bool,
+}
+
+#[derive(Debug)]
+enum Socket {
     Unix(UnixListener),
     Tcp(TcpListener),
 }
@@ -53,12 +62,12 @@ macro_rules! either {
 
 impl Listener {
     /// Listens. A socket file that nobody listens on any more is replaced.
-    pub(crate) fn bind(address: &Address) -> io::Result<(Listener, Address)> {
+    pub(crate) fn bind(address: &Address) -> io::Result<Listener> {
         match address {
             Address::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
                 let address = Address::Tcp(listener.local_addr()?);
-                Ok((Listener::Tcp(listener), address))
+                Ok(Listener { socket: Socket::Tcp(listener), address, is_own: true })
             }
             Address::Unix(path) => {
                 let bound = match UnixListener::bind(path) {
@@ -68,15 +77,43 @@ impl Listener {
                     }
                     other => other,
                 };
-                Ok((Listener::Unix(bound?), address.clone()))
+                Ok(Listener { socket: Socket::Unix(bound?), address: address.clone(), is_own: true })
             }
         }
     }
 
+    /// A Unix socket that somebody else listens on for us.
+    ///
+    /// # Errors
+    /// If the host does not tell where, or it is nowhere.
+    pub fn handed_over_unix(listener: UnixListener) -> io::Result<Listener> {
+        let path = listener.local_addr()?.as_pathname().map(PathBuf::from);
+        let path = path.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "a Unix socket without a path"))?;
+        Ok(Listener { socket: Socket::Unix(listener), address: Address::Unix(path), is_own: false })
+    }
+
+    /// A TCP socket that somebody else listens on for us.
+    ///
+    /// # Errors
+    /// If the host does not tell where.
+    pub fn handed_over_tcp(listener: TcpListener) -> io::Result<Listener> {
+        let address = Address::Tcp(listener.local_addr()?);
+        Ok(Listener { socket: Socket::Tcp(listener), address, is_own: false })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        self.is_own
+    }
+
     pub(crate) fn accept(&self) -> io::Result<Stream> {
-        match self {
-            Listener::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
-            Listener::Tcp(listener) => {
+        match &self.socket {
+            Socket::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
+            Socket::Tcp(listener) => {
                 let stream = listener.accept()?.0;
                 // Answers are sent in batches already.
                 stream.set_nodelay(true)?;

@@ -2,22 +2,24 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use wordline_nbd::{Event, Opened, Request, Server, Settings};
 
 use crate::address::Stream;
 use crate::disk::{Disk, Done, Session};
+use crate::inlet::Inlet;
 use crate::listener::Patience;
-
-/// Bytes read at once. Larger does not help: a payload is copied once in any case.
-const INPUT_BYTES: usize = 256 << 10;
+use crate::tls::{Tls, TlsKeys};
 
 /// What the threads of a connection share.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
+    keys: Option<TlsKeys>,
+    /// Once it is agreed on.
+    tls: OnceLock<Tls>,
     state: Mutex<State>,
     /// Something to send, room for input, or the end.
     changed: Condvar,
@@ -30,13 +32,23 @@ struct State {
     server: Server,
     /// Somebody is writing to the stream.
     writing: bool,
-    /// Output that was begun to be sent, from `sent` on.
+    /// Output that was begun to be sent, from `sent` on, as it goes over the line.
     unsent: Vec<u8>,
     sent: usize,
+    /// How much of the server's output it is; known to the server once all of it is sent.
+    carries: usize,
     /// A thread sleeps until something changes.
     somebody_waits: bool,
     /// The stream is of no more use.
     dead: bool,
+}
+
+/// What follows the bytes that were handed out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    GoOn,
+    /// What comes next is TLS.
+    Tls,
 }
 
 /// Whether to wait for room in the socket.
@@ -62,10 +74,11 @@ impl Drop for End<'_> {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream, settings: Arc<Settings>) -> Connection {
-        let state =
-            State { server: Server::new(settings), writing: false, unsent: Vec::new(), sent: 0, somebody_waits: false, dead: false };
-        Connection { stream, state: Mutex::new(state), changed: Condvar::new(), in_batch: AtomicBool::new(false) }
+    pub(crate) fn new(stream: Stream, settings: Arc<Settings>, keys: Option<TlsKeys>) -> Connection {
+        let server = Server::new(settings);
+        let state = State { server, writing: false, unsent: Vec::new(), sent: 0, carries: 0, somebody_waits: false, dead: false };
+        let (tls, changed) = (OnceLock::new(), Condvar::new());
+        Connection { stream, keys, tls, state: Mutex::new(state), changed, in_batch: AtomicBool::new(false) }
     }
 
     /// The state, also after a disk that panicked over an answer: what it had not answered is dropped with it.
@@ -123,28 +136,33 @@ impl Connection {
     /// reading, for there are clients that read no answers before they have sent all they have to say.
     fn send<'a>(&'a self, mut state: MutexGuard<'a, State>, wait: Wait) -> MutexGuard<'a, State> {
         while !state.dead && !state.writing && state.has_output() {
-            if state.unsent.is_empty() {
-                let mut output = std::mem::take(&mut state.unsent);
-                state.server.take_output(&mut output);
-                state.unsent = output;
-            }
-            let (bytes, from) = (std::mem::take(&mut state.unsent), state.sent);
             state.writing = true;
+            let is_new = state.unsent.is_empty();
+            let mut bytes = std::mem::take(&mut state.unsent);
+            if is_new {
+                state.server.take_output(&mut bytes);
+                (state.sent, state.carries) = (0, bytes.len());
+            }
+            let from = state.sent;
             drop(state);
-            let sent = match wait {
+            let sent = match self.tls.get().filter(|_| is_new) {
+                Some(tls) => tls.encrypt(&bytes).map(|encrypted| bytes = encrypted),
+                None => Ok(()),
+            };
+            let sent = sent.and_then(|()| match wait {
                 Wait::Yes => self.stream.write_all(&bytes[from..]).map(|()| bytes.len() - from),
                 Wait::No => self.stream.send_some(&bytes[from..]),
-            };
+            });
             state = self.lock();
             state.writing = false;
             let count = *sent.as_ref().unwrap_or(&0);
-            state.server.delivered(count);
             state.unsent = bytes;
             state.sent = from + count;
             state.dead |= sent.is_err();
             if state.sent == state.unsent.len() {
                 state.unsent.clear();
-                state.sent = 0;
+                let carries = std::mem::take(&mut state.carries);
+                state.server.delivered(carries);
             }
             self.wake(&mut state);
             if count == 0 {
@@ -170,6 +188,10 @@ impl Connection {
         while !state.dead && !state.server.is_finished() {
             state = self.wait(state);
         }
+        if let (Some(tls), false, false) = (self.tls.get(), state.dead, state.writing) {
+            // A peer that has gone has no use for it.
+            let _ = tls.close().and_then(|bytes| self.stream.send_some(&bytes));
+        }
         self.die(state);
         // A writer that panicked has nothing to tell.
         let _ = writer.join();
@@ -189,25 +211,27 @@ impl Connection {
     fn read(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience) -> io::Result<()> {
         self.stream.set_write_timeout(Some(patience.message))?;
         self.stream.set_read_timeout(Some(patience.message))?;
-        let mut input = vec![0; INPUT_BYTES];
+        let mut inlet = Inlet::new();
         let mut session: Option<Arc<Session>> = None;
         let mut limited = true;
         // The greeting.
         drop(self.send(self.lock(), Wait::No));
         loop {
-            let count = match self.stream.read(&mut input) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            if count == 0 {
+            let Some(input) = inlet.next(&self.stream, self.tls.get())? else {
                 self.lock().server.hang_up();
                 return Ok(());
-            }
+            };
             let mut taken = 0;
             loop {
                 self.in_batch.store(true, Ordering::Release);
-                taken += self.hand_out(&input[taken..count], disks, &mut session);
+                let (count, then) = self.hand_out(&input[taken..], disks, &mut session);
+                taken += count;
                 self.in_batch.store(false, Ordering::Release);
+                if then == Then::Tls {
+                    let said = input[taken..].to_vec();
+                    self.start_tls(&said, patience, &mut inlet)?;
+                    break;
+                }
                 let mut state = self.send(self.lock(), Wait::No);
                 // The server may hold as much as it may: it goes on once something is answered, or taken by the client.
                 let goes_on = loop {
@@ -218,7 +242,7 @@ impl Connection {
                         break true;
                     }
                     if state.server.wants_input() {
-                        break taken < count;
+                        break taken < input.len();
                     }
                     state = self.wait(state);
                     state = self.send(state, Wait::No);
@@ -238,10 +262,30 @@ impl Connection {
         }
     }
 
-    /// Gives bytes to the protocol, and what comes of them to the disk. Returns how many were taken.
-    fn hand_out(self: &Arc<Self>, mut bytes: &[u8], disks: &[Arc<dyn Disk>], session: &mut Option<Arc<Session>>) -> usize {
+    /// Goes on in TLS, as was agreed. `said`: what the client has sent since.
+    fn start_tls(&self, said: &[u8], patience: Patience, inlet: &mut Inlet) -> io::Result<()> {
+        // The agreement itself goes in the clear, and all of it before anything else.
+        let mut state = self.lock();
+        while !state.dead && (state.writing || state.has_output()) {
+            state = self.send(state, Wait::Yes);
+            if state.writing {
+                state = self.wait(state);
+            }
+        }
+        drop(state);
+        let keys = self.keys.as_ref().expect("the server offers no TLS without keys");
+        let tls = Tls::agree(keys, &self.stream, said, patience.message, inlet.plain())?;
+        self.tls.set(tls).expect("it is agreed on once");
+        self.stream.set_read_timeout(Some(patience.message))?;
+        self.lock().server.tls_started();
+        Ok(())
+    }
+
+    /// Gives bytes to the protocol, and what comes of them to the disk. Returns how many were taken, and what is next.
+    fn hand_out(self: &Arc<Self>, mut bytes: &[u8], disks: &[Arc<dyn Disk>], session: &mut Option<Arc<Session>>) -> (usize, Then) {
         let before = bytes.len();
         let mut events = Vec::new();
+        let mut then = Then::GoOn;
         loop {
             let mut state = self.lock();
             let taken = state.server.receive(bytes);
@@ -251,7 +295,7 @@ impl Connection {
             }
             drop(state);
             if events.is_empty() {
-                return before - bytes.len();
+                return (before - bytes.len(), then);
             }
             for event in events.drain(..) {
                 match event {
@@ -263,7 +307,8 @@ impl Connection {
                             disks[export].submit(op, session, done);
                         }
                     }
-                    Event::StartTls | Event::Closed(_) => {}
+                    Event::StartTls => then = Then::Tls,
+                    Event::Closed(_) => {}
                 }
             }
         }

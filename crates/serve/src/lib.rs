@@ -11,25 +11,30 @@
 //! later, the connection's second thread sends them.
 //!
 //! **Peers are not trusted.** There are so many connections and no more; each holds no more than its [`wordline_nbd::Limits`]; a peer that stays silent in the
-//! middle of a message, or does not take its answers, is dropped after [`Patience`]. TCP is served on loopback addresses only.
+//! middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses
+//! that others can reach, nothing but TLS is spoken.
 
 mod address;
 mod connection;
 mod control;
 mod disk;
+mod inlet;
 mod listener;
 mod live;
 mod memory;
 mod snapshot;
 mod store;
+mod tls;
 
-pub use address::Address;
+pub use address::{Address, Listener};
 pub use control::{Command, ControlSocket, commands, control};
 pub use disk::{Batch, Disk, Done, Session};
-pub use listener::{Config, Patience, Running, ServeError, serve};
+
+pub use listener::{Config, Patience, Running, ServeError, serve, serve_on};
 pub use live::{
     About, Change, Hints, Keeper, Lateness, Lifetime, LiveDisk, Look, Place, ReadLatency, Security, Timing, Watch, classes, watch,
 };
 pub use memory::MemoryDisk;
-pub use store::{MediaPayload, MediaStore, open_or_make};
+pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
+pub use tls::{Peers, TlsError, TlsKeys};
 pub use wordline_media::{Durability, MediaError};

@@ -12,9 +12,10 @@ use wordline_nbd::{Export, Limits, Settings, Tls};
 use crate::address::{Address, Listener, Stream};
 use crate::connection::Connection;
 use crate::disk::Disk;
+use crate::tls::TlsKeys;
 
 /// How a server treats its clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Connections at a time. One more is closed before a word is spoken.
     pub connections: usize,
@@ -22,6 +23,8 @@ pub struct Config {
     pub limits: Limits,
     /// How long each is waited for.
     pub patience: Patience,
+    /// With keys nothing but TLS is spoken.
+    pub tls: Option<TlsKeys>,
 }
 
 /// How long a silent peer is waited for.
@@ -32,9 +35,9 @@ pub struct Patience {
 }
 
 impl Default for Config {
-    /// Sixteen connections, [`Limits::DEFAULT`], half a minute.
+    /// Sixteen connections, [`Limits::DEFAULT`], half a minute, no TLS.
     fn default() -> Self {
-        Config { connections: 16, limits: Limits::DEFAULT, patience: Patience { message: Duration::from_secs(30) } }
+        Config { connections: 16, limits: Limits::DEFAULT, patience: Patience { message: Duration::from_secs(30) }, tls: None }
     }
 }
 
@@ -42,7 +45,7 @@ impl Default for Config {
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// An address that others can reach.
-    #[error("{0} is not a loopback address: anything else needs TLS, which is not there yet; use 127.0.0.1, [::1] or a Unix socket")]
+    #[error("{0} is not a loopback address: others are served in TLS only; use 127.0.0.1, [::1] or a Unix socket, or give keys")]
     NotLoopback(std::net::SocketAddr),
     /// The host refused.
     #[error("cannot listen on {address}: {source}")]
@@ -58,6 +61,8 @@ pub enum ServeError {
 #[derive(Debug)]
 pub struct Running {
     address: Address,
+    /// The socket file was made here, and goes with it.
+    is_own: bool,
     shared: Arc<Shared>,
     acceptor: Option<JoinHandle<()>>,
 }
@@ -74,28 +79,42 @@ impl Shared {
     }
 }
 
-/// Serves disks, each with its description as an export.
+/// Serves disks at `address`, each with its description as an export.
 ///
 /// # Errors
-/// If the address is not for this machine alone, or the host refuses it.
+/// If the address is not for this machine alone and there are no keys for TLS, or the host refuses it.
 pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
-    if let Address::Tcp(address) = address
-        && !address.ip().is_loopback()
-    {
-        return Err(ServeError::NotLoopback(*address));
-    }
-    let (listener, address) = Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })?;
+    check(address, &config)?;
+    let listener = Listener::bind(address).map_err(|source| ServeError::Listen { address: address.clone(), source })?;
+    serve_on(listener, disks, config)
+}
+
+/// As [`serve`], where somebody has opened the door already.
+///
+/// # Errors
+/// If it is not for this machine alone and there are no keys for TLS.
+pub fn serve_on(listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
+    let (address, is_own) = (listener.address().clone(), listener.is_own());
+    check(&address, &config)?;
     let (exports, disks): (Vec<Export>, Vec<Arc<dyn Disk>>) = disks.into_iter().unzip();
-    let settings = Arc::new(Settings { exports, tls: Tls::Absent, extended_headers: true, limits: config.limits });
+    let tls = if config.tls.is_some() { Tls::Required } else { Tls::Absent };
+    let settings = Arc::new(Settings { exports, tls, extended_headers: true, limits: config.limits });
     let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
     let acceptor = {
         let shared = Arc::clone(&shared);
-        thread::spawn(move || accept(&listener, &settings, &disks.into(), config, &shared))
+        thread::spawn(move || accept(&listener, &settings, &disks.into(), &config, &shared))
     };
-    Ok(Running { address, shared, acceptor: Some(acceptor) })
+    Ok(Running { address, is_own, shared, acceptor: Some(acceptor) })
 }
 
-fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Disk>]>, config: Config, shared: &Shared) {
+fn check(address: &Address, config: &Config) -> Result<(), ServeError> {
+    match address {
+        Address::Tcp(address) if !address.ip().is_loopback() && config.tls.is_none() => Err(ServeError::NotLoopback(*address)),
+        Address::Tcp(_) | Address::Unix(_) => Ok(()),
+    }
+}
+
+fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Disk>]>, config: &Config, shared: &Shared) {
     while !shared.stopping.load(Ordering::Acquire) {
         // A client that is gone again before it was accepted is no reason to stop.
         let Ok(stream) = listener.accept() else {
@@ -109,10 +128,11 @@ fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Di
             stream.shut();
             continue;
         }
-        let connection = Arc::new(Connection::new(stream, Arc::clone(settings)));
+        let connection = Arc::new(Connection::new(stream, Arc::clone(settings), config.tls.clone()));
         let weak = Arc::downgrade(&connection);
         let disks = Arc::clone(disks);
-        clients.push((weak, thread::spawn(move || connection.run(&disks, config.patience))));
+        let patience = config.patience;
+        clients.push((weak, thread::spawn(move || connection.run(&disks, patience))));
     }
 }
 
@@ -151,7 +171,7 @@ impl Drop for Running {
             }
             let _ = thread.join();
         }
-        if let Address::Unix(path) = &self.address {
+        if let (Address::Unix(path), true) = (&self.address, self.is_own) {
             // Somebody may have tidied up before.
             let _ = std::fs::remove_file(path);
         }

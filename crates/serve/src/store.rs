@@ -9,8 +9,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place};
-use wordline_media::{Backing, Condition, Disk, Durability, Identity, Media, MediaError, PageBuffer, PageState, Shape};
-use wordline_units::{DieId, Geometry, Id, Lpn};
+use wordline_drive::{BufferSlot, Capacitors, Config, HeldUnit};
+use wordline_media::{
+    Backing, Condition, Disk, Dump, DumpShape, Durability, Identity, Label, Media, MediaError, PageBuffer, PageState, Shape,
+};
+use wordline_units::{DieId, Id, Lpn};
 
 use crate::live::Keeper;
 
@@ -26,6 +29,7 @@ const COPY_OF_TORN: u8 = 1;
 #[derive(Debug)]
 struct Shared<B> {
     media: Media<B>,
+    dump: Option<Dump<B>>,
     /// The first error of the host. Once there is one, nothing that was written since can be relied on.
     trouble: Option<String>,
 }
@@ -50,14 +54,23 @@ pub struct MediaStore<B> {
 }
 
 impl<B: Backing> MediaStore<B> {
-    /// For drives with `units` mapping units in a page.
+    /// For drives with `units` mapping units in a page, and capacitors if there is a `dump`.
     ///
     /// # Panics
     /// If the spare area has no room for their marks.
-    pub fn new(media: Media<B>, units: u32) -> MediaStore<B> {
+    pub fn new(media: Media<B>, units: u32, dump: Option<Dump<B>>) -> MediaStore<B> {
         let (units, room) = (units as usize, media.die(0).shape().spare_bytes as usize);
         assert!(units * MARK_BYTES <= room, "{units} marks of {MARK_BYTES} bytes in a spare area of {room}");
-        MediaStore { shared: Rc::new(RefCell::new(Shared { media, trouble: None })), units }
+        MediaStore { shared: Rc::new(RefCell::new(Shared { media, dump, trouble: None })), units }
+    }
+
+    /// What keeps the write buffers of cores with `slots` slots each.
+    pub fn capacitors(&self, slots: u32) -> Option<Box<dyn Capacitors>>
+    where
+        B: std::fmt::Debug + 'static,
+    {
+        let is_there = self.shared.borrow().dump.is_some();
+        is_there.then(|| Box::new(StoredBuffer { shared: Rc::clone(&self.shared), slots }) as Box<dyn Capacitors>)
     }
 
     /// The bytes of a die.
@@ -91,6 +104,36 @@ impl<B: Backing> Keeper for MediaStore<B> {
             Some(from) => crate::snapshot::copy(from, folder),
             None => Err("these media are in no folder".to_owned()),
         }
+    }
+}
+
+/// The write buffers of a drive in the dump beside its dies.
+#[derive(Debug)]
+struct StoredBuffer<B> {
+    shared: Rc<RefCell<Shared<B>>>,
+    /// Slots of each core.
+    slots: u32,
+}
+
+impl<B: Backing + std::fmt::Debug> Capacitors for StoredBuffer<B> {
+    fn keep(&mut self, slot: BufferSlot, unit: HeldUnit, bytes: &[u8]) {
+        let HeldUnit { lpn, version, mask, lost } = unit;
+        let mut shared = self.shared.borrow_mut();
+        let label = Label { unit: lpn.0, version, mask, lost };
+        let kept = shared.dump.as_mut().map_or(Ok(()), |dump| dump.keep(slot.core * self.slots + slot.slot, label, bytes));
+        shared.note(kept);
+    }
+
+    fn kept(&mut self, slot: BufferSlot) -> Option<HeldUnit> {
+        let label = self.shared.borrow().dump.as_ref()?.label(slot.core * self.slots + slot.slot)?;
+        let Label { unit, version, mask, lost } = label;
+        Some(HeldUnit { lpn: Lpn(unit), version, mask, lost })
+    }
+
+    fn bytes(&mut self, slot: BufferSlot, into: &mut [u8]) -> bool {
+        let mut shared = self.shared.borrow_mut();
+        let read = shared.dump.as_mut().map_or(Ok(()), |dump| dump.read(slot.core * self.slots + slot.slot, into));
+        shared.note(read).is_some()
     }
 }
 
@@ -222,27 +265,46 @@ impl<B: Backing> Persistent for MediaPayload<B> {
     }
 }
 
-/// Opens the drive in `folder`, or makes it there; returns whether it was there. `name` is the chip's, and `number` tells this drive's plan from others.
+/// A drive's media, opened or made.
+#[derive(Debug)]
+pub struct Opened {
+    /// The dies.
+    pub media: Media<Disk>,
+    /// What its capacitors keep, where it has them.
+    pub dump: Option<Dump<Disk>>,
+    /// It was there.
+    pub is_found: bool,
+}
+
+/// Opens the media of the drive of `config` in `folder`, or makes them there. `name` is the drive's, and `number` tells its plan from others.
 ///
 /// # Errors
-/// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its `units` mapping
-/// units, or the host fails.
-pub fn open_or_make(
-    folder: &Path,
-    geometry: &Geometry,
-    units: u32,
-    (name, number): (&str, u128),
-    durability: Durability,
-) -> Result<(Media<Disk>, bool), MediaError> {
+/// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its mapping units, it
+/// has capacitors and is to survive the host, or the host fails.
+pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128), durability: Durability) -> Result<Opened, MediaError> {
+    let geometry = &config.sheet.geometry;
     let shape = Shape::of(geometry)?;
-    if (shape.spare_bytes as usize) < units as usize * MARK_BYTES {
+    let units = geometry.page.0 / config.firmware.unit.0;
+    if u64::from(shape.spare_bytes) < units * MARK_BYTES as u64 {
         let value = u64::from(shape.spare_bytes);
         return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "20 for each mapping unit of a page" });
     }
+    let buffer = config.firmware.buffer;
+    let slots = config.cores * buffer.units;
+    let dump = config.has_capacitors().then(|| DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32 });
+    if dump.is_some() && durability == Durability::Host {
+        let (what, expected) =
+            ("a write buffer of so many slots with capacitors", "none, where the host may die: its capacitors are files of the host");
+        return Err(MediaError::Shape { what, value: slots.into(), expected });
+    }
     let identity = Identity { drive: number, die: 0, dies: geometry.dies(), chip: name.to_owned(), shape };
     if folder.join("die-000.media").exists() {
-        Ok((Media::open(folder, Some(&identity), durability)?, true))
+        let media = Media::open(folder, Some(&identity), durability)?;
+        let dump = dump.map(|shape| media.open_dump(shape)).transpose()?;
+        Ok(Opened { media, dump, is_found: true })
     } else {
-        Ok((Media::create(folder, &identity, durability)?, false))
+        let media = Media::create(folder, &identity, durability)?;
+        let dump = dump.map(|shape| media.create_dump(shape)).transpose()?;
+        Ok(Opened { media, dump, is_found: false })
     }
 }

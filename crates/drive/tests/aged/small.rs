@@ -3,7 +3,7 @@
 use wordline_cells::Faults;
 use wordline_drive::{Config, Costs, Drive, Ecc, Weights};
 use wordline_flash::{ProgramScope, example};
-use wordline_ftl::config::{Acknowledge, BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, Geometry, HostOp, HostRequest, Nanos, Priority, Rate};
@@ -65,7 +65,7 @@ impl Shape {
             exported_units: 0,
             spare_blocks: 0,
             factory_bad: vec![],
-            buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, partial_watermark: 0.5 },
+            buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
             reclaim: ReclaimConfig { victim: self.victim, start: 3, floor: 1, preemptible: self.preemptible },
             wear: WearConfig { dynamic: false, static_gap: None },
             schedule: ScheduleConfig { reads_first: true, linger: None },

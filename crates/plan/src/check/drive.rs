@@ -146,6 +146,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             buffer: BufferConfig {
                 units: 0,
                 acknowledge: sections.buffer.acknowledge.value,
+                protection: sections.buffer.protection.value,
                 partial_watermark: sections.buffer.partial_watermark.value.fraction(),
             },
             reclaim: ReclaimConfig {

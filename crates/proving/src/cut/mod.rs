@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's; trims
-//! hold; the recovered tables agree with the flash; recovering twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that
+//! hold; what capacitors keep is back, flushed or not; the recovered tables agree with the flash; recovering twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that
 //! was whole is used; what was recovered stays, whatever the next cut does; the firmware reads
 //! whole pages only, programs erased pages only, and uses no block that has failed. Does not check: bit errors, a page that is torn and reads as whole, a
 //! program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
@@ -19,7 +19,7 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use wordline_ftl::config::Acknowledge;
+use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_units::random::{Draw, Stream};
 
 pub use world::World;
@@ -63,11 +63,17 @@ pub enum Bug {
     EarlyCheckpointReport,
     /// The checkpoint before is erased when another is begun.
     CheckpointErasedEarly,
+    /// Capacitors do not notice a write that goes over what a slot holds already.
+    HeldForgotten,
+    /// What capacitors have kept is taken for newer than it is.
+    HeldRenewed,
+    /// What capacitors have kept of a part of a unit is taken for the whole.
+    HeldWidened,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 17] = [
+    pub const ALL: [Bug; 20] = [
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -85,6 +91,9 @@ impl Bug {
         Bug::PlacesSwapped,
         Bug::EarlyCheckpointReport,
         Bug::CheckpointErasedEarly,
+        Bug::HeldForgotten,
+        Bug::HeldRenewed,
+        Bug::HeldWidened,
     ];
 }
 
@@ -101,6 +110,8 @@ pub struct Tally {
     pub units: u64,
     /// Units of them that held an older state than the newest.
     pub older: u64,
+    /// Slots of the write buffer that capacitors brought back.
+    pub held: u64,
     /// Programs of the journal; snapshots begun.
     pub journal: [u64; 2],
     /// Programs of checkpoints; recoveries that used one; block groups that it spared them; units of which it left open which copy is the newest.
@@ -120,6 +131,7 @@ impl Tally {
         both(&mut self.requests, other.requests);
         both(&mut self.units, other.units);
         both(&mut self.older, other.older);
+        both(&mut self.held, other.held);
         both(&mut self.worn_out, other.worn_out);
         self.journal.iter_mut().zip(other.journal).for_each(|(a, b)| both(a, b));
         self.checkpoints.iter_mut().zip(other.checkpoints).for_each(|(a, b)| both(a, b));
@@ -152,6 +164,9 @@ pub fn scenario(seed: u64) -> Scenario {
         config.sheet.geometry.wordlines_per_layer += 1;
     }
     config.keeps_data = true;
+    if Draw::new(seed, Stream::Mix, 8).happens(0.3) {
+        config.buffer.protection = Protection::Capacitor;
+    }
     let habits = &mut scenario.habits;
     habits.units_max = habits.units_max.min(config.exported_units);
     if config.spare_blocks > 0 {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wordline_flash::{Mark, Target};
-use wordline_ftl::{BlockRecord, Found, Layout, PagePlace, Survey};
+use wordline_ftl::{BlockRecord, Found, Held, Layout, PagePlace, Survey};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, PlaneId};
 
@@ -218,7 +218,16 @@ impl Nand {
 /// The flash as a core sees it that wakes up.
 pub(super) struct Look<'a> {
     pub(super) nand: &'a Nand,
+    /// What capacitors have kept of each slot of the buffer.
+    pub(super) kept: &'a [Option<Kept>],
     pub(super) bug: Option<Bug>,
+}
+
+/// What capacitors have kept of a slot of the buffer.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) held: Held,
+    pub(super) sectors: Rc<[u32]>,
 }
 
 impl Look<'_> {
@@ -230,6 +239,15 @@ impl Look<'_> {
 }
 
 impl Survey for Look<'_> {
+    fn held(&mut self, slot: u32) -> Option<Held> {
+        let held = self.kept[slot as usize].as_ref()?.held;
+        Some(match self.bug {
+            Some(Bug::HeldRenewed) => Held { version: held.version + (1 << 40), ..held },
+            Some(Bug::HeldWidened) => Held { mask: u64::MAX >> (64 - self.kept[slot as usize].as_ref()?.sectors.len()), ..held },
+            _ => held,
+        })
+    }
+
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let block = &self.nand.blocks[self.nand.index(die, plane, block)];
         let erases = if self.bug == Some(Bug::ErasesForgotten) { block.erases_then } else { block.erases };

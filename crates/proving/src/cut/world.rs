@@ -7,13 +7,13 @@ mod orders;
 use std::collections::BTreeMap;
 
 use wordline_flash::OperationKind;
-use wordline_ftl::config::Acknowledge;
-use wordline_ftl::{CheckpointPage, DataStep, Ftl, Note, Request, Said, UnitAddr};
+use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::{CheckpointPage, DataStep, Ftl, Held, Note, Request, Said, UnitAddr};
 use wordline_units::HostOp;
 use wordline_units::random::{Draw, Stream};
 
 use super::ledger::Ledger;
-use super::nand::{Bytes, Look, Nand, Stored};
+use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
@@ -41,6 +41,8 @@ pub struct World {
     pace: Pace<Vec<(UnitAddr, Stored)>, Load>,
     /// The bytes of the buffer's slots.
     slots: Vec<Vec<u32>>,
+    /// What capacitors keep of them.
+    kept: Vec<Option<Kept>>,
     /// Units read from victims.
     moved: BTreeMap<UnitAddr, Stored>,
     asked: BTreeMap<u32, Request>,
@@ -69,6 +71,7 @@ impl World {
             tally: Tally::default(),
             pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 1)),
             slots: vec![vec![0; sectors as usize]; config.buffer.units as usize],
+            kept: vec![None; config.buffer.units as usize],
             moved: BTreeMap::new(),
             asked: BTreeMap::new(),
             requests: 0,
@@ -91,6 +94,15 @@ impl World {
 
     fn sectors(&self) -> u32 {
         (self.scenario.config.unit.0 / 512) as u32
+    }
+
+    fn has_capacitors(&self) -> bool {
+        self.scenario.config.buffer.protection == Protection::Capacitor
+    }
+
+    /// What a core finds that wakes up.
+    fn survey(&self) -> Look<'_> {
+        Look { nand: &self.nand, kept: &self.kept, bug: self.bug }
     }
 
     fn is_dark(&self) -> bool {
@@ -151,14 +163,22 @@ impl World {
         self.asked.clear();
         self.moved.clear();
         self.ledger.forget_requests();
-        // Bytes that are in no chip are gone.
+        // Bytes that are in no chip are gone, but for what capacitors keep.
         self.slots.iter_mut().for_each(|sectors| sectors.fill(u32::MAX));
+        if !self.has_capacitors() {
+            self.kept.fill(None);
+        }
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
-        self.ftl = Ftl::recover(config.clone(), &mut Look { nand: &self.nand, bug: self.bug });
-        let again = Ftl::recover(config, &mut Look { nand: &self.nand, bug: self.bug });
+        self.ftl = Ftl::recover(config.clone(), &mut self.survey());
+        let again = Ftl::recover(config, &mut self.survey());
+        for slot in self.ftl.slots_in_use() {
+            let kept = self.kept[slot as usize].as_ref().ok_or_else(|| format!("slot {slot} comes back with nothing in it"))?;
+            self.slots[slot as usize].copy_from_slice(&kept.sectors);
+            self.tally.held += 1;
+        }
         let units = self.ftl.map().exported();
-        if let Some(lpn) = (0..units).find(|&lpn| self.ftl.map().get(lpn) != again.map().get(lpn)) {
+        if let Some(lpn) = (0..units).find(|&lpn| self.ftl.newest(lpn) != again.newest(lpn)) {
             return Err(format!("unit {lpn} is recovered to two places"));
         }
         self.compare_with_scan()?;
@@ -171,7 +191,7 @@ impl World {
         self.tally.checkpoints[3] += recovery.doubts;
         self.audit()?;
         for lpn in 0..units {
-            let found = self.on_flash(self.ftl.map().get(lpn)).map_err(|problem| format!("unit {lpn}: {problem}"))?;
+            let found = self.newest(lpn).map_err(|problem| format!("unit {lpn}: {problem}"))?.into();
             self.tally.older += u64::from(self.ledger.after_cut(lpn, &found)?);
         }
         self.tally.units += u64::from(units);
@@ -273,6 +293,7 @@ impl World {
     fn hear(&mut self) -> bool {
         self.note_worn_out();
         let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
+        let is_held = self.has_capacitors();
         let mut heard = false;
         while let Some(done) = self.ftl.acknowledge() {
             (heard, self.unanswered) = (true, 0);
@@ -285,7 +306,8 @@ impl World {
             }
             match request.op {
                 HostOp::Flush => self.ledger.flushed(request.id),
-                HostOp::Write | HostOp::Trim => self.ledger.acknowledge(request.id, through || request.fua),
+                HostOp::Write => self.ledger.acknowledge(request.id, through || request.fua || is_held),
+                HostOp::Trim => self.ledger.acknowledge(request.id, through || request.fua),
                 HostOp::Read => {}
             }
         }
@@ -315,7 +337,7 @@ impl World {
     fn follow(&mut self) {
         while let Some(step) = self.ftl.next_data_step() {
             match step {
-                DataStep::Stored { request, index, slot, continues } => {
+                DataStep::Stored { request, index, slot, continues, held } => {
                     if let Some(older) = continues {
                         let bytes = self.slots[older as usize].clone();
                         self.slots[slot as usize] = bytes;
@@ -329,13 +351,24 @@ impl World {
                     self.ledger.write(request.id, request.lpn + index, mask, stamp);
                     let bytes: Vec<u32> = (0..sectors).map(stamp).collect();
                     over(&mut self.slots[slot as usize], &bytes, mask);
+                    let is_first = self.kept[slot as usize].as_ref().is_none_or(|kept| kept.held.lpn != held.lpn);
+                    if is_first || self.bug != Some(Bug::HeldForgotten) {
+                        self.keep(slot, held);
+                    }
                 }
-                DataStep::Completed { slot, missing, from, lpn: _ } => match self.on_flash(from) {
-                    Ok(bytes) => over(&mut self.slots[slot as usize], &bytes, missing),
+                DataStep::Completed { slot, held, missing, from } => match self.on_flash(from) {
+                    Ok(bytes) => {
+                        over(&mut self.slots[slot as usize], &bytes, missing);
+                        self.keep(slot, held);
+                    }
                     Err(problem) => self.fail(Err(problem)),
                 },
             }
         }
+    }
+
+    fn keep(&mut self, slot: u32, held: Held) {
+        self.kept[slot as usize] = Some(Kept { held, sectors: self.slots[slot as usize].clone().into() });
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wordline_flash::{Mark, OperationKind, Report, Status, Target};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config};
-use wordline_ftl::{BlockRecord, Carried, Found, Ftl, Layout, PagePlace, Recovery, Request, Survey, Trust};
+use wordline_ftl::{BlockRecord, Carried, Found, Ftl, Held, Layout, PagePlace, Recovery, Request, Survey, Trust};
 use wordline_proving::shape::{firmware, sheet};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, DieId, HostOp, Lpn, Nanos, PlaneId, Priority};
@@ -112,6 +112,10 @@ impl Survey for Flash {
     fn bytes(&mut self, place: PagePlace, bytes: &mut Vec<u8>) {
         let block = self.block_at(place.die, place.block);
         bytes.clone_from(&self.own[&(block * self.pages as usize + usize::from(place.page.0))]);
+    }
+
+    fn held(&mut self, _: u32) -> Option<Held> {
+        None
     }
 }
 

@@ -65,7 +65,7 @@ struct Served {
 pub fn control(path: &Path, disk: Arc<LiveDisk>) -> Result<ControlSocket, ServeError> {
     let address = Address::Unix(path.to_owned());
     let failed = |source| ServeError::Listen { address: address.clone(), source };
-    let (listener, _) = Listener::bind(&address).map_err(failed)?;
+    let listener = Listener::bind(&address).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
     let acceptor = {

@@ -53,7 +53,7 @@ fn a_drive_is_as_worn_after_a_restart_as_before() {
     Media::in_memory(&identity, Durability::Process, &tape).expect("it can be written down");
     tape.entries().iter().for_each(|entry| made.apply(entry).expect("memory takes it"));
     let media = Media::open_memory(made.files(), Some(&identity), Durability::Process).expect("it was just made");
-    let store = MediaStore::new(media, 1);
+    let store = MediaStore::new(media, 1, None);
     let mut drive: Live = Drive::with_payload(config.clone(), (), |die| store.payload(die));
     let mut draw = Draw::new(5, Stream::Address, 4);
     overwrite(&mut drive, &mut draw, 4 * config.exported_units);
@@ -61,7 +61,7 @@ fn a_drive_is_as_worn_after_a_restart_as_before() {
     assert!(worn.iter().filter(|&&stress| stress > 0.0).count() > 8, "{worn:?}");
     // The process ends here. What its cells were is in the media alone.
     drop(drive);
-    let mut drive: Live = Drive::wake(config.clone(), (), |die| store.payload(die));
+    let mut drive: Live = Drive::wake(config.clone(), (), |die| store.payload(die), None);
     overwrite(&mut drive, &mut draw, 2 * config.exported_units);
     let later = stress(&store, geometry.blocks);
     assert!(worn.iter().zip(&later).all(|(worn, later)| later >= worn), "a block has become younger: {worn:?}, then {later:?}");

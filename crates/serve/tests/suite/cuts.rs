@@ -4,9 +4,9 @@
 //! what is left. Each unit must hold what was durable, or something newer that had been asked for; never a mixture, another unit's bytes, or what a durable
 //! trim took away.
 
-use wordline_drive::{Config, Drive};
+use wordline_drive::{Config, Drive, Protection};
 use wordline_engine::Completions;
-use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape, Tear};
+use wordline_media::{Dump, DumpShape, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_plan::Plan;
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
@@ -73,8 +73,17 @@ fn stamped(unit: u64, stamp: u64, length: usize) -> Vec<u8> {
 
 #[test]
 fn whatever_was_flushed_is_back_wherever_the_power_goes() {
-    let seed = 71;
-    let config = config();
+    cut_and_compare(71, config());
+}
+
+#[test]
+fn with_capacitors_whatever_was_written_is_back() {
+    let mut config = config();
+    config.firmware.buffer.protection = Protection::Capacitor;
+    cut_and_compare(72, config);
+}
+
+fn cut_and_compare(seed: u64, config: Config) {
     let (units, unit_bytes) = (config.exported_units, config.firmware.unit.0 as usize);
     let geometry = config.sheet.geometry;
     let identity = Identity {
@@ -86,9 +95,14 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
     };
     let tape = Tape::new();
     let media = Media::in_memory(&identity, Durability::Process, &tape).expect("it can be written down");
+    let (dies, slots) = (geometry.dies(), config.cores * config.firmware.buffer.units);
+    let shape = DumpShape { drive: 7, slots, slot_bytes: unit_bytes as u32 };
+    let dump =
+        config.has_capacitors().then(|| Dump::create(Memory::recorded(&tape, dies as usize), "buffer", shape).expect("memory takes it"));
     let made = tape.len();
-    let store = MediaStore::new(media, units_per_page(&config));
+    let store = MediaStore::new(media, units_per_page(&config), dump);
     let mut drive: Live = Drive::with_payload(config.clone(), Completions::default(), |die| store.payload(die));
+    store.capacitors(config.firmware.buffer.units).into_iter().for_each(|capacitors| drive.connect(capacitors));
     let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0 }]; units as usize];
     let mut draw = Draw::new(seed, Stream::Address, 4);
     let mut written = 0;
@@ -113,7 +127,7 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
             written += count;
             ask(&mut drive, HostOp::Write, unit, count as u32, fua, &bytes);
         }
-        let must = if fua { tape.len() } else { usize::MAX };
+        let must = if fua || (config.has_capacitors() && !is_trim) { tape.len() } else { usize::MAX };
         for unit in unit..unit + count {
             history[unit as usize].push(Version { may, must, stamp: if is_trim { 0 } else { stamp } });
         }
@@ -124,7 +138,7 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
     let entries = tape.entries();
     let mut cuts: Vec<usize> = (0..120).map(|_| made + draw.below((entries.len() - made) as u64) as usize).collect();
     cuts.sort_unstable();
-    let mut replay = Replay::new(geometry.dies() as usize);
+    let mut replay = Replay::new(dies as usize + 1);
     let (mut applied, mut by_checkpoint) = (0, 0);
     for cut in cuts {
         entries[applied..cut].iter().for_each(|entry| replay.apply(entry).expect("memory takes it"));
@@ -135,9 +149,12 @@ fn whatever_was_flushed_is_back_wherever_the_power_goes() {
             1 => left.apply_torn(&entries[cut], Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
             _ => left.apply_torn(&entries[cut], Tear::Sectors(&|sector| sector % 3 != seed % 3)).expect("memory takes it"),
         }
-        let media = Media::open_memory(left.files(), Some(&identity), Durability::Process).expect("a cut leaves media that can be opened");
-        let store = MediaStore::new(media, units_per_page(&config));
-        let mut drive: Live = Drive::wake(config.clone(), Completions::default(), |die| store.payload(die));
+        let (files, beside) = left.files().split_at(dies as usize);
+        let media = Media::open_memory(files, Some(&identity), Durability::Process).expect("a cut leaves media that can be opened");
+        let dump = config.has_capacitors().then(|| Dump::open(beside[0].unrecorded(), "buffer", shape).expect("and a dump"));
+        let store = MediaStore::new(media, units_per_page(&config), dump);
+        let capacitors = store.capacitors(config.firmware.buffer.units);
+        let mut drive: Live = Drive::wake(config.clone(), Completions::default(), |die| store.payload(die), capacitors);
         by_checkpoint += u32::from(drive.firmware()[0].recovery().is_some_and(|recovery| recovery.checkpoint.is_some()));
         for (unit, history) in history.iter().enumerate() {
             let durable = history.iter().rposition(|version| version.must <= cut).expect("it was empty at first");

@@ -42,7 +42,7 @@ fn in_files(config: DriveConfig, folder: PathBuf, durability: Durability) -> Res
     let identity = Identity { drive: 5, die: 0, dies: geometry.dies(), chip: "tlc-48l".to_owned(), shape: Shape::of(&geometry)? };
     let media = Media::create(&folder, &identity, durability)?;
     let build = move || {
-        let (store, watched) = (MediaStore::new(media, units_per_page(&config)), watch(&config));
+        let (store, watched) = (MediaStore::new(media, units_per_page(&config), None), watch(&config));
         (Drive::with_payload(config, watched, |die| store.payload(die)), store)
     };
     Ok(LiveDisk::start_kept(build, Timing::Off, About::default()))

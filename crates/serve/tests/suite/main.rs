@@ -11,3 +11,4 @@ mod late;
 mod ordinary;
 mod replay;
 mod swarm;
+mod tls;

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use wordline_ftl::{Ftl, Layout, PagePlace, Trust, UnitAddr};
 use wordline_units::{BlockId, Lpn};
 
-use super::super::nand::{Bytes, Look, Page};
+use super::super::nand::{Bytes, Page};
 use super::{World, over};
 
 impl World {
     /// Without the checkpoint, by all marks, the same comes out.
     pub(super) fn compare_with_scan(&self) -> Result<(), String> {
-        let scanned = Ftl::recover_by(self.scenario.config.clone(), &mut Look { nand: &self.nand, bug: self.bug }, Trust::Marks);
+        let scanned = Ftl::recover_by(self.scenario.config.clone(), &mut self.survey(), Trust::Marks);
         let mark = |ftl: &Ftl, lpn| {
             let addr = ftl.map().get(lpn);
             (addr != UnitAddr::NONE).then(|| match self.nand.page(place_of(ftl, addr)) {
@@ -20,7 +20,8 @@ impl World {
             })
         };
         for lpn in 0..self.ftl.map().exported() {
-            let (found, expected) = (mark(&self.ftl, lpn), mark(&scanned, lpn));
+            let with_buffer = |ftl: &Ftl| (mark(ftl, lpn), ftl.newest(lpn).buffered);
+            let (found, expected) = (with_buffer(&self.ftl), with_buffer(&scanned));
             if found != expected {
                 let at = |ftl: &Ftl| (ftl.map().get(lpn) != UnitAddr::NONE).then(|| place_of(ftl, ftl.map().get(lpn)));
                 return Err(format!(
@@ -48,16 +49,22 @@ impl World {
     }
 
     pub(super) fn look_at(&self, lpn: u32) -> Result<(), String> {
-        let newest = self.ftl.newest(lpn);
-        let mut sectors = self.on_flash(newest.on_flash)?.to_vec();
-        if let Some((slot, mask)) = newest.buffered {
-            over(&mut sectors, &self.slots[slot as usize], mask);
-        }
+        let sectors = self.newest(lpn)?;
         if sectors[..] == self.ledger.latest(lpn)[..] {
             Ok(())
         } else {
             Err(format!("unit {lpn} reads as {sectors:?}; last written was {:?}", self.ledger.latest(lpn)))
         }
+    }
+
+    /// The newest sectors of `lpn`, out of the buffer and off the flash.
+    pub(super) fn newest(&self, lpn: u32) -> Result<Vec<u32>, String> {
+        let newest = self.ftl.newest(lpn);
+        let mut sectors = self.on_flash(newest.on_flash)?.to_vec();
+        if let Some((slot, mask)) = newest.buffered {
+            over(&mut sectors, &self.slots[slot as usize], mask);
+        }
+        Ok(sectors)
     }
 
     pub(super) fn place(&self, addr: UnitAddr) -> PagePlace {

@@ -238,7 +238,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     let tape = Tape::new();
     let media = Media::in_memory(&identity, Durability::Process, &tape).map_err(|error| error.to_string())?;
     let made = tape.len();
-    let store = MediaStore::new(media, units_per_page);
+    let store = MediaStore::new(media, units_per_page, None);
     let payload = |store: &MediaStore<Memory>, die| Wicked::new(store.payload(die), &ills[die.index()]);
     let mut drive: Live = Drive::with_payload(config.clone(), Completed::default(), |die| payload(&store, die));
     let mut tally = Tally::default();
@@ -267,8 +267,8 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
             _ => left.apply_torn(&entries[cut], Tear::Sectors(&|sector| sector % 3 != case.seed % 3)).expect("memory takes it"),
         }
         let media = Media::open_memory(left.files(), Some(&identity), Durability::Process).map_err(|error| error.to_string())?;
-        let store = MediaStore::new(media, units_per_page);
-        let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die));
+        let store = MediaStore::new(media, units_per_page, None);
+        let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die), None);
         tally.cuts += 1;
         for (unit, history) in (0u64..).zip(&history) {
             tally.units += 1;
