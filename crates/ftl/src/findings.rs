@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use wordline_flash::Mark;
-use wordline_units::{BlockId, DieId, PlaneId};
+use wordline_units::{BlockId, DieId, Id, PlaneId};
 
 use crate::checkpoint::CHECKPOINT;
 use crate::checkpoint_page::{CheckpointPage, Said, Settled};
@@ -120,6 +120,7 @@ impl Findings {
             findings.look_at_buffer(fresh.config.buffer.units, &mut reader);
         }
         findings.resolve(&mut reader);
+        findings.look_for_room(&mut reader);
         findings
     }
 
@@ -339,6 +340,28 @@ impl Findings {
             pages.extend(its);
         }
         newest.map(|number| (number, pages))
+    }
+
+    /// A die that was cut off while it moved data into its last free group has no room now, unless all that was moved still lies where it came from too. The
+    /// checkpoint does not tell of copies that were overtaken, so on such a die everything is read.
+    fn look_for_room(&mut self, reader: &mut Reader<'_>) {
+        let mut is_live = vec![false; self.stands.len()];
+        self.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
+        let mut rooms = vec![0u32; self.spares.len()];
+        for (stand, _) in self.stands.iter().zip(is_live).filter(|(_, is_live)| !is_live) {
+            rooms[stand.die.index()] += u32::from(!stand.broken && stand.journal.is_empty() && stand.checkpoints.is_empty());
+        }
+        // The journal takes a group of the die that has most.
+        let most = (0..rooms.len()).max_by_key(|&die| rooms[die]).filter(|&die| rooms[die] < 2);
+        for die in (0..rooms.len()).filter(|&die| rooms[die] == 0 || most == Some(die)) {
+            for number in 0..self.stands.len() {
+                let is_settled = self.stands[number].look == Look::Done && !self.stands[number].order.0;
+                if is_settled && self.stands[number].die.index() == die {
+                    self.look_at(number, reader, Until::TheEnd);
+                }
+            }
+        }
+        self.resolve(reader);
     }
 
     /// Of each unit, what was held last. Whether flash has something newer is to be known for certain.

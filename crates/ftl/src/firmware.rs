@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 use crate::checkpoint::Checkpoints;
 use crate::config::{Acknowledge, Config};
 use crate::data::DataStep;
-use crate::die::{Activity, Die};
+use crate::die::{Activity, Die, Stream};
 use crate::groups::Groups;
 use crate::idle::IdleDies;
 use crate::journal::Journal;
@@ -327,6 +327,13 @@ impl Ftl {
     /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
     pub fn is_quiet(&self) -> bool {
         self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| die.moved.is_empty())
+    }
+
+    /// Whether nothing is under way and nothing will be by itself: as [`Ftl::is_quiet`], but for data of dies that have no room left to move it to.
+    pub fn is_at_rest(&self) -> bool {
+        let has_room = |die: &Die| die.open[Stream::Moved as usize].is_some() || !die.free.is_empty() || !die.erasable.is_empty();
+        let is_done = |die: &Die| die.moved.is_empty() || !has_room(die);
+        self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| is_done(die))
     }
 
     /// Units that the write buffer can still take.

@@ -136,9 +136,11 @@ impl Media<Disk> {
     pub fn open_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
         let path = self.folder().expect("media on files are in a folder").join(DUMP);
         let file = path.display().to_string();
-        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file"),
-            _ => host(&path, "opening", error),
+        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file");
+            }
+            host(&path, "opening", error)
         })?;
         Dump::open(Disk::new(opened), &file, shape)
     }

@@ -291,7 +291,8 @@ pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128)
     }
     let buffer = config.firmware.buffer;
     let slots = config.cores * buffer.units;
-    let dump = config.has_capacitors().then(|| DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32 });
+    let shape_of_dump = DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32 };
+    let dump = config.has_capacitors().then_some(shape_of_dump);
     if dump.is_some() && durability == Durability::Host {
         let (what, expected) =
             ("a write buffer of so many slots with capacitors", "none, where the host may die: its capacitors are files of the host");

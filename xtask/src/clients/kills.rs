@@ -11,7 +11,19 @@ const LEDGER: &str = include_str!("ledger.py");
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
     acknowledged_is_kept(bench)?;
     std::fs::remove_dir_all(bench.path("media")).map_err(|error| format!("cannot remove the media: {error}"))?;
-    flushed_is_kept(bench)
+    flushed_is_kept(bench, Buffer::Volatile)?;
+    std::fs::remove_dir_all(bench.path("media")).map_err(|error| format!("cannot remove the media: {error}"))?;
+    std::fs::remove_file(bench.path("ledger")).map_err(|error| format!("cannot remove the ledger: {error}"))?;
+    flushed_is_kept(bench, Buffer::Capacitor)
+}
+
+/// What a drive owes besides what was flushed, or written with FUA.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Buffer {
+    /// Nothing.
+    Volatile,
+    /// Every write that it has acknowledged.
+    Capacitor,
 }
 
 /// fio's recipe asks for every acknowledged write, flushed or not: a drive that acknowledges what is programmed has to have them all.
@@ -31,13 +43,17 @@ fn acknowledged_is_kept(bench: &Bench) -> Result<(), String> {
 }
 
 /// A drive that buffers owes what was flushed, or written with FUA.
-fn flushed_is_kept(bench: &Bench) -> Result<(), String> {
+fn flushed_is_kept(bench: &Bench, buffer: Buffer) -> Result<(), String> {
     bench.write("ledger.py", LEDGER)?;
-    let mut drive = Drive::new(bench, &[], &[])?;
+    let (settings, owed): (&[&str], &[&str]) = match buffer {
+        Buffer::Volatile => (&[], &[]),
+        Buffer::Capacitor => (&["buffer.protection=capacitor"], &["capacitor"]),
+    };
+    let mut drive = Drive::new(bench, settings, &[])?;
     let (mut compared, mut older) = (0, 0);
     for round in 0..bench.rounds {
         let seed = (bench.seed + u64::from(round)).to_string();
-        let load = bench.command("/usr/bin/python3", &["ledger.py", "load", &drive.uri, "ledger", &seed]);
+        let load = bench.command("/usr/bin/python3", &[&["ledger.py", "load", &drive.uri, "ledger", &seed], owed].concat());
         println!("$ {}", crate::steps::shown(&load));
         let mut load = logged(load, &bench.path("load.log"))?.spawn().map_err(|error| format!("cannot start python3: {error}"))?;
         // Not the same for any two rounds.
@@ -57,6 +73,7 @@ fn flushed_is_kept(bench: &Bench) -> Result<(), String> {
         compared += counts.next().unwrap_or(0);
         older += counts.next().unwrap_or(0);
     }
-    println!("ledger: {} kills, {compared} blocks compared, {older} older than the newest as they may be, none lost", bench.rounds);
+    let owed = if owed.is_empty() { "what was flushed" } else { "what was acknowledged" };
+    println!("ledger, {owed}: {} kills, {compared} blocks compared, {older} older than the newest as they may be, none lost", bench.rounds);
     Ok(())
 }

@@ -1,10 +1,10 @@
 """What may stand in each block after the drive was killed, kept by a client.
 
-    ledger.py load URI LEDGER SEED     write, trim, flush and read until the drive dies
+    ledger.py load URI LEDGER SEED [capacitor]    write, trim, flush and read until the drive dies
     ledger.py check URI LEDGER         read everything and compare
 
 A block (4 KiB) may hold its last durable state or any later one that was asked for: durable is what was acknowledged with FUA, or before a flush that was
-acknowledged. It holds one of these states whole: each sector names its own number and the write it is of. What a check has found has to stay.
+acknowledged, and with capacitors every write that was acknowledged. It holds one of these states whole: each sector names its own number and the write it is of. What a check has found has to stay.
 Does not check: which of two states that both may be there is there; reads while a write of the same block is under way.
 """
 
@@ -53,8 +53,8 @@ class Ledger:
 
 
 class Load:
-    def __init__(self, uri, ledger, seed):
-        self.ledger, self.draw = ledger, random.Random(seed)
+    def __init__(self, uri, ledger, seed, has_capacitors):
+        self.ledger, self.draw, self.has_capacitors = ledger, random.Random(seed), has_capacitors
         self.handles = [nbd.NBD(), nbd.NBD()]
         for handle in self.handles:
             handle.connect_uri(uri)
@@ -107,8 +107,8 @@ class Load:
 
         def done():
             self.busy.difference_update(blocks)
-            if fua:
-                self.count["fua"] += 1
+            self.count["fua"] += fua
+            if fua or (is_write and self.has_capacitors):
                 for block, number in numbers:
                     ledger.durable(block, number)
             else:
@@ -202,7 +202,7 @@ def main():
     except FileNotFoundError:
         ledger = Ledger()
     if task == "load":
-        load = Load(uri, ledger, int(sys.argv[4]))
+        load = Load(uri, ledger, int(sys.argv[4]), "capacitor" in sys.argv[5:])
         load.run()
         print(" ".join(f"{count} {what}" for what, count in load.count.items()))
     else:

@@ -50,11 +50,13 @@ const E2FSCK: (&str, &[&str]) = ("e2fsck", &["-V"]);
 const KINDS: &[Kind] = &[
     Kind {
         name: "protocol",
-        help: "nbdinfo, nbdcopy, libnbd's Python, qemu-io, qemu-img and fio on a disk in memory: every command, flag and error",
-        packages: "fio libnbd-bin python3-libnbd qemu-utils",
+        help: "nbdinfo, nbdcopy, libnbd's Python, qemu-io, qemu-img and fio on a disk in memory: every command, flag and error; then TLS, and a \
+               server that its client starts",
+        packages: "fio libnbd-bin openssl python3-libnbd qemu-utils",
         needs: &[
             ("nbdinfo", &["--version"]),
             ("nbdcopy", &["--version"]),
+            ("openssl", &["version"]),
             LIBNBD,
             FIO,
             ("qemu-io", &["--version"]),

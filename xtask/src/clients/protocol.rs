@@ -1,7 +1,7 @@
 //! Every command, flag and error of the protocol, on a disk in memory.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use super::bench::Bench;
 
@@ -56,7 +56,49 @@ impl Drop for Served {
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
     // A disk that answers at once, and one that answers from another thread.
     every_client(bench, &serve(bench, &[])?)?;
-    every_client(bench, &serve(bench, &["late"])?)
+    every_client(bench, &serve(bench, &["late"])?)?;
+    in_tls(bench)?;
+    handed_over(bench)
+}
+
+/// A drive in TLS, to a client with a certificate, and to nobody else.
+fn in_tls(bench: &Bench) -> Result<(), String> {
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+    let authority = ["req", "-x509", "-keyout", "ca-key.pem", "-out", "ca-cert.pem", "-subj", "/CN=authority", "-days", "2"];
+    bench.client("openssl", &[&authority[..], &key[..]].concat())?;
+    for who in ["server", "client"] {
+        let (own, out) = (format!("{who}-key.pem"), format!("{who}-cert.pem"));
+        let asked = ["req", "-keyout", &own, "-out", "request", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+        bench.client("openssl", &[&asked[..], &key[..]].concat())?;
+        let signed = ["-CA", "ca-cert.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-copy_extensions", "copy", "-days", "2"];
+        bench.client("openssl", &[&["x509", "-req", "-in", "request", "-out", &out][..], &signed[..]].concat())?;
+    }
+    let program = bench.built("wordline").display().to_string();
+    let arguments = ["serve", "pageftl-4k", "--listen", "127.0.0.1:0", "--tls", "."];
+    let served = listening(bench.command(&program, &arguments))?;
+    let port = served.uri.trim().trim_end_matches("/disk").rsplit(':').next().unwrap_or_default().to_owned();
+    let (mut with, without) = (format!("nbds://localhost:{port}/disk"), format!("nbd://localhost:{port}/disk"));
+    with.push_str(&format!("?tls-certificates={}", bench.folder.display()));
+    std::fs::write(bench.path("secret"), vec![0x5C; 9 << 20]).map_err(|error| format!("cannot write a file: {error}"))?;
+    bench.client("nbdinfo", &[&with])?;
+    bench.client("nbdcopy", &[&bench.path("secret"), &with])?;
+    bench.client("nbdcopy", &[&with, &bench.path("told")])?;
+    bench.client("cmp", &["-n", &(9 << 20).to_string(), "secret", "told"])?;
+    // These have to fail: in the clear, and without a certificate.
+    std::fs::remove_file(bench.path("client-cert.pem")).map_err(|error| format!("cannot remove a certificate: {error}"))?;
+    for stranger in [&without, &with] {
+        if bench.client("nbdinfo", &[stranger]).is_ok() {
+            return Err(format!("{stranger} was served"));
+        }
+    }
+    Ok(())
+}
+
+/// A client that listens itself and starts the drive with the open socket.
+fn handed_over(bench: &Bench) -> Result<(), String> {
+    let program = bench.built("wordline").display().to_string();
+    bench.client("nbdinfo", &["--size", "--", "[", &program, "serve", "pageftl-4k", "]"])?;
+    bench.client("nbdcopy", &["--", &bench.path("secret"), "[", &program, "serve", "pageftl-4k", "]"])
 }
 
 fn every_client(bench: &Bench, served: &Served) -> Result<(), String> {
@@ -108,11 +150,16 @@ fn every_client(bench: &Bench, served: &Served) -> Result<(), String> {
 fn serve(bench: &Bench, more: &[&str]) -> Result<Served, String> {
     let socket = bench.path("socket");
     let program = bench.built("examples/memory").display().to_string();
-    let mut server = bench.command(&program, &[&[socket.as_str(), SIZE_MIB], more].concat());
-    let mut server = server.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
-    // It says where it listens once it does.
-    let mut line = String::new();
-    let said = server.stdout.take().map(|stdout| BufReader::new(stdout).read_line(&mut line));
-    let served = Served { server, uri: format!("nbd+unix:///disk?socket={socket}") };
+    let mut served = listening(bench.command(&program, &[&[socket.as_str(), SIZE_MIB], more].concat()))?;
+    served.uri = format!("nbd+unix:///disk?socket={socket}");
+    Ok(served)
+}
+
+/// Starts a server. It says where it listens once it does.
+fn listening(mut server: Command) -> Result<Served, String> {
+    let server = server.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start a server: {error}"))?;
+    let mut served = Served { server, uri: String::new() };
+    let stdout = served.server.stdout.take();
+    let said = stdout.map(|stdout| BufReader::new(stdout).read_line(&mut served.uri));
     if matches!(said, Some(Ok(count)) if count > 0) { Ok(served) } else { Err("the server did not come up".to_owned()) }
 }

@@ -7,11 +7,11 @@
 //!              └──► ledger   what each unit may hold after a cut
 //! ```
 //!
-//! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's; trims
-//! hold; what capacitors keep is back, flushed or not; the recovered tables agree with the flash; recovering twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that
-//! was whole is used; what was recovered stays, whatever the next cut does; the firmware reads
-//! whole pages only, programs erased pages only, and uses no block that has failed. Does not check: bit errors, a page that is torn and reads as whole, a
-//! program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
+//! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's;
+//! trims hold; what capacitors keep is back, flushed or not; the recovered tables agree with the flash; recovering twice gives the same, and so does
+//! recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever the next cut does; the firmware reads
+//! whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
+//! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
 
 mod ledger;
 mod nand;
@@ -238,16 +238,24 @@ impl Failing {
 
 /// Whether a trial breaks something, as an error or a panic.
 pub fn breaks(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Option<Failing> {
+    attempt(seed, cut, requests, bug).err()
+}
+
+/// A trial, and what it broke, as an error or a panic.
+///
+/// # Errors
+/// What was broken.
+pub fn attempt(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Result<Tally, Failing> {
     let tried = catch_unwind(AssertUnwindSafe(|| trial(seed, cut, requests, bug)));
     let problem = match tried {
-        Ok(Ok(_)) => return None,
+        Ok(Ok(tally)) => return Ok(tally),
         Ok(Err(problem)) => problem,
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
             text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap_or_else(|| "a panic".to_owned())
         }
     };
-    Some(Failing { seed, cut, requests, problem })
+    Err(Failing { seed, cut, requests, problem })
 }
 
 /// The smallest trial of the same seed that still breaks something: fewer requests first, then a cut in the first life at the earliest boundary.

@@ -1,8 +1,8 @@
 //! Does any drive, with any options on any flash, lose what it owes or hand out what it should not?
 //!
-//! One seed: a plan with random options, media in memory that record every write, flash with random ills, a random load with many requests at once, and cuts at
-//! random places of the recording, the last write torn. `WORDLINE_SEED` and `WORDLINE_SEEDS` say which seeds; one that fails is shrunk, and the command that
-//! repeats it is printed.
+//! One seed: a plan with random options, media in memory that record every write, flash with random ills, a random load with many requests at once, a die
+//! that fails, heat, and cuts at random places of the recording, the last write torn. `WORDLINE_SEED` and `WORDLINE_SEEDS` say which seeds; one that fails is
+//! shrunk, and the command that repeats it is printed.
 //!
 //! Checks, without ills that the flash hides: a read gives what was written last; after a cut each unit holds what was durable or something newer that had
 //! been asked for. With them: each unit holds something that was written to it, or fails. Always: no panic, and the tables agree with the flash. Does not
@@ -10,10 +10,12 @@
 
 mod trial;
 mod wicked;
+mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use trial::{Case, FEATURES, Tally, trial};
+use trial::{Case, Tally, trial};
+use world::FEATURES;
 
 /// What went wrong, if anything did.
 fn outcome(case: &Case) -> Result<Tally, String> {

@@ -3,26 +3,26 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wordline_drive::{Config, Drive};
+use wordline_drive::Drive;
 use wordline_engine::{Event, Observer};
-use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape, Tear};
-use wordline_plan::Plan;
+use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Id, Nanos, Priority, RequestId};
 
 use super::wicked::{Ills, Wicked};
+use super::world::{World, world};
 
 const SECTOR: u64 = 512;
 
 /// Cuts of one recording.
 const CUTS: u64 = 5;
 
+/// A drive that goes on for so long while a request waits is not getting anywhere.
+const STEPS_WITHOUT_ANSWER: u32 = 300_000;
+
 /// The stamp of what is written after a cut.
 const AFTER: u64 = 1 << 40;
-
-/// What a case may go without.
-pub(crate) const FEATURES: [&str; 7] = ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth"];
 
 /// Everything a trial is made of.
 #[derive(Clone, Debug)]
@@ -46,6 +46,11 @@ pub(crate) struct Tally {
     worn_out: u64,
     /// What the flash hid.
     hidden: u64,
+    /// Dies that failed and said so, and changes of temperature that cells felt.
+    pub(crate) killed: u64,
+    pub(crate) heated: u64,
+    /// Slots of write buffers that capacitors brought back.
+    held: u64,
 }
 
 impl Tally {
@@ -58,15 +63,19 @@ impl Tally {
         self.failed += other.failed;
         self.worn_out += other.worn_out;
         self.hidden += other.hidden;
+        self.killed += other.killed;
+        self.heated += other.heated;
+        self.held += other.held;
     }
 
     pub(crate) fn has_seen_everything(&self) -> bool {
-        [self.erases, self.cuts, self.units, self.older, self.failed, self.hidden].iter().all(|&count| count > 10)
+        let often = [self.erases, self.cuts, self.units, self.older, self.failed, self.hidden, self.heated, self.held];
+        often.iter().all(|&count| count > 10) && self.killed > 2
     }
 }
 
 #[derive(Debug, Default)]
-struct Completed(Vec<(RequestId, bool)>);
+pub(crate) struct Completed(Vec<(RequestId, bool)>);
 
 impl Observer for Completed {
     fn observe(&mut self, _: Nanos, event: &Event) {
@@ -76,7 +85,7 @@ impl Observer for Completed {
     }
 }
 
-type Live = Drive<Completed, Wicked<MediaPayload<Memory>>>;
+pub(crate) type Live = Drive<Completed, Wicked<MediaPayload<Memory>>>;
 
 /// A state of a unit: from which entry of the tape it may be there, from which it must (or what came after), and its stamp; 0: zeroes.
 #[derive(Clone, Copy, Debug)]
@@ -86,87 +95,6 @@ struct Version {
     stamp: u64,
     /// Its request was answered well.
     sure: bool,
-}
-
-/// The drive of a case, and what its flash may do.
-struct World {
-    config: Config,
-    is_silent: bool,
-    /// A write is acknowledged when it is programmed.
-    is_through: bool,
-    /// Reads may fail, and writes once it is worn out.
-    may_fail: bool,
-    depth: u64,
-}
-
-fn world(case: &Case) -> World {
-    let draw = &mut Draw::new(case.seed, Stream::Mix, 5);
-    let with = |feature: &str| !case.without.contains(&feature);
-    // Drawn whether or not they are wanted, so that a case without something is otherwise the same.
-    let [silent, failures, unreadable, physics, techniques, cores, depth] = FEATURES.map(|feature| draw.happens(0.35) && with(feature));
-    let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
-    let mut settings = vec![
-        "geometry.layers=2".to_owned(),
-        "geometry.wordlines_per_layer=2".to_owned(),
-        "mapping.over_provisioning=none".to_owned(),
-        "mapping.spare_blocks=4".to_owned(),
-    ];
-    let (channels, dies, planes, blocks) = (1 + draw.below(2), 1 + draw.below(2), 1 << draw.below(2), 44 + draw.below(20));
-    settings.push(format!("flash.channels={channels}"));
-    settings.push(format!("flash.dies_per_channel={dies}"));
-    settings.push(format!("geometry.planes={planes}"));
-    settings.push(format!("geometry.blocks={blocks}"));
-    let two_cores = draw.happens(0.5) && cores && channels * dies % 2 == 0;
-    settings.push(format!("controller.cores={}", 1 + u64::from(two_cores)));
-    let raw_kib = channels * dies * planes * blocks * 12 * 16;
-    settings.push(format!("mapping.capacity={} KiB", raw_kib * (30 + draw.below(20)) / 100 / 16 * 16));
-    for (key, values) in [
-        ("mapping.unit", &["4 KiB", "16 KiB", "4 KiB"][..]),
-        ("buffer.size", &["1 MiB", "512 KiB", "2 MiB"]),
-        ("buffer.partial_watermark", &["0 %", "50 %", "90 %"]),
-        ("reclaim.victim", &["greedy", "cost-benefit", "d-choices", "fifo", "random"]),
-        ("reclaim.preemptible", &["true", "false"]),
-        ("wear.dynamic", &["true", "false"]),
-        ("wear.static_gap", &["none", "4", "20"]),
-        ("schedule.reads_first", &["true", "false"]),
-        ("schedule.linger", &["none", "50 us", "2 ms"]),
-    ] {
-        settings.push(format!("{key}={}", pick(draw, values)));
-    }
-    let is_through = draw.happens(0.3);
-    settings.push(format!("buffer.acknowledge={}", if is_through { "programmed" } else { "buffered" }));
-    let slow = pick(draw, &["700 us", "700 us", "20 ms"]);
-    settings.push(format!("timing.t_program={slow}"));
-    let (refresh, idle) = (draw.happens(0.5) && techniques, draw.happens(0.5) && techniques);
-    if refresh {
-        settings.extend(["techniques.read-disturb-refresh.on=true", "techniques.read-disturb-refresh.reads_max=60"].map(str::to_owned));
-    }
-    if idle {
-        let on = ["on=true", "after=300 us", "until_free=6"].map(|key| format!("techniques.idle-reclaim.{key}"));
-        settings.extend(on);
-    }
-    let (program, erase, bad, endurance) = (
-        pick(draw, &["0 %", "500 ppm", "3000 ppm"]),
-        pick(draw, &["0 %", "2000 ppm", "1 %"]),
-        pick(draw, &["0 %", "1 %"]),
-        pick(draw, &["none", "none", "8"]),
-    );
-    if failures {
-        settings.push(format!("faults.program_fail={program}"));
-        settings.push(format!("faults.erase_fail={erase}"));
-        settings.push(format!("faults.factory_bad={bad}"));
-        settings.push(format!("faults.endurance={endurance}"));
-    }
-    let read_fail = pick(draw, &["200 ppm", "5000 ppm"]);
-    if unreadable {
-        settings.push(format!("faults.read_fail={read_fail}"));
-    }
-    settings.push(format!("cells.physics={physics}"));
-    settings.push(format!("run.seed={}", case.seed % 1_000_000));
-    let words: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let plan = Plan::load_set("pageftl-4k", &words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
-    let depth = if depth { 1 + draw.below(24) } else { 1 };
-    World { config: plan.build(), is_silent: silent, is_through, may_fail: silent || failures || unreadable || physics, depth }
 }
 
 /// The bytes of a unit with this stamp.
@@ -187,7 +115,7 @@ fn request(drive: &Live, op: HostOp, unit: u64, count: u64, fua: bool) -> HostRe
 
 /// Lets the drive go on until `id` is done. Returns whether that was well, and the bytes of a read.
 fn await_one(drive: &mut Live, id: RequestId) -> Result<(bool, Vec<u8>), String> {
-    loop {
+    for _ in 0..STEPS_WITHOUT_ANSWER {
         if let Some(at) = drive.observer.0.iter().position(|&(done, _)| done == id) {
             let (_, ok) = drive.observer.0.swap_remove(at);
             return Ok((ok, drive.bytes_of(id).to_vec()));
@@ -195,6 +123,7 @@ fn await_one(drive: &mut Live, id: RequestId) -> Result<(bool, Vec<u8>), String>
         let next = drive.next_at().ok_or_else(|| format!("{id:?} is outstanding and nothing is pending"))?;
         drive.run_until(next);
     }
+    Err(format!("{id:?} is not answered any more"))
 }
 
 fn read(drive: &mut Live, unit: u64) -> Result<Option<Vec<u8>>, String> {
@@ -237,10 +166,13 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
         .collect();
     let tape = Tape::new();
     let media = Media::in_memory(&identity, Durability::Process, &tape).map_err(|error| error.to_string())?;
+    let dump = world.dump().map(|shape| Dump::create(Memory::recorded(&tape, geometry.dies() as usize), "buffer", shape));
     let made = tape.len();
-    let store = MediaStore::new(media, units_per_page, None);
+    let slots = config.firmware.buffer.units;
+    let store = MediaStore::new(media, units_per_page, dump.transpose().map_err(|error| error.to_string())?);
     let payload = |store: &MediaStore<Memory>, die| Wicked::new(store.payload(die), &ills[die.index()]);
     let mut drive: Live = Drive::with_payload(config.clone(), Completed::default(), |die| payload(&store, die));
+    store.capacitors(slots).into_iter().for_each(|capacitors| drive.connect(capacitors));
     let mut tally = Tally::default();
     let history = load(case, &world, &mut drive, &tape, &mut draw, &mut tally)?;
     tally.erases += drive.blocks().map(|block| u64::from(block.erases)).sum::<u64>();
@@ -255,7 +187,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     }
     let mut cuts: Vec<usize> = (0..CUTS).map(|_| made + draw.below((entries.len() - made) as u64) as usize).collect();
     cuts.sort_unstable();
-    let mut replay = Replay::new(geometry.dies() as usize);
+    let mut replay = Replay::new(geometry.dies() as usize + 1);
     let mut applied = 0;
     for cut in cuts {
         entries[applied..cut].iter().for_each(|entry| replay.apply(entry).expect("memory takes it"));
@@ -266,10 +198,13 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
             1 => left.apply_torn(&entries[cut], Tear::Prefix(draw.below(16_384))).expect("memory takes it"),
             _ => left.apply_torn(&entries[cut], Tear::Sectors(&|sector| sector % 3 != case.seed % 3)).expect("memory takes it"),
         }
-        let media = Media::open_memory(left.files(), Some(&identity), Durability::Process).map_err(|error| error.to_string())?;
-        let store = MediaStore::new(media, units_per_page, None);
-        let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die), None);
+        let (files, beside) = left.files().split_at(geometry.dies() as usize);
+        let media = Media::open_memory(files, Some(&identity), Durability::Process).map_err(|error| error.to_string())?;
+        let dump = world.dump().map(|shape| Dump::open(beside[0].unrecorded(), "buffer", shape));
+        let store = MediaStore::new(media, units_per_page, dump.transpose().map_err(|error| error.to_string())?);
+        let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die), store.capacitors(slots));
         tally.cuts += 1;
+        tally.held += drive.firmware().iter().map(|core| core.slots_in_use().count() as u64).sum::<u64>();
         for (unit, history) in (0u64..).zip(&history) {
             tally.units += 1;
             let Some(found) = read(&mut drive, unit)? else {
@@ -333,6 +268,7 @@ fn load(
     let span = (units / 3).max(20);
     for stamp in 1..=case.requests {
         tally.requests += 1;
+        world.befall(drive, stamp, draw, tally);
         let count = 1 + draw.below(6);
         let reach = if draw.below(3) > 0 { span } else { units };
         let unit = draw.below(reach - count);
@@ -399,7 +335,7 @@ fn settle(
         for unit in units {
             let last = history[unit as usize].last_mut().expect("never empty");
             last.sure = true;
-            if fua || (world.is_through && stamp != Some(0)) {
+            if fua || ((world.is_through || world.config.has_capacitors()) && stamp != Some(0)) {
                 last.must = now;
             }
         }

@@ -1,0 +1,123 @@
+//! The drive of a seed, what its flash may do, and what befalls it.
+
+use wordline_drive::Config;
+use wordline_media::DumpShape;
+use wordline_plan::Plan;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Celsius, DieId};
+
+use super::trial::{Case, Live, Tally};
+
+/// What a case may go without.
+pub(crate) const FEATURES: [&str; 10] =
+    ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat"];
+
+/// The drive of a case, and what its flash may do.
+pub(crate) struct World {
+    pub(crate) config: Config,
+    pub(crate) is_silent: bool,
+    /// A write is acknowledged when it is programmed.
+    pub(crate) is_through: bool,
+    /// Reads may fail, and writes once it is worn out.
+    pub(crate) may_fail: bool,
+    pub(crate) depth: u64,
+    /// After so many requests a die fails, and says so.
+    dies_at: Option<u64>,
+    /// So often the temperature changes: once in so many requests.
+    heat_every: Option<u64>,
+}
+
+impl World {
+    /// The shape of its buffer as capacitors keep it.
+    pub(crate) fn dump(&self) -> Option<DumpShape> {
+        let Config { cores, firmware, .. } = &self.config;
+        let shape = DumpShape { drive: 7, slots: cores * firmware.buffer.units, slot_bytes: firmware.unit.0 as u32 };
+        self.config.has_capacitors().then_some(shape)
+    }
+
+    /// What befalls the drive before request `number`.
+    pub(crate) fn befall(&self, drive: &mut Live, number: u64, draw: &mut Draw, tally: &mut Tally) {
+        if self.dies_at == Some(number) {
+            drive.kill_die(DieId(draw.below(u64::from(self.config.sheet.geometry.dies())) as u16));
+            tally.killed += 1;
+        }
+        if self.heat_every.is_some_and(|every| number.is_multiple_of(every)) {
+            tally.heated += u64::from(drive.set_temperature(Celsius(draw.below(100) as f64 - 10.0)));
+        }
+    }
+}
+
+pub(crate) fn world(case: &Case) -> World {
+    let draw = &mut Draw::new(case.seed, Stream::Mix, 5);
+    let with = |feature: &str| !case.without.contains(&feature);
+    // Drawn whether or not they are wanted, so that a case without something is otherwise the same.
+    let [silent, failures, unreadable, physics, techniques, cores, depth, capacitors, dying, heat] =
+        FEATURES.map(|feature| draw.happens(0.35) && with(feature));
+    let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
+    let mut settings = vec![
+        "geometry.layers=2".to_owned(),
+        "geometry.wordlines_per_layer=2".to_owned(),
+        "mapping.over_provisioning=none".to_owned(),
+        "mapping.spare_blocks=4".to_owned(),
+    ];
+    let (channels, dies, planes, blocks) = (1 + draw.below(2), 1 + draw.below(2), 1 << draw.below(2), 44 + draw.below(20));
+    settings.push(format!("flash.channels={channels}"));
+    settings.push(format!("flash.dies_per_channel={dies}"));
+    settings.push(format!("geometry.planes={planes}"));
+    settings.push(format!("geometry.blocks={blocks}"));
+    let two_cores = draw.happens(0.5) && cores && channels * dies % 2 == 0;
+    settings.push(format!("controller.cores={}", 1 + u64::from(two_cores)));
+    let raw_kib = channels * dies * planes * blocks * 12 * 16;
+    settings.push(format!("mapping.capacity={} KiB", raw_kib * (30 + draw.below(20)) / 100 / 16 * 16));
+    for (key, values) in [
+        ("mapping.unit", &["4 KiB", "16 KiB", "4 KiB"][..]),
+        ("buffer.size", &["1 MiB", "512 KiB", "2 MiB"]),
+        ("buffer.partial_watermark", &["0 %", "50 %", "90 %"]),
+        ("reclaim.victim", &["greedy", "cost-benefit", "d-choices", "fifo", "random"]),
+        ("reclaim.preemptible", &["true", "false"]),
+        ("wear.dynamic", &["true", "false"]),
+        ("wear.static_gap", &["none", "4", "20"]),
+        ("schedule.reads_first", &["true", "false"]),
+        ("schedule.linger", &["none", "50 us", "2 ms"]),
+    ] {
+        settings.push(format!("{key}={}", pick(draw, values)));
+    }
+    let is_through = draw.happens(0.3);
+    settings.push(format!("buffer.acknowledge={}", if is_through { "programmed" } else { "buffered" }));
+    let slow = pick(draw, &["700 us", "700 us", "20 ms"]);
+    settings.push(format!("timing.t_program={slow}"));
+    let (refresh, idle) = (draw.happens(0.5) && techniques, draw.happens(0.5) && techniques);
+    if refresh {
+        settings.extend(["techniques.read-disturb-refresh.on=true", "techniques.read-disturb-refresh.reads_max=60"].map(str::to_owned));
+    }
+    if idle {
+        let on = ["on=true", "after=300 us", "until_free=6"].map(|key| format!("techniques.idle-reclaim.{key}"));
+        settings.extend(on);
+    }
+    let (program, erase, bad, endurance) = (
+        pick(draw, &["0 %", "500 ppm", "3000 ppm"]),
+        pick(draw, &["0 %", "2000 ppm", "1 %"]),
+        pick(draw, &["0 %", "1 %"]),
+        pick(draw, &["none", "none", "8"]),
+    );
+    if failures {
+        settings.push(format!("faults.program_fail={program}"));
+        settings.push(format!("faults.erase_fail={erase}"));
+        settings.push(format!("faults.factory_bad={bad}"));
+        settings.push(format!("faults.endurance={endurance}"));
+    }
+    let read_fail = pick(draw, &["200 ppm", "5000 ppm"]);
+    if unreadable {
+        settings.push(format!("faults.read_fail={read_fail}"));
+    }
+    settings.push(format!("cells.physics={physics}"));
+    settings.push(format!("buffer.protection={}", if capacitors { "capacitor" } else { "none" }));
+    settings.push(format!("run.seed={}", case.seed % 1_000_000));
+    let words: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let plan = Plan::load_set("pageftl-4k", &words).unwrap_or_else(|why| panic!("{words:?}: {why}"));
+    let depth = if depth { 1 + draw.below(24) } else { 1 };
+    let may_fail = silent || failures || unreadable || physics || dying;
+    let (dies_at, heat_every) = (1 + draw.below(case.requests.max(1)), 20 + draw.below(200));
+    let (dies_at, heat_every) = (dying.then_some(dies_at), (heat && physics).then_some(heat_every));
+    World { config: plan.build(), is_silent: silent, is_through, may_fail, depth, dies_at, heat_every }
+}
