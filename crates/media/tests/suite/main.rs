@@ -2,6 +2,7 @@
 
 mod common;
 mod cuts;
+mod dump;
 mod faults;
 mod files;
 mod host_loss;
