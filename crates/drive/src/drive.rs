@@ -243,11 +243,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Let the drive finish what it has begun: write out the buffer and wait until nothing is under way. The host asks for a flush, which is logged as one.
     pub fn settle(&mut self) {
+        self.ftls.iter_mut().for_each(|ftl| ftl.drain(true));
         self.flush();
         if !self.ftls.iter().all(Ftl::is_quiet) && !self.is_worn_out() {
             // A write that still waited for room when the flush came was not covered by it.
             self.flush();
         }
+        self.ftls.iter_mut().for_each(|ftl| ftl.drain(false));
     }
 
     fn flush(&mut self) {

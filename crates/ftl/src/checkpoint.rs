@@ -183,7 +183,7 @@ impl Ftl {
         let bytes = self.unit_bytes(units);
         let tag = self.pending.insert(Pending { purpose: Purpose::Checkpoint, group, offset: 0, bytes, next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
-        Some(self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Host))
+        Some(self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Recovery))
     }
 
     fn begin_checkpoint(&mut self, checkpoints: &Checkpoints) -> Writing {

@@ -54,6 +54,8 @@ pub struct Ftl {
     /// Writes that wait for room in the buffer, in order of arrival.
     pub(crate) admissions: VecDeque<u32>,
     pub(crate) flushes: VecDeque<Flush>,
+    /// The buffer is to be emptied.
+    pub(crate) draining: bool,
     pub(crate) done: VecDeque<Acknowledgement>,
     pub(crate) notes: VecDeque<Note>,
     pub(crate) data_steps: VecDeque<DataStep>,
@@ -122,6 +124,7 @@ impl Ftl {
             parts: Slab::default(),
             admissions: VecDeque::new(),
             flushes: VecDeque::new(),
+            draining: false,
             done: VecDeque::new(),
             notes: VecDeque::new(),
             data_steps: VecDeque::new(),
@@ -334,6 +337,11 @@ impl Ftl {
         let has_room = |die: &Die| die.open[Stream::Moved as usize].is_some() || !die.free.is_empty() || !die.erasable.is_empty();
         let is_done = |die: &Die| die.moved.is_empty() || !has_room(die);
         self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| is_done(die))
+    }
+
+    /// From now on, or no longer, everything in the write buffer is to be programmed soon, whether or not somebody waits for it.
+    pub fn drain(&mut self, on: bool) {
+        self.draining = on;
     }
 
     /// Units that the write buffer can still take.

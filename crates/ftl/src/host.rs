@@ -174,9 +174,12 @@ impl Ftl {
         self.buffer.is_awaited() || self.flushes_press() || !self.admissions.is_empty()
     }
 
-    /// Whether a flush waits for what is in the buffer.
+    /// Whether what is in the buffer is to be programmed soon: a flush waits for it, where flushes do, or it is to be emptied.
     pub(crate) fn flushes_press(&self) -> bool {
-        !self.flushes.is_empty() && self.config.buffer.protection == Protection::None
+        match self.config.buffer.protection {
+            Protection::None => !self.flushes.is_empty(),
+            Protection::Capacitor => self.draining,
+        }
     }
 
     pub(crate) fn trim(&mut self, now: Nanos, part: Part) {

@@ -184,7 +184,7 @@ impl Ftl {
         let bytes = self.unit_bytes(units);
         let tag = self.pending.insert(Pending { purpose: Purpose::Journal, group, offset: 0, bytes, next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
-        self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Host)
+        self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Recovery)
     }
 
     fn erase_journal(&mut self, group: Group) -> Operation {
@@ -192,7 +192,7 @@ impl Ftl {
         let die = self.layout.die(group);
         let tag = self.pending.insert(Pending { purpose: Purpose::JournalErase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
-        self.order(die, tag, OperationKind::Erase { target }, Cause::Host)
+        self.order(die, tag, OperationKind::Erase { target }, Cause::Recovery)
     }
 
     /// A program of journal pages in `group` has ended.

@@ -61,7 +61,7 @@ impl Ftl {
     pub(crate) fn release_own_group(&mut self, group: Group) {
         self.groups.uses[group.index()] = Use::Drained;
         let die = self.layout.die(group);
-        self.dies[die].erasable.push((group, Cause::Host));
+        self.dies[die].erasable.push((group, Cause::Recovery));
         self.wake(die);
     }
 }

@@ -210,6 +210,9 @@ sections! {
         /// Whether it journals on flash what it cannot find again otherwise. A drive that is served always does. One that is simulated has no power to lose:
         /// there it shows what the journal costs, and replays what a served drive recorded.
         on: bool = false;
+        /// With `on`: after so many programs of data one program of a checkpoint of the map. Fewer cost more and make recovery shorter. "none": no checkpoints;
+        /// then recovery reads everything.
+        checkpoint_every: Maybe<u32> = Maybe(Some(32));
     }
 
     /// Technique: rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.

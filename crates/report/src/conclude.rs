@@ -213,7 +213,8 @@ fn waf(measured: &Measured) -> Waf {
         wear: measured.per_written_unit(moved(Cause::Wear)),
         disturb: measured.per_written_unit(moved(Cause::Disturb)),
         retire: measured.per_written_unit(moved(Cause::Retire)),
-        padding: measured.per_written_unit(totals.padding_units()),
+        recovery: measured.per_written_unit(totals.recovery_units()),
+        padding: measured.per_written_unit(totals.padding_units() - totals.recovery_units()),
     }
 }
 

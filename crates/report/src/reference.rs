@@ -145,6 +145,7 @@ mod tests {
             "waf.reclaim",
             "waf.wear",
             "waf.disturb",
+            "waf.recovery",
             "erases",
             "pages_programmed",
             "pages_read",

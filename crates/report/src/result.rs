@@ -269,7 +269,9 @@ pub struct Waf {
     pub disturb: Option<f64>,
     /// Units moved out of blocks that failed.
     pub retire: Option<f64>,
-    /// Units of padding, for any cause.
+    /// Units of the journal and of checkpoints, with what pads them.
+    pub recovery: Option<f64>,
+    /// Units of padding, for any other cause.
     pub padding: Option<f64>,
 }
 
@@ -278,7 +280,7 @@ pub struct Waf {
 pub struct FlashResult {
     /// `read`, `program`, `erase` or `copyback`.
     pub op: String,
-    /// `host`, `fill`, `reclaim`, `wear`, `disturb` or `retire`.
+    /// `host`, `fill`, `reclaim`, `wear`, `disturb`, `retire` or `recovery`.
     pub cause: String,
     /// Operations; one on several planes or pages counts once.
     pub operations: u64,

@@ -153,6 +153,7 @@ fn flash(text: &mut String, drive: &DriveResult) {
             ("wear", waf.wear),
             ("disturb", waf.disturb),
             ("retire", waf.retire),
+            ("recovery", waf.recovery),
             ("padding", waf.padding),
         ];
         let parts: Vec<String> = parts

@@ -109,6 +109,11 @@ impl Totals {
         self.programs().map(|(_, count)| count.padding_units).sum()
     }
 
+    /// Units programmed for the journal and for checkpoints; [`Totals::padding_units`] has them too.
+    pub fn recovery_units(&self) -> u64 {
+        self.programs().filter(|(cause, _)| *cause == Cause::Recovery).map(|(_, count)| count.padding_units).sum()
+    }
+
     /// Units programmed with whatever content: host data, old data and padding.
     pub fn programmed_units(&self) -> u64 {
         self.programs().map(|(_, count)| count.host_units + count.moved_units + count.padding_units).sum()

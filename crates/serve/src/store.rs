@@ -92,6 +92,10 @@ impl<B: Backing> Keeper for MediaStore<B> {
         self.shared.borrow().trouble.clone()
     }
 
+    fn keeps_buffer(&self) -> bool {
+        self.shared.borrow().dump.is_some()
+    }
+
     fn survives(&self) -> &'static str {
         match self.shared.borrow().media.durability() {
             Durability::Process => "process",

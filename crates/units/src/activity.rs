@@ -45,11 +45,13 @@ pub enum Cause {
     Disturb,
     /// Valid data leaves a block that has failed a program.
     Retire,
+    /// What the firmware writes to find itself again after a power cut: its journal and checkpoints of its map.
+    Recovery,
 }
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 6] = [Cause::Host, Cause::Fill, Cause::Reclaim, Cause::Wear, Cause::Disturb, Cause::Retire];
+    pub const ALL: [Cause; 7] = [Cause::Host, Cause::Fill, Cause::Reclaim, Cause::Wear, Cause::Disturb, Cause::Retire, Cause::Recovery];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
@@ -60,6 +62,7 @@ impl Cause {
             Cause::Wear => "wear",
             Cause::Disturb => "disturb",
             Cause::Retire => "retire",
+            Cause::Recovery => "recovery",
         }
     }
 }

@@ -6,6 +6,7 @@ use wordline_units::HostRequest;
 
 mod age;
 mod bytes;
+mod capacitors;
 mod image;
 mod small;
 mod steady;

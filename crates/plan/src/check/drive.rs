@@ -59,6 +59,10 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     if sections.wear.static_gap.value.0 == Some(0) {
         mistakes.at(&sections.wear.static_gap.origin, "wear.static_gap is 0: expected at least 1, or \"none\"", None);
     }
+    let every = &sections.recovery.checkpoint_every;
+    if every.value.0 == Some(0) {
+        mistakes.at(&every.origin, "recovery.checkpoint_every is 0: expected at least 1, or \"none\"", None);
+    }
     let techniques = techniques(sections, mistakes);
     (mistakes.count() == before).then_some(Checked { techniques })
 }
@@ -159,7 +163,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },
             techniques: checked.techniques,
             keeps_data: false,
-            checkpoint_every: Some(32),
+            checkpoint_every: sections.recovery.checkpoint_every.value.0,
             recovers: sections.recovery.on.value,
             seed,
             core: 0,

@@ -88,9 +88,14 @@ fn place(place: &Place) -> Value {
 }
 
 fn media(look: &Look) -> Value {
+    let buffer = if look.keeps_buffer {
+        "capacitors: every write that was acknowledged survives; trims do once they are flushed"
+    } else {
+        "volatile: what was written and not flushed may be lost with the process"
+    };
     json!({
         "survives": look.survives,
-        "write_buffer": "volatile: what was written and not flushed may be lost with the process",
+        "write_buffer": buffer,
         "trouble": look.trouble,
     })
 }

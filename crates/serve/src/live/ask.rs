@@ -88,6 +88,8 @@ pub struct Look {
     pub unit: Bytes,
     /// What its bytes survive.
     pub survives: &'static str,
+    /// Whether the write buffer survives it too.
+    pub keeps_buffer: bool,
     /// What went wrong with the media.
     pub trouble: Option<String>,
     /// Recordings that run.
@@ -165,6 +167,7 @@ impl<P: Payload> Worker<P> {
             size: self.drive.config().exported().0,
             unit: self.drive.unit_bytes(),
             survives: self.keeper.survives(),
+            keeps_buffer: self.keeper.keeps_buffer(),
             trouble: self.keeper.trouble(),
             recordings: self.recorders.len(),
             hints: self.hints.all().count(),

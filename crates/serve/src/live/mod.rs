@@ -67,6 +67,11 @@ pub trait Keeper {
         "nothing"
     }
 
+    /// Whether it keeps the write buffers too.
+    fn keeps_buffer(&self) -> bool {
+        false
+    }
+
     /// Copies all that is kept into a new `folder`; returns how many bytes that took.
     ///
     /// # Errors

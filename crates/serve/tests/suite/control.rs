@@ -280,3 +280,43 @@ fn hostile_clients_are_answered_or_dropped_and_hurt_nobody() {
         }
     }
 }
+
+#[test]
+fn whatever_is_said_there_is_one_answer_and_it_has_no_other_effect() {
+    let served = served(&["cells.physics=false"], Timing::Off);
+    let mut client = connect(&served.path);
+    client.write(0, &[7; 8192]);
+    let sound = [
+        r#"{"do":"hint","offset":65536,"length":65536,"priority":"high","lifetime":"short"}"#,
+        r#"{"do":"lba-status","offset":0,"length":65536}"#,
+        r#"{"do":"heat","celsius":70}"#,
+        r#"{"do":"snapshot","folder":""}"#,
+        r#"{"do":"status"}"#,
+        r#"{"do":"help"}"#,
+    ];
+    let mut draw = Draw::new(81, Stream::Mix, 3);
+    for number in 0..3_000 {
+        let mut line = sound[draw.below(sound.len() as u64) as usize].as_bytes().to_vec();
+        for _ in 0..=draw.below(4) {
+            let at = draw.below(line.len() as u64) as usize;
+            match draw.below(4) {
+                0 => line[at] = draw.below(256) as u8,
+                1 => line.insert(at, b"{}[]\",:0-9eE."[draw.below(13) as usize]),
+                2 if line.len() > 2 => drop(line.remove(at)),
+                _ => line.truncate(at.max(1)),
+            }
+        }
+        line.retain(|&byte| byte != b'\n');
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let mut stream = BufReader::new(UnixStream::connect(&served.control).expect("it listens"));
+        stream.get_mut().write_all(&[&line[..], b"\n"].concat()).expect("it is taken");
+        let mut answer = String::new();
+        stream.read_line(&mut answer).expect("an answer");
+        let said = || format!("line {number}: {:?}: {answer:?}", String::from_utf8_lossy(&line));
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|why| panic!("{why}: {}", said()));
+        assert!(answer["ok"].is_boolean() && (answer["ok"] == true) != answer["error"].is_string(), "{}", said());
+    }
+    assert_eq!(client.read(0, 8192), [7; 8192]);
+}

@@ -1,0 +1,50 @@
+//! Write buffers with capacitors, in virtual time: who waits for what?
+
+use wordline_drive::{Drive, NotQuiet, Pace, Protection};
+use wordline_ftl::config::Acknowledge;
+use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+
+use crate::small::{Shape, uniform};
+
+fn drive(protection: Protection, acknowledge: Acknowledge) -> Drive {
+    let mut config = Shape::default().config();
+    (config.firmware.buffer.protection, config.firmware.buffer.acknowledge) = (protection, acknowledge);
+    Drive::new(config, ())
+}
+
+/// How long a drive takes for one request after the other.
+fn span_of(drive: &mut Drive, requests: &[(HostOp, bool)]) -> Nanos {
+    let began = drive.now();
+    let mut load = requests.iter().map(|&(op, fua)| {
+        let sectors = if op == HostOp::Flush { 0 } else { 32 };
+        HostRequest { at: Nanos::ZERO, sector: 64, sectors, op, priority: Priority::Normal, fua }
+    });
+    drive.serve(&mut load, Pace::Closed { depth: 1 }, None);
+    drive.now() - began
+}
+
+#[test]
+fn with_capacitors_nobody_waits_for_a_program() {
+    let program = Shape::default().config().sheet.timing.program[0];
+    let write = [(HostOp::Write, false)];
+    for requests in [&[(HostOp::Write, true)][..], &[(HostOp::Write, false), (HostOp::Flush, false)]] {
+        let with = span_of(&mut drive(Protection::Capacitor, Acknowledge::Buffered), requests);
+        let without = span_of(&mut drive(Protection::None, Acknowledge::Buffered), requests);
+        assert_eq!(with, span_of(&mut drive(Protection::None, Acknowledge::Buffered), &write), "as a write that nobody waits for");
+        assert!(without >= with + program, "{without} without, {with} with");
+        // Whoever acknowledges what is programmed waits all the same.
+        let through = span_of(&mut drive(Protection::Capacitor, Acknowledge::Programmed), requests);
+        assert!(through >= with + program, "{through} written through, {with} buffered");
+    }
+}
+
+#[test]
+fn a_drive_that_settles_empties_its_buffer_all_the_same() {
+    let mut drive = drive(Protection::Capacitor, Acknowledge::Buffered);
+    drive.serve(&mut uniform(&Shape::default().config(), 1_000, 1), Pace::Closed { depth: 32 }, Some(501));
+    span_of(&mut drive, &[(HostOp::Flush, false)]);
+    assert_eq!(drive.image(), Err(NotQuiet), "a flush leaves in the buffer what is in it");
+    drive.settle();
+    assert!(drive.image().is_ok());
+    drive.audit().expect("sound");
+}
