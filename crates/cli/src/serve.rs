@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use listenfd::ListenFd;
 use wordline_chip::RamPayload;
@@ -10,14 +11,17 @@ use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{
-    About, Address, Config, Disk, Listener, LiveDisk, MediaStore, Opened, Peers, TlsKeys, control, open_or_make, serve as listen, serve_on,
-    watch,
+    About, Address, Config, Disk, Listener, LiveDisk, MediaStore, Opened, Patience, Peers, Timing, TlsKeys, control, open_or_make,
+    serve as listen, serve_on, watch,
 };
 use wordline_units::Bytes;
 
 use crate::args::{ServeOptions, Survive, TlsClients};
 use crate::failure::Failure;
 use crate::files;
+
+/// Where time matters, a connection stays awake for so long after each request: about as long as a drive takes for one.
+const AWAKE: Duration = Duration::from_micros(500);
 
 /// Where the protocol is at home.
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 10809);
@@ -53,8 +57,9 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     });
     let control = options.control.clone().or(beside).map(|path| control(&path, Arc::clone(&disk))).transpose().map_err(failed)?;
     let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
+    let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
     let scheme = if tls.is_some() { "nbds" } else { "nbd" };
-    let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk)], Config { tls, ..Config::default() });
+    let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk)], Config { tls, patience, ..Config::default() });
     let running = match door(options)? {
         Door::Open(listener) => serve_on(listener, disks, config),
         Door::At(address) => listen(&address, disks, config),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::SendFlags;
+use rustix::net::{RecvFlags, SendFlags};
 
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +147,15 @@ impl Stream {
 
     pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         either!(self, stream => { let mut stream = stream; stream.read(into) })
+    }
+
+    /// Reads what has come, without waiting; `None`: nothing has.
+    pub(crate) fn read_some(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        match either!(self, stream => rustix::net::recv(stream, into, RecvFlags::DONTWAIT)) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok((count, _)) => Ok(Some(count)),
+        }
     }
 
     /// Sends what goes without waiting, and says how much that was.

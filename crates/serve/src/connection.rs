@@ -211,7 +211,7 @@ impl Connection {
     fn read(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience) -> io::Result<()> {
         self.stream.set_write_timeout(Some(patience.message))?;
         self.stream.set_read_timeout(Some(patience.message))?;
-        let mut inlet = Inlet::new();
+        let mut inlet = Inlet::new(patience.awake);
         let mut session: Option<Arc<Session>> = None;
         let mut limited = true;
         // The greeting.

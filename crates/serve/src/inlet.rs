@@ -1,6 +1,7 @@
 //! What a client has sent, as the protocol reads it.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use crate::address::Stream;
 use crate::tls::Tls;
@@ -16,11 +17,14 @@ pub(crate) struct Inlet {
     plain: Vec<u8>,
     /// What was given out last is `plain`.
     is_given: bool,
+    /// How long to stay awake for more.
+    awake: Duration,
 }
 
 impl Inlet {
-    pub(crate) fn new() -> Inlet {
-        Inlet { input: vec![0; INPUT_BYTES], plain: Vec::new(), is_given: false }
+    /// An inlet that stays awake for so long before it sleeps until more comes.
+    pub(crate) fn new(awake: Duration) -> Inlet {
+        Inlet { input: vec![0; INPUT_BYTES], plain: Vec::new(), is_given: false, awake }
     }
 
     /// Where to append what is decrypted.
@@ -38,7 +42,7 @@ impl Inlet {
                 self.is_given = true;
                 return Ok(Some(&self.plain));
             }
-            let count = match stream.read(&mut self.input) {
+            let count = match read(stream, self.awake, &mut self.input) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => other?,
             };
@@ -53,4 +57,19 @@ impl Inlet {
             }
         }
     }
+}
+
+/// Reads what there is, awake for a while and then asleep.
+fn read(stream: &Stream, awake: Duration, into: &mut [u8]) -> io::Result<usize> {
+    if awake > Duration::ZERO {
+        let begun = Instant::now();
+        while begun.elapsed() < awake {
+            if let Some(count) = stream.read_some(into)? {
+                return Ok(count);
+            }
+            // Whoever else has something to do comes first.
+            std::thread::yield_now();
+        }
+    }
+    stream.read(into)
 }

@@ -19,7 +19,7 @@ pub(crate) fn socket() -> PathBuf {
 
 /// Quick to lose patience.
 pub(crate) fn config(limits: Limits) -> Config {
-    Config { connections: 64, limits, patience: Patience { message: Duration::from_secs(1) }, tls: None }
+    Config { connections: 64, limits, patience: Patience { message: Duration::from_secs(1), ..Patience::default() }, tls: None }
 }
 
 /// Serves one disk, called `disk`, on a socket of its own.

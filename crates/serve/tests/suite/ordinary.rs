@@ -3,10 +3,11 @@
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 use wordline_nbd::client::{Content, Speak};
 use wordline_nbd::{Export, Limits, Op, ZeroHow};
-use wordline_serve::{Address, Config, MemoryDisk, ServeError, serve};
+use wordline_serve::{Address, Config, MemoryDisk, Patience, ServeError, serve};
 
 use crate::common::{Connected, config, connect, socket, start};
 
@@ -36,6 +37,21 @@ fn what_is_written_is_read_in_every_dialect() {
         client.client.disconnect();
         client.send();
     }
+}
+
+#[test]
+fn a_server_that_stays_awake_serves_as_well() {
+    let patience = Patience { awake: Duration::from_millis(2), ..Patience::default() };
+    let (_running, path) = start(memory(), SIZE, Config { patience, ..Config::default() });
+    let mut client = connect(&path);
+    for turn in 0..200 {
+        client.write(turn * 4096, &[turn as u8; 4096]);
+        assert_eq!(client.read(turn * 4096, 4096), [turn as u8; 4096]);
+    }
+    // Whoever hangs up is noticed while awake, too.
+    drop(client);
+    let mut next = connect(&path);
+    assert_eq!(next.read(4096, 4096), [1; 4096]);
 }
 
 #[test]
