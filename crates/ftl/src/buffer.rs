@@ -11,6 +11,8 @@
 //!
 //! A unit that is being programmed is never changed: a new write of it waits as `Held` until the older program has ended. So the map is changed in
 //! the order of the host's writes whatever order the dies finish in, and the map never points at what is not yet on flash.
+//!
+//! A unit that is trimmed leaves at once. Where capacitors keep the buffer its slot is `Retired` first, until the trim is durable.
 
 use std::collections::VecDeque;
 

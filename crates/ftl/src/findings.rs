@@ -342,13 +342,18 @@ impl Findings {
         newest.map(|number| (number, pages))
     }
 
+    /// Which stands hold the newest copy of something.
+    pub(crate) fn live(&self) -> Vec<bool> {
+        let mut is_live = vec![false; self.stands.len()];
+        self.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
+        is_live
+    }
+
     /// A die that was cut off while it moved data into its last free group has no room now, unless all that was moved still lies where it came from too. The
     /// checkpoint does not tell of copies that were overtaken, so on such a die everything is read.
     fn look_for_room(&mut self, reader: &mut Reader<'_>) {
-        let mut is_live = vec![false; self.stands.len()];
-        self.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
         let mut rooms = vec![0u32; self.spares.len()];
-        for (stand, _) in self.stands.iter().zip(is_live).filter(|(_, is_live)| !is_live) {
+        for (stand, _) in self.stands.iter().zip(self.live()).filter(|(_, is_live)| !is_live) {
             rooms[stand.die.index()] += u32::from(!stand.broken && stand.journal.is_empty() && stand.checkpoints.is_empty());
         }
         // The journal takes a group of the die that has most.

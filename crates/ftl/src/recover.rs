@@ -76,8 +76,7 @@ impl Ftl {
         let journal = find_journal(&findings);
         findings.drop_trimmed(journal.as_ref());
         findings.settle_twins();
-        let mut is_live = vec![false; findings.stands.len()];
-        findings.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
+        let is_live = findings.live();
         let stands = ftl.assign(&findings, &is_live, journal.as_ref());
         ftl.lay_out_groups(&findings, &is_live, &stands, journal.as_ref());
         ftl.resume_checkpoints(&findings, &stands);

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use wordline_drive::Config as DriveConfig;
 use wordline_nbd::client::{Answer, Ask, Client, Content, Heard, Ready, Speak};
 use wordline_nbd::{Export, Limits, Op};
+use wordline_plan::Plan;
 use wordline_serve::{Address, Config, Disk, Patience, Running, serve};
 
 /// A socket file of its own.
@@ -116,4 +118,31 @@ pub(crate) fn bytes(answer: &Answer) -> Vec<u8> {
         Content::Status(..) => Vec::new(),
     };
     answer.content.iter().flat_map(part).collect()
+}
+
+/// The bytes of a unit that a write has stamped; 0: zeroes.
+pub(crate) fn stamped(unit: u64, stamp: u64, length: usize) -> Vec<u8> {
+    if stamp == 0 {
+        return vec![0; length];
+    }
+    let mut bytes: Vec<u8> = (0..length as u64).map(|at| (at * 7 + stamp + unit) as u8).collect();
+    bytes[..8].copy_from_slice(&stamp.to_le_bytes());
+    bytes[8..16].copy_from_slice(&unit.to_le_bytes());
+    bytes
+}
+
+/// A drive of `dies` small dies that reclaims soon, and journals.
+pub(crate) fn small_drive(dies: u32, settings: &[&str]) -> DriveConfig {
+    let dies = format!("flash.dies_per_channel={dies}");
+    let small = [
+        "geometry.blocks=48",
+        "mapping.over_provisioning=32 %",
+        "geometry.layers=2",
+        "geometry.wordlines_per_layer=4",
+        "flash.channels=1",
+        dies.as_str(),
+        "buffer.size=512 KiB",
+        "recovery.on=true",
+    ];
+    Plan::load_set("pageftl", &[&small, settings].concat()).expect("a preset").build()
 }

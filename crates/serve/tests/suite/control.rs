@@ -10,11 +10,10 @@ use wordline_chip::RamPayload;
 use wordline_drive::Drive;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 use wordline_nbd::{Export, Op};
-use wordline_plan::Plan;
 use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
-use crate::common::{connect, socket};
+use crate::common::{connect, small_drive, socket};
 use crate::replay::tell;
 
 struct Served {
@@ -25,17 +24,7 @@ struct Served {
 }
 
 fn served(settings: &[&str], timing: Timing) -> Served {
-    let small = [
-        "geometry.blocks=48",
-        "mapping.over_provisioning=32 %",
-        "geometry.layers=2",
-        "geometry.wordlines_per_layer=4",
-        "flash.channels=1",
-        "flash.dies_per_channel=4",
-        "buffer.size=512 KiB",
-        "recovery.on=true",
-    ];
-    let config = Plan::load_set("pageftl", &[&small, settings].concat()).expect("a preset").build();
+    let config = small_drive(4, settings);
     let (size, sheet) = (config.exported().0, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
     let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));

@@ -12,6 +12,8 @@ use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 
+use crate::common::stamped;
+
 const SECTOR: u64 = 512;
 
 type Live = Drive<Completions, MediaPayload<Memory>>;
@@ -58,17 +60,6 @@ struct Version {
     may: usize,
     must: usize,
     stamp: u64,
-}
-
-/// The bytes of a unit with this stamp.
-fn stamped(unit: u64, stamp: u64, length: usize) -> Vec<u8> {
-    if stamp == 0 {
-        return vec![0; length];
-    }
-    let mut bytes: Vec<u8> = (0..length as u64).map(|at| (at * 7 + stamp + unit) as u8).collect();
-    bytes[..8].copy_from_slice(&stamp.to_le_bytes());
-    bytes[8..16].copy_from_slice(&unit.to_le_bytes());
-    bytes
 }
 
 #[test]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive, Pace};
 use wordline_nbd::{Export, Op, ZeroHow};
-use wordline_plan::Plan;
 use wordline_report::Metrics;
 use wordline_serve::{Address, Config, LiveDisk, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
@@ -16,22 +15,7 @@ use wordline_units::{Bytes, FlashOp, Nanos};
 use wordline_workload::trace::{ReadOptions, TraceReader};
 use wordline_workload::{Fit, Footprint, Placement, Replay, ReplayOptions};
 
-use crate::common::{connect, socket};
-
-/// A drive of two to four small dies that reclaims soon, and journals.
-fn config(settings: &[&str]) -> DriveConfig {
-    let small = [
-        "geometry.blocks=48",
-        "mapping.over_provisioning=32 %",
-        "geometry.layers=2",
-        "geometry.wordlines_per_layer=4",
-        "flash.channels=1",
-        "flash.dies_per_channel=2",
-        "buffer.size=512 KiB",
-        "recovery.on=true",
-    ];
-    Plan::load_set("pageftl", &[&small, settings].concat()).expect("a preset").build()
-}
+use crate::common::{connect, small_drive, socket};
 
 /// One client's requests, `depth` at a time.
 fn load(path: &Path, size: u64, seed: u64, steps: u32) {
@@ -147,11 +131,11 @@ fn a_recording_replays_to_the_same_events() {
         ),
     ];
     for (seed, (settings, timing, steps)) in (1..).zip(all) {
-        let trace = recorded(config(settings), timing, seed, steps);
+        let trace = recorded(small_drive(2, settings), timing, seed, steps);
         let live = trace.lines().last().expect("lines");
         assert!(live.starts_with("# end: "), "seed {seed}: {live}");
         let erased: u32 = live.rsplit(' ').next().and_then(|count| count.parse().ok()).expect("a count");
         assert!(erased > 0 || steps < 60, "seed {seed}: nothing was reclaimed: {live}");
-        assert_eq!(replayed(config(settings), &trace), live, "seed {seed}, {settings:?}");
+        assert_eq!(replayed(small_drive(2, settings), &trace), live, "seed {seed}, {settings:?}");
     }
 }

@@ -40,30 +40,12 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
     let (offset, length) = if fields.get(8) == b"+" {
         (sectors(fields.whole(7, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?)
     } else if op == HostOp::Flush || op == HostOp::Write && fields.get(6).starts_with(b"F") {
-        return Ok(Some(Draft {
-            at: Some(at),
-            volume: fields.get(0),
-            op: HostOp::Flush,
-            offset: 0,
-            length: 0,
-            latency: None,
-            fua: false,
-            priority: None,
-        }));
+        return Ok(Some(Draft::flush(Some(at), fields.get(0))));
     } else {
         return Err(LineFault::column("sector", "sector + sectors", fields.joined(7, (fields.count() - 1).min(15))));
     };
     if length == 0 && fields.get(6).contains(&b'F') {
-        return Ok(Some(Draft {
-            at: Some(at),
-            volume: fields.get(0),
-            op: HostOp::Flush,
-            offset: 0,
-            length: 0,
-            latency: None,
-            fua: false,
-            priority: None,
-        }));
+        return Ok(Some(Draft::flush(Some(at), fields.get(0))));
     }
     Ok(Some(Draft { at: Some(at), volume: fields.get(0), op, offset, length, latency: None, fua, priority: None }))
 }

@@ -29,16 +29,7 @@ fn action<'a>(line: &'a [u8], fields: &Fields<'a>, lead: usize, at: Option<Nanos
         b"write" => HostOp::Write,
         b"trim" => HostOp::Trim,
         b"sync" | b"datasync" => {
-            return Ok(Some(Draft {
-                at,
-                volume: fields.get(lead),
-                op: HostOp::Flush,
-                offset: 0,
-                length: 0,
-                latency: None,
-                fua: false,
-                priority: None,
-            }));
+            return Ok(Some(Draft::flush(at, fields.get(lead))));
         }
         b"add" | b"open" | b"close" => return Ok(None),
         other => {

@@ -22,6 +22,13 @@ pub(crate) struct Draft<'a> {
     pub(crate) priority: Option<Priority>,
 }
 
+impl<'a> Draft<'a> {
+    /// A flush, which is of no place.
+    pub(crate) fn flush(at: Option<Nanos>, volume: &'a [u8]) -> Draft<'a> {
+        Draft { at, volume, op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false, priority: None }
+    }
+}
+
 /// `count` sectors in bytes.
 pub(crate) fn sectors(count: u64, column: &'static str) -> Result<u64, LineFault> {
     count.checked_mul(SECTOR_BYTES).ok_or_else(|| LineFault::column(column, "a number of sectors below 2^55", count.to_string().as_bytes()))

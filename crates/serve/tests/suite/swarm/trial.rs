@@ -12,6 +12,7 @@ use wordline_units::{HostOp, HostRequest, Id, Nanos, Priority, RequestId};
 
 use super::wicked::{Ills, Wicked};
 use super::world::{World, world};
+use crate::common::stamped;
 
 const SECTOR: u64 = 512;
 
@@ -95,17 +96,6 @@ struct Version {
     stamp: u64,
     /// Its request was answered well.
     sure: bool,
-}
-
-/// The bytes of a unit with this stamp.
-fn stamped(unit: u64, stamp: u64, length: usize) -> Vec<u8> {
-    if stamp == 0 {
-        return vec![0; length];
-    }
-    let mut bytes: Vec<u8> = (0..length as u64).map(|at| (at * 7 + stamp + unit) as u8).collect();
-    bytes[..8].copy_from_slice(&stamp.to_le_bytes());
-    bytes[8..16].copy_from_slice(&unit.to_le_bytes());
-    bytes
 }
 
 fn request(drive: &Live, op: HostOp, unit: u64, count: u64, fua: bool) -> HostRequest {
