@@ -219,9 +219,15 @@ impl Ftl {
                     break Said::Groups { first: first as u32, groups: writing.settled[first..end].to_vec() };
                 }
                 Next::Places(first) => {
+                    // What is skipped may have been trimmed as well.
+                    writing.trims = self.trims_newest();
+                    let first = self.map.skip_unmapped(first);
+                    if first == self.map.exported() {
+                        writing.next = Next::End;
+                        continue;
+                    }
                     let end = self.map.exported().min(first + places_per_page(bytes.len()) as u32);
                     writing.next = if end < self.map.exported() { Next::Places(end) } else { Next::End };
-                    writing.trims = self.trims_newest();
                     let stands = |addr: UnitAddr| addr != UnitAddr::NONE && writing.stands[self.layout.group(addr).index()];
                     let place = |lpn| Some(self.map.get(lpn)).filter(|&addr| stands(addr)).unwrap_or(UnitAddr::NONE);
                     let places: Vec<UnitAddr> = (first..end).map(place).collect();

@@ -144,6 +144,13 @@ impl Map {
         (0..self.exported).filter(|&lpn| self.get(lpn) != UnitAddr::NONE).count() as u64
     }
 
+    /// The first unit from `lpn` on that may be mapped; the end of the map where none is. Skips segments that hold nothing.
+    pub fn skip_unmapped(&self, lpn: u32) -> u32 {
+        let (segment, _) = locate(lpn);
+        let empty = self.segments[segment.min(self.segments.len())..].iter().take_while(|&segment| *segment == Segment::Unmapped).count();
+        if empty == 0 { lpn } else { self.exported.min(((segment + empty) << SEGMENT_BITS) as u32) }
+    }
+
     /// Bytes of memory the map takes.
     pub fn bytes(&self) -> usize {
         let dense: usize = self
@@ -243,6 +250,10 @@ mod tests {
                     }
                     _ => prop_assert_eq!(map.get(lpn), twin.get(&lpn).copied().unwrap_or(UnitAddr::NONE)),
                 }
+                if lpn < exported {
+                    let next = twin.range(lpn..).next().map_or(exported, |(&lpn, _)| lpn);
+                    prop_assert!((lpn..=next).contains(&map.skip_unmapped(lpn)));
+                }
             }
             prop_assert_eq!(map.mapped(), twin.len() as u64);
             prop_assert!((0..exported).all(|lpn| map.get(lpn) == twin.get(&lpn).copied().unwrap_or(UnitAddr::NONE)));
@@ -253,6 +264,7 @@ mod tests {
     fn segments_cost_what_they_hold() {
         let mut map = Map::new(layout(), 12_288);
         let empty = map.bytes();
+        assert_eq!(map.skip_unmapped(1), 12_288, "what holds nothing is not looked at");
         map.fill_regular(12_288);
         assert_eq!(map.bytes(), empty, "a regular fill is free");
         map.set_page(0, UnitAddr(9_000), |_| ());
