@@ -100,8 +100,10 @@ impl Ftl {
             self.dies[die].extra -= 1;
         }
         let candidates = self.groups.candidates(die);
-        let frees_something = candidates.valid.iter().any(|&valid| valid < candidates.capacity);
-        let victim = if frees_something { self.config.reclaim.victim.pick(&candidates, &mut self.victim_draw) } else { None };
+        let state = &self.dies[die];
+        let programs = state.open[Stream::Moved as usize].map_or(0, |open| self.layout.programs - open.program);
+        let room = (programs * self.layout.units_per_program).saturating_sub(state.moved.len() as u32);
+        let victim = if candidates.free_a_group(room) { self.config.reclaim.victim.pick(&candidates, &mut self.victim_draw) } else { None };
         let Some(victim) = victim else {
             self.dies[die].starved = short;
             self.starved |= short;

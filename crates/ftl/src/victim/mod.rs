@@ -26,6 +26,17 @@ impl Candidates<'_> {
     /// A flag rather than a value, so that one array serves both the count and the choice: an overwrite decrements the entry without looking at it.
     pub const OUT: u32 = 1 << 31;
 
+    /// Whether emptying the groups that can be taken into each other, and into `room` units that are free already, leaves one of them free.
+    ///
+    /// A die that has lost more blocks than it had to spare may hold its data and nothing else. Asked for space all the same it would move that data for ever.
+    pub fn free_a_group(&self, room: u32) -> bool {
+        let mut loose = room;
+        self.iter().any(|(_, valid)| {
+            loose += self.capacity - valid;
+            valid < self.capacity && loose >= self.capacity
+        })
+    }
+
     /// The groups that can be taken, with their valid units.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.valid.iter().copied().enumerate().filter(|&(_, valid)| valid < Self::OUT)
@@ -103,6 +114,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_die_that_only_holds_its_data_has_no_group_to_free() {
+        let free = |valid: &[u32], room| {
+            let (closed, erases) = (vec![0; valid.len()], vec![0; valid.len()]);
+            Candidates { valid, closed: &closed, erases: &erases, now: 100, capacity: 64 }.free_a_group(room)
+        };
+        assert!(free(&[40, 64, 40, 48], 0), "64 of them are stale");
+        assert!(!free(&[40, 64, 40, 49, Candidates::OUT], 0), "one is missing");
+        assert!(free(&[40, 64, 40, 49, Candidates::OUT], 1));
+        assert!(!free(&[64, 64], 64), "room is not made by filling it");
+        assert!(!free(&[Candidates::OUT], 64));
     }
 
     #[test]

@@ -57,20 +57,29 @@ impl Ills {
     }
 }
 
+/// Programs that a die gets from no load here, unless it is worked without end.
+const ENDLESS: u32 = 1_000_000;
+
 /// A payload with ills.
 #[derive(Debug)]
 pub(crate) struct Wicked<P> {
     inner: P,
     ills: Rc<RefCell<Ills>>,
+    programs: u32,
 }
 
 impl<P: Persistent> Wicked<P> {
     pub(crate) fn new(inner: P, ills: &Rc<RefCell<Ills>>) -> Wicked<P> {
-        Wicked { inner, ills: Rc::clone(ills) }
+        Wicked { inner, ills: Rc::clone(ills), programs: 0 }
     }
 
     /// Whether a program at `place` reaches the flash.
-    fn takes(&self, place: Place) -> bool {
+    ///
+    /// # Panics
+    /// If there is no end of them.
+    fn takes(&mut self, place: Place) -> bool {
+        self.programs += 1;
+        assert!(self.programs < ENDLESS, "a die is programmed without end");
         let mut ills = self.ills.borrow_mut();
         if ills.uncleared.contains(&place.block) {
             // Over what stands there: neither can be read.
