@@ -73,7 +73,7 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
         count(kind.name(), &|claim| claim.kind == kind);
     }
     count("all", &|_| true);
-    text += "\n## Other dice\n\nThe table below is of the first seed. The same studies on lots of other seeds (`wordline reproduce --seeds 3 --by-seed studies/seeds.json`), every\n\
+    text += "\n## Other dice\n\nThe table below is of the first seed. The same studies on lots of other seeds (`wordline reproduce --seeds 12 --by-seed studies/seeds.json`), every\n\
              value judged by the bands as they are now:\n\n";
     text += &by_seed.markdown(&Study::all());
     let mut source = "";
