@@ -22,8 +22,8 @@ fn main() -> Result<(), String> {
     let by_seed = BySeed::parse(&text)?;
     let drift = by_seed.drift(&Study::all(), &results);
     if !drift.is_empty() {
-        let again = "run `wordline reproduce --seeds 12 --json studies/results.json --by-seed studies/seeds.json`";
-        return Err(format!("studies/seeds.json is not of these studies and results; {again}:\n{}", drift.join("\n")));
+        let again = by_seed.again();
+        return Err(format!("studies/seeds.json is not of these studies and results; run `{again}`:\n{}", drift.join("\n")));
     }
     for (name, text) in
         [("docs/claims.md", progress::markdown(&results, &by_seed)), ("docs/reference/characterisation.md", wordline_lab::raw::reference())]

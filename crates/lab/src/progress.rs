@@ -73,8 +73,12 @@ pub fn markdown(results: &[Line], by_seed: &BySeed) -> String {
         count(kind.name(), &|claim| claim.kind == kind);
     }
     count("all", &|_| true);
-    text += "\n## Other dice\n\nThe table below is of the first seed. The same studies on lots of other seeds (`wordline reproduce --seeds 12 --by-seed studies/seeds.json`), every\n\
-             value judged by the bands as they are now:\n\n";
+    let _ = write!(
+        text,
+        "\n## Other dice\n\nThe table below is of the first seed. The same studies on lots of other seeds (`{}`), every\n\
+         value judged by the bands as they are now:\n\n",
+        by_seed.again()
+    );
     text += &by_seed.markdown(&Study::all());
     let mut source = "";
     for claim in claims() {

@@ -94,6 +94,11 @@ impl BySeed {
         BySeed { seeds: runs.iter().map(|(seed, _)| *seed).collect(), rows: rows.collect() }
     }
 
+    /// The command that measures it anew.
+    pub fn again(&self) -> String {
+        format!("wordline reproduce --seeds {} --json studies/results.json --by-seed studies/seeds.json", self.seeds.len())
+    }
+
     /// As it is kept in `studies/seeds.json`.
     ///
     /// # Errors
