@@ -252,6 +252,7 @@ impl Findings {
         let newest = match &page.facts {
             Facts::Records(records) => records.iter().map(|record| record.version).max().unwrap_or(0),
             Facts::Unmapped { version, .. } => *version,
+            Facts::Memos(_) => 0,
         };
         self.version = self.version.max(newest);
         self.stands[number].journal.push(page);

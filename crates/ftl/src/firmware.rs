@@ -177,6 +177,11 @@ impl Ftl {
         self.techniques.iter().map(|technique| technique.card())
     }
 
+    /// What the technique `name` has learnt, as in an image of a core; `None`: it is not switched on.
+    pub fn learnt(&self, name: &str) -> Option<Vec<u32>> {
+        self.techniques.iter().find(|technique| technique.card().name == name).map(|technique| technique.image())
+    }
+
     /// The host asks for something.
     pub fn submit(&mut self, now: Nanos, request: Request) {
         let end = request.lpn.checked_add(request.units);
@@ -371,6 +376,7 @@ impl Ftl {
         for technique in &mut self.techniques {
             technique.learn(&news);
         }
+        self.note_memos(&news);
         let mut wanted = std::mem::take(&mut self.upkeep);
         crate::seam::merge_upkeep(self.techniques.iter().map(|technique| technique.upkeep(&news)), &mut wanted);
         for item in wanted.drain(..) {

@@ -15,6 +15,8 @@
 //!   trim nor its last data, and something still older would take its place.
 //! - A snapshot says nothing of units that are only in the write buffer; a record beside it says which of their older copies are dead.
 //!
+//! - Memos of techniques (`memos.rs`) stand beside the records, and all that hold in the snapshot.
+//!
 //! Here is what is promised and who waits; `journal_write.rs` brings it to flash.
 
 use std::collections::VecDeque;
@@ -25,6 +27,7 @@ use crate::buffer::Dropped;
 use crate::firmware::Ftl;
 use crate::journal_page::{Record, records_per_page};
 use crate::layout::Group;
+use crate::memos::Memos;
 
 /// The logical unit in the spare areas of journal pages.
 pub const JOURNAL: Lpn = Lpn(u32::MAX - 1);
@@ -83,6 +86,8 @@ pub(crate) struct Journal {
     holds: Vec<u64>,
     /// Nothing can be written any more.
     pub(crate) stuck: bool,
+    /// What techniques must not forget.
+    pub(crate) memos: Memos,
 }
 
 impl Journal {
@@ -92,7 +97,11 @@ impl Journal {
     }
 
     pub(crate) fn wants(&self, full: usize) -> bool {
-        !self.stuck && self.newest > self.durable && (self.hurry || self.pending.len() >= full)
+        !self.stuck && (self.wants_trims(full) || self.memos.wait())
+    }
+
+    pub(crate) fn wants_trims(&self, full: usize) -> bool {
+        self.newest > self.durable && (self.hurry || self.pending.len() >= full)
     }
 
     /// Go on after a power cut: what is needed is in the group `active`, which has `program` for its next program unit, of this `generation`.
@@ -123,6 +132,7 @@ impl Ftl {
             waiting: VecDeque::new(),
             holds: vec![0; self.layout.group_count()],
             stuck: false,
+            memos: Memos::default(),
         }));
     }
 

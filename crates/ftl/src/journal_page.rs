@@ -1,11 +1,14 @@
 //! What a page of the journal says, as bytes.
 //!
 //! A page stands for itself: it says which generation of the journal it belongs to, and facts of one kind. A fact is that copies of some units with a
-//! version below a given one are not wanted. Facts never become untrue, so they can be applied in any order and more than once.
+//! version below a given one are not wanted, or that a technique remembers a number, or a greater one, of a block group between two erases. Facts never become
+//! untrue, so they can be applied in any order and more than once.
 //!
 //! ```text
-//!   0 magic | 8 generation | 16 version | 24 kind | 28 count | 32 index | 36 total | 40 check | 48 records, or bits
+//!   0 magic | 8 generation | 16 version | 24 kind | 28 count | 32 index | 36 total | 40 check | 48 records, bits or memos
 //! ```
+
+use crate::memos::{Owner, WrittenMemo};
 
 /// What a journal page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-trims");
@@ -13,38 +16,59 @@ const MAGIC: u64 = u64::from_le_bytes(*b"wl-trims");
 const HEAD: usize = 48;
 /// Bytes of a record: first unit, count, version.
 const RECORD: usize = 16;
+/// Bytes of a memo: whose, die, block, erases, value.
+const MEMO: usize = 16;
 /// Where the check over all other bytes stands.
 const CHECK: std::ops::Range<usize> = 40..48;
 
 /// `count` units from `first` were trimmed: what has a version below `version` is not wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
-    pub(crate) first: u32,
-    pub(crate) count: u32,
-    pub(crate) version: u64,
+pub struct Record {
+    /// The first unit.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// The version of the trim.
+    pub version: u64,
 }
 
 /// The facts of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Facts {
+pub enum Facts {
     /// Trims.
     Records(Vec<Record>),
     /// A part of a snapshot: of the units from `first` on, those whose bit is set were trimmed, as a record says it.
-    Unmapped { first: u32, version: u64, bits: Vec<u8> },
+    Unmapped {
+        /// The first of the units.
+        first: u32,
+        /// The version that a record would have.
+        version: u64,
+        /// One for each unit.
+        bits: Vec<u8>,
+    },
+    /// What techniques remember.
+    Memos(Vec<WrittenMemo>),
 }
 
 /// A page of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Page {
-    pub(crate) generation: u64,
+pub struct Page {
+    /// The generation of the journal.
+    pub generation: u64,
     /// Which page of the snapshot that its generation begins with, and of how many; `None` for what was written behind it.
-    pub(crate) of_snapshot: Option<(u32, u32)>,
-    pub(crate) facts: Facts,
+    pub of_snapshot: Option<(u32, u32)>,
+    /// What it says.
+    pub facts: Facts,
 }
 
 /// Records that a page of `bytes` bytes holds.
 pub(crate) fn records_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / RECORD
+}
+
+/// Memos that a page of `bytes` bytes holds.
+pub(crate) fn memos_per_page(bytes: usize) -> usize {
+    (bytes - HEAD) / MEMO
 }
 
 /// Units whose bits a page of `bytes` bytes holds.
@@ -54,7 +78,7 @@ pub(crate) fn units_per_page(bytes: usize) -> usize {
 
 impl Page {
     /// Write the page into `bytes`, which are a whole page.
-    pub(crate) fn write(&self, bytes: &mut [u8]) {
+    pub fn write(&self, bytes: &mut [u8]) {
         bytes.fill(0);
         let (kind, version, count) = match &self.facts {
             Facts::Records(records) => {
@@ -70,6 +94,16 @@ impl Page {
                 bytes[HEAD..HEAD + bits.len()].copy_from_slice(bits);
                 (1, *version, bits.len())
             }
+            Facts::Memos(memos) => {
+                for (memo, at) in memos.iter().zip(bytes[HEAD..].chunks_exact_mut(MEMO)) {
+                    at[..4].copy_from_slice(&memo.owner.0.to_le_bytes());
+                    at[4..6].copy_from_slice(&memo.die.to_le_bytes());
+                    at[6..8].copy_from_slice(&memo.block.to_le_bytes());
+                    at[8..12].copy_from_slice(&memo.erases.to_le_bytes());
+                    at[12..].copy_from_slice(&memo.value.to_le_bytes());
+                }
+                (2, 0, memos.len())
+            }
         };
         let (index, total) = self.of_snapshot.unwrap_or((0, 0));
         bytes[0..8].copy_from_slice(&MAGIC.to_le_bytes());
@@ -84,7 +118,7 @@ impl Page {
     }
 
     /// What `bytes` say; `None` where they are no page of a journal.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Page> {
+    pub fn read(bytes: &[u8]) -> Option<Page> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let long = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         if long(0)? != MAGIC || long(CHECK.start)? != check(bytes, CHECK) {
@@ -103,6 +137,16 @@ impl Page {
             1 => {
                 let first = (u64::from(index) * units_per_page(bytes.len()) as u64).try_into().ok()?;
                 Facts::Unmapped { first, version: long(16)?, bits: bytes.get(HEAD..HEAD + count)?.to_vec() }
+            }
+            2 => {
+                let memos = bytes[HEAD..].chunks_exact(MEMO).take(count).map(|at| WrittenMemo {
+                    owner: Owner(u32::from_le_bytes([at[0], at[1], at[2], at[3]])),
+                    die: u16::from_le_bytes([at[4], at[5]]),
+                    block: u16::from_le_bytes([at[6], at[7]]),
+                    erases: u32::from_le_bytes([at[8], at[9], at[10], at[11]]),
+                    value: u32::from_le_bytes([at[12], at[13], at[14], at[15]]),
+                });
+                Facts::Memos(memos.collect())
             }
             _ => return None,
         };
@@ -129,7 +173,9 @@ mod tests {
         let records = (0..70).map(|n| Record { first: n, count: n + 1, version: u64::from(n) << 40 }).collect();
         let bits = (0..=200).collect();
         let unmapped = Facts::Unmapped { first: 3 * units_per_page(2_048) as u32, version: 77, bits };
-        for (of_snapshot, facts) in [(None, Facts::Records(records)), (Some((3, 5)), unmapped)] {
+        let memo = |n: u16| WrittenMemo { owner: Owner(1 << n), die: n, block: 999 - n, erases: 1 << 20, value: u32::from(n) << 24 };
+        let memos = Facts::Memos((0..32).map(memo).collect());
+        for (of_snapshot, facts) in [(None, Facts::Records(records)), (Some((3, 5)), unmapped), (Some((4, 5)), memos)] {
             let page = Page { generation: 9, of_snapshot, facts };
             let mut bytes = vec![0xA5; 2_048];
             page.write(&mut bytes);

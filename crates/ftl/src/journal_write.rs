@@ -8,10 +8,12 @@ use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::{JOURNAL, Journal, Other, Snapshot};
-use crate::journal_page::{Facts, Page, Record, records_per_page, units_per_page};
+use crate::journal_page::{Facts, Page, Record, memos_per_page, records_per_page, units_per_page};
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::NIL;
+use crate::memos;
 use crate::operations::{Pending, Purpose};
+use crate::seam::News;
 
 /// What the journal would do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,8 @@ pub(crate) fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
     let page = config.sheet.geometry.page.0 as usize;
     let bits = (config.exported_units as usize).div_ceil(units_per_page(page));
     let records = (config.buffer.units as usize).div_ceil(records_per_page(page));
-    (bits + records).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
+    let memos = memos::most(config, layout).div_ceil(memos_per_page(page));
+    (bits + records + memos).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
 }
 
 impl Ftl {
@@ -72,7 +75,9 @@ impl Ftl {
 
     /// Nothing is under way. If that is because the journal has no room, it takes the last there is, or gives up; returns whether there is something to do now.
     pub(crate) fn rescue_journal(&mut self) -> bool {
-        if self.journal_next() != Step::NoRoom {
+        let full = self.records_per_program();
+        // Nobody waits for memos, and they are not worth the last room there is.
+        if self.journal_next() != Step::NoRoom || self.journal.as_ref().is_some_and(|journal| !journal.wants_trims(full)) {
             return false;
         }
         if self.find_room_for_journal(0) {
@@ -107,16 +112,19 @@ impl Ftl {
     }
 
     fn program_records(&mut self, group: Group) -> Operation {
-        let full = self.records_per_program();
         let page_bytes = self.config.sheet.geometry.page.0 as usize;
         let journal = self.journal.as_mut().expect("asked before");
-        let count = full.min(journal.pending.len());
+        // Memos come first: they are few, and one page is enough for a long time.
+        let memos = journal.memos.order(memos_per_page(page_bytes), &self.groups);
+        let pages = journal.image.len() / page_bytes - usize::from(!memos.is_empty());
+        let count = (pages * records_per_page(page_bytes)).min(journal.pending.len());
         journal.ordered.clear();
         journal.ordered.extend(journal.pending.drain(..count));
         journal.hurry &= !journal.pending.is_empty();
-        let mut chunks = journal.ordered.chunks(records_per_page(page_bytes));
+        let records = journal.ordered.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()));
+        let mut facts = (!memos.is_empty()).then_some(Facts::Memos(memos)).into_iter().chain(records);
         for bytes in journal.image.chunks_exact_mut(page_bytes) {
-            let facts = Facts::Records(chunks.next().unwrap_or(&[]).to_vec());
+            let facts = facts.next().unwrap_or(Facts::Records(Vec::new()));
             Page { generation: journal.generation, of_snapshot: None, facts }.write(bytes);
         }
         let program = journal.program;
@@ -144,9 +152,11 @@ impl Ftl {
             version,
             bits: bits.to_vec(),
         });
-        let facts: Vec<Facts> =
-            unmapped.chain(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()))).collect();
         let journal = self.journal.as_mut().expect("asked before");
+        let memos = journal.memos.order_all(&self.groups);
+        let records = records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()));
+        let memos = memos.chunks(memos_per_page(page_bytes)).map(|some| Facts::Memos(some.to_vec()));
+        let facts: Vec<Facts> = unmapped.chain(records).chain(memos).collect();
         journal.generation += 1;
         let total = facts.len() as u32;
         let mut image = vec![0; (total as usize * page_bytes).next_multiple_of(journal.image.len())];
@@ -208,6 +218,7 @@ impl Ftl {
                 if (snapshot.program as usize) * journal.image.len() < snapshot.image.len() {
                     journal.snapshot = Some(snapshot);
                 } else {
+                    journal.memos.end(true);
                     let old = journal.active.replace(group);
                     (journal.program, journal.durable) = (snapshot.program, snapshot.trims);
                     journal.other = old.map_or(Other::Missing, Other::Used);
@@ -217,18 +228,24 @@ impl Ftl {
             Some(_) => {
                 // Nothing in it is needed yet: another snapshot, elsewhere.
                 journal.hurry = true;
+                journal.memos.end(false);
                 spoilt = Some(group);
             }
-            None if good => journal.durable = journal.ordered.last().map_or(journal.durable, |record| record.version),
+            None if good => {
+                journal.memos.end(true);
+                journal.durable = journal.ordered.last().map_or(journal.durable, |record| record.version);
+            }
             None => {
                 // What it holds is still readable. A snapshot in the other group comes next.
                 journal.ordered.drain(..).rev().for_each(|record| journal.pending.push_front(record));
                 (journal.program, journal.hurry) = (programs, true);
+                journal.memos.end(false);
                 self.groups.condemn(group);
             }
         }
         if let Some(group) = spoilt {
             self.replace_journal(group);
+            self.spread(News::Erased { group });
         }
         self.release_trims(now);
         self.wake_journal();
@@ -250,6 +267,7 @@ impl Ftl {
         } else {
             self.replace_journal(group);
         }
+        self.spread(News::Erased { group });
         self.wake_journal();
     }
 

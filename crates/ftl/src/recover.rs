@@ -5,6 +5,7 @@
 //! 3. Blocks with a newest copy are closed, however far they were written; the others are erased before they are used.
 //! 4. What capacitors have kept of the write buffer is a copy like others; where it is the newest, it goes back to where it was.
 //! 5. Blocks that the die reports as bad are emptied and replaced, or have been.
+//! 6. Techniques are given what they have written down in the journal.
 //!
 //! Each page is judged by itself, so it does not matter which part of a multi-plane or one-shot program has reached the flash: none of it was reported as
 //! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
@@ -21,8 +22,9 @@ use crate::findings::{Copied, Findings};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::Other;
-use crate::journal_page::{Facts, Record};
+use crate::journal_page::{Facts, Page, Record};
 use crate::layout::Group;
+use crate::memos::WrittenMemo;
 use crate::request::Note;
 use crate::survey::{Held, Survey};
 
@@ -87,8 +89,7 @@ impl Ftl {
             ftl.worn_out = true;
             ftl.notes.push_back(Note::WornOut);
         }
-        let Ftl { techniques, groups, .. } = &mut ftl;
-        techniques.iter_mut().for_each(|technique| technique.recover(groups));
+        ftl.recall_memos(&findings.memos(journal.as_ref()));
         for die in 0..ftl.layout.dies as u16 {
             ftl.wake(DieId(die));
         }
@@ -300,6 +301,16 @@ impl Findings {
         journal.is_some_and(|journal| journal.stand == stand) || !self.stands[stand].checkpoints.is_empty()
     }
 
+    /// What techniques have written down.
+    fn memos(&self, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
+        let pages = journal.map_or(&[][..], |journal| &self.stands[journal.stand].journal);
+        let of_page = |page: &Page| match &page.facts {
+            Facts::Memos(memos) => memos.clone(),
+            Facts::Records(_) | Facts::Unmapped { .. } => Vec::new(),
+        };
+        pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).flat_map(of_page).collect()
+    }
+
     /// Forget copies of which the journal says that they are not wanted.
     fn drop_trimmed(&mut self, journal: Option<&JournalFound>) {
         let Some(journal) = journal else {
@@ -316,6 +327,7 @@ impl Findings {
                         forget_older(best, held, lpn, *version);
                     }
                 }
+                Facts::Memos(_) => {}
             }
         }
         // Over the units in order, the newest of the trims that cover each.

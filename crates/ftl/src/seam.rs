@@ -9,6 +9,7 @@
 //! | [`Technique::idle_wait`] | a span | the shortest |
 //! | [`Technique::vote_copyback`] | [`Vote`] | consent: somebody proposes, nobody refuses |
 //! | [`Technique::urge_suspend`] | [`Urgency`] | the greatest |
+//! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
@@ -81,6 +82,25 @@ pub enum Urgency {
     Now,
 }
 
+/// A number about a block group that outlasts a power cut. It holds until the group is erased, and only grows: a lower one says nothing new. So memos can be
+/// written down in any order, and more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Memo {
+    /// The group.
+    pub group: Group,
+    /// The number.
+    pub value: u32,
+}
+
+/// What of a technique outlasts a power cut, and where that stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Persists {
+    /// Nothing; what that costs.
+    Nothing(&'static str),
+    /// Its memos, in the journal; what they say. Without a journal, in a core that keeps no data, nothing is written.
+    Memos(&'static str),
+}
+
 /// What a technique is, for people and for the interaction matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -94,8 +114,8 @@ pub struct Card {
     pub answers: &'static [&'static str],
     /// What the die must be able to do.
     pub needs: &'static [&'static str],
-    /// What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
-    pub persists: &'static str,
+    /// What of it outlasts a power cut.
+    pub persists: Persists,
     /// Where it is known to fall short.
     pub limits: &'static str,
 }
@@ -113,15 +133,21 @@ pub trait Technique: std::fmt::Debug + Send {
     /// Know again what [`Technique::image`] gave; always as many numbers as it gives now.
     fn restore(&mut self, _state: &[u32]) {}
 
-    /// The core has come back from a power cut and found its flash as `groups` says. What a technique must not forget has one home, which its card's
-    /// [`Card::persists`] names, and is known again here; what it does not name begins anew.
-    fn recover(&mut self, _groups: &Groups) {}
+    /// The core has come back from a power cut and found its flash as `groups` says. `memos` are the technique's own that were written down, one at most for a
+    /// group; what was not written down begins anew.
+    fn recover(&mut self, _groups: &Groups, _memos: &[Memo]) {}
 
     /// Hear what happened.
     fn learn(&mut self, _news: &News) {}
 
     /// Work to be done because of `news`, which was learnt before.
     fn upkeep(&self, _news: &News) -> Option<Upkeep> {
+        None
+    }
+
+    /// What must not be forgotten because of `news`, which was learnt before. It is on flash a program or two later, and nobody waits for it; only a technique
+    /// whose card says [`Persists::Memos`] is asked.
+    fn remember(&self, _news: &News) -> Option<Memo> {
         None
     }
 

@@ -72,6 +72,11 @@ impl<R, L> Pace<R, L> {
         ftl.next_deadline().map(|at| at.max(self.now)).filter(|&at| self.ticked != Some(at))
     }
 
+    /// Whether no die works and no report is on its way.
+    pub(crate) fn is_still(&self) -> bool {
+        self.due.is_empty() && self.work.iter().all(Option::is_none)
+    }
+
     pub(crate) fn has_something_due(&self, ftl: &Ftl) -> bool {
         !self.due.is_empty() || self.deadline(ftl).is_some()
     }

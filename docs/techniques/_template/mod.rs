@@ -3,7 +3,7 @@
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
 use crate::layout::Group;
-use crate::seam::{Card, News, Technique, Vote};
+use crate::seam::{Card, News, Persists, Technique, Vote};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -18,7 +18,7 @@ pub const CARD: Card = Card {
     // What the die must be able to do, as the data sheet names it.
     needs: &["copyback"],
     // What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
-    persists: "nothing: groups read before a power cut pass for unread",
+    persists: Persists::Nothing("groups read before a power cut pass for unread"),
     // Where it is known to fall short.
     limits: "an example: it helps nobody",
 };

@@ -52,3 +52,22 @@ impl Choice {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seam::Persists;
+
+    #[test]
+    fn who_remembers_says_so() {
+        let all = [
+            Choice::ReadDisturbRefresh { reads_max: 8 },
+            Choice::IdleReclaim { after: Nanos(1), until_free: 1 },
+            Choice::PlainCopyback,
+            Choice::ReadPreemption,
+        ];
+        for card in all.map(|choice| choice.card()) {
+            assert_eq!(card.answers.contains(&"remember"), matches!(card.persists, Persists::Memos(_)), "{}", card.name);
+        }
+    }
+}

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's;
-//! trims hold; what capacitors keep is back, flushed or not; the recovered tables agree with the flash; recovering twice gives the same, and so does
-//! recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever the next cut does; the firmware reads
+//! trims hold; what capacitors keep is back, flushed or not; counts of reads are back, rounded up; the recovered tables agree with the flash; recovering
+//! twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever the next cut does; the firmware reads
 //! whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
 //! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
 
@@ -20,6 +20,7 @@ mod world;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::techniques::Choice;
 use wordline_units::random::{Draw, Stream};
 
 pub use world::World;
@@ -63,6 +64,10 @@ pub enum Bug {
     EarlyCheckpointReport,
     /// The checkpoint before is erased when another is begun.
     CheckpointErasedEarly,
+    /// What techniques remember is left out of the journal's pages.
+    MemosDropped,
+    /// What techniques remember is doubled on its way to the journal.
+    MemosDoubled,
     /// Capacitors do not notice a write that goes over what a slot holds already.
     HeldForgotten,
     /// What capacitors have kept is taken for newer than it is.
@@ -73,7 +78,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 20] = [
+    pub const ALL: [Bug; 22] = [
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -91,6 +96,8 @@ impl Bug {
         Bug::PlacesSwapped,
         Bug::EarlyCheckpointReport,
         Bug::CheckpointErasedEarly,
+        Bug::MemosDropped,
+        Bug::MemosDoubled,
         Bug::HeldForgotten,
         Bug::HeldRenewed,
         Bug::HeldWidened,
@@ -116,6 +123,8 @@ pub struct Tally {
     pub journal: [u64; 2],
     /// Programs of checkpoints; recoveries that used one; block groups that it spared them; units of which it left open which copy is the newest.
     pub checkpoints: [u64; 4],
+    /// Read counts of block groups compared; of those, counts that rest on what was written down.
+    pub counts: [u64; 2],
     /// Erases, moved units, failed programs and erases.
     pub work: [u64; 3],
     /// Lives that ended with a core that takes no more writes.
@@ -135,6 +144,7 @@ impl Tally {
         both(&mut self.worn_out, other.worn_out);
         self.journal.iter_mut().zip(other.journal).for_each(|(a, b)| both(a, b));
         self.checkpoints.iter_mut().zip(other.checkpoints).for_each(|(a, b)| both(a, b));
+        self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
     }
 }
@@ -167,6 +177,13 @@ pub fn scenario(seed: u64) -> Scenario {
     if Draw::new(seed, Stream::Mix, 8).happens(0.3) {
         config.buffer.protection = Protection::Capacitor;
     }
+    let draw_counts = &mut Draw::new(seed, Stream::Mix, 9);
+    for choice in &mut config.techniques {
+        if let Choice::ReadDisturbRefresh { reads_max } = choice {
+            // Limits that a short life comes near to, or exceeds.
+            *reads_max = [3, 16, 40, 200][draw_counts.below(4) as usize];
+        }
+    }
     let habits = &mut scenario.habits;
     habits.units_max = habits.units_max.min(config.exported_units);
     if config.spare_blocks > 0 {
@@ -176,6 +193,9 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     let mixes = [[0.7, 0.1, 0.05], [0.5, 0.3, 0.1], [0.8, 0.02, 0.02], [0.3, 0.4, 0.2]];
     habits.mix = mixes[draw.below(4) as usize];
+    if draw_counts.happens(0.2) {
+        habits.mix = [0.2, 0.05, 0.02];
+    }
     if config.buffer.acknowledge == Acknowledge::Programmed && draw.happens(0.5) {
         // Promises that are kept at once leave little to look at.
         config.buffer.acknowledge = Acknowledge::Buffered;

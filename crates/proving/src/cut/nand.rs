@@ -43,8 +43,21 @@ struct Block {
     pages: Vec<Page>,
     /// Erases when the last checkpoint was begun.
     erases_then: u32,
+    /// In the first plane: of the group that stands on it.
+    reads: Reads,
     /// Nothing was programmed when the last checkpoint was begun, or it was erased since.
     was_open: bool,
+}
+
+/// How often pages of a group were read since its last erase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reads {
+    /// As of now.
+    pub(super) now: u32,
+    /// When all was still for the last time.
+    pub(super) still: u32,
+    /// Power cuts since.
+    pub(super) cuts: u32,
 }
 
 /// All dies of a core.
@@ -58,7 +71,7 @@ pub(super) struct Nand {
 impl Nand {
     pub(super) fn new(layout: Layout, per_plane: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
         let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
-        let block = Block { healthy: true, erases: 0, pages, erases_then: 0, was_open: false };
+        let block = Block { healthy: true, erases: 0, pages, reads: Reads::default(), erases_then: 0, was_open: false };
         let mut nand = Nand { layout, per_plane, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
@@ -87,6 +100,21 @@ impl Nand {
             Page::Whole(units) => units,
             page @ (Page::Erased | Page::Torn) => panic!("{place:?} is read, which is {page:?}"),
         }
+    }
+
+    /// The reads of the group that stands on `block` of the first plane.
+    pub(super) fn reads_mut(&mut self, die: DieId, block: u16) -> &mut Reads {
+        &mut self.block_mut(die, PlaneId(0), BlockId(u32::from(block))).reads
+    }
+
+    /// Nothing is under way.
+    pub(super) fn be_still(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.reads.still = block.reads.now);
+    }
+
+    /// The power has gone.
+    pub(super) fn count_cut(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.reads.cuts += 1);
     }
 
     /// A checkpoint is begun: remember the blocks as they are.
@@ -151,6 +179,7 @@ impl Nand {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
             block.erases += 1;
+            block.reads = Reads::default();
             block.was_open = true;
             block.pages.fill(if good || dice.happens(0.2) { Page::Erased } else { Page::Torn });
         }
@@ -204,6 +233,7 @@ impl Nand {
                 }
             }
             block.erases += 1;
+            block.reads = Reads::default();
         }
         if !good && dice.happens(0.5) {
             self.spoil(die, target, dice);

@@ -1,6 +1,7 @@
 //! The world around a core that keeps data: a random host, dies with random delays, and a power switch.
 
 mod checks;
+mod counts;
 mod ends;
 mod orders;
 
@@ -181,7 +182,9 @@ impl World {
         if let Some(lpn) = (0..units).find(|&lpn| self.ftl.newest(lpn) != again.newest(lpn)) {
             return Err(format!("unit {lpn} is recovered to two places"));
         }
+        self.nand.count_cut();
         self.compare_with_scan()?;
+        self.compare_counts()?;
         let recovery = self.ftl.recovery().expect("it has come back");
         if recovery.checkpoint < whole {
             return Err(format!("checkpoint {whole:?} was whole, and it comes back by {recovery:?}"));
@@ -284,8 +287,11 @@ impl World {
                 self.order(operation);
                 self.follow();
             } else if !self.hear() {
-                return;
+                break;
             }
+        }
+        if self.pace.is_still() && !self.is_dark() {
+            self.nand.be_still();
         }
     }
 

@@ -33,7 +33,7 @@ fn long_runs_survive_cuts_at_random() {
     println!("{tally:?}");
     // Every kind of work was under the knife.
     assert!(tally.in_flight > 200 && tally.older > 100 && tally.held > 100, "{tally:?}");
-    assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).all(|&count| count > 10), "{tally:?}");
+    assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).chain(&tally.counts).all(|&count| count > 10), "{tally:?}");
 }
 
 #[test]

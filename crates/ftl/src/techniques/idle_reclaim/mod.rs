@@ -5,7 +5,7 @@
 
 use wordline_units::Nanos;
 
-use crate::seam::{Card, News, Technique, Upkeep};
+use crate::seam::{Card, News, Persists, Technique, Upkeep};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -14,7 +14,7 @@ pub const CARD: Card = Card {
     claim: "bursts after idle time meet free blocks",
     answers: &["idle_wait", "upkeep"],
     needs: &[],
-    persists: "nothing: it remembers nothing",
+    persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",
 };
 

@@ -4,7 +4,7 @@
 //! careful ones are measured against.
 
 use crate::layout::Group;
-use crate::seam::{Card, Technique, Vote};
+use crate::seam::{Card, Persists, Technique, Vote};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -13,7 +13,7 @@ pub const CARD: Card = Card {
     claim: "reclaim moves fully valid program units without the channel bus",
     answers: &["vote_copyback"],
     needs: &["copyback"],
-    persists: "nothing: it remembers nothing",
+    persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "takes no account of error propagation; units that share a program unit with stale ones still take the bus",
 };
 

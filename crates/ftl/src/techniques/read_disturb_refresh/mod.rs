@@ -2,22 +2,30 @@
 //!
 //! Every read of a page weakly programs the other pages of its block. The firmware cannot see that happen; it can count reads. At `reads_max` reads since
 //! the last erase the block's data is moved and the block erased, which resets the disturb.
+//!
+//! The counts outlast a power cut in steps of an eighth of the limit. Afterwards every block passes for one that was about to complete its step, so its next
+//! read completes it and is written down. To round down instead would be no bound at all: a drive that loses its power often enough would rewrite nothing.
 
 use wordline_units::Cause;
 
-use crate::layout::Layout;
-use crate::seam::{Card, News, Technique, Upkeep};
+use crate::groups::Groups;
+use crate::layout::{Group, Layout};
+use crate::seam::{Card, Memo, News, Persists, Technique, Upkeep};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "read-disturb-refresh",
     source: "common practice; 004 §2 describes it as the read-induced rewrite of today's drives",
-    claim: "no block is read more than the limit, and a little, between two erases",
-    answers: &["upkeep"],
+    claim: "no block is read more than the limit, and a little, between two erases, power cuts or not",
+    answers: &["upkeep", "remember"],
     needs: &[],
-    persists: "nothing: the counts begin anew, so blocks that were read often before a power cut are rewritten late",
-    limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it",
+    persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
+    limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \
+             each power cut may add an eighth of the limit to what a block counts that is read before the next one",
 };
+
+/// Steps of a count from erase to limit.
+const STEPS: u32 = 8;
 
 /// Counts the reads of each group.
 #[derive(Clone, Debug)]
@@ -30,6 +38,10 @@ impl ReadDisturbRefresh {
     /// Refresh each group after `reads_max` reads.
     pub fn new(layout: &Layout, reads_max: u32) -> Self {
         ReadDisturbRefresh { reads: vec![0; layout.group_count()], reads_max }
+    }
+
+    fn step(&self) -> u32 {
+        (self.reads_max / STEPS).max(1)
     }
 }
 
@@ -46,11 +58,31 @@ impl Technique for ReadDisturbRefresh {
         self.reads.copy_from_slice(state);
     }
 
+    fn recover(&mut self, groups: &Groups, memos: &[Memo]) {
+        let step = self.step();
+        for (index, reads) in self.reads.iter_mut().enumerate() {
+            *reads = if groups.valid(Group(index as u32)) > 0 { step - 1 } else { 0 };
+        }
+        for memo in memos {
+            self.reads[memo.group.index()] = memo.value.saturating_add(step - 1);
+        }
+    }
+
     fn learn(&mut self, news: &News) {
         match *news {
-            News::PageRead { group, .. } => self.reads[group.index()] += 1,
+            News::PageRead { group, .. } => self.reads[group.index()] = self.reads[group.index()].saturating_add(1),
             News::Erased { group } => self.reads[group.index()] = 0,
             News::Idle { .. } => {}
+        }
+    }
+
+    fn remember(&self, news: &News) -> Option<Memo> {
+        match *news {
+            News::PageRead { group, .. } => {
+                let value = self.reads[group.index()];
+                value.is_multiple_of(self.step()).then_some(Memo { group, value })
+            }
+            News::Erased { .. } | News::Idle { .. } => None,
         }
     }
 

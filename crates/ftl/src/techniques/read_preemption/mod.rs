@@ -4,7 +4,7 @@
 
 use wordline_units::{Cause, Priority};
 
-use crate::seam::{Card, Technique, Urgency};
+use crate::seam::{Card, Persists, Technique, Urgency};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -13,7 +13,7 @@ pub const CARD: Card = Card {
     claim: "a host read waits for a suspend, not for a program or an erase",
     answers: &["urge_suspend"],
     needs: &["suspend_program", "suspend_erase"],
-    persists: "nothing: it remembers nothing",
+    persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "knows no quota: many readers can hold up one erase for as long as the die's least interval between suspends lets them",
 };
 

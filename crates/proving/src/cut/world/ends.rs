@@ -18,6 +18,8 @@ impl World {
                     return;
                 }
                 let spare: Vec<Lpn> = page.iter().map(|(_, unit)| unit.mark.lpn).collect();
+                let block = self.ftl.groups().blocks(self.ftl.layout().group(page[0].0))[0];
+                self.nand.reads_mut(die, block).now += 1;
                 self.moved.extend(page);
                 self.report(die, tag, true, &spare);
             }

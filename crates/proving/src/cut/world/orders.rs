@@ -1,7 +1,7 @@
 //! What the core orders: operations begin, with the bytes they carry.
 
 use wordline_flash::{Mark, Operation, OperationKind, Target};
-use wordline_ftl::{CHECKPOINT, Carried, CheckpointPage, JOURNAL, Said, UnitAddr};
+use wordline_ftl::{CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, Said, UnitAddr};
 use wordline_units::{Cause, DieId, Lpn};
 
 use super::super::Bug;
@@ -69,8 +69,7 @@ impl World {
                     self.tally.journal[0] += u64::from(unit == 0);
                     self.tally.journal[1] += u64::from(version > self.generation);
                     self.generation = version;
-                    let dropped = self.bug == Some(Bug::RecordDropped);
-                    let bytes = if dropped { vec![0; self.scenario.config.unit.0 as usize] } else { self.ftl.journal_bytes(unit).to_vec() };
+                    let bytes = self.journal_bytes(unit);
                     Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Journal(bytes.into()) }
                 }
                 Carried::Checkpoint { unit, version } => {
@@ -81,6 +80,28 @@ impl World {
             });
         }
         units
+    }
+
+    /// What part `unit` of the program of the journal holds when it is down.
+    fn journal_bytes(&self, unit: u32) -> Vec<u8> {
+        if self.bug == Some(Bug::RecordDropped) {
+            return vec![0; self.scenario.config.unit.0 as usize];
+        }
+        let per_page = self.ftl.layout().units_per_page;
+        let first = unit / per_page * per_page;
+        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.journal_bytes(unit).to_vec()).collect();
+        if let Some(mut said) = JournalPage::read(&page)
+            && let Facts::Memos(memos) = &mut said.facts
+        {
+            match self.bug {
+                Some(Bug::MemosDropped) => memos.clear(),
+                Some(Bug::MemosDoubled) => memos.iter_mut().for_each(|memo| memo.value *= 2),
+                _ => {}
+            }
+            said.write(&mut page);
+        }
+        let bytes = page.len() / per_page as usize;
+        page[(unit - first) as usize * bytes..][..bytes].to_vec()
     }
 
     /// What part `unit` of the program of a checkpoint holds when it is down.

@@ -1,0 +1,45 @@
+//! What techniques remember: counts of reads survive a power cut, rounded up and never down.
+//!
+//! Checks: after a cut each block group passes for read at least as often as it had been when all was still for the last time, and at most by one step more for
+//! each cut since it was erased. Does not check: reads of recovery itself; that a block is rewritten in time (the technique's own tests do).
+
+use wordline_ftl::Group;
+use wordline_ftl::groups::Use;
+use wordline_ftl::techniques::Choice;
+
+use super::World;
+use crate::cut::nand::Reads;
+
+impl World {
+    pub(super) fn compare_counts(&mut self) -> Result<(), String> {
+        let limit = self.scenario.config.techniques.iter().find_map(|choice| match choice {
+            Choice::ReadDisturbRefresh { reads_max } => Some(*reads_max),
+            Choice::IdleReclaim { .. } | Choice::PlainCopyback | Choice::ReadPreemption => None,
+        });
+        let Some(limit) = limit else {
+            return Ok(());
+        };
+        let counts = self.ftl.learnt("read-disturb-refresh").ok_or("read counts are lost with the technique")?;
+        let step = (limit / 8).max(1);
+        for (index, count) in counts.into_iter().enumerate() {
+            let group = Group(index as u32);
+            let (groups, die) = (self.ftl.groups(), self.ftl.layout().die(group));
+            if !matches!(groups.use_of(group), Use::Active | Use::Closed) {
+                continue;
+            }
+            let reads = self.nand.reads_mut(die, groups.blocks(group)[0]);
+            let Reads { now, still, cuts } = *reads;
+            if count < still || count > now + step * cuts {
+                return Err(format!(
+                    "{group:?} comes back with a count of {count}: it was read {still} times when all was still, {now} times in all, \
+                     in {cuts} power cuts since it was erased, and a step is {step}"
+                ));
+            }
+            // What was read while the journal was busy, and not written down, is forgotten for good.
+            reads.now = now.min(count);
+            self.tally.counts[0] += 1;
+            self.tally.counts[1] += u64::from(count > step);
+        }
+        Ok(())
+    }
+}
