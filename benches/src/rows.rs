@@ -151,6 +151,7 @@ impl Row {
                 op,
                 priority: Priority::Normal,
                 fua: false,
+                insecure: false,
             })
         });
         let pace = Pace::Closed { depth: 32 };

@@ -75,6 +75,7 @@ pub fn fill_page_by_page(preset: &str) -> (f64, u64, usize) {
                     op: HostOp::Write,
                     priority: Priority::Normal,
                     fua: false,
+                    insecure: false,
                 });
             }
         }

@@ -68,7 +68,7 @@ fn write_over(drive: &mut Drive, overwrite: Overwrite, filled: u64, seed: u64, m
             next
         };
         let sector = unit * u64::from(sectors);
-        Some(HostRequest { at: Nanos::ZERO, sector, sectors, op: HostOp::Write, priority: Priority::Normal, fua: false })
+        Some(HostRequest { at: Nanos::ZERO, sector, sectors, op: HostOp::Write, priority: Priority::Normal, fua: false, insecure: false })
     });
     let total = (filled as f64 * overwrite.times) as u64;
     line.expect(Some(total));

@@ -242,7 +242,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             match carried {
                 Carried::Buffered { slot, version } => {
                     bytes.extend_from_slice(data.slot(core, slot));
-                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize] });
+                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize], insecure: false });
                 }
                 Carried::Moved { from } => {
                     let (unit, is_sound) = load(ftl, chips, wiring, core, (lpn, from), &mut data.image);
@@ -252,7 +252,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                         marks.push(data.image.marks[unit]);
                     } else {
                         unreadable.push(marks.len());
-                        marks.push(Mark { lpn, version: 0, lost: data.whole() });
+                        marks.push(Mark { lpn, version: 0, lost: data.whole(), insecure: false });
                     }
                 }
                 Carried::Padding => {
@@ -261,11 +261,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 Carried::Journal { unit, version } => {
                     bytes.extend_from_slice(ftl.journal_bytes(unit));
-                    marks.push(Mark { lpn, version, lost: 0 });
+                    marks.push(Mark { lpn, version, lost: 0, insecure: false });
                 }
                 Carried::Checkpoint { unit, version } => {
                     bytes.extend_from_slice(ftl.checkpoint_bytes(unit));
-                    marks.push(Mark { lpn, version, lost: 0 });
+                    marks.push(Mark { lpn, version, lost: 0, insecure: false });
                 }
             }
         }

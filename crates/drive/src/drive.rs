@@ -253,7 +253,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn flush(&mut self) {
-        let flush = HostRequest { at: self.now(), sector: 0, sectors: 0, op: HostOp::Flush, priority: Default::default(), fua: false };
+        let flush = HostRequest {
+            at: self.now(),
+            sector: 0,
+            sectors: 0,
+            op: HostOp::Flush,
+            priority: Default::default(),
+            fua: false,
+            insecure: false,
+        };
         self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
         while !self.ftls.iter().all(Ftl::is_at_rest) {
             let Some((now, due)) = self.calendar.pop() else {
@@ -375,11 +383,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
         );
         assert!(request.sectors > 0 || request.op == HostOp::Flush, "only a flush has no sectors");
-        let &HostRequest { sector, sectors, op, priority, fua, .. } = request;
+        let &HostRequest { sector, sectors, op, priority, fua, insecure, .. } = request;
         let slot = self.host.arrive(InFlight {
             op,
             priority,
             fua,
+            insecure,
             sector,
             sectors,
             arrived: now,
@@ -449,16 +458,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// The part of the request in `slot` that falls to `core`: a run of units that is consecutive there.
     fn share(&self, slot: u32, core: u32, first: u64, units: u32) -> Option<Request> {
-        let InFlight { op, sector, sectors, arrived, priority, fua, .. } = self.host.requests[slot as usize];
-        self.cut(&HostRequest { at: arrived, sector, sectors, op, priority, fua }, core, first, units)
+        let InFlight { op, sector, sectors, arrived, priority, fua, insecure, .. } = self.host.requests[slot as usize];
+        self.cut(&HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure }, core, first, units)
     }
 
     /// The part of `asked`, which touches `units` units from `first`, that falls to `core`.
     #[inline]
     pub(crate) fn cut(&self, asked: &HostRequest, core: u32, first: u64, units: u32) -> Option<Request> {
-        let &HostRequest { op, sector, sectors, priority, fua, .. } = asked;
+        let &HostRequest { op, sector, sectors, priority, fua, insecure, .. } = asked;
         if op == HostOp::Flush {
-            return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority, fua });
+            return Some(Request { id: 0, op, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority, fua, insecure });
         }
         let (lpn, end) = (self.stripe.share(core, first), self.stripe.share(core, first + u64::from(units)));
         if lpn == end {
@@ -469,7 +478,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let last = first + u64::from(units) - 1;
         let stop = (last + 1) * self.units.sectors() - (sector + u64::from(sectors));
         let skip_tail = if self.stripe.locate(last).0 == core { stop as u32 } else { 0 };
-        Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua })
+        Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua, insecure })
     }
 
     fn store_part(&mut self, part: Part) -> u32 {

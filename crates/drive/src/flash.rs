@@ -98,7 +98,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 return self.try_suspend(now, flight, self.flights[flight as usize].attempt);
             }
             OperationKind::Resume => return self.resume(now, die),
-            OperationKind::Read { .. } | OperationKind::Program { .. } | OperationKind::Erase { .. } | OperationKind::Copyback { .. } => {}
+            OperationKind::Read { .. }
+            | OperationKind::Program { .. }
+            | OperationKind::Erase { .. }
+            | OperationKind::Copyback { .. }
+            | OperationKind::Sanitise { .. } => {}
         }
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
@@ -175,6 +179,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let issued = chip.copy_back(from, to, start);
                 self.work(slot, die, start, issued);
             }
+            OperationKind::Sanitise { .. } => todo!(),
             OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
         }
     }

@@ -164,6 +164,7 @@ impl<O: Observer> Drive<O> {
                 chip.issue(Command::Erase { target }, at).status
             }
             OperationKind::Copyback { from, to } => chip.copy_back(from, to, at).status,
+            OperationKind::Sanitise { .. } => todo!(),
             OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
         }
     }
@@ -186,7 +187,7 @@ impl<O: Observer> Drive<O> {
                 aged.moved_units += moved;
                 aged.padding_units += padding;
             }
-            OperationKind::Erase { .. } | OperationKind::Suspend | OperationKind::Resume => {}
+            OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
         let report = Report { tag: operation.tag, die: operation.die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
         let ftl = &mut self.ftls[core as usize];
@@ -229,4 +230,5 @@ const FLUSH: Request = Request {
     skip_tail: 0,
     priority: wordline_units::Priority::Normal,
     fua: false,
+    insecure: false,
 };

@@ -15,5 +15,5 @@ pub mod operation;
 pub mod sheet;
 
 pub use command::{Command, Feature, PlaneSet, Target};
-pub use operation::{Mark, Operation, OperationKind, Report, Status};
+pub use operation::{Mark, Operation, OperationKind, Report, Sanitisation, Status};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

@@ -46,10 +46,30 @@ pub enum OperationKind {
         /// To.
         to: Target,
     },
+    /// Make what stands in programmed pages unreadable for good, without an erase.
+    Sanitise {
+        /// Where; of a block or a wordline, any page of it.
+        target: Target,
+        /// How, and how much of it.
+        how: Sanitisation,
+    },
     /// Suspend the program or erase that the die is doing.
     Suspend,
     /// Go on with what was suspended.
     Resume,
+}
+
+/// A way to make programmed pages unreadable without an erase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sanitisation {
+    /// pLock (002 §5.3): the page's flag cells are programmed, and the die puts out zeroes for it until the block is erased. Its cells keep what they hold.
+    LockPage,
+    /// bLock (002 §5.4): the block's select transistors are programmed, and no page of it can be sensed until it is erased.
+    LockBlock,
+    /// Scrubbing: one shot raises all cells of the wordline, and all its pages are lost.
+    Scrub,
+    /// One-shot reprogramming (002 §4): the states of one page of the wordline are made to overlap; the other pages stay, with more errors.
+    Reprogram,
 }
 
 /// How an operation ended.
@@ -72,11 +92,13 @@ pub struct Mark {
     pub version: u64,
     /// Sectors whose bytes were lost before the unit was programmed here, one bit each: the page is sound, and still they must not be given out.
     pub lost: u64,
+    /// It may stay readable on the chips once it is stale.
+    pub insecure: bool,
 }
 
 impl Mark {
     /// The mark of a place without data.
-    pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0, lost: 0 };
+    pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0, lost: 0, insecure: false };
 }
 
 /// What firmware hears when an operation has ended.

@@ -63,9 +63,14 @@ impl Ftl {
         state.activity = match (state.activity, kind) {
             (Activity::Suspended(of), _) => Activity::Suspended(of),
             (_, OperationKind::Program { .. } | OperationKind::Erase { .. }) => Activity::Working(cause),
-            (_, OperationKind::Read { .. } | OperationKind::Copyback { .. } | OperationKind::Suspend | OperationKind::Resume) => {
-                Activity::Busy
-            }
+            (
+                _,
+                OperationKind::Read { .. }
+                | OperationKind::Copyback { .. }
+                | OperationKind::Sanitise { .. }
+                | OperationKind::Suspend
+                | OperationKind::Resume,
+            ) => Activity::Busy,
         };
         Operation { tag, die, kind, cause }
     }

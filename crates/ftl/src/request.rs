@@ -21,6 +21,8 @@ pub struct Request {
     pub priority: Priority,
     /// A write is to be acknowledged only when it is durable.
     pub fua: bool,
+    /// A write whose data may stay readable on the chips once it is stale.
+    pub insecure: bool,
 }
 
 /// The end of a [`Request`].

@@ -21,7 +21,7 @@ fn largest(plan: &Plan, settings: &[&str]) -> Plan {
 }
 
 fn write(sector: u64, sectors: u32) -> HostRequest {
-    HostRequest { at: Nanos::ZERO, sector, sectors, op: HostOp::Write, priority: Priority::Normal, fua: false }
+    HostRequest { at: Nanos::ZERO, sector, sectors, op: HostOp::Write, priority: Priority::Normal, fua: false, insecure: false }
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub fn request(op: HostOp, unit: u64, units: u32, unit_sectors: u32) -> HostRequ
         op,
         priority: Priority::Normal,
         fua: false,
+        insecure: false,
     }
 }
 

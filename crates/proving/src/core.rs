@@ -48,7 +48,8 @@ impl Core {
     }
 
     fn ask(&mut self, op: HostOp, lpn: u32) {
-        let request = Request { id: 0, op, lpn, units: 1, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false };
+        let request =
+            Request { id: 0, op, lpn, units: 1, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false, insecure: false };
         self.ftl.submit(Nanos::ZERO, request);
         self.run();
         let done = self.ftl.acknowledge().expect("acknowledged as soon as it is done");
@@ -75,7 +76,9 @@ impl Core {
                     self.spare[place] = self.ftl.spare(operation.die)[0];
                 }
                 OperationKind::Erase { .. } => self.counts.erases += 1,
-                OperationKind::Copyback { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("no technique asks for it"),
+                OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
+                    unreachable!("no technique asks for it")
+                }
             }
             self.ftl.die_ready(operation.die);
             let report = Report {

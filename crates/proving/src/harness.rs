@@ -163,6 +163,7 @@ impl Harness {
             OperationKind::Erase { .. } => 2,
             OperationKind::Copyback { .. } => 3,
             OperationKind::Suspend | OperationKind::Resume => 4,
+            OperationKind::Sanitise { .. } => todo!(),
         };
         self.operations[count] += 1;
         match operation.kind {
@@ -197,6 +198,7 @@ impl Harness {
                 }
             }
             OperationKind::Resume => self.pace.resume(die),
+            OperationKind::Sanitise { .. } => todo!(),
         }
     }
 

@@ -167,8 +167,17 @@ impl<R, L> Pace<R, L> {
 }
 
 /// A request that asks for nothing.
-pub(crate) const BLANK: Request =
-    Request { id: 0, op: HostOp::Read, lpn: 0, units: 0, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false };
+pub(crate) const BLANK: Request = Request {
+    id: 0,
+    op: HostOp::Read,
+    lpn: 0,
+    units: 0,
+    skip_head: 0,
+    skip_tail: 0,
+    priority: Priority::Normal,
+    fua: false,
+    insecure: false,
+};
 
 /// A request as a host with these `habits` makes it, of a core that shows `exported` units of `sectors` sectors each. Whatever is among `lasting` may ask for
 /// FUA.
@@ -191,7 +200,7 @@ pub(crate) fn request(id: u32, habits: &Habits, (exported, sectors): (u32, u32),
     let (skip_head, skip_tail) = (edge(dice), edge(dice));
     let priority = Priority::ALL[dice.below(4) as usize];
     let fua = lasting.contains(&op) && dice.happens(habits.fua);
-    Request { id, op, lpn, units, skip_head, skip_tail, priority, fua }
+    Request { id, op, lpn, units, skip_head, skip_tail, priority, fua, insecure: false }
 }
 
 /// The sectors of the `index`-th unit that `request` covers, one bit each, of `sectors`.

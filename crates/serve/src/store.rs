@@ -172,7 +172,7 @@ fn marks_in(spare: &[u8], units: usize) -> impl Iterator<Item = Mark> {
         let (lpn, version) = name.split_at(4);
         let lpn = Lpn(u32::from_le_bytes(lpn.try_into().unwrap_or([0xFF; 4])));
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or([0; 8]));
-        if lpn == PADDING { Mark::NOTHING } else { Mark { lpn, version: number(version), lost: number(lost) } }
+        if lpn == PADDING { Mark::NOTHING } else { Mark { lpn, version: number(version), lost: number(lost), insecure: false } }
     })
 }
 

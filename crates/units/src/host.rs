@@ -78,4 +78,6 @@ pub struct HostRequest {
     pub priority: Priority,
     /// Force unit access: a write is acknowledged only when it is durable.
     pub fua: bool,
+    /// A write of data that may stay readable on the chips once it is stale. What is not marked is secret where the drive has a sanitiser (002 §6).
+    pub insecure: bool,
 }

@@ -182,11 +182,11 @@ impl Phase {
         let bits = if self.chooses { self.mixture.next_u64() } else { 0 };
         let (op, size, fua) = self.choose(bits);
         if op == HostOp::Flush {
-            return Some(HostRequest { at, sector: 0, sectors: 0, op, priority: self.priority, fua: false });
+            return Some(HostRequest { at, sector: 0, sectors: 0, op, priority: self.priority, fua: false, insecure: false });
         }
         let (start, sectors) = (self.pattern.next(&self.space, size, &mut self.addresses), self.space.sizes[size].sectors);
         self.sectors_left = self.sectors_left.saturating_sub(u64::from(sectors));
-        Some(HostRequest { at, sector: self.first_sector + start, sectors, op, priority: self.priority, fua })
+        Some(HostRequest { at, sector: self.first_sector + start, sectors, op, priority: self.priority, fua, insecure: false })
     }
 
     /// What to do, with which of the sizes, and whether with unit access: three disjoint groups of bits, one for each.

@@ -132,7 +132,7 @@ fn contents(chip: &mut Chip<RamPayload>, plane: u8, block: u32, page: u16) -> (V
 
 /// Marks of `count` units, each with a version of its own.
 fn marks(count: u32) -> Vec<Mark> {
-    (0..count).map(|unit| Mark { lpn: Lpn(unit), version: 100 + u64::from(unit), lost: 0 }).collect()
+    (0..count).map(|unit| Mark { lpn: Lpn(unit), version: 100 + u64::from(unit), lost: 0, insecure: false }).collect()
 }
 
 fn bytes(fill: u8, pages: usize) -> Vec<u8> {

@@ -39,7 +39,7 @@ fn try_to<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, 
 }
 
 fn request(op: HostOp, sector: u64, sectors: u32, fua: bool) -> HostRequest {
-    HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua }
+    HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua, insecure: false }
 }
 
 /// Random requests against an array of bytes.

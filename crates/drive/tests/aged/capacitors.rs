@@ -17,7 +17,7 @@ fn span_of(drive: &mut Drive, requests: &[(HostOp, bool)]) -> Nanos {
     let began = drive.now();
     let mut load = requests.iter().map(|&(op, fua)| {
         let sectors = if op == HostOp::Flush { 0 } else { 32 };
-        HostRequest { at: Nanos::ZERO, sector: 64, sectors, op, priority: Priority::Normal, fua }
+        HostRequest { at: Nanos::ZERO, sector: 64, sectors, op, priority: Priority::Normal, fua, insecure: false }
     });
     drive.serve(&mut load, Pace::Closed { depth: 1 }, None);
     drive.now() - began

@@ -113,6 +113,7 @@ pub(crate) fn uniform(config: &Config, span: u64, seed: u64) -> impl Iterator<It
             op: HostOp::Write,
             priority: Priority::Normal,
             fua: false,
+            insecure: false,
         })
     })
 }

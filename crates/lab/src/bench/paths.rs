@@ -114,7 +114,7 @@ fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Drive<
     let mut draw = Draw::new(seed, Stream::Construct, 1);
     let mut load = std::iter::from_fn(|| {
         let sector = draw.below(units) * u64::from(sectors);
-        Some(HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false })
+        Some(HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false })
     });
     drive.serve(&mut load, Pace::Closed { depth }, Some(count));
     drive.settle();

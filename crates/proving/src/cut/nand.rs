@@ -290,7 +290,7 @@ impl Survey for Look<'_> {
             _ if self.bug == Some(Bug::OpenedMissed) && self.is_missed(place) => Found::Erased,
             Page::Torn if self.bug == Some(Bug::TornPasses) => {
                 let units = self.nand.layout.units_per_page;
-                marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40, lost: 0 }));
+                marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40, lost: 0, insecure: false }));
                 Found::Whole
             }
             Page::Torn => Found::Torn,

@@ -158,6 +158,7 @@ impl World {
                     self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
                 }
                 OperationKind::Erase { target } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
+                OperationKind::Sanitise { .. } => todo!(),
                 OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
             }
         }

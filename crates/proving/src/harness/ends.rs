@@ -61,6 +61,7 @@ impl Harness {
                 }
                 spare = data.iter().map(|stored| stored.lpn).collect();
             }
+            OperationKind::Sanitise { .. } => todo!(),
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
         self.report(die, tag, work.good, &spare);

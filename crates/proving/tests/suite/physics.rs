@@ -21,6 +21,7 @@ fn reads(seed: u64, units: u64) -> impl Iterator<Item = HostRequest> {
             op: HostOp::Read,
             priority: Priority::Normal,
             fua: false,
+            insecure: false,
         })
     })
 }

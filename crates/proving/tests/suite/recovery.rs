@@ -60,16 +60,16 @@ impl Flash {
                     let carried = ftl.batch(die).next().expect("a program carries something");
                     let lpn = ftl.spare(die)[0];
                     self.marks[at] = match carried {
-                        Carried::Buffered { version, .. } => Mark { lpn, version, lost: 0 },
+                        Carried::Buffered { version, .. } => Mark { lpn, version, lost: 0, insecure: false },
                         Carried::Moved { .. } => moved.remove(&lpn.0).expect("it was read"),
                         Carried::Padding => Mark::NOTHING,
                         Carried::Journal { unit, version } => {
                             self.own.insert(at, ftl.journal_bytes(unit).to_vec());
-                            Mark { lpn, version, lost: 0 }
+                            Mark { lpn, version, lost: 0, insecure: false }
                         }
                         Carried::Checkpoint { unit, version } => {
                             self.own.insert(at, ftl.checkpoint_bytes(unit).to_vec());
-                            Mark { lpn, version, lost: 0 }
+                            Mark { lpn, version, lost: 0, insecure: false }
                         }
                     };
                     self.programs += 1;
@@ -85,7 +85,9 @@ impl Flash {
                     self.programmed[block] = 0;
                     self.erases[block] += 1;
                 }
-                OperationKind::Copyback { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("nobody asked for it"),
+                OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
+                    unreachable!("nobody asked for it")
+                }
             }
             ftl.die_ready(die);
             let report =
@@ -130,7 +132,17 @@ fn config() -> Config {
 }
 
 fn write(ftl: &mut Ftl, flash: &mut Flash, moved: &mut BTreeMap<u32, Mark>, lpn: u32, units: u32) {
-    let request = Request { id: 0, op: HostOp::Write, lpn, units, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false };
+    let request = Request {
+        id: 0,
+        op: HostOp::Write,
+        lpn,
+        units,
+        skip_head: 0,
+        skip_tail: 0,
+        priority: Priority::Normal,
+        fua: false,
+        insecure: false,
+    };
     ftl.submit(Nanos::ZERO, request);
     flash.serve(ftl, moved);
 }

@@ -61,7 +61,7 @@ fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = Host
         };
         let (priority, fua) = (Priority::ALL[draw.below(4) as usize], op == HostOp::Write && draw.happens(habits.fua));
         if op == HostOp::Flush {
-            return Some(HostRequest { at: Nanos(at), sector: 0, sectors: 0, op, priority, fua });
+            return Some(HostRequest { at: Nanos(at), sector: 0, sectors: 0, op, priority, fua, insecure: false });
         }
         let whole = !draw.happens(habits.partial);
         let sectors =
@@ -69,7 +69,7 @@ fn load(config: &Config, habits: Habits, seed: u64) -> impl Iterator<Item = Host
         let reach = ((total as f64 * habits.hot) as u64).clamp(1, total - sectors + 1);
         let sector = draw.below(reach);
         let sector = if whole { sector / unit_sectors * unit_sectors } else { sector };
-        Some(HostRequest { at: Nanos(at), sector, sectors: sectors as u32, op, priority, fua })
+        Some(HostRequest { at: Nanos(at), sector, sectors: sectors as u32, op, priority, fua, insecure: false })
     })
 }
 

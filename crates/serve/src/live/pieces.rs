@@ -123,6 +123,7 @@ fn request(op: HostOp, offset: u64, length: u64, fua: bool) -> HostRequest {
         op,
         priority: Priority::Normal,
         fua,
+        insecure: false,
     }
 }
 

@@ -28,6 +28,7 @@ fn overwrite(drive: &mut Live, draw: &mut Draw, times: u64) {
             op: HostOp::Write,
             priority: Priority::Normal,
             fua: false,
+            insecure: false,
         };
         let before = drive.completed();
         drive.submit(&request, &bytes);

@@ -41,8 +41,15 @@ fn units_per_page(config: &Config) -> u32 {
 
 fn ask(drive: &mut Live, op: HostOp, unit: u64, count: u32, fua: bool, bytes: &[u8]) -> Vec<u8> {
     let sectors = drive.unit_bytes().0 / SECTOR;
-    let request =
-        HostRequest { at: Nanos::ZERO, sector: unit * sectors, sectors: count * sectors as u32, op, priority: Priority::Normal, fua };
+    let request = HostRequest {
+        at: Nanos::ZERO,
+        sector: unit * sectors,
+        sectors: count * sectors as u32,
+        op,
+        priority: Priority::Normal,
+        fua,
+        insecure: false,
+    };
     let id = drive.submit(&request, bytes);
     loop {
         if let Some(done) = drive.observer.take(id) {

@@ -52,6 +52,7 @@ impl World {
                 spare = work.load.units.iter().map(|unit| unit.mark.lpn).collect();
                 self.nand.program(die, &to, &work.load.units, work.good, &mut self.pace.dice);
             }
+            OperationKind::Sanitise { .. } => todo!(),
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
         self.ftl.suspend_refused(die);

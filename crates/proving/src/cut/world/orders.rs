@@ -39,6 +39,7 @@ impl World {
                 }
             }
             OperationKind::Resume => self.pace.resume(die),
+            OperationKind::Sanitise { .. } => todo!(),
         }
     }
 
@@ -52,7 +53,10 @@ impl World {
             units.push(match carried {
                 Carried::Buffered { slot, version } => {
                     let version = self.marked(lpn, version);
-                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()) }
+                    Stored {
+                        mark: Mark { lpn, version, lost: 0, insecure: false },
+                        bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()),
+                    }
                 }
                 Carried::Moved { from } => {
                     self.tally.work[1] += 1;
@@ -70,12 +74,12 @@ impl World {
                     self.tally.journal[1] += u64::from(version > self.generation);
                     self.generation = version;
                     let bytes = self.journal_bytes(unit);
-                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Journal(bytes.into()) }
+                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()) }
                 }
                 Carried::Checkpoint { unit, version } => {
                     self.tally.checkpoints[0] += u64::from(unit == 0);
                     let bytes = self.checkpoint_bytes(unit);
-                    Stored { mark: Mark { lpn, version, lost: 0 }, bytes: Bytes::Journal(bytes.into()) }
+                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()) }
                 }
             });
         }

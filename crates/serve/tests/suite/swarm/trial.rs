@@ -100,7 +100,15 @@ struct Version {
 
 fn request(drive: &Live, op: HostOp, unit: u64, count: u64, fua: bool) -> HostRequest {
     let sectors = drive.unit_bytes().0 / SECTOR;
-    HostRequest { at: Nanos::ZERO, sector: unit * sectors, sectors: (count * sectors) as u32, op, priority: Priority::Normal, fua }
+    HostRequest {
+        at: Nanos::ZERO,
+        sector: unit * sectors,
+        sectors: (count * sectors) as u32,
+        op,
+        priority: Priority::Normal,
+        fua,
+        insecure: false,
+    }
 }
 
 /// Lets the drive go on until `id` is done. Returns whether that was well, and the bytes of a read.
