@@ -45,6 +45,8 @@ struct Slot {
     /// The version of the newest write in it.
     version: u64,
     state: State,
+    /// All of it may stay readable on the chips once it is stale.
+    insecure: bool,
     /// The data was trimmed, or worse, since: its program or fill must come to nothing.
     doomed: bool,
     waiters: u32,
@@ -59,6 +61,7 @@ const UNUSED: Slot = Slot {
     epoch: 0,
     version: 0,
     state: State::Free,
+    insecure: false,
     doomed: false,
     waiters: NIL,
     partner: NIL,
@@ -221,14 +224,14 @@ impl Buffer {
     }
 
     /// Take in the sectors of `mask` of `lpn`.
-    pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64) -> Admission {
+    pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64, insecure: bool) -> Admission {
         let version = self.version + 1;
         let Some(slot) = self.index.get(lpn) else {
             let Some(slot) = self.unused.pop() else {
                 return Admission::Full;
             };
             self.version = version;
-            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, version, ..UNUSED };
+            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, version, insecure, ..UNUSED };
             *self.pending.back_mut().expect("never empty") += 1;
             self.index.insert(lpn, slot);
             self.enlist(slot);
@@ -248,10 +251,11 @@ impl Buffer {
                     return Admission::Full;
                 };
                 // The older version is whole and still in memory, so the new one is whole too.
+                let insecure = insecure && (self.slots[slot as usize].insecure || mask == self.whole);
                 let mask = self.whole;
                 self.version = version;
                 self.slots[held as usize] =
-                    Slot { lpn, mask, entered: now, epoch: self.epoch, version, state: State::Held, partner: slot, ..UNUSED };
+                    Slot { lpn, mask, entered: now, epoch: self.epoch, version, insecure, state: State::Held, partner: slot, ..UNUSED };
                 self.slots[slot as usize].partner = held;
                 *self.pending.back_mut().expect("never empty") += 1;
                 self.index.insert(lpn, held);
@@ -261,6 +265,7 @@ impl Buffer {
         }
         self.version = version;
         self.slots[slot as usize].version = version;
+        self.slots[slot as usize].insecure &= insecure;
         Admission::Slot(slot)
     }
 
@@ -286,6 +291,31 @@ impl Buffer {
     pub(crate) fn oldest_version(&self, lpn: u32) -> Option<u64> {
         let slot = &self.slots[self.index.get(lpn)? as usize];
         Some(if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version })
+    }
+
+    /// Whether all that is in `slot` may stay readable once it is stale.
+    pub(crate) fn is_insecure(&self, slot: u32) -> bool {
+        self.slots[slot as usize].insecure
+    }
+
+    /// Something secret has come into `slot` from flash.
+    pub(crate) fn make_secret(&mut self, slot: u32) {
+        self.slots[slot as usize].insecure = false;
+    }
+
+    /// The slot whose program of `lpn` is under way, if there is one that a trim would doom.
+    pub(crate) fn in_flight(&self, lpn: u32) -> Option<u32> {
+        let slot = self.index.get(lpn)?;
+        match self.slots[slot as usize].state {
+            State::Flight => Some(slot),
+            State::Held => Some(self.slots[slot as usize].partner),
+            State::Free | State::Partial | State::Filling | State::Complete | State::Retired => None,
+        }
+    }
+
+    /// Everybody whose wait for a unit is over.
+    pub(crate) fn take_released(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.released)
     }
 
     /// The version of the unit in `slot`.
@@ -531,11 +561,11 @@ mod tests {
     #[test]
     fn a_unit_in_flight_is_not_changed_and_its_successor_follows_it() {
         let mut buffer = Buffer::new(4, 1, Protection::None);
-        let first = slot(buffer.write(NOW, 7, 1));
+        let first = slot(buffer.write(NOW, 7, 1, false));
         assert_eq!(buffer.take(), Some((first, 7)));
-        let second = slot(buffer.write(NOW, 7, 1));
+        let second = slot(buffer.write(NOW, 7, 1, false));
         assert_ne!(first, second);
-        assert_eq!(slot(buffer.write(NOW, 7, 1)), second, "further writes join the one that waits");
+        assert_eq!(slot(buffer.write(NOW, 7, 1, false)), second, "further writes join the one that waits");
         assert_eq!(buffer.take(), None, "the newer version waits for the older");
         assert_eq!(buffer.landed(first), Landing::Commit(7));
         assert_eq!(buffer.take(), Some((second, 7)));
@@ -546,19 +576,19 @@ mod tests {
     #[test]
     fn a_trim_undoes_writes_in_every_state() {
         let mut buffer = Buffer::new(8, 4, Protection::None);
-        buffer.write(NOW, 1, 0b1111);
-        buffer.write(NOW, 2, 0b0001);
+        buffer.write(NOW, 1, 0b1111, false);
+        buffer.write(NOW, 2, 0b0001, false);
         buffer.discard(1);
         buffer.discard(2);
         assert!(buffer.is_empty());
-        buffer.write(NOW, 3, 0b0001);
+        buffer.write(NOW, 3, 0b0001, false);
         let (filling, _) = buffer.take_partial().unwrap();
         buffer.discard(3);
         buffer.filled(filling);
         assert!(buffer.is_empty() && buffer.complete() == 0);
-        buffer.write(NOW, 4, 0b1111);
+        buffer.write(NOW, 4, 0b1111, false);
         let (flight, _) = buffer.take().unwrap();
-        buffer.write(NOW, 4, 0b1111);
+        buffer.write(NOW, 4, 0b1111, false);
         buffer.discard(4);
         assert_eq!(buffer.landed(flight), Landing::Discard);
         assert!(buffer.is_empty());
@@ -567,9 +597,9 @@ mod tests {
     #[test]
     fn a_barrier_passes_when_everything_before_it_is_durable() {
         let mut buffer = Buffer::new(8, 1, Protection::None);
-        buffer.write(NOW, 1, 1);
+        buffer.write(NOW, 1, 1, false);
         let first = buffer.barrier();
-        buffer.write(NOW, 2, 1);
+        buffer.write(NOW, 2, 1, false);
         let (one, _) = buffer.take().unwrap();
         let (two, _) = buffer.take().unwrap();
         buffer.landed(two);
@@ -581,14 +611,14 @@ mod tests {
     #[test]
     fn a_failed_program_comes_first_and_keeps_its_waiters() {
         let mut buffer = Buffer::new(8, 1, Protection::None);
-        let one = slot(buffer.write(NOW, 1, 1));
+        let one = slot(buffer.write(NOW, 1, 1, false));
         buffer.await_durable(one, 42);
-        buffer.write(NOW, 2, 1);
+        buffer.write(NOW, 2, 1, false);
         buffer.take();
         buffer.failed(one);
         assert_eq!(buffer.next_released(), None);
         assert_eq!(buffer.take(), Some((one, 1)));
-        buffer.write(NOW, 1, 1);
+        buffer.write(NOW, 1, 1, false);
         buffer.failed(one);
         assert_eq!(buffer.next_released(), None, "the newer version has inherited the wait");
         buffer.take();

@@ -85,6 +85,8 @@ pub struct ReclaimConfig {
     pub floor: u32,
     /// Whether host writes go before reclaim above the floor.
     pub preemptible: bool,
+    /// Whether a block that has been emptied is erased only when it is about to be needed, because an erased block ages while it waits (002 §5.4).
+    pub lazy_erase: bool,
 }
 
 /// How wear is levelled.

@@ -64,6 +64,8 @@ pub struct Ftl {
     pub(crate) checkpoints: Option<Box<Checkpoints>>,
     /// How it came back from a power cut.
     pub(crate) recovery: Option<Recovery>,
+    /// Only where a technique cares.
+    pub(crate) secrets: Option<Box<Secrets>>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
@@ -88,6 +90,8 @@ pub(crate) struct Flush {
     pub(crate) epoch: u64,
     /// And trims up to this version.
     pub(crate) trims: u64,
+    /// Once it could pass: the newest gate there was then.
+    pub(crate) gate: Option<u64>,
 }
 
 impl Ftl {
@@ -110,7 +114,7 @@ impl Ftl {
         });
         let mut choices = config.techniques.clone();
         choices.sort_unstable();
-        let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout)).collect();
+        let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout, &config.sheet)).collect();
         let idle_wait = crate::seam::merge_idle_wait(techniques.iter().map(|technique| technique.idle_wait()));
         let mut ftl = Ftl {
             map: Map::new(layout, config.exported_units),
@@ -132,6 +136,7 @@ impl Ftl {
             checkpoints: None,
             recovery: None,
             idle_wait,
+            secrets: techniques.iter().any(|technique| technique.is_sanitiser()).then(|| Box::new(Secrets::new(layout))),
             techniques,
             upkeep: Vec::new(),
             stale: Vec::new(),
@@ -334,7 +339,11 @@ impl Ftl {
 
     /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
     pub fn is_quiet(&self) -> bool {
-        self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| die.moved.is_empty())
+        self.under_way == 0
+            && self.buffer.is_empty()
+            && self.parts.len() == 0
+            && self.dies.iter().all(|(_, die)| die.moved.is_empty())
+            && self.secrets.as_ref().is_none_or(|secrets| secrets.is_idle())
     }
 
     /// Whether nothing is under way and nothing will be by itself: as [`Ftl::is_quiet`], but for data of dies that have no room left to move it to.

@@ -179,6 +179,13 @@ impl Groups {
         self.stale[index * self.words..][..self.words].fill(0);
     }
 
+    /// Nothing is programmed in `group` from `offset` on before it is erased.
+    pub(crate) fn give_up(&mut self, group: Group, offset: u32) {
+        for at in offset..self.layout.units_per_group {
+            self.stale[group.index() * self.words + at as usize / 64] |= 1 << (at % 64);
+        }
+    }
+
     /// The unit at `offset` of `group` was programmed and is valid.
     #[inline]
     pub fn add_valid(&mut self, group: Group, count: u32) {

@@ -108,7 +108,7 @@ impl Ftl {
         let awaited = acknowledge == Acknowledge::Programmed || (request.fua && protection == Protection::None);
         while self.parts[tag].unadmitted > 0 {
             let index = request.units - self.parts[tag].unadmitted;
-            match self.buffer.write(now, request.lpn + index, self.mask(&request, index)) {
+            match self.buffer.write(now, request.lpn + index, self.mask(&request, index), request.insecure) {
                 Admission::Full => {
                     if self.buffer.has_retired() {
                         self.hurry_journal();
@@ -158,6 +158,9 @@ impl Ftl {
             let (held, missing) = (self.buffer.content(slot), self.buffer.missing(slot));
             self.note_data(DataStep::Completed { held: Held { mask: held.mask | missing, ..held }, slot, missing, from });
         }
+        if self.secrets.as_ref().is_some_and(|secrets| from != UnitAddr::NONE && secrets.is_secret(from)) {
+            self.buffer.make_secret(slot);
+        }
         self.buffer.filled(slot);
     }
 
@@ -189,6 +192,7 @@ impl Ftl {
         let head = u32::from(request.skip_head > 0);
         let tail = u32::from(request.skip_tail > 0 && request.units > head);
         let (first, count) = (request.lpn + head, request.units - head - tail);
+        let doomed = if self.secrets.is_some() { self.doomed_copies(first, count) } else { Vec::new() };
         let was_empty = self.buffer.is_empty();
         let mut dropped = None;
         if !was_empty && self.journal.is_none() {
@@ -209,9 +213,17 @@ impl Ftl {
         }
         stale.drain(..).for_each(|addr| self.invalidate(addr));
         self.stale = stale;
-        if self.acknowledges_buffered(&request) || !self.await_trims(tag) {
-            self.finish(tag);
+        // Held until all who have a say have been asked.
+        self.parts[tag].pending += 1;
+        if let Some(secrets) = &mut self.secrets {
+            secrets.expose_left(first..first + count);
+            self.parts[tag].pending += 1;
+            self.guard(vec![tag], doomed, Vec::new());
         }
+        if !self.acknowledges_buffered(&request) {
+            self.await_trims(tag);
+        }
+        self.release_part(tag);
         self.settle(now);
     }
 
@@ -220,7 +232,7 @@ impl Ftl {
         // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
         let epoch = self.buffer.barrier();
         let trims = self.hurry_journal();
-        self.flushes.push_back(Flush { part: tag, epoch, trims });
+        self.flushes.push_back(Flush { part: tag, epoch, trims, gate: None });
         self.complete_partials();
         self.pass_flushes();
     }
@@ -231,15 +243,24 @@ impl Ftl {
             Protection::Capacitor => u64::MAX,
         };
         let trimmed = self.trims_durable();
-        while let Some(&Flush { part, epoch, trims }) = self.flushes.front() {
+        while let Some(&Flush { part, epoch, trims, .. }) = self.flushes.front() {
             let passes = epoch < durable && trims <= trimmed;
-            if !passes && !self.worn_out {
+            if !self.worn_out && (!passes || self.is_guarded()) {
                 break;
             }
             self.flushes.pop_front();
             self.parts[part].ok &= passes;
             self.finish(part);
         }
+    }
+
+    /// Whether the first flush has to wait for stale secrets: what it makes durable has made some, and they must be unreadable first.
+    fn is_guarded(&mut self) -> bool {
+        let (Some(secrets), Some(flush)) = (&self.secrets, self.flushes.front_mut()) else {
+            return false;
+        };
+        let gate = *flush.gate.get_or_insert(secrets.newest_gate());
+        secrets.is_shut(gate)
     }
 
     /// The request of `tag` is done.
@@ -275,6 +296,11 @@ impl Ftl {
             }
         }
         self.fail_trims();
+        let guarded = self.secrets.as_mut().map_or(Vec::new(), |secrets| secrets.give_up());
+        for part in guarded {
+            self.parts[part].ok = false;
+            self.release_part(part);
+        }
         self.pass_flushes();
     }
 

@@ -182,7 +182,7 @@ impl Ftl {
             return false;
         }
         journal.waiting.push_back((part, version));
-        self.parts[part].pending = 1;
+        self.parts[part].pending += 1;
         true
     }
 

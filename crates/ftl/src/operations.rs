@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     Checkpoint,
     /// The erase of the journal group that is not needed any more.
     JournalErase,
+    /// Something is made unreadable.
+    Sanitise { duty: u32 },
 }
 
 /// An operation queued or under way.
@@ -124,6 +126,7 @@ impl Ftl {
             Purpose::Journal => self.journaled(now, report, group),
             Purpose::Checkpoint => self.checkpointed(now, report, group),
             Purpose::JournalErase => self.journal_erased(report, group),
+            Purpose::Sanitise { duty } => self.sanitised(report, duty),
         }
     }
 
@@ -141,6 +144,7 @@ impl Ftl {
     fn programmed(&mut self, now: Nanos, report: &Report, group: Group, program: u32) {
         let mut batch = std::mem::take(&mut self.dies[report.die].batch);
         let first = program * self.layout.units_per_program;
+        let carried = self.secrets.is_some().then(|| self.before_landing(&batch));
         if report.status == Status::Good {
             let mut valid = 0;
             let per_page = self.layout.units_per_page;
@@ -165,6 +169,9 @@ impl Ftl {
             if self.checkpoints.is_some() {
                 self.count_for_checkpoint();
             }
+            if let Some(carried) = carried {
+                self.after_landing(group, first, true, &carried);
+            }
             self.settle(now);
         } else {
             for entry in batch.iter().rev() {
@@ -175,6 +182,9 @@ impl Ftl {
                 }
             }
             self.abandon(report.die, group, program);
+            if let Some(carried) = carried {
+                self.after_landing(group, first, false, &carried);
+            }
             self.settle(now);
         }
         batch.clear();
@@ -256,6 +266,7 @@ impl Ftl {
             assert_eq!(job.victim, from.0);
             job.cursor = from.1 * units;
             self.abandon(report.die, to.0, to.1);
+            self.guard_copyback(false, from, to, spare);
             return self.settle(now);
         }
         let mut valid = 0;
@@ -277,7 +288,16 @@ impl Ftl {
         if self.checkpoints.is_some() {
             self.count_for_checkpoint();
         }
+        self.guard_copyback(true, from, to, spare);
         self.settle(now);
+    }
+
+    fn guard_copyback(&mut self, good: bool, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
+        if self.secrets.is_some() {
+            let units = self.layout.units_per_program;
+            let lpns: Vec<u32> = spare.iter().map(|lpn| lpn.0).collect();
+            self.after_copyback(good, (from.0, from.1 * units), (to.0, to.1 * units), &lpns);
+        }
     }
 
     /// Point `lpn` at `addr`; what it pointed at before, if anything, is stale. Returns whether there was something.
@@ -304,6 +324,7 @@ impl Ftl {
     /// The data at `addr` is not wanted any more.
     #[inline]
     pub(crate) fn invalidate(&mut self, addr: UnitAddr) {
+        self.expose(addr);
         if self.groups.invalidate(addr) {
             let group = self.layout.group(addr);
             self.emptied(group);
@@ -321,6 +342,7 @@ impl Ftl {
         } else {
             self.replace(report.die, group);
         }
+        self.secrets_erased(group);
         self.forget_settled(group);
         if self.journal.is_some() {
             self.wake_journal();

@@ -45,7 +45,7 @@ impl Ftl {
 
     /// Forget units that the host has overwritten since they were read: they would take room that nothing has freed, and where bytes are kept their source may
     /// have been erased. Returns how many are left.
-    fn drop_overtaken(&mut self, die: DieId) -> u32 {
+    pub(crate) fn drop_overtaken(&mut self, die: DieId) -> u32 {
         let Ftl { dies, map, .. } = self;
         let moved = &mut dies[die].moved;
         moved.retain(|moved| map.get(moved.lpn) == moved.from);
@@ -56,9 +56,17 @@ impl Ftl {
         if self.dies[die].erasable.is_empty() {
             return None;
         }
+        let is_lazy = self.config.reclaim.lazy_erase && self.dies[die].free.len() as u32 > self.config.reclaim.floor + 1;
         let (group, cause) = loop {
-            let may_go = |group| !self.groups.is_pinned(group) && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group));
+            let may_go = |group| {
+                let is_due = !is_lazy || self.must_erase(group) || self.groups.is_condemned(group);
+                let is_sealed = !self.groups.is_condemned(group) || !self.has_secrets(group);
+                !self.groups.is_pinned(group) && is_due && is_sealed && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
+            };
             let Some(at) = self.dies[die].erasable.iter().position(|&(group, _)| may_go(group)) else {
+                if is_lazy {
+                    return None;
+                }
                 self.hurry_journal();
                 return self.journal_step(die);
             };
@@ -67,6 +75,7 @@ impl Ftl {
                 break (group, cause);
             }
             self.replace(die, group);
+            self.secrets_erased(group);
             self.forget_settled(group);
             self.spread(News::Erased { group });
         };
@@ -132,6 +141,9 @@ impl Ftl {
         }
         let state = &mut self.dies[die];
         if is_empty { &mut state.erasable } else { &mut state.draining }.push((job.victim, job.cause));
+        if is_empty {
+            self.seal(job.victim);
+        }
     }
 
     /// The last unit of a drained group has become stale.
@@ -142,6 +154,9 @@ impl Ftl {
         let emptied = state.draining.swap_remove(at);
         state.erasable.push(emptied);
         self.hold_for_journal(group);
+        if let Some(secrets) = &mut self.secrets {
+            secrets.emptied.push(group);
+        }
         self.wake(die);
     }
 
@@ -194,11 +209,14 @@ impl Ftl {
         let from = self.layout.all_planes(self.groups.blocks(job.victim), self.layout.first_page(from_program));
         let to = self.layout.all_planes(self.groups.blocks(open.group), self.layout.first_page(open.program));
         self.advance(die, Stream::Moved, open);
+        if let Some(secrets) = &mut self.secrets {
+            secrets.copying[usize::from(die.0)] = Some((job.victim, from_program * self.layout.units_per_program));
+        }
         Some(self.order(die, tag, OperationKind::Copyback { from, to }, job.cause))
     }
 
     /// Program what was gathered. `None`: no block is left to take it.
-    fn program_moved(&mut self, die: DieId) -> Option<Operation> {
+    pub(crate) fn program_moved(&mut self, die: DieId) -> Option<Operation> {
         let open = self.open(die, Stream::Moved)?;
         let state = &mut self.dies[die];
         state.begin_batch();

@@ -39,6 +39,8 @@ pub struct Acknowledgement {
 pub enum Note {
     /// A block group went out of service or changed its blocks.
     Retired(crate::layout::Group),
+    /// A die refuses to make unreadable what is stale and secret in this block group.
+    Exposed(crate::layout::Group),
     /// No more writes are taken.
     WornOut,
 }

@@ -48,7 +48,13 @@ impl Ftl {
             }
         }
         self.groups.condemn(group);
-        self.dies[die].failed.push((group, program * self.layout.units_per_program));
+        let end = program * self.layout.units_per_program;
+        // It may have been given up while its last program was under way.
+        self.dies[die].failed.retain(|&(failed, _)| failed != group);
+        self.dies[die].failed.push((group, end));
+        if self.secrets.is_some() {
+            self.groups.give_up(group, end);
+        }
     }
 
     /// `group` cannot be erased, or a program in it has failed and its data is gone elsewhere: put it on spare blocks, or out of service.
@@ -91,7 +97,8 @@ impl Ftl {
         let Some((group, end)) = self.dies[die].failed.pop() else {
             return false;
         };
-        self.begin(die, group, Cause::Retire, end);
+        let cause = if self.groups.is_condemned(group) { Cause::Retire } else { Cause::Sanitise };
+        self.begin(die, group, cause, end);
         true
     }
 }

@@ -33,7 +33,7 @@ impl Ftl {
         self.next_work(now, die).or_else(|| self.next_read(die))
     }
 
-    fn next_read(&mut self, die: DieId) -> Option<Operation> {
+    pub(crate) fn next_read(&mut self, die: DieId) -> Option<Operation> {
         if self.dies[die].reads_waiting == 0 {
             return None;
         }
@@ -47,7 +47,8 @@ impl Ftl {
             | Purpose::Copyback { .. }
             | Purpose::Journal
             | Purpose::Checkpoint
-            | Purpose::JournalErase => Cause::Host,
+            | Purpose::JournalErase
+            | Purpose::Sanitise { .. } => Cause::Host,
         };
         Some(self.order_read(die, tag, cause))
     }
@@ -56,6 +57,11 @@ impl Ftl {
     fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
         if self.journal.is_some()
             && let Some(step) = self.journal_step(die).or_else(|| self.checkpoint_step(die))
+        {
+            return Some(step);
+        }
+        if self.secrets.as_ref().is_some_and(|secrets| secrets.has_duties(die))
+            && let Some(step) = self.sanitise_step(die)
         {
             return Some(step);
         }

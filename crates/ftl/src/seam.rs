@@ -9,6 +9,7 @@
 //! | [`Technique::idle_wait`] | a span | the shortest |
 //! | [`Technique::vote_copyback`] | [`Vote`] | consent: somebody proposes, nobody refuses |
 //! | [`Technique::urge_suspend`] | [`Urgency`] | the greatest |
+//! | [`Technique::sanitise`] | [`Remedy`] | the most thorough |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
@@ -82,6 +83,36 @@ pub enum Urgency {
     Now,
 }
 
+/// Stale secrets of one block group, which must not stay readable: what a sanitiser decides by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exposed {
+    /// The group.
+    pub group: Group,
+    /// Flash pages that hold any of them.
+    pub pages: u32,
+    /// Valid units in the group.
+    pub valid: u32,
+    /// No page of it waits to be programmed: it has been written to its end, or is given up.
+    pub is_full: bool,
+    /// A program in it has failed: no erase will follow.
+    pub has_failed: bool,
+}
+
+/// What is done so that stale secrets cannot be read, in rising order of what it takes along. Valid data in its way is moved first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remedy {
+    /// Lock each of their pages.
+    LockPages,
+    /// Reprogram each of their pages in one shot.
+    Reprogram,
+    /// Lock the whole block, which must hold nothing valid and nothing that waits to be programmed.
+    LockBlock,
+    /// Scrub each of their wordlines.
+    Scrub,
+    /// Erase the block group.
+    Erase,
+}
+
 /// A number about a block group that outlasts a power cut. It holds until the group is erased, and only grows: a lower one says nothing new. So memos can be
 /// written down in any order, and more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,6 +176,16 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// Whether it answers [`Technique::sanitise`]: only then does the core know which data is secret.
+    fn is_sanitiser(&self) -> bool {
+        false
+    }
+
+    /// What is to be done about stale secrets, before whatever made them stale is acknowledged. `None`: nothing.
+    fn sanitise(&self, _exposed: &Exposed) -> Option<Remedy> {
+        None
+    }
+
     /// What must not be forgotten because of `news`, which was learnt before. It is on flash a program or two later, and nobody waits for it; only a technique
     /// whose card says [`Persists::Memos`] is asked.
     fn remember(&self, _news: &News) -> Option<Memo> {
@@ -182,6 +223,11 @@ pub fn merge_idle_wait(answers: impl IntoIterator<Item = Option<Nanos>>) -> Opti
 /// Consent. With a two-valued vote, copyback would be allowed where no technique asked for it.
 pub fn merge_votes(answers: impl IntoIterator<Item = Vote>) -> bool {
     answers.into_iter().max() == Some(Vote::Propose)
+}
+
+/// The most thorough remedy: each takes along what those below it do.
+pub fn merge_remedies(answers: impl IntoIterator<Item = Option<Remedy>>) -> Option<Remedy> {
+    answers.into_iter().flatten().max()
 }
 
 /// The greatest urgency.

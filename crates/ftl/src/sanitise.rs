@@ -1,0 +1,441 @@
+//! Stale secrets are made unreadable before whatever made them stale is acknowledged: the rules. The tables are in `secrets.rs`; how it is done, a technique says.
+//!
+//! What has to hold: when a write that waits for its program, a trim or a flush is acknowledged, no page that the chips would put out holds an older version of
+//! what it covers. A write that is acknowledged as soon as it is buffered promises that with the next flush.
+//!
+//! A copy that reclaim has left behind holds what is valid elsewhere, and may wait until its block is empty: then one lock of the block is enough, or its erase.
+
+use wordline_flash::{Operation, OperationKind, Report, Sanitisation, Status};
+use wordline_units::{Cause, DieId};
+
+use crate::die::{Entry, Moved, Open, Stream};
+use crate::firmware::Ftl;
+use crate::groups::Use;
+use crate::layout::{Group, UnitAddr};
+use crate::list::NIL;
+use crate::operations::{Pending, Purpose};
+use crate::request::Note;
+use crate::seam::{Exposed, Remedy, merge_remedies};
+use crate::secrets::{Flying, Scope};
+
+/// How often a die is asked again that could not do it.
+const TRIES: u8 = 3;
+
+/// A unit of a program that is about to land.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lander {
+    lpn: u32,
+    copy: Flying,
+    is_host: bool,
+    is_secret: bool,
+}
+
+impl Ftl {
+    /// The unit at `addr` has become stale.
+    #[inline]
+    pub(crate) fn expose(&mut self, addr: UnitAddr) {
+        if let Some(secrets) = &mut self.secrets
+            && secrets.is_secret(addr)
+        {
+            secrets.exposed.push(addr);
+        }
+    }
+
+    /// What the units of `batch` are, while the buffer still knows.
+    #[cold]
+    pub(crate) fn before_landing(&self, batch: &[Entry]) -> Vec<Option<Lander>> {
+        let secrets = self.secrets.as_ref().expect("asked before");
+        let of = |entry: &Entry| match *entry {
+            Entry::Host { slot } => Some(Lander {
+                lpn: self.buffer.unit_in(slot),
+                copy: Flying::Slot(slot),
+                is_host: true,
+                is_secret: !self.buffer.is_insecure(slot),
+            }),
+            Entry::Moved(Moved { lpn, from }) => {
+                Some(Lander { lpn, copy: Flying::From(from), is_host: false, is_secret: secrets.is_secret(from) })
+            }
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => None,
+        };
+        batch.iter().map(of).collect()
+    }
+
+    /// The units of a program in `group` from the offset `first` on have landed, or may have if it has failed.
+    #[cold]
+    pub(crate) fn after_landing(&mut self, group: Group, first: u32, good: bool, units: &[Option<Lander>]) {
+        let mut late = Vec::new();
+        let mut over = Vec::new();
+        let Ftl { secrets, layout, groups, map, .. } = self;
+        let secrets = secrets.as_mut().expect("asked before");
+        if units.iter().flatten().any(|unit| !unit.is_host) {
+            // What moved has left its old copy behind.
+            for unit in units.iter().flatten() {
+                if let (Flying::From(from), true) = (unit.copy, good) {
+                    secrets.exposed.retain(|&exposed| exposed != from);
+                    if unit.is_secret && map.get(unit.lpn) != from {
+                        secrets.leave_behind(unit.lpn, from);
+                    }
+                }
+            }
+        } else if good {
+            units.iter().flatten().for_each(|unit| secrets.expose_left(unit.lpn..unit.lpn + 1));
+        }
+        for (offset, unit) in (first..).zip(units) {
+            let Some(unit) = unit else { continue };
+            let waiting = secrets.landed(unit.copy);
+            let addr = layout.unit(group, offset);
+            if unit.is_secret {
+                secrets.keep(addr);
+            }
+            let is_wanted = if good { groups.is_valid(group, offset) } else { waiting.is_empty() };
+            match (unit.is_secret, is_wanted) {
+                (true, false) => late.push((addr, waiting)),
+                (true, true) if !good => secrets.leave_behind(unit.lpn, addr),
+                _ => over.extend(waiting),
+            }
+        }
+        over.into_iter().for_each(|gate| self.pass_gate(gate));
+        let parts = if units.iter().flatten().any(|unit| unit.is_host) { self.buffer.take_released() } else { Vec::new() };
+        self.guard(parts, Vec::new(), late);
+    }
+
+    /// As [`Ftl::after_landing`], for a copyback: `from` and `to` are first offsets.
+    #[cold]
+    pub(crate) fn after_copyback(&mut self, good: bool, from: (Group, u32), to: (Group, u32), lpns: &[u32]) {
+        let mut late = Vec::new();
+        let mut over = Vec::new();
+        let Ftl { secrets, layout, groups, map, .. } = self;
+        let secrets = secrets.as_mut().expect("asked before");
+        secrets.copying[usize::from(layout.die(from.0).0)] = None;
+        for (unit, &lpn) in (0..).zip(lpns) {
+            let (source, addr) = (layout.unit(from.0, from.1 + unit), layout.unit(to.0, to.1 + unit));
+            let waiting = secrets.landed(Flying::From(source));
+            secrets.exposed.retain(|&exposed| exposed != source);
+            if !secrets.is_secret(source) {
+                over.extend(waiting);
+                continue;
+            }
+            secrets.keep(addr);
+            let is_wanted = if good { groups.is_valid(to.0, to.1 + unit) } else { waiting.is_empty() };
+            if !is_wanted {
+                late.push((addr, waiting));
+            } else {
+                over.extend(waiting);
+                secrets.leave_behind(lpn, if map.get(lpn) == source { addr } else { source });
+            }
+        }
+        over.into_iter().for_each(|gate| self.pass_gate(gate));
+        self.guard(Vec::new(), Vec::new(), late);
+    }
+
+    /// What has been exposed in this event is dealt with. `parts` wait for it, and for `copies` that are being programmed; `late` units have landed stale, and
+    /// gates wait for them already.
+    pub(crate) fn guard(&mut self, parts: Vec<u32>, mut copies: Vec<Flying>, late: Vec<(UnitAddr, Vec<u64>)>) {
+        let secrets = self.secrets.as_mut().expect("asked before");
+        let mut exposed = std::mem::take(&mut secrets.exposed);
+        exposed.sort_unstable();
+        exposed.dedup();
+        copies.extend(exposed.iter().filter(|&&addr| self.is_being_copied(addr)).map(|&addr| Flying::From(addr)));
+        let secrets = self.secrets.as_mut().expect("asked before");
+        let gate = secrets.gate(parts);
+        copies.into_iter().for_each(|copy| secrets.await_landing(copy, gate));
+        let mut rest = &exposed[..];
+        while let Some(&addr) = rest.first() {
+            let group = self.layout.group(addr);
+            let (of_group, others) = rest.split_at(rest.partition_point(|&addr| self.layout.group(addr) == group));
+            self.judge(group, of_group, gate);
+            rest = others;
+        }
+        for (addr, waiting) in late {
+            self.judge(self.layout.group(addr), &[addr], gate);
+            for gate in waiting {
+                let secrets = self.secrets.as_mut().expect("asked before");
+                if let Some(duty) = secrets.duty_for(addr) {
+                    secrets.join(duty, gate);
+                }
+                self.pass_gate(gate);
+            }
+        }
+        self.pass_gate(gate);
+        let emptied = std::mem::take(&mut self.secrets.as_mut().expect("asked before").emptied);
+        emptied.into_iter().for_each(|group| self.seal(group));
+    }
+
+    /// Whether a copy of the unit at `addr` is being programmed.
+    fn is_being_copied(&self, addr: UnitAddr) -> bool {
+        let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+        let die = self.layout.die(group);
+        let in_batch = |entry: &Entry| matches!(entry, Entry::Moved(moved) if moved.from == addr);
+        let copying = self.secrets.as_ref().and_then(|secrets| secrets.copying[usize::from(die.0)]);
+        let by_copyback = copying.is_some_and(|(from, first)| from == group && (first..first + self.layout.units_per_program).contains(&offset));
+        by_copyback || self.dies[die].batch.iter().any(in_batch)
+    }
+
+    /// Decide what to do about stale secrets of `group`.
+    fn judge(&mut self, group: Group, exposed: &[UnitAddr], gate: u64) {
+        let secrets = self.secrets.as_mut().expect("asked before");
+        let mut left = Vec::new();
+        for &addr in exposed {
+            match secrets.duty_for(addr) {
+                Some(duty) => secrets.join(duty, gate),
+                None => left.push(addr),
+            }
+        }
+        if left.is_empty() {
+            return;
+        }
+        let valid = self.groups.valid(group);
+        if valid == 0 {
+            // Everything secret in it is stale, left behind or not.
+            left = secrets.of_group(group).filter(|&addr| secrets.duty_for(addr).is_none()).collect();
+        }
+        let mut pages: Vec<u32> = left.iter().map(|&addr| self.layout.page_start(self.layout.offset(addr))).collect();
+        pages.dedup();
+        // One that is active may have its last program under way.
+        let is_full = matches!(self.groups.use_of(group), Use::Closed | Use::Draining | Use::Drained);
+        let has_failed = self.groups.is_condemned(group);
+        let question = Exposed { group, pages: pages.len() as u32, valid, is_full, has_failed };
+        let Some(remedy) = merge_remedies(self.techniques.iter().map(|technique| technique.sanitise(&question))) else {
+            return;
+        };
+        assert!(remedy != Remedy::LockBlock || (valid == 0 && is_full), "a block is locked that is still needed");
+        let whole = self.secrets.as_ref().expect("asked before").whole(group);
+        match remedy {
+            Remedy::LockBlock => self.take_on(whole, remedy, gate),
+            Remedy::Erase => {
+                self.take_on(whole, remedy, gate);
+                self.empty_now(group);
+            }
+            Remedy::LockPages | Remedy::Reprogram | Remedy::Scrub => {
+                let bits = self.config.sheet.geometry.cell.bits();
+                for start in pages {
+                    let place = self.layout.place(start);
+                    let page = u32::from(place.page.0);
+                    let (first, pages) = if remedy == Remedy::Scrub { (page / bits * bits, bits) } else { (page, 1) };
+                    self.take_on(Scope { group, plane: Some(u32::from(place.plane.0)), first, pages }, remedy, gate);
+                }
+            }
+        }
+        self.wake(self.layout.die(group));
+    }
+
+    fn take_on(&mut self, scope: Scope, remedy: Remedy, gate: u64) {
+        self.secrets.as_mut().expect("asked before").attach(scope, remedy, gate);
+    }
+
+    /// Have `group` emptied and erased next.
+    fn empty_now(&mut self, group: Group) {
+        let die = self.layout.die(group);
+        let erases = self.groups.erases(group);
+        match self.groups.use_of(group) {
+            Use::Closed => self.dies[die].wanted.push_front((group, Cause::Sanitise, erases)),
+            Use::Active => {
+                let state = &mut self.dies[die];
+                for open in &mut state.open {
+                    if let Some(Open { program, .. }) = open.take_if(|open| open.group == group) {
+                        let end = program * self.layout.units_per_program;
+                        state.failed.push((group, end));
+                        self.groups.give_up(group, end);
+                    }
+                }
+            }
+            // On its way to be erased, or out of service.
+            Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Journal => {}
+        }
+    }
+
+    /// `group` holds nothing valid any more and waits to be erased, or replaced. Where no erase follows soon, or none at all, its secrets are dealt with now.
+    pub(crate) fn seal(&mut self, group: Group) {
+        let Some(secrets) = &mut self.secrets else {
+            return;
+        };
+        if self.config.reclaim.lazy_erase || self.groups.is_condemned(group) {
+            let mut left: Vec<UnitAddr> = secrets.of_group(group).collect();
+            if !left.is_empty() {
+                secrets.exposed.append(&mut left);
+                self.guard(Vec::new(), Vec::new(), Vec::new());
+            }
+        }
+    }
+
+    /// Whether something secret in `group` can still be read.
+    pub(crate) fn has_secrets(&self, group: Group) -> bool {
+        self.secrets.as_ref().is_some_and(|secrets| secrets.of_group(group).next().is_some())
+    }
+
+    /// Whether `group` is to be erased for what it holds.
+    pub(crate) fn must_erase(&self, group: Group) -> bool {
+        let is_it = |id| {
+            let duty = self.secrets.as_ref().expect("asked").duty(id);
+            duty.scope.group == group && duty.how == Remedy::Erase
+        };
+        self.secrets.as_ref().is_some_and(|secrets| secrets.duties_of(self.layout.die(group)).any(is_it))
+    }
+
+    /// `group` has been erased.
+    pub(crate) fn secrets_erased(&mut self, group: Group) {
+        let Some(secrets) = &mut self.secrets else {
+            return;
+        };
+        secrets.gone(secrets.whole(group));
+        let done: Vec<u32> = secrets.duties_of(self.layout.die(group)).filter(|&id| secrets.duty(id).scope.group == group).collect();
+        let gates: Vec<u64> = done.into_iter().flat_map(|id| secrets.end(id)).collect();
+        gates.into_iter().for_each(|gate| self.pass_gate(gate));
+    }
+
+    /// The next operation of `die` that makes something unreadable, or clears the way for one.
+    #[cold]
+    pub(crate) fn sanitise_step(&mut self, die: DieId) -> Option<Operation> {
+        let duties: Vec<u32> = self.secrets.as_ref()?.duties_of(die).collect();
+        let mut waits_for_moves = false;
+        for id in duties {
+            let duty = self.secrets.as_ref()?.duty(id);
+            if duty.how == Remedy::Erase {
+                continue;
+            }
+            let (scope, cursor) = (self.reach(duty.scope, duty.how), duty.cursor);
+            let valid = |offset: &u32| self.groups.is_valid(scope.group, *offset);
+            let is_blocked = self.groups.valid(scope.group) > 0 && self.programmed_offsets(scope).any(|offset| valid(&offset));
+            if is_blocked {
+                if matches!(self.groups.use_of(scope.group), Use::Closed | Use::Active) {
+                    let next = self.programmed_offsets(scope).find(|offset| *offset >= cursor && valid(offset));
+                    if let Some(offset) = next {
+                        return Some(self.clear_way(die, id, scope, offset));
+                    }
+                }
+                waits_for_moves = true;
+                continue;
+            }
+            if self.is_read_waiting(die, scope) {
+                return self.next_read(die);
+            }
+            return Some(self.sanitise(die, id, scope));
+        }
+        // What is in the way is read and waits to be programmed, or is to be read by reclaim.
+        if waits_for_moves { self.reclaim_step(die) } else { None }
+    }
+
+    /// A wordline that is scrubbed while it is still being written is lost in all planes.
+    fn reach(&self, scope: Scope, how: Remedy) -> Scope {
+        let is_cut = self.open_at(scope.group).is_some_and(|open| {
+            let next = open.program * self.layout.pages_per_program;
+            how == Remedy::Scrub && next < scope.first + scope.pages
+        });
+        if is_cut { Scope { plane: None, ..scope } } else { scope }
+    }
+
+    fn open_at(&self, group: Group) -> Option<Open> {
+        self.dies[self.layout.die(group)].open.iter().flatten().find(|open| open.group == group).copied()
+    }
+
+    /// The offsets of `scope` that have been programmed.
+    fn programmed_offsets(&self, scope: Scope) -> impl Iterator<Item = u32> + use<> {
+        let end = self.open_at(scope.group).map_or(self.layout.units_per_group, |open| open.program * self.layout.units_per_program);
+        let failed = self.dies[self.layout.die(scope.group)].failed.iter().find(|&&(group, _)| group == scope.group).map(|&(_, end)| end);
+        let end = end.min(failed.unwrap_or(end));
+        scope.offsets(&self.layout).filter(move |&offset| offset < end)
+    }
+
+    /// Read the page that holds the valid unit at `offset`, to be moved.
+    fn clear_way(&mut self, die: DieId, id: u32, scope: Scope, offset: u32) -> Operation {
+        let (group, per_page) = (scope.group, self.layout.units_per_page);
+        let first = self.layout.page_start(offset);
+        let units = (0..per_page).filter(|unit| self.groups.is_valid(group, first + unit)).fold(0u64, |units, unit| units | 1 << unit);
+        self.secrets.as_mut().expect("it has a duty").duty_mut(id).cursor = first + per_page;
+        self.dies[die].moves_under_way += 1;
+        self.groups.pin(group);
+        let bytes = self.unit_bytes(units.count_ones());
+        let tag = self.pending.insert(Pending { purpose: Purpose::Move { units }, group, offset, bytes, next: NIL });
+        self.dies[die].moved_cause = Cause::Sanitise;
+        self.order_read(die, tag, Cause::Sanitise)
+    }
+
+    /// Whether a read of what is in `scope` waits: it was asked for before it became stale, and is not to be answered with zeroes.
+    fn is_read_waiting(&self, die: DieId, scope: Scope) -> bool {
+        let state = &self.dies[die];
+        state.reads_waiting > 0
+            && state.reads.iter().any(|queue| {
+                let mut tag = queue.head;
+                while tag != NIL {
+                    let Pending { group, offset, next, .. } = self.pending[tag];
+                    if scope.covers(&self.layout, self.layout.unit(group, offset)) {
+                        return true;
+                    }
+                    tag = next;
+                }
+                false
+            })
+    }
+
+    fn sanitise(&mut self, die: DieId, id: u32, scope: Scope) -> Operation {
+        let duty = self.secrets.as_mut().expect("it has a duty").duty_mut(id);
+        duty.scope = scope;
+        let how = match duty.how {
+            Remedy::LockPages => Sanitisation::LockPage,
+            Remedy::LockBlock => Sanitisation::LockBlock,
+            Remedy::Scrub => Sanitisation::Scrub,
+            Remedy::Reprogram => Sanitisation::Reprogram,
+            Remedy::Erase => unreachable!("erases are reclaim's"),
+        };
+        self.skip_scrubbed(die, scope);
+        let blocks = self.groups.blocks(scope.group);
+        let page = wordline_units::PageId(scope.first as u16);
+        let target = match scope.plane {
+            Some(plane) => self.layout.one_plane(blocks, wordline_units::PlaneId(plane as u8), page),
+            None => self.layout.all_planes(blocks, page),
+        };
+        let tag = self.pending.insert(Pending { purpose: Purpose::Sanitise { duty: id }, group: scope.group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        self.order(die, tag, OperationKind::Sanitise { target, how }, Cause::Sanitise)
+    }
+
+    /// What was not programmed yet of a wordline that is scrubbed is lost.
+    fn skip_scrubbed(&mut self, die: DieId, scope: Scope) {
+        let end = (scope.first + scope.pages).div_ceil(self.layout.pages_per_program);
+        for stream in [Stream::Host, Stream::Moved] {
+            let Some(open) = self.dies[die].open[stream as usize].filter(|open| open.group == scope.group && scope.plane.is_none()) else { continue };
+            if open.program >= end {
+                continue;
+            }
+            let units = self.layout.units_per_program;
+            (open.program * units..end * units).for_each(|offset| self.groups.add_stale(self.layout.unit(scope.group, offset)));
+            self.advance(die, stream, Open { program: end - 1, ..open });
+            if end == self.layout.programs {
+                self.groups.close(scope.group);
+            }
+        }
+    }
+
+    /// The operation of the duty `id` has ended.
+    pub(crate) fn sanitised(&mut self, report: &Report, id: u32) {
+        let secrets = self.secrets.as_mut().expect("it had a duty");
+        let duty = secrets.duty_mut(id);
+        duty.tries += 1;
+        let (scope, tries) = (duty.scope, duty.tries);
+        if report.status != Status::Good && tries < TRIES {
+            return self.wake(report.die);
+        }
+        if report.status == Status::Good {
+            secrets.gone(scope);
+        } else {
+            self.notes.push_back(Note::Exposed(scope.group));
+        }
+        let gates = self.secrets.as_mut().expect("it had a duty").end(id);
+        gates.into_iter().for_each(|gate| self.pass_gate(gate));
+        self.wake(report.die);
+    }
+
+    /// One of the things that `gate` waits for is over.
+    pub(crate) fn pass_gate(&mut self, gate: u64) {
+        let parts = self.secrets.as_mut().expect("it has gates").pass(gate);
+        parts.into_iter().for_each(|part| self.release_part(part));
+        if !self.flushes.is_empty() {
+            self.pass_flushes();
+        }
+    }
+
+    /// Copies of the units from `first` on that are being programmed, and will land stale.
+    pub(crate) fn doomed_copies(&self, first: u32, count: u32) -> Vec<Flying> {
+        let in_flight = (first..first + count).filter_map(|lpn| self.buffer.in_flight(lpn));
+        in_flight.filter(|&slot| !self.buffer.is_insecure(slot)).map(Flying::Slot).collect()
+    }
+}
