@@ -9,6 +9,10 @@
 //!                                                                        └─miss─▶ grid ─▶ rate
 //! ```
 
+mod locks;
+
+pub use locks::Disturbed;
+
 use std::sync::Arc;
 
 use wordline_units::random::{Draw, Stream};
@@ -117,6 +121,7 @@ pub struct CellArray {
     nominal: (f64, f64),
     errors: Draw,
     noise: Draw,
+    locks: Draw,
 }
 
 /// A stretch of time at one temperature.
@@ -183,6 +188,7 @@ impl CellArray {
             nominal,
             errors: Draw::new(seed, Stream::CellErrors, die),
             noise: Draw::new(seed, Stream::CellNoise, die),
+            locks: Draw::new(seed, Stream::CellLocks, die),
             model,
         }
     }
@@ -200,6 +206,7 @@ impl CellArray {
             rates: Vec::new(),
             errors: Draw::new(self.seed, Stream::CellErrors, die),
             noise: Draw::new(self.seed, Stream::CellNoise, die),
+            locks: Draw::new(self.seed, Stream::CellLocks, die),
             ..*self
         }
     }
@@ -254,10 +261,22 @@ impl CellArray {
     /// Sense `page` of `block` with entry `entry` of the retry table; the block has been read `reads` times since its erase.
     pub fn read(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> Sensed {
         let (rate, wear) = self.error_rate(block, page, reads, entry, now);
-        let generation = u64::from(self.lives[block as usize].generation & 0xfff);
-        let dice = self.errors.at(u64::from(block) << 28 | generation << 16 | u64::from(page));
+        self.bring_out(block, page, rate, wear)
+    }
+
+    /// The errors of a read of a page with this error rate.
+    #[inline]
+    fn bring_out(&mut self, block: u32, page: u32, rate: f64, wear: f64) -> Sensed {
+        let dice = self.errors.at(self.filling(block, page));
         let worst = worst(&self.model, rate, wear, dice, self.noise.next_u64());
         Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable }
+    }
+
+    /// A page and what it holds since the last erase, as one number.
+    #[inline]
+    fn filling(&self, block: u32, page: u32) -> u64 {
+        let generation = u64::from(self.lives[block as usize].generation & 0xfff);
+        u64::from(block) << 28 | generation << 16 | u64::from(page)
     }
 
     /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles.

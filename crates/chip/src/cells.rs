@@ -22,8 +22,19 @@ impl<P: Payload> Chip<P> {
                 continue;
             }
             let reads = block.reads;
+            let mut disturbed = None;
+            if !self.seals.is_empty() {
+                if self.is_sealed(place, now) {
+                    continue;
+                }
+                disturbed = self.disturbed(place);
+            }
             let Some(array) = &mut self.array else { continue };
-            let sensed = array.read(place.block, place.page, reads, level.min(array.entries() - 1), now);
+            let entry = level.min(array.entries() - 1);
+            let sensed = match disturbed {
+                None => array.read(place.block, place.page, reads, entry, now),
+                Some(by) => array.read_disturbed(place.block, place.page, reads, entry, now, &by),
+            };
             worst = Sensed { worst: worst.worst.max(sensed.worst), corrected: worst.corrected && sensed.corrected };
         }
         worst

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use wordline_cells::{Age, CellArray, Cells, Faults, Took};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
+use wordline_flash::{Feature, Mark, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
-use crate::payload::{Kept, NoPayload, PageImage, Payload, Place};
+use crate::payload::{NoPayload, PageImage, Payload, Place};
 use crate::place::planes;
 use crate::registers::Registers;
+use crate::seal::Seals;
 use crate::spare::{Grain, PADDING, Spare};
 
 /// The most mapping units that a page may hold.
@@ -76,6 +77,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) payload: P,
     /// Pages whose program failed or was abandoned. Few, so the hot paths only ask whether there are any.
     pub(crate) ruined: BTreeSet<Place>,
+    /// Pages that were made unreadable.
+    pub(crate) seals: Seals,
     /// The instant of the last command.
     pub(crate) latest: Nanos,
     pub(crate) array_until: Nanos,
@@ -131,6 +134,7 @@ impl<P: Payload> Chip<P> {
             blocks,
             payload,
             ruined: BTreeSet::new(),
+            seals: Seals::default(),
             latest: Nanos::ZERO,
             array_until: Nanos::ZERO,
             interface_until: Nanos::ZERO,
@@ -153,8 +157,10 @@ impl<P: Payload> Chip<P> {
 
     /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
     pub fn set_age(&mut self, age: &Age, now: Nanos) {
-        let Chip { array, blocks, payload, .. } = self;
+        let Chip { array, blocks, payload, seals, .. } = self;
         if let Some(array) = array {
+            // What is locked by now is as old as the decree says.
+            seals.settle(now);
             array.set_age(age, now, |block| blocks[block].next_page);
             if P::KEEPS {
                 (0..blocks.len() as u32).for_each(|block| payload.keep_life(block, array.kept(block)));
@@ -213,10 +219,13 @@ impl<P: Payload> Chip<P> {
     pub fn spare(&self, plane: PlaneId, block: BlockId, page: PageId, unit: u32) -> Lpn {
         debug_assert!(unit < self.grain.units);
         let entry = self.entry(plane, block);
+        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
         if page.0 >= entry.next_page {
             PADDING
+        } else if self.is_sealed(place, self.latest) {
+            Self::SEALED_UNIT
         } else if entry.spare == Spare::Stored {
-            self.stored(Place { block: self.index(plane, block) as u32, page: u32::from(page.0) })[unit as usize]
+            self.stored(place)[unit as usize]
         } else {
             entry.spare.get(self.grain, u32::from(page.0), unit)
         }
@@ -229,9 +238,14 @@ impl<P: Payload> Chip<P> {
         for page in first..first + pages {
             for plane in planes(target.planes) {
                 let entry = self.block_at(target, plane);
+                let place = Place { block: self.flat(target, plane) as u32, page };
                 if page < u32::from(entry.next_page) {
+                    if self.is_sealed(place, self.latest) {
+                        into.extend(std::iter::repeat_n(Self::SEALED_UNIT, self.grain.units as usize));
+                        continue;
+                    }
                     if entry.spare == Spare::Stored {
-                        into.extend(self.stored(Place { block: self.flat(target, plane) as u32, page }));
+                        into.extend(self.stored(place));
                         continue;
                     }
                     entry.spare.append(self.grain, page, into);
@@ -269,8 +283,11 @@ impl<P: Payload> Chip<P> {
     /// What a page holds. Returns whether that can be relied on: a page that has rotted in its store reads as uncorrectable from now on.
     pub fn contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> bool {
         let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
-        if self.payload.read(place, image) == Kept::Torn {
-            self.ruined.insert(place);
+        self.read_payload(place, image);
+        if self.is_sealed(place, self.latest) {
+            image.bytes.fill(0);
+            image.marks.fill(Mark::NOTHING);
+            return false;
         }
         self.ruined.is_empty() || !self.ruined.contains(&place)
     }

@@ -9,6 +9,7 @@ use crate::block::Block;
 use crate::chip::{Chip, Work};
 use crate::payload::{Payload, Place};
 use crate::registers::Registers;
+use crate::seal::Seals;
 
 impl<P: Payload> Chip<P> {
     /// Whether nothing is going on at `now` and nothing is suspended or half collected.
@@ -42,6 +43,7 @@ impl<P: Payload> Chip<P> {
 pub struct Image {
     blocks: Vec<Block>,
     ruined: Vec<(u32, u32)>,
+    seals: Seals,
     drawn: [u64; 3],
     features: [u32; 3],
     cells: Option<Lives>,
@@ -53,6 +55,7 @@ impl Chip {
         self.is_at_rest(now).then(|| Image {
             blocks: self.blocks.iter().map(|block| Block { spare: block.spare.cut(self.grain, block.next_page), ..*block }).collect(),
             ruined: self.ruined.iter().map(|place| (place.block, place.page)).collect(),
+            seals: self.seals.clone(),
             drawn: self.cells.drawn(),
             features: self.features,
             cells: self.array.as_ref().map(|array| array.lives()),
@@ -62,13 +65,16 @@ impl Chip {
     /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is
     /// refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
-        let Image { blocks, ruined, drawn, features, cells } = image;
+        let Image { blocks, ruined, seals, drawn, features, cells } = image;
         if blocks.len() != self.blocks.len() {
             return Err("a die has another number of blocks");
         }
         let grain = self.grain;
         if ruined.iter().any(|&(block, page)| block as usize >= blocks.len() || page >= grain.pages) {
             return Err("a ruined page lies outside its die");
+        }
+        if !seals.fits(blocks.len(), grain.pages) {
+            return Err("a locked page lies outside its die");
         }
         for (mine, block) in self.blocks.iter_mut().zip(blocks) {
             if u32::from(block.next_page) > grain.pages {
@@ -80,6 +86,7 @@ impl Chip {
             *mine = Block { spare, ..block };
         }
         self.ruined = ruined.into_iter().map(|(block, page)| Place { block, page }).collect();
+        self.seals = seals;
         self.cells.resume(drawn);
         self.features = features;
         let fits = match (&mut self.array, cells) {

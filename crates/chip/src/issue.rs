@@ -48,6 +48,10 @@ impl<P: Payload> Chip<P> {
                 let status = self.erase(&target, now);
                 Issued { loops: self.took.loops, ..self.occupy(class, now, Work { kind: WorkKind::Erase, target, pages: 0 }, status) }
             }
+            Command::Sanitise { target, how } => {
+                let status = self.sanitise(&target, how, now);
+                self.occupy(class, now, Work { target, ..Work::OTHER }, status)
+            }
             Command::CopybackProgram { target } => self.copyback(target, now),
             Command::Suspend => {
                 let held = Held { work: self.work, remaining: self.array_until - now, status: self.status };
@@ -188,7 +192,7 @@ impl<P: Payload> Chip<P> {
     fn read(&mut self, class: Class, target: Target, now: Nanos) -> Issued {
         let cache = class == Class::CacheRead;
         self.demand(class, &Command::Read { target, cache }, now);
-        let mut status = self.sense(&target);
+        let mut status = self.sense(&target, now);
         let mut errors = 0;
         if self.array.is_some() {
             let sensed = self.sense_cells(&target, now);
@@ -235,6 +239,10 @@ impl<P: Payload> Chip<P> {
                 ProgramScope::Wordline => timing.program_wordline,
             }),
             Span::Erase => self.paced(timing.erase),
+            Span::LockPage => timing.lock_page,
+            Span::LockBlock => timing.lock_block,
+            Span::Scrub => timing.scrub,
+            Span::Reprogram => timing.reprogram,
             Span::HandOver => timing.cache_busy,
             Span::Suspend if self.work.kind == WorkKind::Erase => timing.suspend_erase,
             Span::Suspend => timing.suspend_program,
@@ -247,14 +255,15 @@ impl<P: Payload> Chip<P> {
 
     /// Sense a page of each plane.
     #[inline(always)]
-    fn sense(&mut self, target: &Target) -> Status {
+    fn sense(&mut self, target: &Target, now: Nanos) -> Status {
         let mut status = Status::Good;
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
+            let sealed = self.is_sealed(place, now);
             let block = &mut self.blocks[place.block as usize];
             block.reads = block.reads.saturating_add(1);
             let ruined = block.state == State::Torn || (!self.ruined.is_empty() && self.ruined.contains(&place));
-            if self.cells.read() == Outcome::Bad || ruined {
+            if self.cells.read() == Outcome::Bad || ruined || sealed {
                 status = Status::Uncorrectable;
             }
         }
@@ -304,6 +313,7 @@ impl<P: Payload> Chip<P> {
             if outcome == Outcome::Bad {
                 self.payload.fail(index as u32);
             }
+            self.seals.erase(index as u32);
             if !self.ruined.is_empty() {
                 self.ruined.retain(|place| place.block != index as u32);
             }
@@ -321,11 +331,19 @@ impl<P: Payload> Chip<P> {
         let Some(source) = self.registers.source else { unreachable!("the rules demand a page in the register") };
         for plane in planes(target.planes) {
             let (from, to) = (self.place(&source, plane), self.place(&target, plane));
-            self.payload.copy(from, to);
+            // Of a page that was made unreadable the register holds zeroes.
+            let sealed = self.is_sealed(from, self.registers.data_from);
+            if sealed {
+                self.program_zeroes(to);
+            } else {
+                self.payload.copy(from, to);
+            }
             // Unit by unit through a small array, because the spare areas of the two blocks may be in different forms.
             let units = &mut [PADDING; UNITS_MAX as usize][..self.grain.units as usize];
             let copied = &self.blocks[from.block as usize];
-            if source.page.0 < copied.next_page && copied.spare == Spare::Stored {
+            if sealed {
+                // Its spare area names none.
+            } else if source.page.0 < copied.next_page && copied.spare == Spare::Stored {
                 units.copy_from_slice(&self.stored(from));
             } else if source.page.0 < copied.next_page {
                 for (unit, lpn) in units.iter_mut().enumerate() {

@@ -25,6 +25,7 @@ mod place;
 mod probe;
 mod registers;
 pub mod rule;
+mod seal;
 mod spare;
 mod wake;
 

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use wordline_cells::KeptLife;
-use wordline_flash::{Mark, Sheet};
+use wordline_flash::{Mark, Sanitisation, Sheet};
 
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +70,10 @@ pub trait Payload {
     /// The contents at `from` are programmed at `to`.
     fn copy(&mut self, from: Place, to: Place);
 
+    /// `place` is made unreadable; of a block lock, the page means nothing. What is locked keeps its contents, what is scrubbed or reprogrammed is to lose
+    /// them for good. A store that outlives the drive remembers either.
+    fn sanitise(&mut self, place: Place, how: Sanitisation);
+
     /// All pages of `block` are erased.
     fn erase(&mut self, block: u32);
 
@@ -89,6 +93,8 @@ pub enum Kept {
     Torn,
     /// What was programmed.
     Whole,
+    /// It was programmed and made unreadable: only stores that outlive the drive say so, and they give zeroes and no marks.
+    Sanitised(Sanitisation),
 }
 
 /// What a store that was opened again says of a block.
@@ -98,6 +104,8 @@ pub struct KeptBlock {
     pub erases: u32,
     /// The page that may be programmed next.
     pub next_page: u32,
+    /// It was locked as a whole.
+    pub is_locked: bool,
     /// Its last erase was cut short.
     pub is_torn: bool,
     /// It has failed.
@@ -131,6 +139,9 @@ impl Payload for NoPayload {
 
     #[inline]
     fn copy(&mut self, _: Place, _: Place) {}
+
+    #[inline]
+    fn sanitise(&mut self, _: Place, _: Sanitisation) {}
 
     #[inline]
     fn erase(&mut self, _: u32) {}
@@ -170,6 +181,16 @@ impl Payload for RamPayload {
         // An erased page is copied as the 0xFF bytes it reads as.
         let image = self.pages.get(&from).unwrap_or(&self.erased).clone();
         self.pages.insert(to, image);
+    }
+
+    fn sanitise(&mut self, place: Place, how: Sanitisation) {
+        match how {
+            // The die knows of its locks, and the cells below them keep what they hold.
+            Sanitisation::LockPage | Sanitisation::LockBlock => {}
+            Sanitisation::Scrub | Sanitisation::Reprogram => {
+                self.pages.insert(place, PageImage::sealed(self.erased.bytes.len(), self.erased.marks.len()));
+            }
+        }
     }
 
     fn erase(&mut self, block: u32) {

@@ -1,7 +1,7 @@
 //! The legality rules that belong to an address: range, page order inside a block, bad blocks and suspended blocks.
 
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{PlaneSet, ProgramScope, Target};
+use wordline_flash::{PlaneSet, ProgramScope, Sanitisation, Target};
 use wordline_units::PlaneId;
 
 use crate::block::{Block, State};
@@ -136,6 +136,41 @@ impl<P: Payload> Chip<P> {
             }
         }
         Ok(())
+    }
+}
+
+impl<P: Payload> Chip<P> {
+    /// Whether what stands at `target` may be made unreadable. A block that has failed a program may: its flag cells, select cells and wordlines still take a
+    /// pulse. So may one whose erase has failed, as a whole: what it still holds, nobody knows.
+    pub(crate) fn check_sanitise(&self, target: &Target, how: Sanitisation) -> Result<(), Why> {
+        self.check_range(target)?;
+        if let Some(held) = &self.suspended
+            && shares_block(target, &held.work.target)
+        {
+            return Err(Why::SuspendedBlock);
+        }
+        for plane in planes(target.planes) {
+            self.check_block(target, plane)?;
+            let block = self.block_at(target, plane);
+            let holds_something = match how {
+                Sanitisation::LockPage | Sanitisation::Reprogram => target.page.0 < block.next_page,
+                Sanitisation::Scrub => self.wordline(target.page.0).start < block.next_page,
+                Sanitisation::LockBlock => block.next_page > 0 || block.state == State::Torn,
+            };
+            match block.state {
+                State::FactoryBad => return Err(Why::FactoryBad),
+                State::Usable | State::Torn if !holds_something => return Err(Why::NotProgrammed),
+                State::Usable | State::Torn => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The pages of the wordline that has `page`.
+    #[inline]
+    pub(crate) fn wordline(&self, page: u16) -> std::ops::Range<u16> {
+        let first = page - self.page_type(page) as u16;
+        first..first + self.sheet.geometry.cell.bits() as u16
     }
 }
 

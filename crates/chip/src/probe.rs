@@ -41,6 +41,8 @@ pub enum Why {
     Programmed,
     /// A page before it has not been programmed yet.
     PageSkipped,
+    /// There is nothing to make unreadable: the page, or its wordline or block, has not been programmed since the last erase.
+    NotProgrammed,
     /// A one-shot program must begin at the first page of a wordline.
     InsideWordline,
     /// The block is being erased, or the page programmed, by the suspended operation.
@@ -79,6 +81,7 @@ impl fmt::Display for Why {
             Why::NotErased => "the block's last erase failed or was abandoned",
             Why::Programmed => "the page has been programmed since the last erase",
             Why::PageSkipped => "a page before it has not been programmed",
+            Why::NotProgrammed => "nothing has been programmed there since the last erase",
             Why::InsideWordline => "a one-shot program must begin at the first page of a wordline",
             Why::SuspendedBlock => "the suspended operation is changing it",
             Why::Unsupported => "the data sheet does not list it",
@@ -146,6 +149,10 @@ impl<P: Payload> Chip<P> {
             Ability::CacheRead => able.cache_read,
             Ability::CacheProgram => able.cache_program,
             Ability::Copyback => able.copyback,
+            Ability::PageLock => able.page_lock,
+            Ability::BlockLock => able.block_lock,
+            Ability::Scrub => able.scrub,
+            Ability::Reprogram => able.reprogram,
             Ability::Suspend => match self.work.kind {
                 WorkKind::Program => able.suspend_program,
                 WorkKind::Erase => able.suspend_erase,
@@ -165,6 +172,7 @@ impl<P: Payload> Chip<P> {
             }
             Command::CopybackProgram { target } => self.check_copyback(target),
             Command::Erase { target } => self.check_erase(target),
+            Command::Sanitise { target, how } => self.check_sanitise(target, *how),
             Command::DataOut { bytes } => {
                 let held = &self.registers;
                 let planes = if held.cache_unread { held.cache_planes } else { held.data_planes };

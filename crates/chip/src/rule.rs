@@ -8,7 +8,7 @@
 use std::fmt;
 use std::fmt::Write;
 
-use wordline_flash::Command;
+use wordline_flash::{Command, Sanitisation};
 
 /// Commands that share a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,14 @@ pub enum Class {
     Copyback,
     /// Erase.
     Erase,
+    /// Lock a page.
+    LockPage,
+    /// Lock a block.
+    LockBlock,
+    /// Scrub a wordline.
+    Scrub,
+    /// Destroy a page of a wordline by one-shot reprogramming.
+    Reprogram,
     /// Stop a program or an erase.
     Suspend,
     /// Go on with what was suspended.
@@ -54,6 +62,10 @@ impl Class {
             Command::Program { cache: true, .. } => Class::CacheProgram,
             Command::CopybackProgram { .. } => Class::Copyback,
             Command::Erase { .. } => Class::Erase,
+            Command::Sanitise { how: Sanitisation::LockPage, .. } => Class::LockPage,
+            Command::Sanitise { how: Sanitisation::LockBlock, .. } => Class::LockBlock,
+            Command::Sanitise { how: Sanitisation::Scrub, .. } => Class::Scrub,
+            Command::Sanitise { how: Sanitisation::Reprogram, .. } => Class::Reprogram,
             Command::Suspend => Class::Suspend,
             Command::Resume => Class::Resume,
             Command::SetFeature { .. } | Command::GetFeature { .. } => Class::Feature,
@@ -135,6 +147,14 @@ pub enum Ability {
     CacheProgram,
     /// Copyback.
     Copyback,
+    /// Locking pages.
+    PageLock,
+    /// Locking blocks.
+    BlockLock,
+    /// Scrubbing wordlines.
+    Scrub,
+    /// One-shot reprogramming.
+    Reprogram,
     /// Suspending what the array is doing.
     Suspend,
 }
@@ -150,6 +170,14 @@ pub enum Span {
     Copyback,
     /// t_BERS.
     Erase,
+    /// t_pLock.
+    LockPage,
+    /// t_bLock.
+    LockBlock,
+    /// The shot that scrubs a wordline.
+    Scrub,
+    /// The shot that destroys a page of a wordline.
+    Reprogram,
     /// t_CBSY.
     HandOver,
     /// From a suspend until the array is free.
@@ -200,8 +228,12 @@ const QUIET: Rule = Rule {
     interface_busy: &[],
 };
 
+/// The rows of what makes pages unreadable: one pulse that nothing interrupts. The page buffer holds its pattern, so a suspended program, whose data is
+/// there, is in the way, and nothing that was sensed or taken in is there any more afterwards.
+const ONE_SHOT: Rule = Rule { registers: Registers::NotCollecting, suspended: Suspended::AtMostErase, ..QUIET };
+
 /// The rules, in the order of [`Class`].
-pub const RULES: [Rule; 13] = [
+pub const RULES: [Rule; 17] = [
     Rule { class: Class::Read, array_busy: &[Span::Read], interface_busy: &[Span::Read], ..QUIET },
     Rule {
         class: Class::CacheRead,
@@ -247,6 +279,28 @@ pub const RULES: [Rule; 13] = [
         array_busy: &[Span::Erase],
         interface_busy: &[Span::Erase],
         ..QUIET
+    },
+    Rule {
+        class: Class::LockPage,
+        ability: Ability::PageLock,
+        array_busy: &[Span::LockPage],
+        interface_busy: &[Span::LockPage],
+        ..ONE_SHOT
+    },
+    Rule {
+        class: Class::LockBlock,
+        ability: Ability::BlockLock,
+        array_busy: &[Span::LockBlock],
+        interface_busy: &[Span::LockBlock],
+        ..ONE_SHOT
+    },
+    Rule { class: Class::Scrub, ability: Ability::Scrub, array_busy: &[Span::Scrub], interface_busy: &[Span::Scrub], ..ONE_SHOT },
+    Rule {
+        class: Class::Reprogram,
+        ability: Ability::Reprogram,
+        array_busy: &[Span::Reprogram],
+        interface_busy: &[Span::Reprogram],
+        ..ONE_SHOT
     },
     Rule {
         class: Class::Suspend,

@@ -3,6 +3,7 @@
 //! Of each block it takes over what the store knows of it; pages are looked at when somebody asks. A spare area of such a block is read from its page whenever
 //! it is needed, until the block is erased: to read all of them at once would take as long as to read the die.
 
+use wordline_flash::Sanitisation;
 use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 
 use crate::block::State;
@@ -22,20 +23,19 @@ impl<P: Persistent> Chip<P> {
         if kept.is_torn {
             entry.state = State::Torn;
         }
+        if kept.is_locked {
+            self.learn(Place { block: index, page: 0 }, Kept::Sanitised(Sanitisation::LockBlock));
+        }
         if let Some(array) = &mut self.array {
             array.wake(index, kept.life);
         }
         kept
     }
 
-    /// Look at a page. `image` becomes what it holds.
+    /// Look at a page. `image` becomes what the pins give of it.
     pub fn wake_page(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> Kept {
         let place = self.place_of(plane, block, page);
-        let kept = self.payload.read(place, image);
-        if kept == Kept::Torn {
-            self.ruined.insert(place);
-        }
-        kept
+        self.read_payload(place, image)
     }
 
     fn place_of(&self, plane: PlaneId, block: BlockId, page: PageId) -> Place {
@@ -45,6 +45,17 @@ impl<P: Persistent> Chip<P> {
 }
 
 impl<P: Payload> Chip<P> {
+    /// Read a page from the store and book what the store says of it.
+    pub(crate) fn read_payload(&mut self, place: Place, image: &mut PageImage) -> Kept {
+        let kept = self.payload.read(place, image);
+        match kept {
+            Kept::Torn => _ = self.ruined.insert(place),
+            Kept::Sanitised(_) => self.learn(place, kept),
+            Kept::Erased | Kept::Whole => {}
+        }
+        kept
+    }
+
     /// The spare area of a page, as the store has it.
     #[cold]
     pub(crate) fn stored(&self, place: Place) -> Vec<Lpn> {

@@ -5,6 +5,7 @@
 //!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
 //!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
 //!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
+//!   sanitise  order ─core─► array ─────────────────────────────────────────Worked──► report
 //! ```
 
 use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
@@ -179,7 +180,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let issued = chip.copy_back(from, to, start);
                 self.work(slot, die, start, issued);
             }
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { target, how } => {
+                flight.op = how.op();
+                flight.target = target;
+                let issued = chip.issue(Command::Sanitise { target, how }, start);
+                self.work(slot, die, start, issued);
+            }
             OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
         }
     }
@@ -274,7 +280,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.close_flight(now, slot);
     }
 
-    /// A program, an erase or a copyback has ended.
+    /// A program, an erase, a copyback or a lock has ended.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u32) {
         let Drive { flights, chips, spare, last, working, ftls, config, .. } = self;
@@ -307,7 +313,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ftl = &mut ftls[core as usize];
         let target = &flight.target;
         let (pages, [host_units, moved_units, padding_units]) = match flight.op {
-            FlashOp::Read | FlashOp::Erase => (1, [0; 3]),
+            FlashOp::Read | FlashOp::Erase | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Reprogram => (1, [0; 3]),
+            FlashOp::Scrub => (config.sheet.geometry.cell.bits(), [0; 3]),
             FlashOp::Program => (config.sheet.pages_per_program(), ftl.carried(flight.local)),
             FlashOp::Copyback => (config.sheet.pages_per_program(), [0, ftl.layout().units_per_program as u16, 0]),
         };

@@ -164,7 +164,7 @@ impl<O: Observer> Drive<O> {
                 chip.issue(Command::Erase { target }, at).status
             }
             OperationKind::Copyback { from, to } => chip.copy_back(from, to, at).status,
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { target, how } => chip.issue(Command::Sanitise { target, how }, at).status,
             OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
         }
     }

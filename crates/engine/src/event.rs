@@ -112,7 +112,7 @@ pub struct FlashEvent {
     pub block: BlockId,
     /// The first page.
     pub page: PageId,
-    /// Flash pages touched (planes × pages of a one-shot program); blocks for an erase.
+    /// Flash pages touched (planes × pages of a one-shot program or of a scrubbed wordline); blocks for an erase or a block lock.
     pub pages: u16,
     /// Units of new host data programmed.
     pub host_units: u16,

@@ -2,6 +2,8 @@
 
 use wordline_units::{BlockId, Bytes, PageId, PlaneId};
 
+use crate::operation::Sanitisation;
+
 /// The most planes a die may have.
 pub const PLANES_MAX: usize = 4;
 
@@ -117,6 +119,14 @@ pub enum Command {
     Erase {
         /// Where; the page means nothing.
         target: Target,
+    },
+    /// Make programmed pages unreadable without an erase: the page of `target` in each plane, or its wordline, or its block, as `how` says. There is no
+    /// command that takes it back; only an erase ends it, and what the pages hold with it.
+    Sanitise {
+        /// Where.
+        target: Target,
+        /// How.
+        how: Sanitisation,
     },
     /// Stop a program or an erase as soon as it can be stopped.
     Suspend,

@@ -38,6 +38,10 @@ pub const fn sheet() -> Sheet {
             resume: Nanos(5_000),
             suspend_interval: Nanos(100_000),
             reset: Nanos(5_000),
+            lock_page: Nanos::ZERO,
+            lock_block: Nanos::ZERO,
+            scrub: Nanos::ZERO,
+            reprogram: Nanos::ZERO,
             bus_overhead: Nanos::ZERO,
         },
         capabilities: Capabilities {
@@ -47,6 +51,10 @@ pub const fn sheet() -> Sheet {
             copyback: true,
             suspend_program: true,
             suspend_erase: true,
+            page_lock: false,
+            block_lock: false,
+            scrub: false,
+            reprogram: false,
         },
     }
 }

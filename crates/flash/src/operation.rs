@@ -1,6 +1,6 @@
 //! Operations: what firmware orders, and what it hears back.
 
-use wordline_units::{Bytes, Cause, DieId, Lpn, Nanos};
+use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos};
 
 use crate::command::Target;
 
@@ -70,6 +70,16 @@ pub enum Sanitisation {
     Scrub,
     /// One-shot reprogramming (002 §4): the states of one page of the wordline are made to overlap; the other pages stay, with more errors.
     Reprogram,
+}
+
+impl Sanitisation {
+    /// All of them, in the order of [`FlashOp::SANITISING`].
+    pub const ALL: [Sanitisation; 4] = [Sanitisation::LockPage, Sanitisation::LockBlock, Sanitisation::Scrub, Sanitisation::Reprogram];
+
+    /// The word that events and tables use.
+    pub const fn op(self) -> FlashOp {
+        FlashOp::SANITISING[self as usize]
+    }
 }
 
 /// How an operation ended.

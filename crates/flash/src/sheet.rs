@@ -2,6 +2,8 @@
 
 use wordline_units::{Geometry, Nanos};
 
+use crate::operation::Sanitisation;
+
 /// What one program command fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramScope {
@@ -36,6 +38,14 @@ pub struct Timing {
     pub suspend_interval: Nanos,
     /// t_RST.
     pub reset: Nanos,
+    /// t_pLock (002 §5.3).
+    pub lock_page: Nanos,
+    /// t_bLock (002 §5.4).
+    pub lock_block: Nanos,
+    /// The one shot that scrubs a wordline (002 §7).
+    pub scrub: Nanos,
+    /// The one shot that destroys a page of a wordline (002 §4).
+    pub reprogram: Nanos,
     /// Command, address and status cycles on the bus for one operation.
     pub bus_overhead: Nanos,
 }
@@ -55,6 +65,38 @@ pub struct Capabilities {
     pub suspend_program: bool,
     /// Suspend an erase.
     pub suspend_erase: bool,
+    /// Lock a page.
+    pub page_lock: bool,
+    /// Lock a block.
+    pub block_lock: bool,
+    /// Scrub a wordline.
+    pub scrub: bool,
+    /// Destroy a page of a wordline by one-shot reprogramming.
+    pub reprogram: bool,
+}
+
+impl Capabilities {
+    /// Whether the die can make pages unreadable in this way.
+    pub const fn can_sanitise(&self, how: Sanitisation) -> bool {
+        match how {
+            Sanitisation::LockPage => self.page_lock,
+            Sanitisation::LockBlock => self.block_lock,
+            Sanitisation::Scrub => self.scrub,
+            Sanitisation::Reprogram => self.reprogram,
+        }
+    }
+}
+
+impl Timing {
+    /// How long the array is busy with making pages unreadable in this way.
+    pub const fn sanitise(&self, how: Sanitisation) -> Nanos {
+        match how {
+            Sanitisation::LockPage => self.lock_page,
+            Sanitisation::LockBlock => self.lock_block,
+            Sanitisation::Scrub => self.scrub,
+            Sanitisation::Reprogram => self.reprogram,
+        }
+    }
 }
 
 /// The data sheet.

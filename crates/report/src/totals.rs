@@ -29,7 +29,7 @@ impl HostCount {
 pub struct FlashCount {
     /// Operations; an operation on several planes or pages is one.
     pub operations: u64,
-    /// Flash pages read or programmed; block groups for erases.
+    /// Flash pages read, programmed, locked or destroyed; blocks for erases and block locks.
     pub pages: u64,
     /// Units of new host data programmed.
     pub host_units: u64,

@@ -13,11 +13,31 @@ pub enum FlashOp {
     Erase,
     /// Sense a page into the register and program it elsewhere in the same plane, without the bus.
     Copyback,
+    /// Lock a page: the die puts out zeroes for it until its block is erased.
+    LockPage,
+    /// Lock all pages of a block.
+    LockBlock,
+    /// Destroy all pages of a wordline in one shot.
+    Scrub,
+    /// Destroy one page of a wordline in one shot.
+    Reprogram,
 }
 
 impl FlashOp {
     /// All operations, in the order tables list them.
-    pub const ALL: [FlashOp; 4] = [FlashOp::Read, FlashOp::Program, FlashOp::Erase, FlashOp::Copyback];
+    pub const ALL: [FlashOp; 8] = [
+        FlashOp::Read,
+        FlashOp::Program,
+        FlashOp::Erase,
+        FlashOp::Copyback,
+        FlashOp::LockPage,
+        FlashOp::LockBlock,
+        FlashOp::Scrub,
+        FlashOp::Reprogram,
+    ];
+
+    /// Those that make programmed pages unreadable without an erase.
+    pub const SANITISING: [FlashOp; 4] = [FlashOp::LockPage, FlashOp::LockBlock, FlashOp::Scrub, FlashOp::Reprogram];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
@@ -26,6 +46,10 @@ impl FlashOp {
             FlashOp::Program => "program",
             FlashOp::Erase => "erase",
             FlashOp::Copyback => "copyback",
+            FlashOp::LockPage => "page lock",
+            FlashOp::LockBlock => "block lock",
+            FlashOp::Scrub => "scrub",
+            FlashOp::Reprogram => "reprogram",
         }
     }
 }
@@ -47,11 +71,14 @@ pub enum Cause {
     Retire,
     /// What the firmware writes to find itself again after a power cut: its journal and checkpoints of its map.
     Recovery,
+    /// What is stale must not be readable on the chips: locks and scrubs, and moves and erases that are done for nothing else.
+    Sanitise,
 }
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 7] = [Cause::Host, Cause::Fill, Cause::Reclaim, Cause::Wear, Cause::Disturb, Cause::Retire, Cause::Recovery];
+    pub const ALL: [Cause; 8] =
+        [Cause::Host, Cause::Fill, Cause::Reclaim, Cause::Wear, Cause::Disturb, Cause::Retire, Cause::Recovery, Cause::Sanitise];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
@@ -63,6 +90,7 @@ impl Cause {
             Cause::Disturb => "disturb",
             Cause::Retire => "retire",
             Cause::Recovery => "recovery",
+            Cause::Sanitise => "sanitise",
         }
     }
 }

@@ -50,6 +50,8 @@ pub enum Stream {
     CellSample = 14,
     /// Telegraph noise of reads.
     CellNoise = 15,
+    /// Flag cells of locked pages, and how far a reprogrammed wordline is shifted.
+    CellLocks = 16,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -81,6 +81,10 @@ impl Physics {
             | ("tails", "upper_length" | "lower_length" | "lower_power" | "erased_length")
             | ("ispp", "wear_speed_scale")
             | ("profile", "rugged_width" | "edge_decay") => positive(),
+            ("flag", "cells") => {
+                let odd = first % 2.0 == 1.0 && (1.0..=255.0).contains(&first);
+                expect(odd, format!("is {first}: expected an odd number up to 255, so that there is a majority"))
+            }
             ("ispp", "window") => expect(first >= self.ispp.step, format!("is {first} mV, less than one step of {} mV", self.ispp.step)),
             ("recovery", "end") => {
                 expect(first > self.recovery.start, format!("is {first} s, not after recovery.start, {} s", self.recovery.start))

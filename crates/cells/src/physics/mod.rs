@@ -347,6 +347,10 @@ parameters! {
         disturb_power: Number;
         /// Steps that raise the dose by e.
         disturb_scale: Number;
+        /// Steps above the lowest voltage at which the die locks a page.
+        voltage: Number;
+        /// Flag cells of a page, read by majority.
+        cells: Number;
     }
 
     /// Select cells of a block lock.
@@ -371,6 +375,8 @@ parameters! {
         loss: Share;
         /// Time before which nothing is lost.
         start: Seconds;
+        /// Steps above the lowest voltage at which the die locks a block.
+        voltage: Number;
     }
 
     /// What a read brings out, and what corrects it.

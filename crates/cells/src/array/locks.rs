@@ -1,0 +1,86 @@
+//! What locks and one-shot reprogramming leave in the cells of a die.
+//!
+//! Which pages are locked, and since when, the die knows; here is whether flag cells and select cells still say so, and what the pulses have done to
+//! the data cells beside them. Wordlines without such pulses never come here.
+
+use wordline_units::Nanos;
+
+use super::{CellArray, Life, Sensed};
+use crate::condition::{Condition, Reprogrammed};
+use crate::flag;
+use crate::reading::unit;
+use crate::special::tail_inverse;
+use crate::wear::History;
+
+/// Pulses that a wordline has had since it was programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Disturbed {
+    /// Page locks, and how long the pulse of each is, in microseconds.
+    pub locks: u32,
+    /// See `locks`.
+    pub lock_time: f64,
+    /// Bit p: page p was destroyed by one-shot reprogramming.
+    pub reprogrammed: u8,
+}
+
+/// Tells the dice of reprogrammed wordlines from those of flags.
+const WORDLINES: u64 = 1 << 63;
+
+impl CellArray {
+    /// Sense a page, as [`CellArray::read`], of a wordline that has had such pulses.
+    pub fn read_disturbed(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> Sensed {
+        let (rate, wear) = self.disturbed_rate(block, page, reads, entry, now, by);
+        self.bring_out(block, page, rate, wear)
+    }
+
+    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles: from the model itself, as the table knows no such
+    /// wordlines.
+    pub fn disturbed_rate(&self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> (f64, f64) {
+        let model = &self.model;
+        let life = &self.lives[block as usize];
+        let wordline = page / self.bits;
+        let layer = wordline / self.wordlines_per_layer;
+        let traits = model.traits(&model.block(self.seed, self.die, block), layer);
+        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+        let dose = f64::from(by.locks) * flag::dose(&model.physics().flag, model.physics().flag.voltage, by.lock_time);
+        let reprogrammed = (by.reprogrammed != 0).then(|| {
+            let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
+            Reprogrammed { pages: by.reprogrammed, luck: luck as f32 }
+        });
+        let condition = Condition {
+            retention: self.retention(life, layer, page, now),
+            reads: f64::from(reads),
+            open_interval: (life.first - life.erased).as_secs_f64(),
+            lock_dose: if by.locks == 0 { 0.0 } else { dose as f32 },
+            reprogrammed,
+            ..Condition::new(history, self.temperature)
+        };
+        let cells = model.wordline(&traits, &condition);
+        (cells.error_rate(model, page % self.bits, &model.references(entry)), cells.wear)
+    }
+
+    /// Whether the flag of a page that was locked at `since`, by a pulse of `time` microseconds, still reads as locked by majority. A flag that has lost its
+    /// majority does not get it back.
+    pub fn page_lock_holds(&self, block: u32, page: u32, time: f64, since: Nanos, now: Nanos) -> bool {
+        let physics = self.model.physics();
+        let kept = self.kept_since(block, page, since, now);
+        let holding = flag::holding(physics, physics.flag.voltage, time, kept);
+        unit(self.locks.at(self.filling(block, page))) < flag::majority(holding, physics.flag.cells as u32)
+    }
+
+    /// Whether the select cells of a block that was locked at `since`, by a pulse of `time` microseconds, still cut off so many bit lines that no page can be
+    /// corrected.
+    pub fn block_lock_holds(&self, block: u32, time: f64, since: Nanos, now: Nanos) -> bool {
+        let select = &self.model.physics().select;
+        let centre = flag::select_centre(select, select.voltage, time, self.kept_since(block, 0, since, now));
+        flag::locked_error_rate(select, centre) > self.model.limit()
+    }
+
+    /// Seconds at the reference temperature from `since` to `now`, and what a decree has added to them.
+    fn kept_since(&self, block: u32, page: u32, since: Nanos, now: Nanos) -> f64 {
+        let life: &Life = &self.lives[block as usize];
+        let is_aged = page < u32::from(life.aged_pages) && since <= life.erased;
+        let aged = if is_aged { self.aged } else { 0.0 };
+        aged + (self.warm_seconds(now) - self.warm_seconds(since)).max(0.0)
+    }
+}
