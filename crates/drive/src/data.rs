@@ -240,9 +240,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ftl = &ftls[core as usize];
         for (carried, &lpn) in ftl.batch(die).zip(ftl.spare(die)) {
             match carried {
-                Carried::Buffered { slot, version } => {
+                Carried::Buffered { slot, version, insecure } => {
                     bytes.extend_from_slice(data.slot(core, slot));
-                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize], insecure: false });
+                    marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize], insecure });
                 }
                 Carried::Moved { from } => {
                     let (unit, is_sound) = load(ftl, chips, wiring, core, (lpn, from), &mut data.image);

@@ -340,6 +340,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let layout = self.ftls[core as usize].layout();
                     Event::Retired { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
                 }
+                Note::Exposed(group) => {
+                    let layout = self.ftls[core as usize].layout();
+                    Event::Exposed { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
+                }
                 Note::WornOut => Event::WornOut,
             };
             self.emit(now, event);

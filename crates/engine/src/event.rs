@@ -36,6 +36,13 @@ pub enum Event {
         /// Its number.
         block: BlockId,
     },
+    /// A die refuses to make unreadable what is stale and secret in a block group.
+    Exposed {
+        /// Its die.
+        die: DieId,
+        /// Its number.
+        block: BlockId,
+    },
     /// The drive has too few good blocks left and takes no more writes.
     WornOut,
 }

@@ -82,5 +82,6 @@ fn digest(event: &Event) -> [u64; 3] {
         Event::Invalidated { die, units } => [4, u64::from(die.0), u64::from(units)],
         Event::Retired { die, block } => [5, u64::from(die.0), u64::from(block.0)],
         Event::WornOut => [6, 0, 0],
+        Event::Exposed { die, block } => [7, u64::from(die.0), u64::from(block.0)],
     }
 }

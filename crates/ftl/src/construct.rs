@@ -56,6 +56,7 @@ impl Ftl {
             }
         }
         self.map.fill_regular(units);
+        self.assume_secret();
         filled
     }
 
@@ -176,6 +177,7 @@ impl Ftl {
             }
         }
         assert_eq!(dealt, units, "every unit has a place");
+        self.assume_secret();
     }
 
     /// How many program units of `group` hold the first `units` units in regular order.

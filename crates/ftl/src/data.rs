@@ -48,6 +48,8 @@ pub enum Carried {
         slot: u32,
         /// The version to be marked on the unit. Versions count the host's writes of the core, so the newest write of a unit has its highest.
         version: u64,
+        /// It may stay readable once it is stale; marked, too.
+        insecure: bool,
     },
     /// A copy, whose bytes and mark are those of its source.
     Moved {
@@ -104,7 +106,7 @@ impl Ftl {
     /// The units of the program that `die` has just been ordered to do, in the order of [`Ftl::spare`].
     pub fn batch(&self, die: DieId) -> impl Iterator<Item = Carried> + '_ {
         self.dies[die].batch.iter().map(|entry| match *entry {
-            Entry::Host { slot } => Carried::Buffered { slot, version: self.buffer.version_of(slot) },
+            Entry::Host { slot } => Carried::Buffered { slot, version: self.buffer.version_of(slot), insecure: self.buffer.is_insecure(slot) },
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
             Entry::Journal { unit } => Carried::Journal { unit, version: self.journal_generation() },

@@ -90,6 +90,8 @@ pub(crate) struct Findings {
     assumed: Vec<u64>,
     /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
     doubtful: Vec<(u32, Copied)>,
+    /// All copies that are secret, of a core that has to do something about it: unit, stand, offset.
+    pub(crate) secret: Option<Vec<(u32, u32, u32)>>,
     /// What capacitors have kept of each unit, and in which slot.
     pub(crate) held: BTreeMap<u32, (u32, Held)>,
 }
@@ -137,6 +139,7 @@ impl Findings {
             tally: Recovery::default(),
             assumed: vec![0; exported.div_ceil(64)],
             doubtful: Vec::new(),
+            secret: fresh.secrets.is_some().then(Vec::new),
             held: BTreeMap::new(),
         };
         for group in (0..layout.group_count() as u32).map(Group) {
@@ -259,13 +262,16 @@ impl Findings {
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let Findings { stands, best, assumed, doubtful, twins, version, .. } = self;
+        let Findings { stands, best, assumed, doubtful, twins, version, secret, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
                 continue;
             };
             *version = (*version).max(mark.version);
+            if let Some(secret) = secret.as_mut().filter(|_| !mark.insecure) {
+                secret.push((lpn, number as u32, offset));
+            }
             let stand = &mut stands[number];
             stand.order = (true, stand.order.1.max(mark.version));
             let copy = Copied { version: mark.version, stand: number as u32, offset };
@@ -341,6 +347,13 @@ impl Findings {
             pages.extend(its);
         }
         newest.map(|number| (number, pages))
+    }
+
+    /// Which stands hold something secret.
+    pub(crate) fn holds_secrets(&self) -> Vec<bool> {
+        let mut holds = vec![false; self.stands.len()];
+        self.secret.iter().flatten().for_each(|&(_, stand, _)| holds[stand as usize] = true);
+        holds
     }
 
     /// Which stands hold the newest copy of something.

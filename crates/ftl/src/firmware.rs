@@ -21,6 +21,7 @@ use crate::operations::Pending;
 use crate::recover::Recovery;
 use crate::request::{Acknowledgement, Note, Request};
 use crate::seam::{News, Technique, Upkeep};
+use crate::secrets::Secrets;
 
 /// A host request in hand.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +71,7 @@ pub struct Ftl {
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
     /// Room for the addresses a trim makes stale.
-    pub(crate) stale: Vec<UnitAddr>,
+    pub(crate) stale: Vec<(u32, UnitAddr)>,
     /// Room for the logical units of the page that has landed.
     pub(crate) run: Vec<u32>,
     pub(crate) victim_draw: Draw,
@@ -152,7 +153,9 @@ impl Ftl {
         };
         if ftl.config.keeps_data || ftl.config.recovers {
             ftl.start_journal();
-            ftl.start_checkpoints();
+            if ftl.secrets.is_none() {
+                ftl.start_checkpoints();
+            }
         }
         ftl
     }

@@ -202,7 +202,7 @@ impl Ftl {
             (first..first + count).for_each(|lpn| self.buffer.discard_into(lpn, lost));
         }
         let mut stale = std::mem::take(&mut self.stale);
-        self.map.clear(first, count, |_, addr| stale.push(addr));
+        self.map.clear(first, count, |lpn, addr| stale.push((lpn, addr)));
         self.invalidated += stale.len() as u32;
         // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
         if !was_empty || !stale.is_empty() {
@@ -211,7 +211,7 @@ impl Ftl {
         if let Some(dropped) = dropped {
             self.inherit(dropped);
         }
-        stale.drain(..).for_each(|addr| self.invalidate(addr));
+        stale.drain(..).for_each(|(lpn, addr)| self.invalidate(lpn, addr));
         self.stale = stale;
         // Held until all who have a say have been asked.
         self.parts[tag].pending += 1;

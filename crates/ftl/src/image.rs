@@ -106,6 +106,7 @@ impl Ftl {
         self.victim_draw.resume(image.victims_drawn);
         self.starved = image.starved;
         self.worn_out = image.worn_out;
+        self.assume_secret();
         Ok(())
     }
 

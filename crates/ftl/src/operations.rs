@@ -229,15 +229,17 @@ impl Ftl {
     /// A page of consecutive units: one entry of a compact map is enough for all of them.
     fn land_run(&mut self, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
         let mut stale = std::mem::take(&mut self.stale);
+        let mut at = lpn;
         self.map.set_page(lpn, addr, |before| {
             if before != UnitAddr::NONE {
-                stale.push(before);
+                stale.push((at, before));
             }
+            at += 1;
         });
         if is_host {
             self.invalidated += stale.len() as u32;
         }
-        stale.drain(..).for_each(|addr| self.invalidate(addr));
+        stale.drain(..).for_each(|(lpn, addr)| self.invalidate(lpn, addr));
         self.stale = stale;
         self.layout.units_per_page
     }
@@ -307,7 +309,7 @@ impl Ftl {
         if before == UnitAddr::NONE {
             return false;
         }
-        self.invalidate(before);
+        self.invalidate(lpn, before);
         true
     }
 
@@ -323,8 +325,8 @@ impl Ftl {
 
     /// The data at `addr` is not wanted any more.
     #[inline]
-    pub(crate) fn invalidate(&mut self, addr: UnitAddr) {
-        self.expose(addr);
+    pub(crate) fn invalidate(&mut self, lpn: u32, addr: UnitAddr) {
+        self.expose(lpn, addr);
         if self.groups.invalidate(addr) {
             let group = self.layout.group(addr);
             self.emptied(group);

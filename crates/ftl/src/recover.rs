@@ -73,6 +73,8 @@ impl Ftl {
     pub fn recover_by(config: Config, survey: &mut dyn Survey, trust: Trust) -> Ftl {
         assert!(config.keeps_data, "only a core that keeps data has anything to recover");
         let mut ftl = Ftl::new(config);
+        // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
+        let trust = if ftl.secrets.is_some() { Trust::Marks } else { trust };
         let mut findings = Findings::gather(&ftl, survey, trust);
         ftl.recovery = Some(findings.tally);
         let journal = find_journal(&findings);
@@ -89,6 +91,7 @@ impl Ftl {
             ftl.worn_out = true;
             ftl.notes.push_back(Note::WornOut);
         }
+        ftl.find_secrets(&findings, &stands);
         ftl.recall_memos(&findings.memos(journal.as_ref()));
         for die in 0..ftl.layout.dies as u16 {
             ftl.wake(DieId(die));
@@ -103,7 +106,8 @@ impl Ftl {
 
     /// Give each group the stand that it had, or one that is as good. `None`: it is out of service.
     fn assign(&mut self, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
-        let is_needed = |stand: usize| is_live[stand] || findings.is_own(stand, journal);
+        let holds_secrets = findings.holds_secrets();
+        let is_needed = |stand: usize| is_live[stand] || findings.is_own(stand, journal) || holds_secrets[stand];
         // What is broken and empty has been replaced, or is to be. A spare is used up by each replacement, in a fixed order.
         let serves = |stand: usize| !findings.stands[stand].broken || is_needed(stand);
         let mut stands = findings.homes.clone();
@@ -135,6 +139,28 @@ impl Ftl {
             }
         }
         stands
+    }
+
+    /// Whatever is secret, stale and readable became so a moment before the power went, and is dealt with now.
+    fn find_secrets(&mut self, findings: &Findings, stands: &[Option<usize>]) {
+        let Some(secret) = &findings.secret else {
+            return;
+        };
+        let mut group_of = vec![None; findings.stands.len()];
+        for (group, stand) in (0..).map(Group).zip(stands) {
+            if let Some(stand) = stand {
+                group_of[*stand] = Some(group);
+            }
+        }
+        for &(lpn, stand, offset) in secret {
+            let Some(group) = group_of[stand as usize] else { continue };
+            let addr = self.layout.unit(group, offset);
+            self.secrets.as_mut().expect("it found some").keep(addr);
+            if self.map.get(lpn) != addr {
+                self.expose(lpn, addr);
+            }
+        }
+        self.guard(Vec::new(), Vec::new(), Vec::new());
     }
 
     /// What capacitors have kept and flash has not goes on as if nothing had happened.
@@ -198,6 +224,10 @@ impl Ftl {
             if !holds_data {
                 self.groups.uses[group.index()] = Use::Drained;
                 self.dies[die].erasable.push((group, Cause::Reclaim));
+                if stand.broken {
+                    // Nothing of it is needed, but something in it must not stay readable.
+                    self.groups.condemn(group);
+                }
                 continue;
             }
             self.groups.uses[group.index()] = Use::Free;

@@ -31,12 +31,20 @@ pub(crate) struct Lander {
 }
 
 impl Ftl {
-    /// The unit at `addr` has become stale.
+    /// Everything valid is taken for secret: it was not written by anybody who could have said that it is not.
+    pub(crate) fn assume_secret(&mut self) {
+        if let Some(secrets) = &mut self.secrets {
+            (0..self.map.exported()).map(|lpn| self.map.get(lpn)).filter(|&addr| addr != UnitAddr::NONE).for_each(|addr| secrets.keep(addr));
+        }
+    }
+
+    /// The copy of `lpn` at `addr` has become stale.
     #[inline]
-    pub(crate) fn expose(&mut self, addr: UnitAddr) {
+    pub(crate) fn expose(&mut self, lpn: u32, addr: UnitAddr) {
         if let Some(secrets) = &mut self.secrets
             && secrets.is_secret(addr)
         {
+            secrets.leave_behind(lpn, addr);
             secrets.exposed.push(addr);
         }
     }
@@ -89,7 +97,10 @@ impl Ftl {
             }
             let is_wanted = if good { groups.is_valid(group, offset) } else { waiting.is_empty() };
             match (unit.is_secret, is_wanted) {
-                (true, false) => late.push((addr, waiting)),
+                (true, false) => {
+                    secrets.leave_behind(unit.lpn, addr);
+                    late.push((addr, waiting));
+                }
                 (true, true) if !good => secrets.leave_behind(unit.lpn, addr),
                 _ => over.extend(waiting),
             }
@@ -118,6 +129,7 @@ impl Ftl {
             secrets.keep(addr);
             let is_wanted = if good { groups.is_valid(to.0, to.1 + unit) } else { waiting.is_empty() };
             if !is_wanted {
+                secrets.leave_behind(lpn, addr);
                 late.push((addr, waiting));
             } else {
                 over.extend(waiting);

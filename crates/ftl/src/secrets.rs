@@ -9,7 +9,8 @@
 //! - A unit is *secret* from its program until its page is made unreadable or its block is erased, unless the host has said that its data is not secret.
 //! - A secret unit is *exposed* when it becomes stale. In one event the units of a group are judged together: one erase, or one lock of a block, may do for many.
 //! - What waits for the event waits at a *gate* until all its duties are done: writes that wait for their program, and trims. A flush waits for the gates there are.
-//! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
+//! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale. Every stale
+//!   copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
 //! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
 //!
 //! Here are the tables; `sanitise.rs` has the rules.
@@ -65,8 +66,6 @@ pub(crate) struct Duty {
     pub(crate) gates: Vec<u64>,
     /// The pages before this offset have been read, to be moved.
     pub(crate) cursor: u32,
-    /// It has been ordered.
-    pub(crate) ordered: bool,
     pub(crate) tries: u8,
 }
 
@@ -102,7 +101,7 @@ pub(crate) struct Secrets {
     gates: BTreeMap<u64, Gate>,
     /// The number of the newest gate.
     begun: u64,
-    /// Copies that were left behind, by unit and by place.
+    /// Stale copies that are not gone, by unit and by place.
     left_of: BTreeSet<(u32, UnitAddr)>,
     left_at: BTreeMap<UnitAddr, u32>,
     /// Gates that wait for a copy to land.
@@ -173,23 +172,20 @@ impl Secrets {
         Scope { group, plane: None, first: 0, pages: self.layout.programs * self.layout.pages_per_program }
     }
 
-    /// `addr` holds what is valid elsewhere, or on its way there.
+    /// `addr` holds a copy of `lpn` that is not the newest.
     pub(crate) fn leave_behind(&mut self, lpn: u32, addr: UnitAddr) {
         self.left_of.insert((lpn, addr));
         self.left_at.insert(addr, lpn);
     }
 
-    /// What the units of `range` have left behind is stale now.
+    /// No copy that the units of `range` have left behind holds what is valid elsewhere any more.
     pub(crate) fn expose_left(&mut self, range: Range<u32>) {
         if self.left_of.is_empty() {
             return;
         }
         let left: Vec<_> = self.left_of.range((range.start, UnitAddr(0))..(range.end, UnitAddr(0))).copied().collect();
-        for (lpn, addr) in left {
-            self.left_of.remove(&(lpn, addr));
-            self.left_at.remove(&addr);
-            self.exposed.push(addr);
-        }
+        // They stay here until they are gone: whoever comes after waits for them, too.
+        self.exposed.extend(left.into_iter().map(|(_, addr)| addr));
     }
 
     /// A gate at which `parts` wait. Whoever makes it holds it, and lets it go with [`Secrets::pass`].
@@ -247,7 +243,7 @@ impl Secrets {
         }
         self.hold(gate);
         self.asked += 1;
-        self.duties.insert(self.asked, Duty { scope, how, gates: vec![gate], cursor: 0, ordered: false, tries: 0 });
+        self.duties.insert(self.asked, Duty { scope, how, gates: vec![gate], cursor: 0, tries: 0 });
         self.queues[self.layout.die(scope.group).index()].push_back(self.asked);
         true
     }

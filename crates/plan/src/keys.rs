@@ -187,6 +187,8 @@ sections! {
         floor: u32;
         /// Host writes go before reclaim, above the floor.
         preemptible: bool = false;
+        /// A block that has been emptied is erased only when it is about to be needed. An erased block that waits to be programmed ages.
+        lazy_erase: bool = false;
     }
 
     /// How wear is levelled.

@@ -127,6 +127,7 @@ impl Observer for Tally {
             }
             Event::Invalidated { .. } => {}
             Event::Retired { .. } => self.retired += 1,
+            Event::Exposed { .. } => {}
             Event::WornOut => self.worn_out = true,
         }
     }

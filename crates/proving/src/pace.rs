@@ -200,7 +200,8 @@ pub(crate) fn request(id: u32, habits: &Habits, (exported, sectors): (u32, u32),
     let (skip_head, skip_tail) = (edge(dice), edge(dice));
     let priority = Priority::ALL[dice.below(4) as usize];
     let fua = lasting.contains(&op) && dice.happens(habits.fua);
-    Request { id, op, lpn, units, skip_head, skip_tail, priority, fua, insecure: false }
+    let insecure = op == HostOp::Write && habits.insecure > 0.0 && dice.happens(habits.insecure);
+    Request { id, op, lpn, units, skip_head, skip_tail, priority, fua, insecure }
 }
 
 /// The sectors of the `index`-th unit that `request` covers, one bit each, of `sectors`.

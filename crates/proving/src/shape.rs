@@ -28,7 +28,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
             protection: Protection::None,
             partial_watermark: 0.5,
         },
-        reclaim: ReclaimConfig { victim: VictimPolicy::Greedy, start: 3, floor: 1, preemptible: false },
+        reclaim: ReclaimConfig { victim: VictimPolicy::Greedy, start: 3, floor: 1, preemptible: false, lazy_erase: false },
         wear: WearConfig { dynamic: false, static_gap: None },
         schedule: ScheduleConfig { reads_first: true, linger: None },
         techniques: vec![],

@@ -28,6 +28,8 @@ pub struct Habits {
     pub partial: f64,
     /// Probability that a write asks for FUA.
     pub fua: f64,
+    /// Probability that a write is of data that is not secret.
+    pub insecure: f64,
 }
 
 /// One drive and its habits.
@@ -118,7 +120,7 @@ pub fn scenario(seed: u64) -> Scenario {
             protection: Protection::None,
             partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
         },
-        reclaim: ReclaimConfig { victim: pick(draw, VictimPolicy::ALL), start, floor, preemptible: draw.happens(0.5) },
+        reclaim: ReclaimConfig { victim: pick(draw, VictimPolicy::ALL), start, floor, preemptible: draw.happens(0.5), lazy_erase: false },
         wear: WearConfig { dynamic: draw.happens(0.5), static_gap: pick(draw, &[None, Some(4), Some(20)]) },
         schedule: ScheduleConfig {
             reads_first: draw.happens(0.5),
@@ -141,6 +143,7 @@ pub fn scenario(seed: u64) -> Scenario {
         hot: pick(draw, &[0.02, 0.2, 1.0]),
         partial: pick(draw, &[0.0, 0.3, 0.9]),
         fua: pick(draw, &[0.0, 0.1]),
+        insecure: 0.0,
     };
     Scenario { seed, config, habits }
 }

@@ -205,6 +205,7 @@ impl Observer for Metrics {
             Event::Flash(flash) => self.flash(at, flash),
             Event::Invalidated { units, .. } => self.totals.invalidated_units += u64::from(*units),
             Event::Retired { .. } => self.totals.retired_blocks += 1,
+            Event::Exposed { .. } => self.totals.exposed_blocks += 1,
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),
         }
     }

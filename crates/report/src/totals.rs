@@ -71,6 +71,8 @@ pub struct Totals {
     pub invalidated_units: u64,
     /// Block groups that went out of service.
     pub retired_blocks: u64,
+    /// Block groups in which something stale and secret could not be made unreadable.
+    pub exposed_blocks: u64,
 }
 
 impl Totals {
@@ -195,6 +197,7 @@ impl Totals {
         delta.dram_ns -= earlier.dram_ns;
         delta.invalidated_units -= earlier.invalidated_units;
         delta.retired_blocks -= earlier.retired_blocks;
+        delta.exposed_blocks -= earlier.exposed_blocks;
         delta
     }
 }

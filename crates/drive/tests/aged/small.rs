@@ -66,7 +66,7 @@ impl Shape {
             spare_blocks: 0,
             factory_bad: vec![],
             buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
-            reclaim: ReclaimConfig { victim: self.victim, start: 3, floor: 1, preemptible: self.preemptible },
+            reclaim: ReclaimConfig { victim: self.victim, start: 3, floor: 1, preemptible: self.preemptible, lazy_erase: false },
             wear: WearConfig { dynamic: false, static_gap: None },
             schedule: ScheduleConfig { reads_first: true, linger: None },
             techniques: vec![],

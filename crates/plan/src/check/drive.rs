@@ -158,6 +158,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 start: sections.reclaim.start.value,
                 floor: sections.reclaim.floor.value,
                 preemptible: sections.reclaim.preemptible.value,
+                lazy_erase: sections.reclaim.lazy_erase.value,
             },
             wear: WearConfig { dynamic: sections.wear.dynamic.value, static_gap: sections.wear.static_gap.value.0 },
             schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },

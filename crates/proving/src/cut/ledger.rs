@@ -63,14 +63,27 @@ impl Ledger {
     pub(super) fn flush(&mut self, request: u32) {
         let owed = (0..).zip(&self.units).filter_map(|(lpn, unit)| {
             let last = unit.states.iter().rposition(|state| state.acked)?;
-            (last > 0).then_some((lpn, unit.dropped + last as u64))
+            // The first of them is durable already, and still all that was before it must be gone.
+            Some((lpn, unit.dropped + last as u64))
         });
         self.promised.insert(request, owed.collect());
     }
 
-    /// A write or trim is acknowledged; `durable` says whether that is a promise.
-    pub(super) fn acknowledge(&mut self, request: u32, durable: bool) {
-        for (lpn, number) in self.made.remove(&request).unwrap_or_default() {
+    /// The states that `request` has made, so far.
+    pub(super) fn made_by(&self, request: u32) -> Vec<(u32, u64)> {
+        self.made.get(&request).cloned().unwrap_or_default()
+    }
+
+    /// Whether `sectors` are those of state `number` of `lpn`, or of a later one.
+    pub(super) fn is_since(&self, lpn: u32, number: u64, sectors: &Rc<[u32]>) -> bool {
+        let unit = &self.units[lpn as usize];
+        unit.states.iter().skip(number.saturating_sub(unit.dropped) as usize).any(|state| state.sectors == *sectors)
+    }
+
+    /// A write or trim is acknowledged; `durable` says whether that is a promise. Returns what was promised.
+    pub(super) fn acknowledge(&mut self, request: u32, durable: bool) -> Vec<(u32, u64)> {
+        let made = self.made.remove(&request).unwrap_or_default();
+        for &(lpn, number) in &made {
             let unit = &mut self.units[lpn as usize];
             if let Some(state) = number.checked_sub(unit.dropped).and_then(|at| unit.states.get_mut(at as usize)) {
                 debug_assert_eq!(state.request, request);
@@ -80,13 +93,14 @@ impl Ledger {
                 unit.settle(number);
             }
         }
+        if durable { made } else { Vec::new() }
     }
 
-    /// A flush is acknowledged.
-    pub(super) fn flushed(&mut self, request: u32) {
-        for (lpn, number) in self.promised.remove(&request).unwrap_or_default() {
-            self.units[lpn as usize].settle(number);
-        }
+    /// A flush is acknowledged. Returns what was promised.
+    pub(super) fn flushed(&mut self, request: u32) -> Vec<(u32, u64)> {
+        let promised = self.promised.remove(&request).unwrap_or_default();
+        promised.iter().for_each(|&(lpn, number)| self.units[lpn as usize].settle(number));
+        promised
     }
 
     /// After a cut `lpn` holds `found`: from now on it must. Returns whether something newer had been written.

@@ -21,6 +21,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::techniques::Choice;
+use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
 pub use world::World;
@@ -68,6 +69,8 @@ pub enum Bug {
     MemosDropped,
     /// What techniques remember is doubled on its way to the journal.
     MemosDoubled,
+    /// A die reports a lock, a scrub or a reprogram that it has not done.
+    LockIgnored,
     /// Capacitors do not notice a write that goes over what a slot holds already.
     HeldForgotten,
     /// What capacitors have kept is taken for newer than it is.
@@ -78,7 +81,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 22] = [
+    pub const ALL: [Bug; 23] = [
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -98,6 +101,7 @@ impl Bug {
         Bug::CheckpointErasedEarly,
         Bug::MemosDropped,
         Bug::MemosDoubled,
+        Bug::LockIgnored,
         Bug::HeldForgotten,
         Bug::HeldRenewed,
         Bug::HeldWidened,
@@ -123,6 +127,10 @@ pub struct Tally {
     pub journal: [u64; 2],
     /// Programs of checkpoints; recoveries that used one; block groups that it spared them; units of which it left open which copy is the newest.
     pub checkpoints: [u64; 4],
+    /// Operations that made something unreadable; readable copies of units found when a promise was given, all of them newest.
+    pub sanitised: u64,
+    /// See above.
+    pub gone: u64,
     /// Read counts of block groups compared; of those, counts that rest on what was written down.
     pub counts: [u64; 2],
     /// Erases, moved units, failed programs and erases.
@@ -144,6 +152,8 @@ impl Tally {
         both(&mut self.worn_out, other.worn_out);
         self.journal.iter_mut().zip(other.journal).for_each(|(a, b)| both(a, b));
         self.checkpoints.iter_mut().zip(other.checkpoints).for_each(|(a, b)| both(a, b));
+        both(&mut self.sanitised, other.sanitised);
+        both(&mut self.gone, other.gone);
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
     }
@@ -183,6 +193,20 @@ pub fn scenario(seed: u64) -> Scenario {
             // Limits that a short life comes near to, or exceeds.
             *reads_max = [3, 16, 40, 200][draw_counts.below(4) as usize];
         }
+    }
+    let draw_sanitiser = &mut Draw::new(seed, Stream::Mix, 10);
+    let sanitisers =
+        [Choice::PageLock { block_lock: true }, Choice::PageLock { block_lock: false }, Choice::WordlineScrub, Choice::EraseAtOnce, Choice::ReprogramPage];
+    if draw_sanitiser.happens(0.5) {
+        config.techniques.push(sanitisers[draw_sanitiser.below(5) as usize]);
+        let able = &mut config.sheet.capabilities;
+        (able.page_lock, able.block_lock, able.scrub, able.reprogram) = (true, true, true, true);
+        let timing = &mut config.sheet.timing;
+        (timing.lock_page, timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
+        config.reclaim.lazy_erase = draw_sanitiser.happens(0.5);
+        // With capacitors a promise is given before the program.
+        config.buffer.protection = Protection::None;
+        scenario.habits.insecure = [0.0, 0.3][draw_sanitiser.below(2) as usize];
     }
     let habits = &mut scenario.habits;
     habits.units_max = habits.units_max.min(config.exported_units);

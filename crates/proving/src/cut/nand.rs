@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use wordline_flash::{Mark, Target};
+use wordline_flash::{Mark, Sanitisation, Target};
 use wordline_ftl::{BlockRecord, Found, Held, Layout, PagePlace, Survey};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, PlaneId};
@@ -65,14 +65,16 @@ pub(super) struct Reads {
 pub(super) struct Nand {
     layout: Layout,
     per_plane: u32,
+    /// Pages of a wordline.
+    bits: u32,
     blocks: Vec<Block>,
 }
 
 impl Nand {
-    pub(super) fn new(layout: Layout, per_plane: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
+    pub(super) fn new(layout: Layout, per_plane: u32, bits: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
         let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
         let block = Block { healthy: true, erases: 0, pages, reads: Reads::default(), erases_then: 0, was_open: false };
-        let mut nand = Nand { layout, per_plane, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
+        let mut nand = Nand { layout, per_plane, bits, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
                 nand.block_mut(DieId(die as u16), PlaneId(plane), BlockId(u32::from(block))).healthy = false;
@@ -197,6 +199,42 @@ impl Nand {
                 self.block_mut(die, plane, target.block(plane)).healthy = false;
             }
         }
+    }
+
+    /// Pages become unreadable, each with probability `share`.
+    pub(super) fn sanitise(&mut self, die: DieId, target: &Target, how: Sanitisation, share: f64, dice: &mut Draw) {
+        let bits = self.bits as usize;
+        let page = usize::from(target.page.0);
+        for plane in target.planes.iter() {
+            let block = self.block_mut(die, plane, target.block(plane));
+            let pages = match how {
+                Sanitisation::LockPage | Sanitisation::Reprogram => page..page + 1,
+                Sanitisation::LockBlock => 0..block.pages.len(),
+                Sanitisation::Scrub => page / bits * bits..page / bits * bits + bits,
+            };
+            if share >= 1.0 || dice.happens(share) {
+                assert!(how == Sanitisation::Scrub || block.pages[pages.clone()].iter().all(|page| *page != Page::Erased), "{how:?} of an erased page");
+                block.pages[pages].fill(Page::Torn);
+            }
+        }
+    }
+
+    /// Every unit that the chips would put out, and where it is.
+    pub(super) fn readable(&self) -> impl Iterator<Item = (String, &Stored)> {
+        let of_page = |block: usize, page: usize, stored: &Page| match stored {
+            Page::Whole(_) => format!("page {page} of block {block}"),
+            Page::Erased | Page::Torn => String::new(),
+        };
+        self.blocks.iter().enumerate().flat_map(move |(number, block)| {
+            block.pages.iter().enumerate().flat_map(move |(at, page)| {
+                let units = match page {
+                    Page::Whole(units) => &units[..],
+                    Page::Erased | Page::Torn => &[],
+                };
+                let place = of_page(number, at, page);
+                units.iter().map(move |unit| (place.clone(), unit))
+            })
+        })
     }
 
     /// The power goes during a program.

@@ -3,6 +3,7 @@
 mod checks;
 mod counts;
 mod ends;
+mod gone;
 mod orders;
 
 use std::collections::BTreeMap;
@@ -55,6 +56,8 @@ pub struct World {
     unanswered: u64,
     /// The generation of the journal page programmed last.
     generation: u64,
+    /// A die has refused to make something unreadable, and the core has said so.
+    is_leaky: bool,
     broken: Option<String>,
 }
 
@@ -66,7 +69,7 @@ impl World {
         let config = &scenario.config;
         let sectors = (config.unit.0 / 512) as u32;
         World {
-            nand: Nand::new(layout, config.sheet.geometry.blocks, &config.factory_bad),
+            nand: Nand::new(layout, config.sheet.geometry.blocks, config.sheet.geometry.cell.bits(), &config.factory_bad),
             ledger: Ledger::new(config.exported_units, sectors),
             bug,
             tally: Tally::default(),
@@ -82,6 +85,7 @@ impl World {
             worn_out: false,
             unanswered: 0,
             generation: 1,
+            is_leaky: false,
             broken: None,
             ftl,
             scenario,
@@ -158,7 +162,7 @@ impl World {
                     self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
                 }
                 OperationKind::Erase { target } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
-                OperationKind::Sanitise { .. } => todo!(),
+                OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
                 OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
             }
         }
@@ -311,18 +315,25 @@ impl World {
                 }
                 continue;
             }
-            match request.op {
+            let promised = match request.op {
                 HostOp::Flush => self.ledger.flushed(request.id),
                 HostOp::Write => self.ledger.acknowledge(request.id, through || request.fua || is_held),
-                HostOp::Trim => self.ledger.acknowledge(request.id, through || request.fua),
-                HostOp::Read => {}
-            }
+                HostOp::Trim => {
+                    let trimmed = self.ledger.made_by(request.id);
+                    self.ledger.acknowledge(request.id, through || request.fua);
+                    trimmed
+                }
+                HostOp::Read => continue,
+            };
+            let gone = self.check_gone(&promised);
+            self.fail(gone);
         }
         heard
     }
 
     fn note_worn_out(&mut self) {
         while let Some(note) = self.ftl.note() {
+            self.is_leaky |= matches!(note, Note::Exposed(_));
             if note == Note::WornOut {
                 self.worn_out = true;
                 let habits = self.scenario.habits;

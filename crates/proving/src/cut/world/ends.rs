@@ -6,6 +6,7 @@ use wordline_units::{DieId, Lpn, Nanos};
 
 use super::super::nand::Stored;
 use super::World;
+use crate::cut::Bug;
 use crate::pace::Due;
 
 impl World {
@@ -52,7 +53,11 @@ impl World {
                 spare = work.load.units.iter().map(|unit| unit.mark.lpn).collect();
                 self.nand.program(die, &to, &work.load.units, work.good, &mut self.pace.dice);
             }
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { target, how } => {
+                if work.good && self.bug != Some(Bug::LockIgnored) {
+                    self.nand.sanitise(die, &target, how, 1.0, &mut self.pace.dice);
+                }
+            }
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
         self.ftl.suspend_refused(die);

@@ -39,7 +39,11 @@ impl World {
                 }
             }
             OperationKind::Resume => self.pace.resume(die),
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { .. } => {
+                self.tally.sanitised += 1;
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                self.begin(operation, 100, good, vec![]);
+            }
         }
     }
 
@@ -51,10 +55,10 @@ impl World {
         let mut units = Vec::with_capacity(batch.len());
         for (carried, lpn) in batch.into_iter().zip(spare) {
             units.push(match carried {
-                Carried::Buffered { slot, version } => {
+                Carried::Buffered { slot, version, insecure } => {
                     let version = self.marked(lpn, version);
                     Stored {
-                        mark: Mark { lpn, version, lost: 0, insecure: false },
+                        mark: Mark { lpn, version, lost: 0, insecure },
                         bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()),
                     }
                 }

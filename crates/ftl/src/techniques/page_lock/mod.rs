@@ -1,0 +1,69 @@
+//! Stale secrets are locked on the die (pLock, bLock): nothing is moved and nothing is erased, and the chips put out zeroes for them.
+//!
+//! A page is locked by a short program pulse on its flag cells. A whole block is locked by one on its select transistors: where nothing in it is needed any more
+//! and its pages would take longer one by one, that is what is done.
+
+use wordline_flash::{Sanitisation, Sheet};
+use wordline_units::Nanos;
+
+use crate::seam::{Card, Exposed, Persists, Remedy, Technique};
+
+/// What it is.
+pub const CARD: Card = Card {
+    name: "page-lock",
+    source: "Kim et al., Evanesco, ASPLOS 2020, §5 and §6 (SecureSSD); Kim, dissertation, SNU 2020, §5.2 and §5.3",
+    claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
+    answers: &["sanitise"],
+    needs: &["page lock", "block lock, where it is used"],
+    persists: Persists::Nothing("the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked"),
+    limits: "a page with several mapping units is locked as a whole, so what is valid in it is moved; a lock is as good as its flag cells",
+};
+
+/// Locks pages and blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLock {
+    lock_page: Nanos,
+    /// How long a block's lock takes; `None`: blocks are not locked.
+    lock_block: Option<Nanos>,
+}
+
+impl PageLock {
+    /// By the times of `sheet`; with `block_lock`, whole blocks too.
+    pub fn new(sheet: &Sheet, block_lock: bool) -> Self {
+        let lock_block = sheet.timing.sanitise(Sanitisation::LockBlock);
+        PageLock { lock_page: sheet.timing.sanitise(Sanitisation::LockPage), lock_block: block_lock.then_some(lock_block) }
+    }
+}
+
+impl Technique for PageLock {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn is_sanitiser(&self) -> bool {
+        true
+    }
+
+    fn sanitise(&self, exposed: &Exposed) -> Option<Remedy> {
+        let pays = |lock: Nanos| Nanos(self.lock_page.0 * u64::from(exposed.pages)) > lock;
+        let is_needless = exposed.valid == 0 && exposed.is_full;
+        Some(if is_needless && self.lock_block.is_some_and(pays) { Remedy::LockBlock } else { Remedy::LockPages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Group;
+
+    #[test]
+    fn a_block_is_locked_from_four_pages_on_if_nothing_in_it_is_needed() {
+        let lock = PageLock { lock_page: Nanos::from_micros(100), lock_block: Some(Nanos::from_micros(300)) };
+        let of = |pages, valid, is_full| lock.sanitise(&Exposed { group: Group(1), pages, valid, is_full, has_failed: false });
+        assert_eq!(of(4, 0, true), Some(Remedy::LockBlock));
+        assert_eq!(of(3, 0, true), Some(Remedy::LockPages), "as long is not longer");
+        assert_eq!(of(400, 1, true), Some(Remedy::LockPages));
+        assert_eq!(of(400, 0, false), Some(Remedy::LockPages));
+        assert_eq!(PageLock { lock_block: None, ..lock }.sanitise(&Exposed { group: Group(1), pages: 9, valid: 0, is_full: true, has_failed: false }), Some(Remedy::LockPages));
+    }
+}

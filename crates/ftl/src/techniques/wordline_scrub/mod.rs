@@ -1,0 +1,32 @@
+//! Stale secrets are scrubbed: one shot raises all cells of their wordline. The valid pages of the wordline are moved first.
+
+use crate::seam::{Card, Exposed, Persists, Remedy, Technique};
+
+/// What it is.
+pub const CARD: Card = Card {
+    name: "wordline-scrub",
+    source: "Wei et al., FAST 2011 (scrubbing); as scrSSD in Kim et al., ASPLOS 2020, §7, with one-shot programming",
+    claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
+    answers: &["sanitise"],
+    needs: &["scrub"],
+    persists: Persists::Nothing("a scrubbed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and scrubbed"),
+    limits: "up to two valid pages are moved for one stale page of a wordline with three, and what a wordline could still have taken is lost",
+};
+
+/// Scrubs wordlines.
+#[derive(Clone, Copy, Debug)]
+pub struct WordlineScrub;
+
+impl Technique for WordlineScrub {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn is_sanitiser(&self) -> bool {
+        true
+    }
+
+    fn sanitise(&self, _exposed: &Exposed) -> Option<Remedy> {
+        Some(Remedy::Scrub)
+    }
+}

@@ -1,0 +1,44 @@
+//! What is stale and secret cannot be read from the chips.
+//!
+//! Checks: when a write that waits for its program, a flush or a trim is acknowledged, no page that would be put out holds a state of what it covers that is
+//! older than the promise, unless the host has said that it is not secret; by what the sectors hold, not by marks. Does not check: what a cut leaves in pages
+//! that are neither whole nor erased; how long a lock holds; what is in the write buffer.
+
+use std::collections::BTreeMap;
+
+use wordline_ftl::techniques::Choice;
+
+use super::World;
+use crate::cut::nand::{Bytes, Stored};
+
+impl World {
+    fn has_sanitiser(&self) -> bool {
+        self.scenario.config.techniques.iter().any(|choice| match choice {
+            Choice::PageLock { .. } | Choice::WordlineScrub | Choice::EraseAtOnce | Choice::ReprogramPage => true,
+            Choice::ReadDisturbRefresh { .. } | Choice::IdleReclaim { .. } | Choice::PlainCopyback | Choice::ReadPreemption => false,
+        })
+    }
+
+    /// Of each unit, nothing older than its state of this number is readable.
+    pub(super) fn check_gone(&mut self, promised: &[(u32, u64)]) -> Result<(), String> {
+        if !self.has_sanitiser() || self.is_leaky || promised.is_empty() || self.worn_out {
+            return Ok(());
+        }
+        let mut floor: BTreeMap<u32, u64> = BTreeMap::new();
+        for &(lpn, number) in promised {
+            let least = floor.entry(lpn).or_insert(number);
+            *least = (*least).max(number);
+        }
+        let mut seen = 0;
+        for (place, Stored { mark, bytes }) in self.nand.readable() {
+            let (Some(&number), Bytes::Sectors(sectors)) = (floor.get(&mark.lpn.0), bytes) else { continue };
+            seen += 1;
+            if !mark.insecure && !self.ledger.is_since(mark.lpn.0, number, sectors) {
+                let newest = self.ftl.newest(mark.lpn.0);
+                return Err(format!("unit {}: {place:?} can be read and holds {sectors:?}, which is stale; the newest is at {newest:?}", mark.lpn));
+            }
+        }
+        self.tally.gone += seen;
+        Ok(())
+    }
+}
