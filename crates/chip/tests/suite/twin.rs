@@ -115,6 +115,9 @@ fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result
             prop_assert_eq!(chip.next_page(plane, BlockId(block)), u32::from(twin.next_page((plane.0, block as u16))));
             for page in 0..6 {
                 let units: Vec<u32> = (0..UNITS).map(|unit| chip.spare(plane, BlockId(block), PageId(page), unit).0).collect();
+                let mut appended = Vec::new();
+                chip.spare_of(&Target::single(plane, BlockId(block), PageId(page)), 1, &mut appended);
+                prop_assert_eq!(&units, &appended.iter().map(|lpn| lpn.0).collect::<Vec<_>>());
                 prop_assert_eq!(units, twin.units(plane, block as u16, page), "plane {} block {} page {}", plane, block, page);
                 let sealed = chip.sealed(plane, BlockId(block), PageId(page), now);
                 prop_assert_eq!(sealed.is_some(), twin.hides((plane.0, block as u16), page), "plane {} block {} page {}", plane, block, page);
