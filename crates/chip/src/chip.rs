@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wordline_cells::{Age, CellArray, Cells, Faults, Took};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Feature, Mark, PlaneSet, Sheet, Status, Target};
+use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
@@ -284,9 +284,7 @@ impl<P: Payload> Chip<P> {
     pub fn contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> bool {
         let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
         self.read_payload(place, image);
-        if self.is_sealed(place, self.latest) {
-            image.bytes.fill(0);
-            image.marks.fill(Mark::NOTHING);
+        if self.hide(place, image).is_some() {
             return false;
         }
         self.ruined.is_empty() || !self.ruined.contains(&place)

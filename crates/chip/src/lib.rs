@@ -11,6 +11,8 @@
 //!        DataOut    cache)       Read
 //! ```
 //!
+//! Pages can be made unreadable without an erase, by locks and by one shot: `seal.rs` says what the pins give of them then.
+//!
 //! What a command does to pages and blocks is booked when it is issued; the array merely stays busy until it would be true. A firmware that
 //! breaks a rule is a bug and panics. Bad flash is a [`wordline_flash::Status`]. Deliberately absent: how fast the bus is (the drive says how
 //! long a transfer takes), what cells do (`wordline-cells` answers), and which blocks have grown bad (firmware keeps that book).
@@ -35,4 +37,4 @@ pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Pers
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
 pub use wordline_cells::KeptLife;
-pub use wordline_flash::Mark;
+pub use wordline_flash::{Mark, Sanitisation};

@@ -93,7 +93,8 @@ pub enum Kept {
     Torn,
     /// What was programmed.
     Whole,
-    /// It was programmed and made unreadable: only stores that outlive the drive say so, and they give zeroes and no marks.
+    /// It was programmed and made unreadable: stores that outlive the drive say so, for the die to know. Of a locked page they give what its cells hold,
+    /// which the die keeps to itself.
     Sanitised(Sanitisation),
 }
 

@@ -135,6 +135,14 @@ impl<P: Payload> Chip<P> {
         locked.is_some_and(holds).then_some(Sanitisation::LockPage)
     }
 
+    /// Make `image` what the pins give, if that is nothing because the page was made unreadable: the way in which it was.
+    pub(crate) fn hide(&self, place: Place, image: &mut PageImage) -> Option<Sanitisation> {
+        let how = self.seal_of(place, self.latest)?;
+        image.bytes.fill(0);
+        image.marks.fill(Mark::NOTHING);
+        Some(how)
+    }
+
     /// The pulses that the wordline of a page has had, if there were any.
     pub(crate) fn disturbed(&self, place: Place) -> Option<Disturbed> {
         let sealed = self.seals.0.get(&place.block)?;

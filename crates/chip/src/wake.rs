@@ -3,7 +3,7 @@
 //! Of each block it takes over what the store knows of it; pages are looked at when somebody asks. A spare area of such a block is read from its page whenever
 //! it is needed, until the block is erased: to read all of them at once would take as long as to read the die.
 
-use wordline_flash::Sanitisation;
+use wordline_flash::{Mark, Sanitisation};
 use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 
 use crate::block::State;
@@ -35,7 +35,14 @@ impl<P: Persistent> Chip<P> {
     /// Look at a page. `image` becomes what the pins give of it.
     pub fn wake_page(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> Kept {
         let place = self.place_of(plane, block, page);
-        self.read_payload(place, image)
+        let kept = self.read_payload(place, image);
+        match (kept, self.hide(place, image)) {
+            (Kept::Torn, _) => Kept::Torn,
+            (_, Some(how)) => Kept::Sanitised(how),
+            // Its lock has not held.
+            (Kept::Sanitised(_), None) => Kept::Whole,
+            (Kept::Erased | Kept::Whole, None) => kept,
+        }
     }
 
     fn place_of(&self, plane: PlaneId, block: BlockId, page: PageId) -> Place {
@@ -60,7 +67,9 @@ impl<P: Payload> Chip<P> {
     #[cold]
     pub(crate) fn stored(&self, place: Place) -> Vec<Lpn> {
         let mut image = PageImage::new(self.sheet.geometry.page.0 as usize, self.grain.units as usize);
-        self.payload.read(place, &mut image);
+        if let Kept::Sanitised(_) = self.payload.read(place, &mut image) {
+            image.marks.fill(Mark::NOTHING);
+        }
         image.marks.iter().map(|mark| mark.lpn).collect()
     }
 }

@@ -246,6 +246,28 @@ impl<B: Backing> Die<B> {
         self.backing.write(offset + FLAGS_AT, &byte).map_err(|error| self.host(offset + FLAGS_AT, "setting a page's flags", error))
     }
 
+    /// Overwrites a programmed page with zeroes, in one write, and sets some of its flags with them. What it held is gone from the file; so it is, as far as
+    /// the write came, from a page that is torn by it.
+    ///
+    /// # Errors
+    /// If the host fails. The page is torn then.
+    ///
+    /// # Panics
+    /// If the page is not programmed, or there is no such flag.
+    pub fn wipe_page(&mut self, place: Place, flags: u8) -> Result<(), MediaError> {
+        let offset = self.at(place);
+        assert!(flags & !FLAGS_MASK == 0, "flags {flags:#x}: there are four");
+        let Block { erases, cursor, .. } = self.block(place.block);
+        assert!(place.page < cursor, "{place:?} is not programmed");
+        let mut page = vec![0; self.shape().slot() as usize];
+        let end = page.len() - TRAILER_BYTES;
+        let trailer = Trailer::encode(place.block, place.page, erases, &page[..end]);
+        page[end..].copy_from_slice(&trailer);
+        page[end + FLAGS_AT as usize] = encode_flags(flags);
+        self.dirty = true;
+        self.backing.write(offset, &page).map_err(|error| self.host(offset, "wiping a page", error))
+    }
+
     /// Erases a block: first it is marked as torn, then its pages are punched out, then it is marked as good. A bad block stays bad.
     ///
     /// # Errors

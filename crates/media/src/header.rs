@@ -4,7 +4,7 @@ use crate::error::MediaError;
 use crate::shape::{HEADER_BYTES, Shape};
 
 /// The version of the format that this program reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"WLMEDIA\n";
 /// Where the version stands, in every version.

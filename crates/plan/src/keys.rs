@@ -59,6 +59,14 @@ sections! {
         suspend_interval: Nanos = Nanos::ZERO;
         /// t_RST.
         t_reset: Nanos = Nanos::ZERO;
+        /// t_pLock, to lock a page so that the die puts out zeroes for it until its block is erased. "none": the die cannot do it.
+        t_lock_page: Maybe<Nanos> = Maybe(None);
+        /// t_bLock, to lock a block in the same way. "none": the die cannot do it.
+        t_lock_block: Maybe<Nanos> = Maybe(None);
+        /// The one shot that destroys all pages of a wordline. "none": the die cannot do it.
+        t_scrub: Maybe<Nanos> = Maybe(None);
+        /// The one shot that destroys one page of a wordline. "none": the die cannot do it.
+        t_reprogram: Maybe<Nanos> = Maybe(None);
         /// Command, address and status cycles on the bus for one operation.
         bus_overhead: Nanos = Nanos::ZERO;
     }

@@ -88,7 +88,12 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "latency_us.trim.mean", "trim latency, mean", "us", Lower, |drive| drive.latency_us.trim.as_ref().map(|latency| latency.mean);
     "waf.total", "write amplification", "", Lower, |drive| drive.waf.total;
     "waf.reclaim", "  of it reclaim", "", Lower, |drive| drive.waf.reclaim.and_then(seen);
+    "waf.sanitise", "  of it sanitising", "", Lower, |drive| drive.waf.sanitise;
     "erases", "erases", "block groups", Lower, |drive| seen(drive.erases as f64);
+    "sanitised.page_locks", "page locks", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.page_locks as f64));
+    "sanitised.block_locks", "block locks", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.block_locks as f64));
+    "sanitised.scrubs", "scrubs", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.scrubs as f64));
+    "sanitised.reprograms", "reprogrammed pages", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.reprograms as f64));
     "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
     "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
     "read_errors.retries_mean", "read retries", "per read", Lower, |drive| drive.read_errors.as_ref().and_then(|errors| seen(errors.retries_mean));

@@ -8,7 +8,7 @@ use crate::blocks::{BlockMap, Wear};
 use crate::histogram::Latencies;
 use crate::measured::Measured;
 use crate::result::{
-    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, RunResult,
+    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, Sanitised, RunResult,
     StageMeans, Utilisation, Waf,
 };
 use crate::series::Row;
@@ -108,6 +108,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         stages_us: by_op(|op| measured.stage_means_ns(op).map(stage_means)),
         waf: waf(measured),
         flash: operations(measured),
+        sanitised: sanitised(measured),
         erases: totals.pages(FlashOp::Erase),
         pages_programmed,
         pages_read,
@@ -213,6 +214,7 @@ fn waf(measured: &Measured) -> Waf {
         wear: measured.per_written_unit(moved(Cause::Wear)),
         disturb: measured.per_written_unit(moved(Cause::Disturb)),
         retire: measured.per_written_unit(moved(Cause::Retire)),
+        sanitise: measured.per_written_unit(moved(Cause::Sanitise)).filter(|part| *part > 0.0),
         recovery: measured.per_written_unit(totals.recovery_units()),
         padding: measured.per_written_unit(totals.padding_units() - totals.recovery_units()),
     }
@@ -232,6 +234,11 @@ fn operations(measured: &Measured) -> Vec<FlashResult> {
             })
         })
         .collect()
+}
+
+fn sanitised(measured: &Measured) -> Option<Sanitised> {
+    let [page_locks, block_locks, scrubs, reprograms] = FlashOp::SANITISING.map(|op| measured.totals.operations(op));
+    (page_locks + block_locks + scrubs + reprograms > 0).then_some(Sanitised { page_locks, block_locks, scrubs, reprograms })
 }
 
 fn utilisation(measured: &Measured) -> Utilisation {

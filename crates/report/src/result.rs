@@ -73,6 +73,9 @@ pub struct DriveResult {
     pub waf: Waf,
     /// Flash operations by kind and cause, only those that occurred.
     pub flash: Vec<FlashResult>,
+    /// Operations that made pages unreadable without an erase. Absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sanitised: Option<Sanitised>,
     /// Block groups erased (one block in each plane of a die).
     #[schemars(extend("x-unit" = "block groups"))]
     pub erases: u64,
@@ -271,16 +274,32 @@ pub struct Waf {
     pub retire: Option<f64>,
     /// Units of the journal and of checkpoints, with what pads them.
     pub recovery: Option<f64>,
+    /// Units moved so that what is stale beside them could be made unreadable. Absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sanitise: Option<f64>,
     /// Units of padding, for any other cause.
     pub padding: Option<f64>,
+}
+
+/// Operations that made pages unreadable without an erase, for any cause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sanitised {
+    /// Page locks.
+    pub page_locks: u64,
+    /// Block locks.
+    pub block_locks: u64,
+    /// Scrubs of a wordline.
+    pub scrubs: u64,
+    /// Pages destroyed by one-shot reprogramming.
+    pub reprograms: u64,
 }
 
 /// Flash operations of one kind and cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlashResult {
-    /// `read`, `program`, `erase` or `copyback`.
+    /// `read`, `program`, `erase`, `copyback`, `page lock`, `block lock`, `scrub` or `reprogram`.
     pub op: String,
-    /// `host`, `fill`, `reclaim`, `wear`, `disturb`, `retire` or `recovery`.
+    /// `host`, `fill`, `reclaim`, `wear`, `disturb`, `retire`, `recovery` or `sanitise`.
     pub cause: String,
     /// Operations; one on several planes or pages counts once.
     pub operations: u64,

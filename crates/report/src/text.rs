@@ -154,6 +154,7 @@ fn flash(text: &mut String, drive: &DriveResult) {
             ("disturb", waf.disturb),
             ("retire", waf.retire),
             ("recovery", waf.recovery),
+            ("sanitise", waf.sanitise),
             ("padding", waf.padding),
         ];
         let parts: Vec<String> = parts
@@ -173,6 +174,17 @@ fn flash(text: &mut String, drive: &DriveResult) {
             count(drive.erases)
         ),
     );
+    if let Some(done) = &drive.sanitised {
+        let kinds = [
+            ("page locks", done.page_locks),
+            ("block locks", done.block_locks),
+            ("scrubs", done.scrubs),
+            ("reprogrammed pages", done.reprograms),
+        ];
+        let parts: Vec<String> =
+            kinds.iter().filter(|(_, number)| *number > 0).map(|(name, number)| format!("{} {name}", count(*number))).collect();
+        line(text, &format!("  {:<13}{}", "sanitised", parts.join(", ")));
+    }
     if let Some(errors) = &drive.read_errors {
         let reads: u64 = errors.by_retries.iter().sum();
         let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;

@@ -91,6 +91,11 @@ impl Totals {
         self.flash[op as usize].iter().map(|count| count.pages).sum()
     }
 
+    /// Operations of all causes.
+    pub fn operations(&self, op: FlashOp) -> u64 {
+        self.flash[op as usize].iter().map(|count| count.operations).sum()
+    }
+
     /// Flash pages programmed, copyback included.
     pub fn pages_programmed(&self) -> u64 {
         self.pages(FlashOp::Program) + self.pages(FlashOp::Copyback)

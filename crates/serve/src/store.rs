@@ -1,14 +1,17 @@
 //! The dies of a drive in media files.
 //!
 //! What a page of the drive holds stands in a page of the file, with the mark of each mapping unit in its spare area: the unit's number in four bytes, its
-//! version in eight; behind all of them their lost sectors, eight bytes each; all with the lowest byte first. The marks of places without data have the
-//! largest number, as in the drive.
+//! version in eight; behind all of them their lost sectors, eight bytes each; all with the lowest byte first. The highest bit of a version says that the
+//! unit may stay readable once it is stale. The marks of places without data have the largest number, as in the drive.
+//!
+//! A lock is a flag beside its page or block, and what it hides stays in the file as it stays in the cells of a chip: the die that stands on the file does not
+//! give it out. What is scrubbed or reprogrammed is overwritten.
 
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place};
+use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::{BufferSlot, Capacitors, Config, HeldUnit};
 use wordline_media::{
     Backing, Condition, Disk, Dump, DumpShape, Durability, Identity, Label, Media, MediaError, PageBuffer, PageState, Shape,
@@ -24,6 +27,18 @@ const LOST_BYTES: usize = 8;
 
 /// The flag beside a page that is a copy of one that could not be read.
 const COPY_OF_TORN: u8 = 1;
+
+/// The flag beside a page that is locked.
+const LOCKED: u8 = 2;
+/// The flag beside a page that was destroyed with its wordline.
+const SCRUBBED: u8 = 4;
+/// The flag beside a page that was destroyed alone.
+const REPROGRAMMED: u8 = 8;
+/// The flag of a block that is locked.
+const BLOCK_LOCKED: u32 = 1;
+
+/// The bit of a version that says that the unit is insecure.
+const INSECURE: u64 = 1 << 63;
 
 /// What all dies share: the media, and what went wrong with them.
 #[derive(Debug)]
@@ -160,7 +175,8 @@ fn put_marks(spare: &mut [u8], marks: &[Mark]) {
     let (names, lost) = spare.split_at_mut(marks.len() * NAME_BYTES);
     for ((name, lost), mark) in names.chunks_exact_mut(NAME_BYTES).zip(lost.chunks_exact_mut(LOST_BYTES)).zip(marks) {
         name[..4].copy_from_slice(&mark.lpn.0.to_le_bytes());
-        name[4..].copy_from_slice(&mark.version.to_le_bytes());
+        let version = mark.version | if mark.insecure { INSECURE } else { 0 };
+        name[4..].copy_from_slice(&version.to_le_bytes());
         lost.copy_from_slice(&mark.lost.to_le_bytes());
     }
 }
@@ -172,7 +188,9 @@ fn marks_in(spare: &[u8], units: usize) -> impl Iterator<Item = Mark> {
         let (lpn, version) = name.split_at(4);
         let lpn = Lpn(u32::from_le_bytes(lpn.try_into().unwrap_or([0xFF; 4])));
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or([0; 8]));
-        if lpn == PADDING { Mark::NOTHING } else { Mark { lpn, version: number(version), lost: number(lost), insecure: false } }
+        let version = number(version);
+        let mark = Mark { lpn, version: version & !INSECURE, lost: number(lost), insecure: version & INSECURE != 0 };
+        if lpn == PADDING { Mark::NOTHING } else { mark }
     })
 }
 
@@ -189,12 +207,18 @@ impl<B: Backing> MediaPayload<B> {
         }
     }
 
-    fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> PageState {
+    /// The page's bytes, what they are worth, and how it was made unreadable, if it was.
+    fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> (PageState, Option<Sanitisation>) {
         let mut shared = self.shared.borrow_mut();
         let read = shared.media.die(self.die).read_page(media_place(place), buffer);
-        match shared.note(read) {
-            Some((state, flags)) if flags & COPY_OF_TORN == 0 => state,
-            _ => PageState::Torn,
+        let Some((state, flags)) = shared.note(read) else { return (PageState::Torn, None) };
+        let how = [(SCRUBBED, Sanitisation::Scrub), (REPROGRAMMED, Sanitisation::Reprogram), (LOCKED, Sanitisation::LockPage)]
+            .into_iter()
+            .find_map(|(flag, how)| (flags & flag != 0).then_some(how));
+        match state {
+            PageState::Written if flags & COPY_OF_TORN == 0 => (state, how),
+            PageState::Erased => (state, None),
+            PageState::Written | PageState::Torn => (PageState::Torn, None),
         }
     }
 }
@@ -213,18 +237,19 @@ impl<B: Backing> Payload for MediaPayload<B> {
 
     fn read(&self, place: Place, image: &mut PageImage) -> Kept {
         let mut buffer = self.buffer.borrow_mut();
-        let state = self.fetch(place, &mut buffer);
+        let (state, how) = self.fetch(place, &mut buffer);
         self.show(&buffer, state, image);
-        match state {
-            PageState::Erased => Kept::Erased,
-            PageState::Torn => Kept::Torn,
-            PageState::Written => Kept::Whole,
+        match (state, how) {
+            (PageState::Erased, _) => Kept::Erased,
+            (PageState::Torn, _) => Kept::Torn,
+            (PageState::Written, None) => Kept::Whole,
+            (PageState::Written, Some(how)) => Kept::Sanitised(how),
         }
     }
 
     fn copy(&mut self, from: Place, to: Place) {
         let mut buffer = self.buffer.borrow_mut();
-        let state = self.fetch(from, &mut buffer);
+        let (state, _) = self.fetch(from, &mut buffer);
         if state != PageState::Written {
             // Without the flag below it would look sound, with a checksum of its own.
             put_marks(buffer.spare_mut(), &vec![Mark::NOTHING; self.units]);
@@ -235,6 +260,22 @@ impl<B: Backing> Payload for MediaPayload<B> {
             let flagged = shared.media.die_mut(self.die).flag_page(media_place(to), COPY_OF_TORN);
             shared.note(flagged);
         }
+    }
+
+    fn sanitise(&mut self, place: Place, how: Sanitisation) {
+        let mut shared = self.shared.borrow_mut();
+        let die = shared.media.die_mut(self.die);
+        let at = media_place(place);
+        let is_programmed = place.page < die.block(place.block).cursor;
+        let done = match how {
+            Sanitisation::LockBlock => die.flag_block(place.block, BLOCK_LOCKED),
+            // The die knows of a page that the file has lost.
+            _ if !is_programmed => Ok(()),
+            Sanitisation::LockPage => die.flag_page(at, LOCKED),
+            Sanitisation::Scrub => die.wipe_page(at, SCRUBBED),
+            Sanitisation::Reprogram => die.wipe_page(at, REPROGRAMMED),
+        };
+        shared.note(done);
     }
 
     fn erase(&mut self, block: u32) {
@@ -262,6 +303,7 @@ impl<B: Backing> Persistent for MediaPayload<B> {
         KeptBlock {
             erases: known.erases,
             next_page: known.cursor,
+            is_locked: known.flags & BLOCK_LOCKED != 0,
             is_torn: known.condition == Condition::Torn,
             is_bad: known.condition == Condition::Bad,
             life: KeptLife(known.wear),

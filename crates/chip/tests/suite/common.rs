@@ -3,7 +3,7 @@
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Contents, Issued, NoPayload, PADDING, Payload, Probe, Why};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sheet, Status, Target, Timing};
+use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sanitisation, Sheet, Status, Target, Timing};
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
 
 pub(crate) const BUS: Nanos = Nanos(1_000);
@@ -37,6 +37,10 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             suspend_interval: Nanos(100_043),
             reset: Nanos(5_051),
             bus_overhead: Nanos(200),
+            lock_page: Nanos(100_057),
+            lock_block: Nanos(300_073),
+            scrub: Nanos(110_081),
+            reprogram: Nanos(120_091),
         },
         capabilities: Capabilities {
             program_scope: scope,
@@ -45,6 +49,10 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             copyback: true,
             suspend_program: true,
             suspend_erase: true,
+            page_lock: true,
+            block_lock: true,
+            scrub: true,
+            reprogram: true,
         },
     }
 }
@@ -93,6 +101,10 @@ pub(crate) fn erase(target: Target) -> Command {
     Command::Erase { target }
 }
 
+pub(crate) fn sanitise(target: Target, how: Sanitisation) -> Command {
+    Command::Sanitise { target, how }
+}
+
 pub(crate) const OUT: Command = Command::DataOut { bytes: PAGE };
 pub(crate) const IN: Command = Command::DataIn { bytes: PAGE };
 pub(crate) const GET: Command = Command::GetFeature { feature: Feature::InterfaceMode };
@@ -119,6 +131,7 @@ pub(crate) fn carry_out(chip: &mut Chip<NoPayload>, command: Command, now: Nanos
         Command::Read { .. }
         | Command::CopybackProgram { .. }
         | Command::Erase { .. }
+        | Command::Sanitise { .. }
         | Command::Suspend
         | Command::Resume
         | Command::SetFeature { .. }

@@ -2,6 +2,7 @@
 
 mod common;
 mod naive;
+mod sealed;
 
 mod contents;
 mod illegal;

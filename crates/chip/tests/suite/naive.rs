@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wordline_flash::{Command, ProgramScope, Sheet, Status, Target};
+use wordline_flash::{Command, ProgramScope, Sanitisation, Sheet, Status, Target};
 use wordline_units::{Nanos, PlaneId};
 
 /// A plane and a block in it.
@@ -27,6 +27,9 @@ pub(crate) struct Twin {
     pub(crate) unreadable: BTreeSet<(u8, u16, u16)>,
     pub(crate) unerased: BTreeSet<Spot>,
     pub(crate) bad: BTreeSet<Spot>,
+    pub(crate) locked_pages: BTreeSet<(u8, u16, u16)>,
+    pub(crate) locked_blocks: BTreeSet<Spot>,
+    pub(crate) destroyed: BTreeSet<(u8, u16, u16)>,
     /// The array can be ordered from here on.
     pub(crate) array_free: Nanos,
     /// The pins answer from here on.
@@ -57,6 +60,9 @@ impl Twin {
             unreadable: BTreeSet::new(),
             unerased: BTreeSet::new(),
             bad: BTreeSet::new(),
+            locked_pages: BTreeSet::new(),
+            locked_blocks: BTreeSet::new(),
+            destroyed: BTreeSet::new(),
             array_free: Nanos::ZERO,
             pins_free: Nanos::ZERO,
             bus: None,
@@ -106,6 +112,22 @@ impl Twin {
 
     fn holds(&self, spot: Spot) -> bool {
         self.held.as_ref().is_some_and(|job| job.spots.contains(&spot))
+    }
+
+    /// Whether the pins give nothing of a page.
+    pub(crate) fn hides(&self, (plane, block): Spot, page: u16) -> bool {
+        let page = (plane, block, page);
+        self.locked_blocks.contains(&(plane, block)) || self.locked_pages.contains(&page) || self.destroyed.contains(&page)
+    }
+
+    /// Whether there is something to make unreadable at `spot`.
+    fn holds_something(&self, spot: Spot, page: u16, how: Sanitisation) -> bool {
+        let programmed = self.next_page(spot);
+        match how {
+            Sanitisation::LockPage | Sanitisation::Reprogram => page < programmed,
+            Sanitisation::Scrub => page / 3 * 3 < programmed,
+            Sanitisation::LockBlock => programmed > 0 || self.unerased.contains(&spot),
+        }
     }
 
     /// Whether `command` may be given at `now`.
@@ -159,6 +181,15 @@ impl Twin {
                     && spots(target).iter().all(|spot| !self.bad.contains(spot))
                     && self.held.is_none()
                     && self.collecting.is_none()
+            }
+            Command::Sanitise { target, how } => {
+                quiet
+                    && self.exists(target, true)
+                    && self.collecting.is_none()
+                    && !self.held.as_ref().is_some_and(|job| job.program)
+                    && spots(target).iter().all(|spot| {
+                        !self.bad.contains(spot) && !self.holds(*spot) && self.holds_something(*spot, target.page.0, *how)
+                    })
             }
             Command::Suspend => self.held.is_none() && self.job.as_ref().is_some_and(|job| now < job.end) && now >= self.no_suspend_before,
             Command::Resume => quiet && self.held.is_some(),
@@ -226,7 +257,9 @@ impl Twin {
                 self.waiting.push((*target, ends));
                 (self.fetched, self.copy, self.loaded) = (None, Some(*target), 0);
                 let lost = spots(target).iter().any(|&(plane, block)| {
-                    self.unerased.contains(&(plane, block)) || self.unreadable.contains(&(plane, block, target.page.0))
+                    self.unerased.contains(&(plane, block))
+                        || self.unreadable.contains(&(plane, block, target.page.0))
+                        || self.hides((plane, block), target.page.0)
                 });
                 return (ends, Some(if lost { Status::Uncorrectable } else { Status::Good }));
             }
@@ -259,12 +292,14 @@ impl Twin {
             Command::CopybackProgram { target } => {
                 let source = self.copy.take().expect("it was allowed");
                 for ((plane, from), (_, to)) in spots(&source).into_iter().zip(spots(target)) {
-                    let units = self.pages.get(&(plane, from, source.page.0)).cloned().unwrap_or_else(|| vec![u32::MAX; 2]);
+                    let units = self.units(PlaneId(plane), from, source.page.0);
                     self.pages.insert((plane, to, target.page.0), units);
                 }
                 // One status for all planes: if one page cannot be read, no copy can be trusted.
                 let lost = spots(&source).iter().any(|&(plane, block)| {
-                    self.unerased.contains(&(plane, block)) || self.unreadable.contains(&(plane, block, source.page.0))
+                    self.unerased.contains(&(plane, block))
+                        || self.unreadable.contains(&(plane, block, source.page.0))
+                        || self.hides((plane, block), source.page.0)
                 });
                 if lost {
                     self.unreadable.extend(spots(target).iter().map(|&(plane, block)| (plane, block, target.page.0)));
@@ -284,6 +319,9 @@ impl Twin {
                 for spot in spots(target) {
                     self.pages.retain(|&(plane, block, _), _| (plane, block) != spot);
                     self.unreadable.retain(|&(plane, block, _)| (plane, block) != spot);
+                    self.locked_pages.retain(|&(plane, block, _)| (plane, block) != spot);
+                    self.destroyed.retain(|&(plane, block, _)| (plane, block) != spot);
+                    self.locked_blocks.remove(&spot);
                     self.unerased.remove(&spot);
                     if self.copy.is_some_and(|source| spots(&source).contains(&spot)) {
                         self.copy = None;
@@ -291,6 +329,31 @@ impl Twin {
                 }
                 let job = Job { program: false, spots: spots(target), pages: Vec::new(), end: now + t.erase };
                 self.busy(now, t.erase, t.erase, Some(job))
+            }
+            Command::Sanitise { target, how } => {
+                for (plane, block) in spots(target) {
+                    let page = target.page.0;
+                    match how {
+                        Sanitisation::LockPage => _ = self.locked_pages.insert((plane, block, page)),
+                        Sanitisation::LockBlock => _ = self.locked_blocks.insert((plane, block)),
+                        Sanitisation::Reprogram => _ = self.destroyed.insert((plane, block, page)),
+                        Sanitisation::Scrub => {
+                            for page in page / 3 * 3..page / 3 * 3 + 3 {
+                                self.destroyed.insert((plane, block, page));
+                                self.pages.entry((plane, block, page)).or_insert_with(|| vec![u32::MAX; 2]);
+                            }
+                        }
+                    }
+                }
+                self.waiting.clear();
+                (self.fetched, self.copy, self.loaded) = (None, None, 0);
+                let span = match how {
+                    Sanitisation::LockPage => t.lock_page,
+                    Sanitisation::LockBlock => t.lock_block,
+                    Sanitisation::Scrub => t.scrub,
+                    Sanitisation::Reprogram => t.reprogram,
+                };
+                self.busy(now, span, span, None)
             }
             Command::Suspend => {
                 let job = self.job.take().expect("it was allowed");
@@ -308,8 +371,9 @@ impl Twin {
         (ends, None)
     }
 
-    /// The units of a page.
+    /// The units of a page, as far as the pins give them.
     pub(crate) fn units(&self, plane: PlaneId, block: u16, page: u16) -> Vec<u32> {
-        self.pages.get(&(plane.0, block, page)).cloned().unwrap_or_else(|| vec![u32::MAX; 2])
+        let shown = self.pages.get(&(plane.0, block, page)).filter(|_| !self.hides((plane.0, block), page));
+        shown.cloned().unwrap_or_else(|| vec![u32::MAX; 2])
     }
 }

@@ -5,7 +5,7 @@ use wordline_cells::Faults;
 use wordline_chip::rule::Class;
 use wordline_chip::{Chip, Probe};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Target};
+use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Sanitisation, Target};
 use wordline_units::{BlockId, Bytes, Lpn, Nanos, PageId, PlaneId};
 
 use crate::common::*;
@@ -25,7 +25,7 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
     let spot = spots(&anywhere).first().copied().unwrap_or_default();
     let next = Target { page: PageId(if wild == 14 { anywhere.page.0 } else { twin.next_page(spot) }), ..anywhere };
     let bytes = Bytes(if wild == 13 { 1_000 } else { u64::from(place[2]) + u64::from(wild > 2) });
-    match kind % 24 {
+    match kind % 29 {
         0..=3 => read(anywhere),
         4..=6 => cache_read(anywhere),
         7 | 8 => Command::DataOut { bytes },
@@ -34,6 +34,10 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
         14 | 15 => cache_program(next),
         16 | 17 => copyback(next),
         18 => erase(anywhere),
+        23 => sanitise(anywhere, Sanitisation::LockPage),
+        24 => sanitise(anywhere, Sanitisation::Scrub),
+        25 => sanitise(anywhere, Sanitisation::Reprogram),
+        26 => sanitise(anywhere, Sanitisation::LockBlock),
         19 => Command::Suspend,
         20 | 21 => Command::Resume,
         22 => match place[0] % 4 {
@@ -46,7 +50,7 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
     }
 }
 
-fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result<([usize; 3], [usize; 13]), TestCaseError> {
+fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result<([usize; 3], [usize; 17]), TestCaseError> {
     let mut chip: Chip = Chip::new(sheet(scope), faults, seed, 0, UNITS);
     let mut twin = Twin::new(sheet(scope));
     for plane in 0..2 {
@@ -56,7 +60,7 @@ fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result
             }
         }
     }
-    let (mut now, mut fresh, mut answers, mut carried_out) = (Nanos::ZERO, 0, [0; 3], [0; 13]);
+    let (mut now, mut fresh, mut answers, mut carried_out) = (Nanos::ZERO, 0, [0; 3], [0; 17]);
     for step in steps {
         let command = command(&twin, step);
         let verdict = chip.probe(&command, now);
@@ -111,7 +115,12 @@ fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result
             prop_assert_eq!(chip.next_page(plane, BlockId(block)), u32::from(twin.next_page((plane.0, block as u16))));
             for page in 0..6 {
                 let units: Vec<u32> = (0..UNITS).map(|unit| chip.spare(plane, BlockId(block), PageId(page), unit).0).collect();
+                let mut appended = Vec::new();
+                chip.spare_of(&Target::single(plane, BlockId(block), PageId(page)), 1, &mut appended);
+                prop_assert_eq!(&units, &appended.iter().map(|lpn| lpn.0).collect::<Vec<_>>());
                 prop_assert_eq!(units, twin.units(plane, block as u16, page), "plane {} block {} page {}", plane, block, page);
+                let sealed = chip.sealed(plane, BlockId(block), PageId(page), now);
+                prop_assert_eq!(sealed.is_some(), twin.hides((plane.0, block as u16), page), "plane {} block {} page {}", plane, block, page);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use wordline_cells::Faults;
-use wordline_chip::{Contents, Kept, PageImage, Payload, Place, RamPayload};
+use wordline_chip::{Contents, Kept, PageImage, Payload, Place, RamPayload, Sanitisation};
 use wordline_drive::{Config, Drive};
 use wordline_engine::Completions;
 use wordline_flash::ProgramScope;
@@ -169,6 +169,10 @@ impl Payload for Rotting {
 
     fn copy(&mut self, from: Place, to: Place) {
         self.sound.copy(from, to);
+    }
+
+    fn sanitise(&mut self, place: Place, how: Sanitisation) {
+        self.sound.sanitise(place, how);
     }
 
     fn erase(&mut self, block: u32) {

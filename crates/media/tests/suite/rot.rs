@@ -119,9 +119,9 @@ fn errors_say_file_offset_and_what_was_expected() {
         Some(r"a/die-000.media: at offset 0: expected a media file, which begins with `WLMEDIA`, found `PNGEDIA\n`")
     );
     assert_eq!(
-        patched(8, &[2]).as_deref(),
+        patched(8, &[1]).as_deref(),
         Some(
-            "a/die-000.media: media format 2, this program reads and writes format 1 only; use the program that made it, or make the drive anew"
+            "a/die-000.media: media format 1, this program reads and writes format 2 only; use the program that made it, or make the drive anew"
         )
     );
     let sum = patched(200, &[1]).unwrap_or_default();

@@ -5,7 +5,7 @@ use wordline_units::{Bytes, Geometry, Nanos};
 
 use super::within;
 use crate::keys::filled::Sections;
-use crate::kind::Kind;
+use crate::kind::{Kind, Maybe};
 use crate::layer::{Mistakes, Set};
 use crate::words::PageTimes;
 
@@ -23,7 +23,9 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     let geometry = geometry(sections, mistakes);
     let timing = timing(sections, mistakes);
     faults(sections, mistakes);
-    let wanted = &sections.capabilities;
+    let (wanted, times) = (&sections.capabilities, &sections.timing);
+    // What takes a time, a die can do.
+    let able = |time: &Set<Maybe<Nanos>>| time.value.0.is_some();
     let capabilities = Capabilities {
         program_scope: wanted.program_scope.value,
         cache_read: wanted.cache_read.value,
@@ -31,6 +33,10 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         copyback: wanted.copyback.value,
         suspend_program: wanted.suspend_program.value,
         suspend_erase: wanted.suspend_erase.value,
+        page_lock: able(&times.t_lock_page),
+        block_lock: able(&times.t_lock_block),
+        scrub: able(&times.t_scrub),
+        reprogram: able(&times.t_reprogram),
     };
     Some(Sheet { geometry: geometry?, timing: timing?, capabilities })
 }
@@ -114,6 +120,18 @@ fn timing(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Timing> {
     if times.t_erase.value == Nanos::ZERO {
         instant(mistakes, "timing.t_erase", &times.t_erase);
     }
+    let one_shots = [
+        ("timing.t_lock_page", &times.t_lock_page),
+        ("timing.t_lock_block", &times.t_lock_block),
+        ("timing.t_scrub", &times.t_scrub),
+        ("timing.t_reprogram", &times.t_reprogram),
+    ];
+    let [lock_page, lock_block, scrub, reprogram] = one_shots.map(|(key, time)| {
+        if time.value.0 == Some(Nanos::ZERO) {
+            instant(mistakes, key, time);
+        }
+        time.value.0.unwrap_or_default()
+    });
     let mut suspend = |key: &str, ability: &str, able: &Set<bool>, time: Option<Nanos>| {
         if able.value && time.is_none() {
             needed(mistakes, key, &format!("{ability} is true"), &Nanos::expected(), able);
@@ -139,6 +157,10 @@ fn timing(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Timing> {
         resume: times.t_resume.value,
         suspend_interval: times.suspend_interval.value,
         reset: times.t_reset.value,
+        lock_page,
+        lock_block,
+        scrub,
+        reprogram,
         bus_overhead: times.bus_overhead.value,
     })
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use wordline_chip::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, Place};
+use wordline_chip::{Contents, Kept, KeptBlock, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_units::random::Draw;
 
 /// How a block misbehaves. Programs and erases that fail and say so are the dice of the dies themselves.
@@ -111,6 +111,10 @@ impl<P: Persistent> Payload for Wicked<P> {
         if self.takes(to) {
             self.inner.copy(from, to);
         }
+    }
+
+    fn sanitise(&mut self, place: Place, how: Sanitisation) {
+        self.inner.sanitise(place, how);
     }
 
     fn erase(&mut self, block: u32) {
