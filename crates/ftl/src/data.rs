@@ -106,7 +106,9 @@ impl Ftl {
     /// The units of the program that `die` has just been ordered to do, in the order of [`Ftl::spare`].
     pub fn batch(&self, die: DieId) -> impl Iterator<Item = Carried> + '_ {
         self.dies[die].batch.iter().map(|entry| match *entry {
-            Entry::Host { slot } => Carried::Buffered { slot, version: self.buffer.version_of(slot), insecure: self.buffer.is_insecure(slot) },
+            Entry::Host { slot } => {
+                Carried::Buffered { slot, version: self.buffer.version_of(slot), insecure: self.buffer.is_insecure(slot) }
+            }
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
             Entry::Journal { unit } => Carried::Journal { unit, version: self.journal_generation() },

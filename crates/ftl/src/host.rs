@@ -58,6 +58,7 @@ impl Ftl {
         let die = self.layout.die(group);
         let tag = self.pending.insert(Pending { purpose, group, offset, bytes, next: NIL });
         self.groups.pin(group);
+        self.begin_reading(addr);
         self.push_read(die, priority as usize, tag);
         match self.dies[die].activity {
             Activity::Free => self.wake(die),
@@ -192,7 +193,7 @@ impl Ftl {
         let head = u32::from(request.skip_head > 0);
         let tail = u32::from(request.skip_tail > 0 && request.units > head);
         let (first, count) = (request.lpn + head, request.units - head - tail);
-        let doomed = if self.secrets.is_some() { self.doomed_copies(first, count) } else { Vec::new() };
+        let doomed = self.doom_copies(first, count);
         let was_empty = self.buffer.is_empty();
         let mut dropped = None;
         if !was_empty && self.journal.is_none() {
@@ -208,6 +209,7 @@ impl Ftl {
         if !was_empty || !stale.is_empty() {
             self.journal_trim(first, count);
         }
+        let inherited = dropped.as_ref().map_or(Vec::new(), |dropped: &Dropped| dropped.waiters.clone());
         if let Some(dropped) = dropped {
             self.inherit(dropped);
         }
@@ -217,8 +219,14 @@ impl Ftl {
         self.parts[tag].pending += 1;
         if let Some(secrets) = &mut self.secrets {
             secrets.expose_left(first..first + count);
-            self.parts[tag].pending += 1;
-            self.guard(vec![tag], doomed, Vec::new());
+            // Whoever waited for what the trim has dropped from the buffer waits for what the trim waits for.
+            let mut parts = self.buffer.take_released();
+            let inherited = if self.is_journal_stuck() { Vec::new() } else { inherited };
+            for part in std::iter::once(tag).chain(inherited) {
+                self.parts[part].pending += 1;
+                parts.push(part);
+            }
+            self.guard(parts, doomed, Vec::new());
         }
         if !self.acknowledges_buffered(&request) {
             self.await_trims(tag);

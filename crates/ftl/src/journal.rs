@@ -217,6 +217,11 @@ impl Ftl {
         newest
     }
 
+    /// Whether nothing can be written to it any more.
+    pub(crate) fn is_journal_stuck(&self) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.stuck)
+    }
+
     /// Trims up to this version are durable.
     pub(crate) fn trims_durable(&self) -> u64 {
         self.journal.as_ref().map_or(u64::MAX, |journal| journal.durable)

@@ -291,7 +291,7 @@ impl Ftl {
         done.into_iter().for_each(|part| self.release_part(part));
         for index in 0..self.dies.len() {
             let die = DieId(index as u16);
-            if !self.dies[die].erasable.is_empty() {
+            if !self.dies[die].erasable.is_empty() || self.secrets.as_ref().is_some_and(|secrets| secrets.has_duties(die)) {
                 self.wake(die);
             }
         }

@@ -83,6 +83,7 @@ impl Ftl {
         match purpose {
             Purpose::HostRead { part } => {
                 self.groups.unpin(group);
+                self.end_reading(group, offset);
                 let state = &mut self.parts[part];
                 state.ok &= report.status == Status::Good;
                 state.pending -= 1;
@@ -95,6 +96,7 @@ impl Ftl {
             Purpose::Fill { slot } => {
                 self.groups.unpin(group);
                 self.complete(slot, self.layout.unit(group, offset));
+                self.end_reading(group, offset);
                 self.admit_waiting(now);
                 // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
                 self.settle(now);
@@ -110,6 +112,10 @@ impl Ftl {
                     // The host may have overwritten it while it was read.
                     if self.groups.is_valid(group, first + unit) {
                         let from = self.layout.unit(group, first + unit);
+                        // Reclaim and a sanitiser may have read it both.
+                        if self.secrets.is_some() && self.is_on_its_way(report.die, from) {
+                            continue;
+                        }
                         let lpn = self.named(spare[unit as usize].0, from);
                         self.map.prefetch(lpn);
                         self.dies[report.die].moved.push_back(Moved { lpn, from });

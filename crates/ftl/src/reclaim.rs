@@ -58,13 +58,16 @@ impl Ftl {
         }
         let is_lazy = self.config.reclaim.lazy_erase && self.dies[die].free.len() as u32 > self.config.reclaim.floor + 1;
         let (group, cause) = loop {
+            let is_due = |group| !is_lazy || self.must_erase(group) || self.groups.is_condemned(group);
             let may_go = |group| {
-                let is_due = !is_lazy || self.must_erase(group) || self.groups.is_condemned(group);
                 let is_sealed = !self.groups.is_condemned(group) || !self.has_secrets(group);
-                !self.groups.is_pinned(group) && is_due && is_sealed && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
+                !self.groups.is_pinned(group)
+                    && is_due(group)
+                    && is_sealed
+                    && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
             };
             let Some(at) = self.dies[die].erasable.iter().position(|&(group, _)| may_go(group)) else {
-                if is_lazy {
+                if !self.dies[die].erasable.iter().any(|&(group, _)| is_due(group)) {
                     return None;
                 }
                 self.hurry_journal();

@@ -107,7 +107,8 @@ impl Ftl {
     /// Give each group the stand that it had, or one that is as good. `None`: it is out of service.
     fn assign(&mut self, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
         let holds_secrets = findings.holds_secrets();
-        let is_needed = |stand: usize| is_live[stand] || findings.is_own(stand, journal) || holds_secrets[stand];
+        let is_vital = |stand: usize| is_live[stand] || findings.is_own(stand, journal);
+        let is_needed = |stand: usize| is_vital(stand) || holds_secrets[stand];
         // What is broken and empty has been replaced, or is to be. A spare is used up by each replacement, in a fixed order.
         let serves = |stand: usize| !findings.stands[stand].broken || is_needed(stand);
         let mut stands = findings.homes.clone();
@@ -125,7 +126,10 @@ impl Ftl {
             for &spare in left.iter().rev() {
                 if is_needed(spare) {
                     // Only where a block has become unreadable since: it takes the place of one that holds nothing.
-                    let place = self.layout.groups_of(die).find(|&group| stands[group].is_some_and(|stand| !is_needed(stand)));
+                    let place_without = |needs: &dyn Fn(usize) -> bool| {
+                        self.layout.groups_of(die).find(|&group| stands[group].is_some_and(|stand| !needs(stand)))
+                    };
+                    let place = place_without(&is_needed).or_else(|| if is_vital(spare) { place_without(&is_vital) } else { None });
                     if let Some(place) = place {
                         stands[place] = Some(spare);
                     }

@@ -34,7 +34,10 @@ impl Ftl {
     /// Everything valid is taken for secret: it was not written by anybody who could have said that it is not.
     pub(crate) fn assume_secret(&mut self) {
         if let Some(secrets) = &mut self.secrets {
-            (0..self.map.exported()).map(|lpn| self.map.get(lpn)).filter(|&addr| addr != UnitAddr::NONE).for_each(|addr| secrets.keep(addr));
+            (0..self.map.exported())
+                .map(|lpn| self.map.get(lpn))
+                .filter(|&addr| addr != UnitAddr::NONE)
+                .for_each(|addr| secrets.keep(addr));
         }
     }
 
@@ -71,8 +74,7 @@ impl Ftl {
     /// The units of a program in `group` from the offset `first` on have landed, or may have if it has failed.
     #[cold]
     pub(crate) fn after_landing(&mut self, group: Group, first: u32, good: bool, units: &[Option<Lander>]) {
-        let mut late = Vec::new();
-        let mut over = Vec::new();
+        let (mut late, mut over, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         let Ftl { secrets, layout, groups, map, .. } = self;
         let secrets = secrets.as_mut().expect("asked before");
         if units.iter().flatten().any(|unit| !unit.is_host) {
@@ -87,10 +89,13 @@ impl Ftl {
             }
         } else if good {
             units.iter().flatten().for_each(|unit| secrets.expose_left(unit.lpn..unit.lpn + 1));
+            // Itself may be one of them.
+            let others = |unit: &Lander| secrets.doomed(unit.lpn..unit.lpn + 1).filter(|&copy| copy != unit.copy).collect::<Vec<_>>();
+            copies = units.iter().flatten().flat_map(others).collect();
         }
         for (offset, unit) in (first..).zip(units) {
             let Some(unit) = unit else { continue };
-            let waiting = secrets.landed(unit.copy);
+            let waiting = secrets.landed(unit.lpn, unit.copy);
             let addr = layout.unit(group, offset);
             if unit.is_secret {
                 secrets.keep(addr);
@@ -107,7 +112,8 @@ impl Ftl {
         }
         over.into_iter().for_each(|gate| self.pass_gate(gate));
         let parts = if units.iter().flatten().any(|unit| unit.is_host) { self.buffer.take_released() } else { Vec::new() };
-        self.guard(parts, Vec::new(), late);
+        self.guard(parts, copies, late);
+        self.empty_closed(group);
     }
 
     /// As [`Ftl::after_landing`], for a copyback: `from` and `to` are first offsets.
@@ -120,7 +126,7 @@ impl Ftl {
         secrets.copying[usize::from(layout.die(from.0).0)] = None;
         for (unit, &lpn) in (0..).zip(lpns) {
             let (source, addr) = (layout.unit(from.0, from.1 + unit), layout.unit(to.0, to.1 + unit));
-            let waiting = secrets.landed(Flying::From(source));
+            let waiting = secrets.landed(lpn, Flying::From(source));
             secrets.exposed.retain(|&exposed| exposed != source);
             if !secrets.is_secret(source) {
                 over.extend(waiting);
@@ -138,6 +144,7 @@ impl Ftl {
         }
         over.into_iter().for_each(|gate| self.pass_gate(gate));
         self.guard(Vec::new(), Vec::new(), late);
+        self.empty_closed(to.0);
     }
 
     /// What has been exposed in this event is dealt with. `parts` wait for it, and for `copies` that are being programmed; `late` units have landed stale, and
@@ -173,13 +180,19 @@ impl Ftl {
         emptied.into_iter().for_each(|group| self.seal(group));
     }
 
+    /// Whether the unit at `from` has been read and waits to be programmed elsewhere, or is being programmed.
+    pub(crate) fn is_on_its_way(&self, die: DieId, from: UnitAddr) -> bool {
+        self.dies[die].moved.iter().any(|moved| moved.from == from) || self.is_being_copied(from)
+    }
+
     /// Whether a copy of the unit at `addr` is being programmed.
     fn is_being_copied(&self, addr: UnitAddr) -> bool {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         let die = self.layout.die(group);
         let in_batch = |entry: &Entry| matches!(entry, Entry::Moved(moved) if moved.from == addr);
         let copying = self.secrets.as_ref().and_then(|secrets| secrets.copying[usize::from(die.0)]);
-        let by_copyback = copying.is_some_and(|(from, first)| from == group && (first..first + self.layout.units_per_program).contains(&offset));
+        let by_copyback =
+            copying.is_some_and(|(from, first)| from == group && (first..first + self.layout.units_per_program).contains(&offset));
         by_copyback || self.dies[die].batch.iter().any(in_batch)
     }
 
@@ -232,7 +245,15 @@ impl Ftl {
     }
 
     fn take_on(&mut self, scope: Scope, remedy: Remedy, gate: u64) {
-        self.secrets.as_mut().expect("asked before").attach(scope, remedy, gate);
+        let trims = self.trims_newest();
+        self.secrets.as_mut().expect("asked before").attach(scope, remedy, gate, trims);
+    }
+
+    /// `group` may have been closed by its last program, after it was found that it must be erased.
+    fn empty_closed(&mut self, group: Group) {
+        if self.groups.use_of(group) == Use::Closed && self.must_erase(group) {
+            self.empty_now(group);
+        }
     }
 
     /// Have `group` emptied and erased next.
@@ -299,7 +320,7 @@ impl Ftl {
     #[cold]
     pub(crate) fn sanitise_step(&mut self, die: DieId) -> Option<Operation> {
         let duties: Vec<u32> = self.secrets.as_ref()?.duties_of(die).collect();
-        let mut waits_for_moves = false;
+        let (mut waits_for_moves, mut waits_for_trims) = (false, false);
         for id in duties {
             let duty = self.secrets.as_ref()?.duty(id);
             if duty.how == Remedy::Erase {
@@ -311,20 +332,32 @@ impl Ftl {
             if is_blocked {
                 if matches!(self.groups.use_of(scope.group), Use::Closed | Use::Active) {
                     let next = self.programmed_offsets(scope).find(|offset| *offset >= cursor && valid(offset));
-                    if let Some(offset) = next {
+                    // What is read must have somewhere to go, or reclaim could not free anything any more.
+                    if let Some(offset) = next.filter(|_| self.dies[die].free.len() as u32 > self.config.reclaim.floor) {
                         return Some(self.clear_way(die, id, scope, offset));
                     }
                 }
                 waits_for_moves = true;
                 continue;
             }
-            if self.is_read_waiting(die, scope) {
-                return self.next_read(die);
+            if self.secrets.as_ref()?.duty(id).trims > self.trims_durable() {
+                self.hurry_journal();
+                waits_for_trims = true;
+                continue;
+            }
+            if self.is_being_read(scope) {
+                if self.dies[die].reads_waiting > 0 {
+                    return self.next_read(die);
+                }
+                continue;
             }
             return Some(self.sanitise(die, id, scope));
         }
         // What is in the way is read and waits to be programmed, or is to be read by reclaim.
-        if waits_for_moves { self.reclaim_step(die) } else { None }
+        if waits_for_moves && let Some(step) = self.reclaim_step(die) {
+            return Some(step);
+        }
+        if waits_for_trims { self.journal_step(die) } else { None }
     }
 
     /// A wordline that is scrubbed while it is still being written is lost in all planes.
@@ -362,21 +395,37 @@ impl Ftl {
         self.order_read(die, tag, Cause::Sanitise)
     }
 
-    /// Whether a read of what is in `scope` waits: it was asked for before it became stale, and is not to be answered with zeroes.
-    fn is_read_waiting(&self, die: DieId, scope: Scope) -> bool {
-        let state = &self.dies[die];
-        state.reads_waiting > 0
-            && state.reads.iter().any(|queue| {
-                let mut tag = queue.head;
-                while tag != NIL {
-                    let Pending { group, offset, next, .. } = self.pending[tag];
-                    if scope.covers(&self.layout, self.layout.unit(group, offset)) {
-                        return true;
-                    }
-                    tag = next;
+    /// A read of the page that holds `addr` is queued.
+    #[inline]
+    pub(crate) fn begin_reading(&mut self, addr: UnitAddr) {
+        if let Some(secrets) = &mut self.secrets {
+            let page = self.layout.unit(self.layout.group(addr), self.layout.page_start(self.layout.offset(addr)));
+            *secrets.readers.entry(page).or_insert(0) += 1;
+        }
+    }
+
+    /// It has been reported.
+    #[inline]
+    pub(crate) fn end_reading(&mut self, group: Group, offset: u32) {
+        if let Some(secrets) = &mut self.secrets {
+            let page = self.layout.unit(group, self.layout.page_start(offset));
+            let readers = secrets.readers.get_mut(&page).expect("it has begun");
+            *readers -= 1;
+            if *readers == 0 {
+                secrets.readers.remove(&page);
+                let die = self.layout.die(group);
+                if secrets.has_duties(die) {
+                    self.wake(die);
                 }
-                false
-            })
+            }
+        }
+    }
+
+    /// Whether something in `scope` is being read: it was asked for before it became stale, and is not to be answered with zeroes.
+    fn is_being_read(&self, scope: Scope) -> bool {
+        let readers = &self.secrets.as_ref().expect("it has a duty").readers;
+        let page = |start| self.layout.unit(scope.group, start);
+        !readers.is_empty() && scope.page_starts(&self.layout).any(|start| readers.contains_key(&page(start)))
     }
 
     fn sanitise(&mut self, die: DieId, id: u32, scope: Scope) -> Operation {
@@ -396,7 +445,13 @@ impl Ftl {
             Some(plane) => self.layout.one_plane(blocks, wordline_units::PlaneId(plane as u8), page),
             None => self.layout.all_planes(blocks, page),
         };
-        let tag = self.pending.insert(Pending { purpose: Purpose::Sanitise { duty: id }, group: scope.group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let tag = self.pending.insert(Pending {
+            purpose: Purpose::Sanitise { duty: id },
+            group: scope.group,
+            offset: 0,
+            bytes: self.unit_bytes(0),
+            next: NIL,
+        });
         self.order(die, tag, OperationKind::Sanitise { target, how }, Cause::Sanitise)
     }
 
@@ -404,7 +459,9 @@ impl Ftl {
     fn skip_scrubbed(&mut self, die: DieId, scope: Scope) {
         let end = (scope.first + scope.pages).div_ceil(self.layout.pages_per_program);
         for stream in [Stream::Host, Stream::Moved] {
-            let Some(open) = self.dies[die].open[stream as usize].filter(|open| open.group == scope.group && scope.plane.is_none()) else { continue };
+            let Some(open) = self.dies[die].open[stream as usize].filter(|open| open.group == scope.group && scope.plane.is_none()) else {
+                continue;
+            };
             if open.program >= end {
                 continue;
             }
@@ -445,9 +502,16 @@ impl Ftl {
         }
     }
 
-    /// Copies of the units from `first` on that are being programmed, and will land stale.
-    pub(crate) fn doomed_copies(&self, first: u32, count: u32) -> Vec<Flying> {
-        let in_flight = (first..first + count).filter_map(|lpn| self.buffer.in_flight(lpn));
-        in_flight.filter(|&slot| !self.buffer.is_insecure(slot)).map(Flying::Slot).collect()
+    /// Copies of the units from `first` on that are being programmed and will land stale, now that the units are trimmed.
+    pub(crate) fn doom_copies(&mut self, first: u32, count: u32) -> Vec<Flying> {
+        let Ftl { secrets: Some(secrets), buffer, .. } = self else {
+            return Vec::new();
+        };
+        for lpn in first..first + count {
+            if let Some(slot) = buffer.in_flight(lpn).filter(|&slot| !buffer.is_insecure(slot)) {
+                secrets.doom(lpn, slot);
+            }
+        }
+        secrets.doomed(first..first + count).collect()
     }
 }

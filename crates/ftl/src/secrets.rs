@@ -45,7 +45,9 @@ impl Scope {
     /// The offsets of the first units of its pages.
     pub(crate) fn page_starts(self, layout: &Layout) -> impl Iterator<Item = u32> + use<> {
         let (planes, units) = (layout.planes, layout.units_per_page);
-        let of_page = move |page: u32| (0..planes).filter(move |&plane| self.plane.is_none_or(|own| own == plane)).map(move |plane| page * planes + plane);
+        let of_page = move |page: u32| {
+            (0..planes).filter(move |&plane| self.plane.is_none_or(|own| own == plane)).map(move |plane| page * planes + plane)
+        };
         (self.first..self.first + self.pages).flat_map(of_page).map(move |page| page * units)
     }
 
@@ -67,6 +69,8 @@ pub(crate) struct Duty {
     /// The pages before this offset have been read, to be moved.
     pub(crate) cursor: u32,
     pub(crate) tries: u8,
+    /// Trims up to this version must be on flash first: without the record and without what it trimmed, something older would take its place after a power cut.
+    pub(crate) trims: u64,
 }
 
 /// What is open until some duties are done.
@@ -106,6 +110,10 @@ pub(crate) struct Secrets {
     left_at: BTreeMap<UnitAddr, u32>,
     /// Gates that wait for a copy to land.
     flying: BTreeMap<Flying, Vec<u64>>,
+    /// Slots whose unit was trimmed while it was being programmed.
+    doomed: BTreeSet<(u32, u32)>,
+    /// Reads of pages that are queued or not reported yet, by the first unit of the page.
+    pub(crate) readers: BTreeMap<UnitAddr, u32>,
     /// The source of the copyback that each die is doing: group, first offset.
     pub(crate) copying: Vec<Option<(Group, u32)>>,
 }
@@ -127,6 +135,8 @@ impl Secrets {
             left_of: BTreeSet::new(),
             left_at: BTreeMap::new(),
             flying: BTreeMap::new(),
+            doomed: BTreeSet::new(),
+            readers: BTreeMap::new(),
             copying: vec![None; layout.dies as usize],
         }
     }
@@ -229,23 +239,40 @@ impl Secrets {
         self.flying.entry(copy).or_default().push(gate);
     }
 
-    /// The copy has landed, or come to nothing: the gates that wait, each held once.
-    pub(crate) fn landed(&mut self, copy: Flying) -> Vec<u64> {
+    /// `slot` holds a version of `lpn` that is being programmed, and not wanted any more.
+    pub(crate) fn doom(&mut self, lpn: u32, slot: u32) {
+        self.doomed.insert((lpn, slot));
+    }
+
+    /// The copies of the units of `range` that are being programmed and not wanted.
+    pub(crate) fn doomed(&self, range: Range<u32>) -> impl Iterator<Item = Flying> + '_ {
+        self.doomed.range((range.start, 0)..(range.end, 0)).map(|&(_, slot)| Flying::Slot(slot))
+    }
+
+    /// The copy of `lpn` has landed, or come to nothing: the gates that wait, each held once.
+    pub(crate) fn landed(&mut self, lpn: u32, copy: Flying) -> Vec<u64> {
+        if let Flying::Slot(slot) = copy {
+            self.doomed.remove(&(lpn, slot));
+        }
         if self.flying.is_empty() { Vec::new() } else { self.flying.remove(&copy).unwrap_or_default() }
     }
 
-    /// Do `how` to `scope`, if that is not to be done already; `gate` waits for it. Returns whether it is new.
-    pub(crate) fn attach(&mut self, scope: Scope, how: Remedy, gate: u64) -> bool {
-        let known = self.queues[self.layout.die(scope.group).index()].iter().copied().find(|&id| self.duties[&id].scope == scope && self.duties[&id].how >= how);
+    /// Do `how` to `scope`, if that is not to be done already; `gate` waits for it.
+    pub(crate) fn attach(&mut self, scope: Scope, how: Remedy, gate: u64, trims: u64) {
+        let known = self.queues[self.layout.die(scope.group).index()]
+            .iter()
+            .copied()
+            .find(|&id| self.duties[&id].scope == scope && self.duties[&id].how >= how);
         if let Some(known) = known {
             self.join(known, gate);
-            return false;
+            let duty = self.duty_mut(known);
+            duty.trims = duty.trims.max(trims);
+            return;
         }
         self.hold(gate);
         self.asked += 1;
-        self.duties.insert(self.asked, Duty { scope, how, gates: vec![gate], cursor: 0, tries: 0 });
+        self.duties.insert(self.asked, Duty { scope, how, gates: vec![gate], cursor: 0, tries: 0, trims });
         self.queues[self.layout.die(scope.group).index()].push_back(self.asked);
-        true
     }
 
     /// The duty that makes `addr` unreadable, if there is one.

@@ -10,12 +10,13 @@ use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Rate};
 
-/// All techniques, with the parameters that make each of them work under this load.
-const ALL: [Choice; 4] = [
+/// All techniques, with the parameters that make each of them work under this load. Of the sanitisers the one that is not a baseline.
+const ALL: [Choice; 5] = [
     Choice::ReadDisturbRefresh { reads_max: 200 },
     Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
     Choice::PlainCopyback,
     Choice::ReadPreemption,
+    Choice::PageLock { block_lock: true },
 ];
 
 const SECTORS: u32 = 32;
@@ -33,6 +34,10 @@ fn label(choice: &Choice) -> (&'static str, String) {
         }
         Choice::PlainCopyback => ("copyback", "no parameter".to_owned()),
         Choice::ReadPreemption => ("preemption", "no parameter".to_owned()),
+        Choice::PageLock { block_lock } => ("lock", format!("blocks too: {block_lock}")),
+        Choice::WordlineScrub => ("scrub", "no parameter".to_owned()),
+        Choice::EraseAtOnce => ("erase", "no parameter".to_owned()),
+        Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
     }
 }
 
@@ -45,6 +50,10 @@ fn config(techniques: &[Choice]) -> Config {
     let mut config = bench::drive(shape::sheet(64, 32), 2, 2, 4 * 64 * 32 * 4 / 5);
     config.channel = Rate::from_mega_transfers(400, 8);
     config.firmware.techniques = techniques.to_vec();
+    let sheet = &mut config.firmware.sheet;
+    (sheet.capabilities.page_lock, sheet.capabilities.block_lock) = (true, true);
+    (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
+    config.sheet = config.firmware.sheet;
     config
 }
 

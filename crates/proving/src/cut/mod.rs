@@ -195,8 +195,13 @@ pub fn scenario(seed: u64) -> Scenario {
         }
     }
     let draw_sanitiser = &mut Draw::new(seed, Stream::Mix, 10);
-    let sanitisers =
-        [Choice::PageLock { block_lock: true }, Choice::PageLock { block_lock: false }, Choice::WordlineScrub, Choice::EraseAtOnce, Choice::ReprogramPage];
+    let sanitisers = [
+        Choice::PageLock { block_lock: true },
+        Choice::PageLock { block_lock: false },
+        Choice::WordlineScrub,
+        Choice::EraseAtOnce,
+        Choice::ReprogramPage,
+    ];
     if draw_sanitiser.happens(0.5) {
         config.techniques.push(sanitisers[draw_sanitiser.below(5) as usize]);
         let able = &mut config.sheet.capabilities;

@@ -15,7 +15,9 @@ pub const CARD: Card = Card {
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
     answers: &["sanitise"],
     needs: &["page lock", "block lock, where it is used"],
-    persists: Persists::Nothing("the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked"),
+    persists: Persists::Nothing(
+        "the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked",
+    ),
     limits: "a page with several mapping units is locked as a whole, so what is valid in it is moved; a lock is as good as its flag cells",
 };
 
@@ -64,6 +66,15 @@ mod tests {
         assert_eq!(of(3, 0, true), Some(Remedy::LockPages), "as long is not longer");
         assert_eq!(of(400, 1, true), Some(Remedy::LockPages));
         assert_eq!(of(400, 0, false), Some(Remedy::LockPages));
-        assert_eq!(PageLock { lock_block: None, ..lock }.sanitise(&Exposed { group: Group(1), pages: 9, valid: 0, is_full: true, has_failed: false }), Some(Remedy::LockPages));
+        assert_eq!(
+            PageLock { lock_block: None, ..lock }.sanitise(&Exposed {
+                group: Group(1),
+                pages: 9,
+                valid: 0,
+                is_full: true,
+                has_failed: false
+            }),
+            Some(Remedy::LockPages)
+        );
     }
 }

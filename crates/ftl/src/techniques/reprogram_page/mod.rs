@@ -9,7 +9,9 @@ pub const CARD: Card = Card {
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
     answers: &["sanitise"],
     needs: &["reprogram"],
-    persists: Persists::Nothing("a reprogrammed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and reprogrammed"),
+    persists: Persists::Nothing(
+        "a reprogrammed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and reprogrammed",
+    ),
     limits: "the other pages of the wordline have more errors from then on, and may be lost after some retention (002 §4, Fig 6)",
 };
 

@@ -9,7 +9,9 @@ pub const CARD: Card = Card {
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
     answers: &["sanitise"],
     needs: &["scrub"],
-    persists: Persists::Nothing("a scrubbed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and scrubbed"),
+    persists: Persists::Nothing(
+        "a scrubbed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and scrubbed",
+    ),
     limits: "up to two valid pages are moved for one stale page of a wordline with three, and what a wordline could still have taken is lost",
 };
 

@@ -14,7 +14,13 @@ impl World {
     pub(super) fn compare_counts(&mut self) -> Result<(), String> {
         let limit = self.scenario.config.techniques.iter().find_map(|choice| match choice {
             Choice::ReadDisturbRefresh { reads_max } => Some(*reads_max),
-            Choice::IdleReclaim { .. } | Choice::PlainCopyback | Choice::ReadPreemption => None,
+            Choice::IdleReclaim { .. }
+            | Choice::PlainCopyback
+            | Choice::ReadPreemption
+            | Choice::PageLock { .. }
+            | Choice::WordlineScrub
+            | Choice::EraseAtOnce
+            | Choice::ReprogramPage => None,
         });
         let Some(limit) = limit else {
             return Ok(());

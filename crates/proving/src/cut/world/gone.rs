@@ -35,7 +35,10 @@ impl World {
             seen += 1;
             if !mark.insecure && !self.ledger.is_since(mark.lpn.0, number, sectors) {
                 let newest = self.ftl.newest(mark.lpn.0);
-                return Err(format!("unit {}: {place:?} can be read and holds {sectors:?}, which is stale; the newest is at {newest:?}", mark.lpn));
+                return Err(format!(
+                    "unit {}: {place:?} can be read and holds {sectors:?}, which is stale; the newest is at {newest:?}",
+                    mark.lpn
+                ));
             }
         }
         self.tally.gone += seen;
