@@ -284,8 +284,7 @@ impl CellArray {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;
-        let retention = step(self.retention(&life, layer, page, now) / self.model.physics().retention.start);
-        let read = step(f64::from(reads) / SCALE);
+        let (retention, read) = self.steps(&life, layer, page, reads, now);
         let name = 1 << 31 | u64::from(block) << 9 | u64::from(layer & 0x1ff);
         let key = name << 32 | (u64::from(life.generation) & 0xfff) << 20 | u64::from(retention & 0x3ff) << 10 | u64::from(read & 0x3ff);
         if self.memory.is_empty() {
@@ -315,20 +314,39 @@ impl CellArray {
     }
 
     fn look_up(&mut self, life: &Life, (retention, read): (u32, u32), (page, entry): (u32, u32), (slot, at): (usize, usize)) {
+        let traits = self.memory[slot].traits;
+        let (rate, worn) = self.from_grid(life, &traits, (retention, read), (page, entry), 0.0);
+        self.memory[slot].wear = worn as f32;
+        self.rates[at] = (rate as f32).max(f32::MIN_POSITIVE);
+    }
+
+    /// An error rate from the grid, for these steps of retention and reads, and the wear. The grid knows neither open intervals nor locks; what they add to
+    /// the variance (of locks: `added`) is put into the noise.
+    fn from_grid(
+        &mut self,
+        life: &Life,
+        traits: &Traits,
+        (retention, read): (u32, u32),
+        (page, entry): (u32, u32),
+        added: f64,
+    ) -> (f64, f64) {
         let physics = self.model.physics();
-        let Remembered { traits, wear, .. } = &mut self.memory[slot];
         let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
         let worn = self.model.wear(traits, &history);
-        *wear = worn as f32;
         let w = worn / physics.wear.reference;
         let open = crate::effects::open_noise(&physics.open_interval, (life.first - life.erased).as_secs_f64());
-        // The grid knows no open interval; what it adds to the variance is put into the noise.
         let widening = 1.0 + crate::effects::wear_noise(&physics.wear, w);
-        let noise = traits.noise * ((widening + open) / widening).sqrt();
+        let noise = traits.noise * ((widening + open + added) / widening).sqrt();
         let seconds = middle(retention) * physics.retention.start;
         let place = Place::new(&self.model, worn, &Traits { noise, ..*traits }, seconds, middle(read) * SCALE);
-        let rate = self.grid.rate(&self.model, &place, page as usize, entry as usize);
-        self.rates[at] = (rate as f32).max(f32::MIN_POSITIVE);
+        (self.grid.rate(&self.model, &place, page as usize, entry as usize), worn)
+    }
+
+    /// The steps of retention and reads that a read of a page falls into.
+    #[inline]
+    fn steps(&self, life: &Life, layer: u32, page: u32, reads: u32, now: Nanos) -> (u32, u32) {
+        let retention = step(self.retention(life, layer, page, now) / self.model.physics().retention.start);
+        (retention, step(f64::from(reads) / SCALE))
     }
 
     /// How long the data of a page have been kept, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have

@@ -246,8 +246,8 @@ impl<B: Backing> Die<B> {
         self.backing.write(offset + FLAGS_AT, &byte).map_err(|error| self.host(offset + FLAGS_AT, "setting a page's flags", error))
     }
 
-    /// Overwrites a programmed page with zeroes, in one write, and sets some of its flags with them. What it held is gone from the file; so it is, as far as
-    /// the write came, from a page that is torn by it.
+    /// Sets some of the flags of a programmed page and then overwrites it with zeroes. What it held is gone from the file; so it is, as far as the write came,
+    /// from a page that is torn by it. A page that is whole and zero has the flags.
     ///
     /// # Errors
     /// If the host fails. The page is torn then.
@@ -255,16 +255,17 @@ impl<B: Backing> Die<B> {
     /// # Panics
     /// If the page is not programmed, or there is no such flag.
     pub fn wipe_page(&mut self, place: Place, flags: u8) -> Result<(), MediaError> {
-        let offset = self.at(place);
-        assert!(flags & !FLAGS_MASK == 0, "flags {flags:#x}: there are four");
-        let Block { erases, cursor, .. } = self.block(place.block);
-        assert!(place.page < cursor, "{place:?} is not programmed");
-        let mut page = vec![0; self.shape().slot() as usize];
+        // First the flags: were they part of the write, a cut between checksum and flags would leave zeroes that pass for data.
+        self.flag_page(place, flags)?;
+        let (offset, slot) = (self.at(place), self.shape().slot());
+        let mut page = vec![0; slot as usize];
         let end = page.len() - TRAILER_BYTES;
-        let trailer = Trailer::encode(place.block, place.page, erases, &page[..end]);
+        let mut trailer = [0; TRAILER_BYTES];
+        self.backing.read(offset + end as u64, &mut trailer).map_err(|error| self.host(offset, "reading a page's flags", error))?;
+        let flags = Trailer::decode(&trailer).flags.unwrap_or(flags);
+        let trailer = Trailer::encode(place.block, place.page, self.block(place.block).erases, &page[..end]);
         page[end..].copy_from_slice(&trailer);
         page[end + FLAGS_AT as usize] = encode_flags(flags);
-        self.dirty = true;
         self.backing.write(offset, &page).map_err(|error| self.host(offset, "wiping a page", error))
     }
 

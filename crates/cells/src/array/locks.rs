@@ -33,30 +33,32 @@ impl CellArray {
         self.bring_out(block, page, rate, wear)
     }
 
-    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles: from the model itself, as the table knows no such
-    /// wordlines.
-    pub fn disturbed_rate(&self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> (f64, f64) {
-        let model = &self.model;
-        let life = &self.lives[block as usize];
-        let wordline = page / self.bits;
+    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles. Beside locks alone it is that of the table with more
+    /// noise; beside destroyed pages that of the model itself, as the grid knows no such states.
+    pub fn disturbed_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> (f64, f64) {
+        let life = self.lives[block as usize];
+        let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;
-        let traits = model.traits(&model.block(self.seed, self.die, block), layer);
+        let traits = self.model.traits(&self.model.block(self.seed, self.die, block), layer);
+        let flags = &self.model.physics().flag;
+        let dose = f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time);
+        if by.reprogrammed == 0 {
+            let added = if by.locks == 0 { 0.0 } else { flag::disturb(flags, dose) };
+            let steps = self.steps(&life, layer, page, reads, now);
+            return self.from_grid(&life, &traits, steps, (kind, entry), added);
+        }
+        let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
         let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
-        let dose = f64::from(by.locks) * flag::dose(&model.physics().flag, model.physics().flag.voltage, by.lock_time);
-        let reprogrammed = (by.reprogrammed != 0).then(|| {
-            let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
-            Reprogrammed { pages: by.reprogrammed, luck: luck as f32 }
-        });
         let condition = Condition {
-            retention: self.retention(life, layer, page, now),
+            retention: self.retention(&life, layer, page, now),
             reads: f64::from(reads),
             open_interval: (life.first - life.erased).as_secs_f64(),
             lock_dose: if by.locks == 0 { 0.0 } else { dose as f32 },
-            reprogrammed,
+            reprogrammed: Some(Reprogrammed { pages: by.reprogrammed, luck: luck as f32 }),
             ..Condition::new(history, self.temperature)
         };
-        let cells = model.wordline(&traits, &condition);
-        (cells.error_rate(model, page % self.bits, &model.references(entry)), cells.wear)
+        let cells = self.model.wordline(&traits, &condition);
+        (cells.error_rate(&self.model, kind, &self.model.references(entry)), cells.wear)
     }
 
     /// Whether the flag of a page that was locked at `since`, by a pulse of `time` microseconds, still reads as locked by majority. A flag that has lost its

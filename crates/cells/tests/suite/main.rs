@@ -3,4 +3,5 @@
 mod array;
 mod common;
 mod fidelity;
+mod locks;
 mod sense;

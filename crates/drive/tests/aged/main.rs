@@ -8,6 +8,7 @@ mod age;
 mod bytes;
 mod capacitors;
 mod image;
+mod locks;
 mod small;
 mod steady;
 

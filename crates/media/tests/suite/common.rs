@@ -36,6 +36,7 @@ impl Drop for Seed {
 pub(crate) enum Act {
     Program(u32, Place, u64),
     FlagPage(u32, Place, u8),
+    WipePage(u32, Place, u8),
     Erase(u32, u32),
     FlagBlock(u32, u32, u32),
     MarkBad(u32, u32),
@@ -64,6 +65,11 @@ pub(crate) struct Seen {
     pub(crate) flags: u32,
     pub(crate) cursor: u32,
     pub(crate) pages: Vec<SeenPage>,
+}
+
+/// The bytes of a page that was wiped.
+pub(crate) fn wiped() -> Vec<u8> {
+    vec![0; (SHAPE.page_bytes + SHAPE.spare_bytes) as usize]
 }
 
 pub(crate) fn bytes_of(buffer: &PageBuffer) -> Vec<u8> {
@@ -116,6 +122,10 @@ pub(crate) fn expect(seen: &mut [Vec<Seen>], act: Act) {
             let page = &mut seen[die as usize][place.block as usize].pages[place.page as usize];
             page.2 |= if page.0 == PageState::Written { flags } else { 0 };
         }
+        Act::WipePage(die, place, flags) => {
+            let page = &mut seen[die as usize][place.block as usize].pages[place.page as usize];
+            *page = (PageState::Written, Some(wiped()), page.2 | flags);
+        }
         Act::Erase(die, block) => {
             let block = &mut seen[die as usize][block as usize];
             block.pages.fill((PageState::Erased, None, 0));
@@ -132,6 +142,7 @@ pub(crate) fn perform<B: Backing>(media: &mut Media<B>, act: Act) {
     let done = match act {
         Act::Program(die, place, fill) => media.die_mut(die).program_page(place, &mut page(&SHAPE, fill)),
         Act::FlagPage(die, place, flags) => media.die_mut(die).flag_page(place, flags),
+        Act::WipePage(die, place, flags) => media.die_mut(die).wipe_page(place, flags),
         Act::Erase(die, block) => media.erase_block(die, block),
         Act::FlagBlock(die, block, flags) => media.die_mut(die).flag_block(block, flags),
         Act::MarkBad(die, block) => media.die_mut(die).mark_bad(block),
@@ -151,7 +162,8 @@ pub(crate) fn draw_act(draw: &mut Draw, seen: &[Vec<Seen>]) -> Act {
             0..=12 if good && state.cursor < SHAPE.pages => return Act::Program(die, Place { block, page: state.cursor }, draw.next_u64()),
             13 | 14 if state.cursor > 0 && state.condition != Condition::Torn => {
                 let page = draw.below(u64::from(state.cursor)) as u32;
-                return Act::FlagPage(die, Place { block, page }, 1 << draw.below(4));
+                let (place, flags) = (Place { block, page }, 1 << draw.below(4));
+                return if draw.below(4) == 0 { Act::WipePage(die, place, flags) } else { Act::FlagPage(die, place, flags) };
             }
             15 | 16 => return Act::Erase(die, block),
             17 => return Act::FlagBlock(die, block, 1 << draw.below(32)),

@@ -13,7 +13,7 @@ fn allowed(now: &[Vec<Seen>], before: &[Vec<Seen>], act: Act) -> Result<(), Stri
     for die in 0..now.len() {
         for block in 0..now[die].len() {
             let (now, before, after) = (&now[die][block], &before[die][block], &after[die][block]);
-            let mut torn = before.clone();
+            let (mut torn, mut flagged) = (before.clone(), before.clone());
             match act {
                 Act::Program(..) if before != after => {
                     torn.pages[torn.cursor as usize] = (PageState::Torn, None, 0);
@@ -24,9 +24,13 @@ fn allowed(now: &[Vec<Seen>], before: &[Vec<Seen>], act: Act) -> Result<(), Stri
                     let pages = vec![(PageState::Torn, None, 0); before.pages.len()];
                     torn = Seen { condition, erases: after.erases, flags: 0, cursor: 0, pages };
                 }
-                Act::Program(..) | Act::Erase(..) | Act::FlagPage(..) | Act::FlagBlock(..) | Act::MarkBad(..) | Act::Sync => {}
+                Act::WipePage(_, place, flags) if before != after => {
+                    torn.pages[place.page as usize] = (PageState::Torn, None, 0);
+                    flagged.pages[place.page as usize].2 |= flags;
+                }
+                Act::Program(..) | Act::WipePage(..) | Act::Erase(..) | Act::FlagPage(..) | Act::FlagBlock(..) | Act::MarkBad(..) | Act::Sync => {}
             }
-            if ![before, after, &torn].contains(&now) {
+            if ![before, after, &torn, &flagged].contains(&now) {
                 return Err(format!("die {die} block {block}, cut within {act:?}:\nnow    {now:?}\nbefore {before:?}\nafter  {after:?}"));
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wordline_media::{Act as Written, Die, Durability, Media, PageState, Place, Replay, Tape, Tear};
 
-use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identity, memory, page, perform, see, see_die};
+use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identity, memory, page, perform, see, see_die, wiped};
 
 const DIES: u32 = 2;
 
@@ -29,6 +29,10 @@ fn lose(seed: u64) -> (usize, usize) {
             let bytes = bytes_of(&page(&crate::common::SHAPE, fill));
             programmed.insert((die, place), (tape.len(), bytes.clone()));
             history.entry((die, place)).or_default().push(bytes);
+        }
+        if let Act::WipePage(die, place, _) = act {
+            programmed.insert((die, place), (tape.len(), wiped()));
+            history.entry((die, place)).or_default().push(wiped());
         }
     }
     let entries = tape.entries();

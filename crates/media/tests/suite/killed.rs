@@ -61,7 +61,7 @@ fn nothing_done_is_lost() {
         // The act after the last that was reported may have been done, in whole or in part; its block is another test's business.
         let next = acts.next().expect("endless");
         let touched = match next {
-            Act::Program(die, place, _) | Act::FlagPage(die, place, _) => Some((die, place.block)),
+            Act::Program(die, place, _) | Act::FlagPage(die, place, _) | Act::WipePage(die, place, _) => Some((die, place.block)),
             Act::Erase(die, block) | Act::FlagBlock(die, block, _) | Act::MarkBad(die, block) => Some((die, block)),
             Act::Sync => None,
         };
