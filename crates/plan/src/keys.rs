@@ -255,6 +255,32 @@ sections! {
         on: bool = false;
     }
 
+    /// Technique: stale secrets are locked on the die, page by page or, where nothing else is in it, the whole block (002 §5, §6).
+    "techniques.page-lock" (drive) page_lock: PageLock {
+        /// Whether it is switched on. The die needs `timing.t_lock_page`.
+        on: bool = false;
+        /// Lock the whole block where that is quicker than its pages one by one. The die needs `timing.t_lock_block`.
+        block_lock: bool = true;
+    }
+
+    /// Technique: the wordlines of stale secrets are scrubbed, and what is valid in them is moved first.
+    "techniques.wordline-scrub" (drive) wordline_scrub: WordlineScrub {
+        /// Whether it is switched on. The die needs `timing.t_scrub`.
+        on: bool = false;
+    }
+
+    /// Technique: the blocks of stale secrets are erased at once, and what is valid in them is moved first.
+    "techniques.erase-at-once" (drive) erase_at_once: EraseAtOnce {
+        /// Whether it is switched on. The die needs `timing.t_scrub`, for blocks that cannot be erased any more.
+        on: bool = false;
+    }
+
+    /// Technique: the pages of stale secrets are destroyed by reprogramming them in one shot.
+    "techniques.reprogram-page" (drive) reprogram_page: ReprogramPage {
+        /// Whether it is switched on. The die needs `timing.t_reprogram`.
+        on: bool = false;
+    }
+
     /// How a run starts.
     "run" (drive) run: Run {
         /// The seed of every die's cells and every policy that samples.

@@ -4,9 +4,9 @@
 //! start; nothing is read that was not programmed. Does not check: time, buses, which commands a die takes when (the chip's own tests do), data
 //! beyond the spare area.
 
-use wordline_flash::{PlaneSet, Target};
+use wordline_flash::{PlaneSet, Sanitisation, Target};
 use wordline_ftl::Layout;
-use wordline_units::{DieId, Lpn};
+use wordline_units::{DieId, Lpn, PageId};
 
 /// One mapping unit on flash. `version` tells apart what the host has written to the same unit over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,30 @@ impl Flash {
         for (spot, stored) in spots.iter().zip(data) {
             let at = usize::from(spot.page) * self.layout.units_per_page as usize + usize::from(spot.unit);
             self.block_mut(spot.die, spot.plane, spot.block).units[at] = good.then_some(*stored);
+        }
+    }
+
+    /// The places that `how` makes unreadable, programmed or not.
+    pub fn sanitised(&self, die: DieId, target: &Target, how: Sanitisation, bits: u32) -> Vec<Spot> {
+        let page = u32::from(target.page.0);
+        let pages = match how {
+            Sanitisation::LockPage | Sanitisation::Reprogram => page..page + 1,
+            Sanitisation::LockBlock => 0..u32::from(self.pages_per_block),
+            Sanitisation::Scrub => page / bits * bits..page / bits * bits + bits,
+        };
+        pages.flat_map(|page| self.spots(die, &Target { page: PageId(page as u16), ..*target }, 1)).collect()
+    }
+
+    /// Make programmed pages unreadable. Nothing is programmed in what was scrubbed before it was written to its end.
+    pub fn sanitise(&mut self, die: DieId, target: &Target, how: Sanitisation, bits: u32) {
+        for spot in self.sanitised(die, target, how, bits) {
+            let units = self.layout.units_per_page as usize;
+            let block = self.block_mut(spot.die, spot.plane, spot.block);
+            assert!(how == Sanitisation::Scrub || how == Sanitisation::LockBlock || spot.page < block.pages, "{how:?} of an erased page");
+            block.units[usize::from(spot.page) * units + usize::from(spot.unit)] = None;
+            if how == Sanitisation::Scrub {
+                block.pages = block.pages.max(spot.page + 1);
+            }
         }
     }
 

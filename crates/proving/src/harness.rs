@@ -44,7 +44,7 @@ pub struct Harness {
     /// Host requests submitted so far.
     pub requests: u64,
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
-    pub operations: [u64; 5],
+    pub operations: [u64; 6],
     unanswered: u64,
 }
 
@@ -61,7 +61,7 @@ impl Harness {
             pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 0)),
             gathering: BTreeMap::new(),
             requests: 0,
-            operations: [0; 5],
+            operations: [0; 6],
             unanswered: 0,
             ftl,
             scenario,
@@ -163,7 +163,7 @@ impl Harness {
             OperationKind::Erase { .. } => 2,
             OperationKind::Copyback { .. } => 3,
             OperationKind::Suspend | OperationKind::Resume => 4,
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { .. } => 5,
         };
         self.operations[count] += 1;
         match operation.kind {
@@ -198,7 +198,15 @@ impl Harness {
                 }
             }
             OperationKind::Resume => self.pace.resume(die),
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { target, how } => {
+                let bits = self.scenario.config.sheet.geometry.cell.bits();
+                for place in self.flash.sanitised(die, &target, how, bits) {
+                    let holds = self.flash.at(place).is_some_and(|stored| self.twin.spot(stored.lpn.0) == Some(place));
+                    assert!(!holds, "{how:?} of {place:?}, which holds valid data");
+                }
+                let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                self.pace.begin(operation, 100, good, Load::default());
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use wordline_drive::{Config, Weights};
 use wordline_flash::Sheet;
 use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::techniques::Choice;
-use wordline_units::Rate;
+use wordline_units::{Nanos, Rate};
 
 use super::within;
 use crate::keys::filled::Sections;
@@ -106,7 +106,38 @@ fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
         }
         choices.push(Choice::ReadPreemption);
     }
+    sanitisers(sections, mistakes, &mut choices);
     choices
+}
+
+fn sanitisers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
+    let timing = &sections.timing;
+    let mut needs = |on: &Set<bool>, technique: &str, key: &str, time: &Set<Maybe<Nanos>>| {
+        if time.value.0.is_none() {
+            let what = format!("techniques.{technique} is on, and the die cannot do it: timing.{key} is not set");
+            mistakes.at(&on.origin, what, None);
+        }
+    };
+    let lock = &sections.page_lock;
+    if lock.on.value {
+        needs(&lock.on, "page-lock", "t_lock_page", &timing.t_lock_page);
+        if lock.block_lock.value {
+            needs(&lock.on, "page-lock with block_lock", "t_lock_block", &timing.t_lock_block);
+        }
+        choices.push(Choice::PageLock { block_lock: lock.block_lock.value });
+    }
+    if sections.wordline_scrub.on.value {
+        needs(&sections.wordline_scrub.on, "wordline-scrub", "t_scrub", &timing.t_scrub);
+        choices.push(Choice::WordlineScrub);
+    }
+    if sections.erase_at_once.on.value {
+        needs(&sections.erase_at_once.on, "erase-at-once", "t_scrub", &timing.t_scrub);
+        choices.push(Choice::EraseAtOnce);
+    }
+    if sections.reprogram_page.on.value {
+        needs(&sections.reprogram_page.on, "reprogram-page", "t_reprogram", &timing.t_reprogram);
+        choices.push(Choice::ReprogramPage);
+    }
 }
 
 fn parameter<T: Kind + Copy>(mistakes: &mut Mistakes<'_>, key: &str, on: &Set<bool>, set: &Set<Maybe<T>>) -> Option<T> {

@@ -61,7 +61,12 @@ impl Harness {
                 }
                 spare = data.iter().map(|stored| stored.lpn).collect();
             }
-            OperationKind::Sanitise { .. } => todo!(),
+            OperationKind::Sanitise { target, how } => {
+                if work.good {
+                    let bits = self.scenario.config.sheet.geometry.cell.bits();
+                    self.flash.sanitise(die, &target, how, bits);
+                }
+            }
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
         self.report(die, tag, work.good, &spare);
