@@ -8,8 +8,8 @@ use crate::blocks::{BlockMap, Wear};
 use crate::histogram::Latencies;
 use crate::measured::Measured;
 use crate::result::{
-    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, Sanitised, RunResult,
-    StageMeans, Utilisation, Waf,
+    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, RunResult,
+    Sanitised, StageMeans, Utilisation, Waf,
 };
 use crate::series::Row;
 

@@ -120,7 +120,14 @@ fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result
                 prop_assert_eq!(&units, &appended.iter().map(|lpn| lpn.0).collect::<Vec<_>>());
                 prop_assert_eq!(units, twin.units(plane, block as u16, page), "plane {} block {} page {}", plane, block, page);
                 let sealed = chip.sealed(plane, BlockId(block), PageId(page), now);
-                prop_assert_eq!(sealed.is_some(), twin.hides((plane.0, block as u16), page), "plane {} block {} page {}", plane, block, page);
+                prop_assert_eq!(
+                    sealed.is_some(),
+                    twin.hides((plane.0, block as u16), page),
+                    "plane {} block {} page {}",
+                    plane,
+                    block,
+                    page
+                );
             }
         }
     }

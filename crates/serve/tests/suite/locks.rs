@@ -61,8 +61,7 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
     let config = config();
     let geometry = config.sheet.geometry;
     let bytes = geometry.page.0 as usize;
-    let identity =
-        Identity { drive: 7, die: 0, dies: 1, chip: "a chip".to_owned(), shape: Shape::of(&geometry).expect("a small shape") };
+    let identity = Identity { drive: 7, die: 0, dies: 1, chip: "a chip".to_owned(), shape: Shape::of(&geometry).expect("a small shape") };
     let tape = Tape::new();
     let media = Media::in_memory(&identity, Durability::Process, &tape).expect("it can be written down");
     let all = MediaStore::new(media, UNITS, None);
@@ -100,16 +99,21 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
             }
             cuts += 1;
             for (&place, (kept, image)) in pages.iter().zip(wake(cut.files(), &identity, &config, &pages)) {
-                let covers = |&(at, how): &(Place, Sanitisation)| {
-                    place == at || (how == Sanitisation::LockBlock && place.block == at.block)
-                };
+                let covers =
+                    |&(at, how): &(Place, Sanitisation)| place == at || (how == Sanitisation::LockBlock && place.block == at.block);
                 let order = orders.iter().position(covers);
                 let (from, until) = order.map_or((usize::MAX, usize::MAX), |order| spans[order]);
                 match kept {
                     Kept::Whole => {
                         assert!(index < until, "{place:?} is there after entry {index}, and was done with {until}");
                         assert!(image.bytes.iter().all(|&byte| byte == secret(place)));
-                        assert!(image.marks.iter().zip([false, true, false, true]).all(|(mark, insecure)| mark.insecure == insecure && mark.version == 9));
+                        assert!(
+                            image
+                                .marks
+                                .iter()
+                                .zip([false, true, false, true])
+                                .all(|(mark, insecure)| mark.insecure == insecure && mark.version == 9)
+                        );
                     }
                     Kept::Sanitised(how) => {
                         assert!(index >= from && order.is_some_and(|order| orders[order].1 == how), "{place:?} {how:?}");
@@ -117,7 +121,10 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
                     }
                     // Only a page that is being overwritten.
                     Kept::Torn => {
-                        assert!((from..until).contains(&index) && matches!(orders[order.expect("one")].1, Sanitisation::Scrub | Sanitisation::Reprogram));
+                        assert!(
+                            (from..until).contains(&index)
+                                && matches!(orders[order.expect("one")].1, Sanitisation::Scrub | Sanitisation::Reprogram)
+                        );
                         torn_pages += 1;
                     }
                     Kept::Erased => panic!("{place:?} was programmed"),
