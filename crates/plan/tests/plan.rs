@@ -134,7 +134,10 @@ fn a_die_can_lock_what_it_has_a_time_for() {
     assert_eq!(able(&[]), [Some(100), Some(300), Some(100), Some(100)], "the times of 002 §5.5 and §7, in microseconds");
     let without = able(&["timing.t_lock_block=none", "timing.t_scrub=none", "timing.t_lock_page=250 us"]);
     assert_eq!(without, [Some(250), None, None, Some(100)]);
-    assert_eq!(Sanitisation::ALL.map(|how| Plan::load("mqsim-default").expect("a preset").build().sheet.capabilities.can_sanitise(how)), [false; 4]);
+    assert_eq!(
+        Sanitisation::ALL.map(|how| Plan::load("mqsim-default").expect("a preset").build().sheet.capabilities.can_sanitise(how)),
+        [false; 4]
+    );
     let error = Plan::load_set("pageftl", &["timing.t_scrub=0 us"]).expect_err("it takes no time").to_string();
     assert!(error.contains("timing.t_scrub is zero"), "{error}");
     let error = Plan::load_set("pageftl", &["physics.flag.cells=8"]).expect_err("no majority").to_string();
