@@ -315,14 +315,14 @@ impl CellArray {
 
     fn look_up(&mut self, life: &Life, (retention, read): (u32, u32), (page, entry): (u32, u32), (slot, at): (usize, usize)) {
         let traits = self.memory[slot].traits;
-        let (rate, worn) = self.from_grid(life, &traits, (retention, read), (page, entry), 0.0);
+        let (rate, worn) = self.grid_rate(life, &traits, (retention, read), (page, entry), 0.0);
         self.memory[slot].wear = worn as f32;
         self.rates[at] = (rate as f32).max(f32::MIN_POSITIVE);
     }
 
     /// An error rate from the grid, for these steps of retention and reads, and the wear. The grid knows neither open intervals nor locks; what they add to
     /// the variance (of locks: `added`) is put into the noise.
-    fn from_grid(
+    fn grid_rate(
         &mut self,
         life: &Life,
         traits: &Traits,

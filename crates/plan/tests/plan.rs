@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use wordline_flash::Sanitisation;
 use wordline_plan::{Plan, json_schema, presets, reference_markdown};
 
 #[test]
@@ -122,4 +123,23 @@ fn the_reference_is_up_to_date() {
     // Not `assert_eq!`: thousands of lines of schema would bury the message.
     assert!(fs::read_to_string(folder.join("plan.md")).expect(message) == reference_markdown(), "{message}");
     assert!(fs::read_to_string(folder.join("plan.schema.json")).expect(message) == json_schema(), "{message}");
+}
+
+#[test]
+fn a_die_can_lock_what_it_has_a_time_for() {
+    let able = |settings: &[&str]| {
+        let sheet = Plan::load_set("pageftl", settings).expect("a preset").build().sheet;
+        Sanitisation::ALL.map(|how| sheet.capabilities.can_sanitise(how).then(|| sheet.timing.sanitise(how).0 / 1_000))
+    };
+    assert_eq!(able(&[]), [Some(100), Some(300), Some(100), Some(100)], "the times of 002 §5.5 and §7, in microseconds");
+    let without = able(&["timing.t_lock_block=none", "timing.t_scrub=none", "timing.t_lock_page=250 us"]);
+    assert_eq!(without, [Some(250), None, None, Some(100)]);
+    assert_eq!(
+        Sanitisation::ALL.map(|how| Plan::load("mqsim-default").expect("a preset").build().sheet.capabilities.can_sanitise(how)),
+        [false; 4]
+    );
+    let error = Plan::load_set("pageftl", &["timing.t_scrub=0 us"]).expect_err("it takes no time").to_string();
+    assert!(error.contains("timing.t_scrub is zero"), "{error}");
+    let error = Plan::load_set("pageftl", &["physics.flag.cells=8"]).expect_err("no majority").to_string();
+    assert!(error.contains("expected an odd number"), "{error}");
 }

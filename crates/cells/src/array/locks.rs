@@ -45,7 +45,7 @@ impl CellArray {
         if by.reprogrammed == 0 {
             let added = if by.locks == 0 { 0.0 } else { flag::disturb(flags, dose) };
             let steps = self.steps(&life, layer, page, reads, now);
-            return self.from_grid(&life, &traits, steps, (kind, entry), added);
+            return self.grid_rate(&life, &traits, steps, (kind, entry), added);
         }
         let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
         let history = History { erase: life.erase, program: life.program, gentle: 0.0 };

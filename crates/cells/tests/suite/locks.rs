@@ -56,7 +56,8 @@ fn a_flag_that_has_let_go_does_not_come_back() {
     let weak = array(&["physics.flag.voltage=1"]);
     let mut lost = 0;
     for page in 0..PAGES {
-        let holds: Vec<bool> = (0..60).map(|month| weak.page_lock_holds(0, page, 200.0, Nanos::ZERO, at(f64::from(month) * YEAR / 12.0))).collect();
+        let holds: Vec<bool> =
+            (0..60).map(|month| weak.page_lock_holds(0, page, 200.0, Nanos::ZERO, at(f64::from(month) * YEAR / 12.0))).collect();
         assert!(holds.windows(2).all(|pair| pair[0] || !pair[1]), "page {page}: {holds:?}");
         lost += u32::from(!holds[59]);
     }
@@ -69,7 +70,8 @@ fn a_decree_of_years_ages_the_locks_that_are_there_and_no_others() {
     let age = Age { cycles: 1_000.0, dwell: 60.0, retention: 5.0 * YEAR, temperature: HOME.0 };
     weak.set_age(&age, Nanos(5_000), |_| 300);
     let count = |array: &CellArray, pages: std::ops::Range<u32>, since: Nanos| {
-        (0..BLOCKS).flat_map(|block| pages.clone().map(move |page| (block, page)))
+        (0..BLOCKS)
+            .flat_map(|block| pages.clone().map(move |page| (block, page)))
             .filter(|&(block, page)| array.page_lock_holds(block, page, 200.0, since, Nanos(6_000)))
             .count() as f64
             / f64::from(BLOCKS * pages.len() as u32)
@@ -106,7 +108,8 @@ fn pulses_raise_the_errors_of_the_data_beside_them() {
     let locks = |locks, lock_time| Disturbed { locks, lock_time, reprogrammed: 0 };
     let plain = mean(&mut array, 2, &locks(0, 100.0));
     for page in 0..PAGES {
-        let (table, none) = (array.error_rate(7, page, 10, 0, Nanos(5)).0, array.disturbed_rate(7, page, 10, 0, Nanos(5), &locks(0, 100.0)).0);
+        let (table, none) =
+            (array.error_rate(7, page, 10, 0, Nanos(5)).0, array.disturbed_rate(7, page, 10, 0, Nanos(5), &locks(0, 100.0)).0);
         assert!((none / table - 1.0).abs() < 1e-6, "page {page}: {none} where nothing was done, and {table} in the table");
     }
     // The chosen pulse does no harm to speak of. Two, which is the most that a page with data has beside it, are as one of twice the time, which 002 §5.3 would

@@ -154,7 +154,9 @@ fn pages_beside_a_destroyed_one_have_more_errors_and_those_beside_a_lock_hardly(
         f64::from(beside.iter().sum::<u32>()) / beside.len() as f64
     };
     let [plain, locked, destroyed] = [None, Some(Sanitisation::LockPage), Some(Sanitisation::Reprogram)].map(errors);
-    println!("seed {SEED}: {plain:.2} wrong bits in the worst codeword of an MSB page, {locked:.2} beside a lock, {destroyed:.2} beside a destroyed page");
+    println!(
+        "seed {SEED}: {plain:.2} wrong bits in the worst codeword of an MSB page, {locked:.2} beside a lock, {destroyed:.2} beside a destroyed page"
+    );
     assert!((locked - plain).abs() < 0.1 * plain + 0.2);
     assert!(destroyed > 3.0 * plain + 3.0);
 }
@@ -172,7 +174,8 @@ fn an_image_takes_the_locks_and_their_age_along() {
     let mut chip = fresh();
     chip.fill_regular(PlaneId(0), BlockId(0), u32::from(PAGES), Lpn(0), 1);
     let mut now = Nanos::ZERO;
-    let lock = |chip: &mut Chip, page, now| chip.issue(Command::Sanitise { target: at(0, page), how: Sanitisation::LockPage }, now).ready_at;
+    let lock =
+        |chip: &mut Chip, page, now| chip.issue(Command::Sanitise { target: at(0, page), how: Sanitisation::LockPage }, now).ready_at;
     for page in (0..PAGES).step_by(2) {
         now = lock(&mut chip, page, now);
     }
@@ -182,9 +185,8 @@ fn an_image_takes_the_locks_and_their_age_along() {
     }
     let mut again = fresh();
     again.restore(chip.image(now).expect("at rest")).expect("its own image");
-    let sealed = |chip: &Chip| -> Vec<bool> {
-        (0..PAGES).map(|page| chip.sealed(PlaneId(0), BlockId(0), PageId(page), now).is_some()).collect()
-    };
+    let sealed =
+        |chip: &Chip| -> Vec<bool> { (0..PAGES).map(|page| chip.sealed(PlaneId(0), BlockId(0), PageId(page), now).is_some()).collect() };
     let (before, after) = (sealed(&chip), sealed(&again));
     assert_eq!(before, after);
     let held = |from: usize| before.iter().skip(from).step_by(2).filter(|&&held| held).count();

@@ -28,7 +28,13 @@ fn allowed(now: &[Vec<Seen>], before: &[Vec<Seen>], act: Act) -> Result<(), Stri
                     torn.pages[place.page as usize] = (PageState::Torn, None, 0);
                     flagged.pages[place.page as usize].2 |= flags;
                 }
-                Act::Program(..) | Act::WipePage(..) | Act::Erase(..) | Act::FlagPage(..) | Act::FlagBlock(..) | Act::MarkBad(..) | Act::Sync => {}
+                Act::Program(..)
+                | Act::WipePage(..)
+                | Act::Erase(..)
+                | Act::FlagPage(..)
+                | Act::FlagBlock(..)
+                | Act::MarkBad(..)
+                | Act::Sync => {}
             }
             if ![before, after, &torn, &flagged].contains(&now) {
                 return Err(format!("die {die} block {block}, cut within {act:?}:\nnow    {now:?}\nbefore {before:?}\nafter  {after:?}"));

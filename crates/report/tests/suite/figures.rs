@@ -117,6 +117,46 @@ fn write_amplification_is_units_programmed_over_units_written() {
 }
 
 #[test]
+fn sanitising_is_told_by_its_kind_and_only_where_there_is_any() {
+    let told = |steps: &[(FlashOp, Cause, [u16; 3])]| {
+        let mut metrics = Metrics::new(scope());
+        request(&mut metrics, HostOp::Write, 0, 100, 8 * 10);
+        for (n, &(op, cause, units)) in (0..).zip(steps) {
+            let issued = 2_000 + 100 * n;
+            metrics.observe(Nanos(issued + 100), &flash(op, cause, issued, 100, units));
+        }
+        result(&metrics.finish(Nanos(4_000), 0))
+    };
+    let plain = told(&[(FlashOp::Program, Cause::Host, [10, 0, 0])]);
+    let text = Report::new(vec![plain.clone()]).to_json();
+    assert!(!text.contains("sanitise") && plain.waf.sanitise.is_none() && plain.sanitised.is_none(), "{text}");
+    let sanitised = told(&[
+        (FlashOp::Program, Cause::Host, [10, 0, 0]),
+        (FlashOp::Program, Cause::Sanitise, [0, 5, 0]),
+        (FlashOp::LockPage, Cause::Sanitise, [0; 3]),
+        (FlashOp::LockPage, Cause::Host, [0; 3]),
+        (FlashOp::LockPage, Cause::Reclaim, [0; 3]),
+        (FlashOp::LockBlock, Cause::Reclaim, [0; 3]),
+        (FlashOp::LockBlock, Cause::Reclaim, [0; 3]),
+        (FlashOp::Scrub, Cause::Sanitise, [0; 3]),
+        (FlashOp::Erase, Cause::Sanitise, [0; 3]),
+    ]);
+    close(sanitised.waf.sanitise.unwrap(), 0.5);
+    close(sanitised.waf.total.unwrap(), 1.5);
+    let done = sanitised.sanitised.as_ref().unwrap();
+    assert_eq!([done.page_locks, done.block_locks, done.scrubs, done.reprograms], [3, 2, 1, 0]);
+    // Two planes at a time: pages, but not operations, count double. An erase is one, whatever for.
+    let kinds: Vec<(&str, &str, u64, u64)> =
+        sanitised.flash.iter().map(|kind| (kind.op.as_str(), kind.cause.as_str(), kind.operations, kind.pages)).collect();
+    assert!(kinds.contains(&("page lock", "reclaim", 1, 2)) && kinds.contains(&("block lock", "reclaim", 2, 4)), "{kinds:?}");
+    assert_eq!((sanitised.erases, sanitised.pages_programmed), (2, 4));
+    let text = wordline_report::text::run(&sanitised);
+    assert!(text.contains("3 page locks, 2 block locks, 1 scrub") && text.contains("sanitise 0.5"), "{text}");
+    let compared = Report::new(vec![DriveResult { name: "plain".to_owned(), ..plain }, sanitised]).to_json();
+    assert!(compared.contains("sanitised.page_locks") && !compared.contains("sanitised.reprograms"));
+}
+
+#[test]
 fn overwrites_that_meet_in_the_buffer_put_the_hosts_share_below_one() {
     let mut metrics = Metrics::new(scope());
     (0..4).for_each(|n| request(&mut metrics, HostOp::Write, n * 10, 10, 8));

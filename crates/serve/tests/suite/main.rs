@@ -8,6 +8,7 @@ mod drive;
 mod driven;
 mod hostile;
 mod late;
+mod locks;
 mod ordinary;
 mod replay;
 mod swarm;
