@@ -38,7 +38,13 @@ impl Ftl {
             };
             match self.groups.next_valid(job.victim, job.cursor, job.end) {
                 Some(offset) => return self.move_page(die, job, offset),
-                None => self.end_job(die, job),
+                None => {
+                    self.end_job(die, job);
+                    // What it held may have to be made unreadable before anything else.
+                    if let Some(operation) = self.sanitise_step(die) {
+                        return Some(operation);
+                    }
+                }
             }
         }
     }
@@ -96,7 +102,10 @@ impl Ftl {
             return true;
         }
         let roomy = self.dies[die].free.len() as u32 > self.config.reclaim.floor;
-        while let Some((group, cause, erases)) = if roomy { self.dies[die].wanted.pop_front() } else { None } {
+        let state = &mut self.dies[die];
+        // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
+        let is_due = |&mut (_, cause, _): &mut (Group, Cause, u32)| roomy || (cause == Cause::Sanitise && !state.free.is_empty());
+        while let Some((group, cause, erases)) = state.wanted.pop_front_if(is_due) {
             // It may have been reclaimed since it was asked for.
             let unchanged = self.groups.erases(group) == erases;
             if unchanged && self.groups.use_of(group) == Use::Closed {

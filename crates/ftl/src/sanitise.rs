@@ -165,12 +165,13 @@ impl Ftl {
             self.judge(group, of_group, gate);
             rest = others;
         }
+        let trims = self.trims_newest();
         for (addr, waiting) in late {
             self.judge(self.layout.group(addr), &[addr], gate);
             for gate in waiting {
                 let secrets = self.secrets.as_mut().expect("asked before");
                 if let Some(duty) = secrets.duty_for(addr) {
-                    secrets.join(duty, gate);
+                    secrets.join(duty, gate, trims);
                 }
                 self.pass_gate(gate);
             }
@@ -198,11 +199,12 @@ impl Ftl {
 
     /// Decide what to do about stale secrets of `group`.
     fn judge(&mut self, group: Group, exposed: &[UnitAddr], gate: u64) {
+        let trims = self.trims_newest();
         let secrets = self.secrets.as_mut().expect("asked before");
         let mut left = Vec::new();
         for &addr in exposed {
             match secrets.duty_for(addr) {
-                Some(duty) => secrets.join(duty, gate),
+                Some(duty) => secrets.join(duty, gate, trims),
                 None => left.push(addr),
             }
         }
@@ -262,6 +264,8 @@ impl Ftl {
         let erases = self.groups.erases(group);
         match self.groups.use_of(group) {
             Use::Closed => self.dies[die].wanted.push_front((group, Cause::Sanitise, erases)),
+            // To give up an open block takes room, and without any nothing could be emptied. It is asked again when something is erased, or it is full.
+            Use::Active if self.dies[die].free.len() as u32 <= self.config.reclaim.floor => {}
             Use::Active => {
                 let state = &mut self.dies[die];
                 for open in &mut state.open {
@@ -314,6 +318,9 @@ impl Ftl {
         let done: Vec<u32> = secrets.duties_of(self.layout.die(group)).filter(|&id| secrets.duty(id).scope.group == group).collect();
         let gates: Vec<u64> = done.into_iter().flat_map(|id| secrets.end(id)).collect();
         gates.into_iter().for_each(|gate| self.pass_gate(gate));
+        let die = self.layout.die(group);
+        let open: Vec<Group> = self.dies[die].open.iter().flatten().map(|open| open.group).collect();
+        open.into_iter().filter(|&group| self.must_erase(group)).collect::<Vec<_>>().into_iter().for_each(|group| self.empty_now(group));
     }
 
     /// The next operation of `die` that makes something unreadable, or clears the way for one.

@@ -264,10 +264,7 @@ impl Secrets {
             .copied()
             .find(|&id| self.duties[&id].scope == scope && self.duties[&id].how >= how);
         if let Some(known) = known {
-            self.join(known, gate);
-            let duty = self.duty_mut(known);
-            duty.trims = duty.trims.max(trims);
-            return;
+            return self.join(known, gate, trims);
         }
         self.hold(gate);
         self.asked += 1;
@@ -282,9 +279,11 @@ impl Secrets {
     }
 
     /// `gate` waits for `duty`, too.
-    pub(crate) fn join(&mut self, duty: u32, gate: u64) {
+    pub(crate) fn join(&mut self, duty: u32, gate: u64, trims: u64) {
         self.hold(gate);
-        self.duty_mut(duty).gates.push(gate);
+        let duty = self.duty_mut(duty);
+        duty.gates.push(gate);
+        duty.trims = duty.trims.max(trims);
     }
 
     /// The duties of `die`, oldest first.

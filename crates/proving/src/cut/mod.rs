@@ -209,6 +209,8 @@ pub fn scenario(seed: u64) -> Scenario {
         let timing = &mut config.sheet.timing;
         (timing.lock_page, timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
         config.reclaim.lazy_erase = draw_sanitiser.happens(0.5);
+        // What must be moved at once needs somewhere to go.
+        config.sheet.geometry.blocks += 3;
         // With capacitors a promise is given before the program.
         config.buffer.protection = Protection::None;
         scenario.habits.insecure = [0.0, 0.3][draw_sanitiser.below(2) as usize];
