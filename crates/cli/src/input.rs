@@ -9,8 +9,8 @@ use wordline_workload::file::spec::Multiple;
 use wordline_workload::spec::Limit;
 use wordline_workload::trace::{OnFault, ReadOptions, TraceStats};
 use wordline_workload::{
-    AnySpec, FileLoad, FileOptions, FileSpec, Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, Tagged, TraceError, TraceReader,
-    WorkloadSpec, trace,
+    AnySpec, FileLoad, FileOptions, FileSpec, Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, Tagged, TraceError,
+    TraceReader, WorkloadSpec, trace,
 };
 
 use crate::args::LoadOptions;

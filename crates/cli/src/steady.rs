@@ -23,7 +23,9 @@ impl Rounds {
     /// Rounds of what writes a quarter of a drive of `capacity` with mapping units of `unit`, unless the user said otherwise.
     pub(crate) fn new(workload: &Workload, options: &LoadOptions, capacity: Bytes, unit: Bytes) -> Result<Rounds, Failure> {
         let Workload::Made(spec) = workload else {
-            return Err(Failure::Usage("--until-steady needs a workload of phases: a trace ends before it is steady, and what files do has no rounds".to_owned()));
+            return Err(Failure::Usage(
+                "--until-steady needs a workload of phases: a trace ends before it is steady, and what files do has no rounds".to_owned(),
+            ));
         };
         let last = spec.phases.last().expect("a checked workload has a phase");
         let least = steady::least_requests(last, capacity);

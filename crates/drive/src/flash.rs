@@ -13,8 +13,8 @@ use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{Command, Feature, Operation, OperationKind, Report, Status, Target};
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, PageId};
 
-use crate::follow::Ended;
 use crate::drive::{Drive, Due, Last, write_down};
+use crate::follow::Ended;
 
 /// An operation under way.
 #[derive(Clone, Copy, Debug)]

@@ -84,7 +84,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let places = (first..).map(|offset| UnitPlace { die, block, offset });
                 lpns.iter().zip(places).map(|(&lpn, place)| (self.unit_of(core, lpn), Some(place))).collect()
             }
-            _ => return,
+            OperationKind::Read { .. }
+            | OperationKind::Erase { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend
+            | OperationKind::Resume => return,
         };
         for (unit, from) in taken {
             self.observer.follow(now, &UnitStep::Taken { die, unit, from });

@@ -56,7 +56,9 @@ impl Disk {
             disk.held.insert(file.id, file.blocks);
         }
         let prefilled = load.prefilled().0 / BLOCK;
-        assert!(disk.owners[..prefilled as usize].iter().all(Option::is_some) && disk.owners[prefilled as usize..].iter().all(Option::is_none));
+        assert!(
+            disk.owners[..prefilled as usize].iter().all(Option::is_some) && disk.owners[prefilled as usize..].iter().all(Option::is_none)
+        );
         disk
     }
 
@@ -178,7 +180,11 @@ fn mixes_and_sizes_are_those_of_the_papers_tables() {
         // The balance is kept request by request; one read of a file may make several.
         assert!((reads - expected).abs() < 8.0, "{name}: {reads} reads for {} writes, not {expected}", disk.writes);
         let sizes: Vec<u64> = disk.calls.values().map(|blocks| blocks * BLOCK).collect();
-        assert!(sizes.iter().all(|size| (least * KIB..=most * KIB).contains(size)), "{name}: {:?}", (sizes.iter().min(), sizes.iter().max()));
+        assert!(
+            sizes.iter().all(|size| (least * KIB..=most * KIB).contains(size)),
+            "{name}: {:?}",
+            (sizes.iter().min(), sizes.iter().max())
+        );
         assert!(sizes.contains(&(least * KIB)) && sizes.iter().max() > Some(&(most * KIB * 9 / 10)), "{name}: the whole range is used");
         // Files lie in few pieces: a write is hardly ever torn into requests below the range.
         let torn = disk.writes as f64 / sizes.len() as f64;
@@ -224,7 +230,9 @@ fn the_secure_fraction_is_that_of_written_bytes() {
             assert!(fraction != 0.0 || secure == 0.0);
             assert!(fraction != 1.0 || insecure == 0.0);
             let files: Vec<_> = load.system().files().collect();
-            assert!(fraction == 0.0 || fraction == 1.0 || files.iter().any(|file| file.is_secure) != files.iter().all(|file| file.is_secure));
+            assert!(
+                fraction == 0.0 || fraction == 1.0 || files.iter().any(|file| file.is_secure) != files.iter().all(|file| file.is_secure)
+            );
         }
     }
 }

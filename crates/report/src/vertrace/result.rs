@@ -123,6 +123,7 @@ pub(crate) fn lines(result: &VerTraceResult) -> Vec<String> {
         ];
         lines.push(format!("  {:<16}{}", class.class, cells.map(|cell| format!("{cell:>11}")).concat()));
     }
-    lines.push(format!("  T_insecure in capacities written, of {} in all; plots are in the JSON output", number(result.capacities_written)));
+    lines
+        .push(format!("  T_insecure in capacities written, of {} in all; plots are in the JSON output", number(result.capacities_written)));
     lines
 }

@@ -85,7 +85,10 @@ impl FileSpec {
             let most = set.size.bounds().1.map_or(set.size.mean(), |most| most.0 as f64);
             if most > load.level as f64 * block as f64 {
                 let (size, level) = (Bytes(most as u64), Bytes(load.level * block));
-                return fault(format!("a file of {size} in set '{}' does not fit the {level} that files may hold on this drive of {capacity}", set.name));
+                return fault(format!(
+                    "a file of {size} in set '{}' does not fit the {level} that files may hold on this drive of {capacity}",
+                    set.name
+                ));
             }
         }
         load.prefill();
@@ -94,13 +97,20 @@ impl FileSpec {
             needs_one && load.system.slots(op.set).is_empty() && !load.spec.creates(op.set)
         });
         if let Some(op) = missing {
-            return fault(format!("set '{}' has no file on this drive of {capacity}, and nothing creates one", load.spec.sets[op.set].name));
+            return fault(format!(
+                "set '{}' has no file on this drive of {capacity}, and nothing creates one",
+                load.spec.sets[op.set].name
+            ));
         }
         for (kind, thread) in load.spec.threads.iter().enumerate() {
             let reads = thread.ops.iter().all(|op| op.deed == Deed::Read);
             for _ in 0..thread.count {
                 let number = load.threads.len() as u32;
-                if reads { load.readers.push(number) } else { load.writers.push(number) }
+                if reads {
+                    load.readers.push(number)
+                } else {
+                    load.writers.push(number)
+                }
                 load.threads.push(Thread { kind, next: 0, repeated: 0, last: None });
             }
         }

@@ -341,7 +341,10 @@ fn thread(raw: Spanned<RawThread>, sets: &[SetSpec]) -> Result<ThreadSpec, Fault
             }
         };
         if same && !checked.last().is_some_and(|before| before.set == set && !matches!(before.deed, Deed::Delete | Deed::Sync)) {
-            return Err((place, "'same' means the file of the operation before, which must be of the same set and leave it there".to_owned()));
+            return Err((
+                place,
+                "'same' means the file of the operation before, which must be of the same set and leave it there".to_owned(),
+            ));
         }
         if same && matches!(deed, Deed::Create | Deed::Replace) {
             return Err((place, "'same' has no meaning for a new file".to_owned()));
