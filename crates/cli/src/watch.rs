@@ -76,8 +76,8 @@ impl Files for VerTrace {
     }
 }
 
-/// The books of the files of `load` on a drive of `config`, and who tells them of requests. `plotted` are the files whose counts over time are kept; one of each set
-/// if there are none.
+/// The books of the files of `load` on a drive of `config`, and who tells them of requests. `plotted` are the files whose counts over time are kept; one of
+/// each set if there are none.
 pub(crate) fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace, Sender<FileStep>) {
     let geometry = &config.sheet.geometry;
     let scope = FileScope {

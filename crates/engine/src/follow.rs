@@ -3,8 +3,8 @@
 //! Events say what a drive does. Whose data is where takes more to say, a step for every unit of every program, and nearly nobody wants to know; so it is told
 //! only to observers that ask for it ([`Observer::FOLLOWS`](crate::Observer::FOLLOWS)), and is no part of the event log.
 //!
-//! Each [`UnitStep::Taken`] of a die is followed by one [`UnitStep::Landed`] of the same die, in the same order, since a die programs one thing at a time. Steps of a
-//! program that has ended come after its event. What is mapped when the watching begins, the drive can tell.
+//! Each [`UnitStep::Taken`] of a die is followed by one [`UnitStep::Landed`] of the same die, in the same order, since a die programs one thing at a time.
+//! Steps of a program that has ended come after its event. What is mapped when the watching begins, the drive can tell.
 
 use wordline_units::{BlockId, DieId};
 

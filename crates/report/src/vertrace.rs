@@ -6,15 +6,15 @@
 //! requests, and where each mapping unit goes ────────────┘
 //! ```
 //!
-//! A mapping unit on flash is valid if the map leads to it, and invalid from when the map leads elsewhere until its block is erased. For every file the observer
-//! counts its valid and its invalid units. From these follow VAF, the most invalid units over the most valid ones (the two need not be at the same time), and
+//! A mapping unit on flash is valid if the map leads to it, and invalid from when the map leads elsewhere until its block is erased. For every file the
+//! observer counts its valid and its invalid units. From these follow VAF, the most invalid units over the most valid ones (the two need not be at the same time), and
 //! T_insecure, how long there was any invalid one. Time is logical: it goes on by what the host writes, and one capacity written is 1.0.
 //!
-//! A file that only grew, or was written once, is uni-version; one that was overwritten or deleted is multi-version. Files that never had a valid unit are not counted.
-//! What was on the drive before the run has been there since its beginning. A deleted file stays insecure until the last of it is erased.
+//! A file that only grew, or was written once, is uni-version; one that was overwritten or deleted is multi-version. Files that never had a valid unit are
+//! not counted. What was on the drive before the run has been there since its beginning. A deleted file stays insecure until the last of it is erased.
 //!
-//! The file of a unit is that of the last write of it which had arrived when its program was ordered; a copy has its source's. A unit that several files share, because
-//! it is larger than a block of the file system, is the last writer's.
+//! The file of a unit is that of the last write of it which had arrived when its program was ordered; a copy has its source's. A unit that several files
+//! share, because it is larger than a block of the file system, is the last writer's.
 
 mod result;
 
@@ -118,8 +118,8 @@ pub struct VerTrace {
 }
 
 impl VerTrace {
-    /// The books of a drive on which nothing lies. `steps` brings what the file system says of each write and trim, in the order in which they arrive at the drive;
-    /// `plotted` are the files whose counts over time are kept.
+    /// The books of a drive on which nothing lies. `steps` brings what the file system says of each write and trim, in the order in which they arrive at the
+    /// drive; `plotted` are the files whose counts over time are kept.
     pub fn new(scope: FileScope, steps: Receiver<FileStep>, plotted: &[u32]) -> VerTrace {
         let units = (scope.capacity.0 / scope.unit.0) as usize;
         let plots = plotted.iter().map(|&file| FilePlot { file, class: String::new(), points: Vec::new() }).collect();

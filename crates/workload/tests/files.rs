@@ -153,6 +153,24 @@ fn every_block_belongs_to_one_file_and_a_trim_takes_exactly_what_a_file_held() {
 }
 
 #[test]
+fn files_of_the_beginning_lie_set_by_set_or_mixed() {
+    let order = |layout: &str| -> Vec<usize> {
+        let text =
+            AnySpec::built_in_text("dbserver").expect("known").replacen("queue_depth", &format!("layout = \"{layout}\"\nqueue_depth"), 1);
+        let load = FileSpec::parse(&text, "x.toml").expect("sound").load(1, CAPACITY, FileOptions::default()).expect("fits");
+        let mut places: Vec<(u64, usize)> = load.system().files().map(|file| (file.extents[0].start, file.set)).collect();
+        places.sort_unstable();
+        places.into_iter().map(|(_, set)| set).collect()
+    };
+    let (sets, mixed) = (order("sets"), order("mixed"));
+    assert!(sets.is_sorted());
+    // The share of the data is a tenth, anywhere on the drive.
+    let tenth = mixed.len() / 10;
+    let counts: Vec<usize> = mixed.chunks(tenth).map(|part| part.iter().filter(|set| **set == 1).count()).collect();
+    assert!(counts[..10].iter().all(|&count| (2..=5).contains(&count)), "{counts:?}");
+}
+
+#[test]
 fn the_same_seed_makes_the_same_requests_and_another_others() {
     for name in FileSpec::built_in_names() {
         let drawn = |seed| load(name, seed, FileOptions::default()).take(3_000).collect::<Vec<_>>();
@@ -249,6 +267,7 @@ fn random_workloads_of_files_keep_their_books() {
             draw.below(85),
             1 + draw.below(40)
         );
+        text += &format!("layout = \"{}\"\n", pick(&mut draw, &["sets", "mixed"]));
         for (name, share) in [("a", "70 %"), ("b", "30 %")] {
             let (size, write) = (pick(&mut draw, &sizes), pick(&mut draw, &sizes));
             text += &format!("[[sets]]\nname = \"{name}\"\nshare = \"{share}\"\nsize = {size}\nwrite = {write}\n");

@@ -3,7 +3,7 @@
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, HostRequest};
 
-use super::spec::{Deed, FileSpec, Op, Sizes};
+use super::spec::{Deed, FileSpec, Layout, Op, Sizes};
 use super::system::{Slot, System, Tagged};
 use crate::spec::SpecError;
 
@@ -169,21 +169,34 @@ impl FileLoad {
         }
     }
 
-    /// Lay the files out that are there from the beginning, set by set.
+    /// Lay the files out that are there from the beginning: set by set, or each set as fast as its share says.
     fn prefill(&mut self) {
-        let mut share = 0.0;
-        for set in 0..self.spec.sets.len() {
-            share += self.spec.sets[set].share;
-            let last = set + 1 == self.spec.sets.len();
+        let (mut share, mut before) = (0.0, 0);
+        let mut left: Vec<u64> = Vec::new();
+        for set in &self.spec.sets {
+            share += set.share;
             // A set that has a share has a file, however small the drive.
-            let least = self.system.live() + u64::from(self.spec.sets[set].share > 0.0);
-            let end = if last { self.prefilled } else { ((self.prefilled as f64 * share) as u64).max(least).min(self.prefilled) };
-            while self.system.live() < end {
-                // The last file is cut to what is left.
-                let blocks = self.spec.sets[set].size.draw(self.spec.align.0, &mut self.sizes).min(end - self.system.live());
-                let slot = self.system.create(set, blocks);
-                self.system.place(slot, blocks);
-            }
+            let end = ((self.prefilled as f64 * share) as u64).max(before + u64::from(set.share > 0.0)).min(self.prefilled);
+            left.push(end - before);
+            before = end;
+        }
+        *left.last_mut().expect("there is a set") += self.prefilled - before;
+        let whole = left.clone();
+        let remaining = |left: &[u64], set: usize| left[set] as f64 / whole[set].max(1) as f64;
+        loop {
+            let sets = 0..left.len();
+            let next = match self.spec.layout {
+                Layout::Sets => sets.into_iter().find(|&set| left[set] > 0),
+                Layout::Mixed => {
+                    sets.into_iter().filter(|&set| left[set] > 0).max_by(|&a, &b| remaining(&left, a).total_cmp(&remaining(&left, b)))
+                }
+            };
+            let Some(set) = next else { break };
+            // The last file is cut to what is left.
+            let blocks = self.spec.sets[set].size.draw(self.spec.align.0, &mut self.sizes).min(left[set]);
+            let slot = self.system.create(set, blocks);
+            self.system.place(slot, blocks);
+            left[set] -= blocks;
         }
     }
 

@@ -31,7 +31,8 @@ impl Sizes {
                 least + draw.below((most + 1).saturating_sub(least).max(1))
             }
             Sizes::Gamma(mean) => {
-                // A gamma of shape 1.5 is one of shape 1, an exponential, and one of shape 1/2, half a squared normal. One minus a number below one is never zero.
+                // A gamma of shape 1.5 is one of shape 1, an exponential, and one of shape 1/2, half a squared normal.
+                // One minus a number below one is never zero.
                 let exponential = -libm::log(1.0 - draw.unit());
                 let turn = libm::cos(std::f64::consts::TAU * draw.unit());
                 let half_normal = -libm::log(1.0 - draw.unit()) * turn * turn;

@@ -8,6 +8,7 @@
 //! length = "400 %"          how much is written before the run ends, in capacities of the drive
 //! secure = "100 %"          the share of what is written that belongs to secure files
 //! queue_depth = 32
+//! layout = "sets"           how they were written before: "sets", one after another, or "mixed", a file of this and a file of that
 //! mix = { reads = 1, writes = 50 }      requests; without it, they come as the threads make them
 //! [[sets]]
 //! name = "mail"             share = "100 %" of the prefilled space, or files = 1000 that are scaled to it
@@ -19,9 +20,9 @@
 //! ops = [{ do = "create", set = "mail" }, { do = "append", set = "mail", same = true, durable = true }, …]
 //! ```
 //!
-//! `create` writes a file of its set's size, or with `size` of another; `append`, `overwrite` (at a random place), `log` (round and round in one file) write once,
-//! `replace` writes a new file and renames it over another, `delete`, `read` (all of it, or `size` at a random place), `sync`. The file is any of its set,
-//! each equally likely, or with `same` the one of the operation before.
+//! `create` writes a file of its set's size, or with `size` of another; `append`, `overwrite` (at a random place) and `log` (round and round in one file) write
+//! once; `replace` writes a new file and renames it over another; `delete`, `read` (all of it, or `size` at a random place), `sync`. The file is any of its
+//! set, each equally likely, or with `same` the one of the operation before.
 
 use std::ops::Range;
 
@@ -58,12 +59,25 @@ pub struct FileSpec {
     pub secure: f64,
     /// Requests outstanding.
     pub queue_depth: u32,
+    /// In which order the files of the beginning were written.
+    pub layout: Layout,
     /// Read requests to write requests.
     pub mix: Option<(f64, f64)>,
     /// The sets.
     pub sets: Vec<SetSpec>,
     /// The threads.
     pub threads: Vec<ThreadSpec>,
+}
+
+/// In which order the files were written that are there at the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// All of one set, then all of the next.
+    #[default]
+    Sets,
+    /// Files of all sets among each other, each set as fast as its share says.
+    Mixed,
 }
 
 /// Files of one kind.
@@ -150,6 +164,8 @@ struct RawFiles {
     length: Spanned<Q<Multiple>>,
     secure: Option<Q<Share>>,
     queue_depth: Spanned<u32>,
+    #[serde(default)]
+    layout: Layout,
     mix: Option<Spanned<RawMix>>,
     sets: Spanned<Vec<Spanned<RawSet>>>,
     threads: Spanned<Vec<Spanned<RawThread>>>,
@@ -273,6 +289,7 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
         length: raw.length.get_ref().0.0,
         secure: raw.secure.map_or(1.0, |secure| secure.0.0),
         queue_depth: *raw.queue_depth.get_ref(),
+        layout: raw.layout,
         mix,
         sets,
         threads,
