@@ -11,6 +11,9 @@ use wordline_report::vertrace::{FileScope, FileStep};
 use wordline_units::{DieId, HostOp, HostRequest, Nanos};
 use wordline_workload::{FileLoad, FileOptions, FileSpec};
 
+/// A unit and its file.
+type Taken = (Option<u64>, Option<u32>);
+
 /// The twin: every physical page by its place, and who wrote it. It believes the drive's map and nothing that it worked out before.
 struct Twin {
     told: Receiver<FileStep>,
@@ -19,7 +22,7 @@ struct Twin {
     newest: BTreeMap<u64, u32>,
     pages: BTreeMap<UnitPlace, (u64, u32)>,
     map: BTreeMap<u64, UnitPlace>,
-    taken: BTreeMap<DieId, VecDeque<(Option<u64>, Option<u32>)>>,
+    taken: BTreeMap<DieId, VecDeque<Taken>>,
     written: u64,
     valid: BTreeMap<u32, u64>,
     invalid: BTreeMap<u32, u64>,

@@ -192,8 +192,12 @@ impl FileLoad {
                 }
             };
             let Some(set) = next else { break };
-            // The last file is cut to what is left.
-            let blocks = self.spec.sets[set].size.draw(self.spec.align.0, &mut self.sizes).min(left[set]);
+            let size = self.spec.sets[set].size;
+            let mut blocks = size.draw(self.spec.align.0, &mut self.sizes).min(left[set]);
+            // The last file takes what is left: a remnant would be written as often as any other file of its set.
+            if ((left[set] - blocks) * self.spec.align.0) as f64 * 2.0 < size.mean() {
+                blocks = left[set];
+            }
             let slot = self.system.create(set, blocks);
             self.system.place(slot, blocks);
             left[set] -= blocks;
