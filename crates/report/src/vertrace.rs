@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A mapping unit on flash is valid if the map leads to it, and invalid from when the map leads elsewhere until its block is erased. For every file the
-//! observer counts its valid and its invalid units. From these follow VAF, the most invalid units over the most valid ones (the two need not be at the same time), and
-//! T_insecure, how long there was any invalid one. Time is logical: it goes on by what the host writes, and one capacity written is 1.0.
+//! observer counts its valid and its invalid units. From these follow VAF, the most invalid units over the most valid ones (the two need not be at the same
+//! time), and T_insecure, how long there was any invalid one. Time is logical: it goes on by what the host writes, and one capacity written is 1.0.
 //!
 //! A file that only grew, or was written once, is uni-version; one that was overwritten or deleted is multi-version. Files that never had a valid unit
 //! are not counted. What was on the drive before the run has been there since its beginning. A deleted file stays insecure until the last of it is
