@@ -106,6 +106,12 @@ pub(crate) struct LoadOptions {
     /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fill: Option<String>,
+    /// Of a workload of files: the share of what it writes that belongs to secure files; all of it by default. The rest may stay readable on the flash.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) secure_fraction: Option<String>,
+    /// Of a workload of files: how much is written, in capacities of the drive, such as 400%; what the workload says by default.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) length: Option<String>,
     /// Repeat the workload's last phase until throughput and write amplification are steady (SNIA PTS: five rounds within 20 %, drift within 10 %),
     /// then measure one round more.
     #[arg(long, conflicts_with = "requests")]
@@ -144,6 +150,12 @@ pub(crate) struct RunOptions {
     pub(crate) options: DriveOptions,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
+    /// With a workload of files: count each file's stale versions on the flash, and how long they stay there (VerTrace).
+    #[arg(long)]
+    pub(crate) vertrace: bool,
+    /// Files whose counts over time are put into the results; one of each set by default.
+    #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "vertrace")]
+    pub(crate) plot_files: Vec<u32>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 }

@@ -1,7 +1,7 @@
 //! `wordline drives`, `workloads` and `describe`.
 
 use wordline_plan::{Plan, presets};
-use wordline_workload::WorkloadSpec;
+use wordline_workload::AnySpec;
 
 use crate::args::DescribeOptions;
 use crate::failure::Failure;
@@ -16,14 +16,14 @@ pub(crate) fn list() -> Result<(), Failure> {
 
 pub(crate) fn workloads(name: Option<&str>) -> Result<(), Failure> {
     if let Some(name) = name {
-        let spec = WorkloadSpec::built_in(name)?;
-        return files::write_or_print("-", WorkloadSpec::built_in_text(&spec.name).unwrap_or_default().trim_end());
+        AnySpec::built_in(name)?;
+        return files::write_or_print("-", AnySpec::built_in_text(name).unwrap_or_default().trim_end());
     }
-    let names = WorkloadSpec::built_in_names();
+    let names = AnySpec::built_in_names();
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for name in names {
-        lines.push(format!("{name:width$}  {}", WorkloadSpec::built_in(name)?.purpose));
+        lines.push(format!("{name:width$}  {}", AnySpec::built_in(name)?.purpose()));
     }
     files::write_or_print("-", &lines.join("\n"))
 }

@@ -1,22 +1,29 @@
 //! From what the user named to requests: built-in workloads, workload files and traces.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Sender;
 
+use wordline_report::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Nanos};
+use wordline_workload::file::spec::Multiple;
 use wordline_workload::spec::Limit;
 use wordline_workload::trace::{OnFault, ReadOptions, TraceStats};
 use wordline_workload::{
-    Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, TraceError, TraceReader, WorkloadSpec, trace,
+    AnySpec, FileLoad, FileOptions, FileSpec, Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, Tagged, TraceError,
+    TraceReader, WorkloadSpec, trace,
 };
 
 use crate::args::LoadOptions;
 use crate::failure::Failure;
+use crate::simulate::percent;
 
 /// A workload that has been read and checked, ready to be put on any number of drives.
 #[derive(Debug)]
 pub(crate) enum Workload {
     /// Made by a generator.
     Made(WorkloadSpec),
+    /// Files and what is done to them, with what the user changed.
+    Filed(FileSpec, FileOptions),
     /// Taken from a trace.
     Traced(Traced),
 }
@@ -39,11 +46,12 @@ impl Workload {
         let path = Path::new(name);
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(path).map_err(|error| Failure::File { path: path.to_owned(), error })?;
-            return Ok(Workload::Made(WorkloadSpec::parse(&text, name)?));
+            return Workload::of(AnySpec::parse(&text, name)?, options);
         }
         if !path.exists() && !name.contains(['/', '.']) {
-            return Ok(Workload::Made(WorkloadSpec::built_in(name)?));
+            return Workload::of(AnySpec::built_in(name)?, options);
         }
+        only_for_files(options)?;
         let read = read_options(options.format.as_deref(), options.lenient)?;
         let mut reader = trace::open(path, read)?;
         let requests = TraceStats::measure(&mut reader)?.requests;
@@ -64,6 +72,32 @@ impl Workload {
             return Err(Failure::Usage(format!("{name} has no times, so it cannot be replayed in an open loop; use --qd N")));
         }
         Ok(Workload::Traced(Traced { path: path.to_owned(), read, fit: Fit::parse(&options.fit)?, replay, timed, requests }))
+    }
+}
+
+impl Workload {
+    fn of(spec: AnySpec, options: &LoadOptions) -> Result<Workload, Failure> {
+        match spec {
+            AnySpec::Phases(spec) => only_for_files(options).map(|()| Workload::Made(spec)),
+            AnySpec::Files(spec) => {
+                let length = options.length.as_deref().map(Multiple::parse).transpose();
+                let changed = FileOptions {
+                    prefill: options.fill.as_deref().map(percent).transpose()?,
+                    secure: options.secure_fraction.as_deref().map(percent).transpose()?,
+                    length: length.map_err(|error| Failure::Usage(format!("--length: {error}")))?.map(|multiple| multiple.0),
+                    queue_depth: options.qd,
+                };
+                Ok(Workload::Filed(spec, changed))
+            }
+        }
+    }
+}
+
+fn only_for_files(options: &LoadOptions) -> Result<(), Failure> {
+    let given = [("--secure-fraction", options.secure_fraction.is_some()), ("--length", options.length.is_some())];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) => Err(Failure::Usage(format!("{name} is for workloads of files, such as mobile; {} has none", options.workload))),
+        None => Ok(()),
     }
 }
 
@@ -91,6 +125,12 @@ pub(crate) enum Source {
         totals: Vec<Option<u64>>,
         begun: bool,
     },
+    Filed {
+        load: Box<FileLoad>,
+        begun: bool,
+        /// Who hears of whose data each request is.
+        told: Option<Sender<FileStep>>,
+    },
     Traced {
         replay: Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>,
         depth: Option<u32>,
@@ -113,6 +153,10 @@ impl Source {
                 }
                 let generator = Box::new(spec.generator(seed, capacity)?);
                 Ok(Source::Made { generator, depth: options.qd, totals, begun: false })
+            }
+            Workload::Filed(spec, changed) => {
+                let load = Box::new(spec.load(seed, capacity, *changed)?);
+                Ok(Source::Filed { load, begun: false, told: None })
             }
             Workload::Traced(traced) => {
                 let footprint = Footprint::measure(&mut open(traced)?, Bytes::kib(4))?;
@@ -138,6 +182,12 @@ impl Source {
                 let depth = depth.or(phase.queue_depth());
                 Some(Stage { name: phase.name().to_owned(), depth, time_limit: phase.time_limit(), total: totals[number] })
             }
+            Source::Filed { load, begun, .. } => {
+                if std::mem::replace(begun, true) {
+                    return None;
+                }
+                Some(Stage { name: load.name().to_owned(), depth: Some(load.queue_depth()), time_limit: None, total: load.expected() })
+            }
             Source::Traced { depth, requests, begun, .. } => {
                 if std::mem::replace(begun, true) {
                     return None;
@@ -147,10 +197,25 @@ impl Source {
         }
     }
 
+    /// The files, if it is a workload of files.
+    pub(crate) fn files(&self) -> Option<&FileLoad> {
+        match self {
+            Source::Filed { load, .. } => Some(load),
+            Source::Made { .. } | Source::Traced { .. } => None,
+        }
+    }
+
+    /// From now on say whose data each request is.
+    pub(crate) fn tell(&mut self, whom: Sender<FileStep>) {
+        if let Source::Filed { told, .. } = self {
+            *told = Some(whom);
+        }
+    }
+
     /// What stopped a trace early.
     pub(crate) fn failure(&mut self) -> Option<TraceError> {
         match self {
-            Source::Made { .. } => None,
+            Source::Made { .. } | Source::Filed { .. } => None,
             Source::Traced { failure, .. } => failure.take(),
         }
     }
@@ -168,6 +233,14 @@ impl Iterator for Source {
                 let request = generator.next_in_phase()?;
                 Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
             }
+            Source::Filed { load, told, .. } => {
+                let tagged = load.next_tagged()?;
+                if let (Some(told), Some(step)) = (told, file_step(&tagged)) {
+                    // Nobody listens any more where the run is over.
+                    let _ = told.send(step);
+                }
+                Some(tagged.request)
+            }
             Source::Traced { replay, failure, .. } => match replay.next()? {
                 Ok(request) => Some(request),
                 Err(error) => {
@@ -177,6 +250,13 @@ impl Iterator for Source {
             },
         }
     }
+}
+
+/// What a file system says of a request.
+fn file_step(tagged: &Tagged) -> Option<FileStep> {
+    let (tag, request) = (tagged.tag?, &tagged.request);
+    let &HostRequest { sector, sectors, op, .. } = request;
+    Some(FileStep { file: tag.file, version: tag.version, sector, sectors, op, replaces: tag.replaces })
 }
 
 fn open(traced: &Traced) -> Result<TraceReader<'static>, TraceError> {

@@ -18,7 +18,14 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let workload = Workload::load(&options.load)?;
     check_places(&options.output)?;
     let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));
-    let job = Job { plan: &plan, workload: &workload, load: &options.load, requests, image };
+    let job = Job {
+        plan: &plan,
+        workload: &workload,
+        load: &options.load,
+        requests,
+        image,
+        vertrace: options.vertrace.then_some(&options.plot_files),
+    };
     let outcome = job.run(Board::new(options.output.quiet).line(plan.name()))?;
     let shown = text::run(&outcome.result);
     let report = Report::new(vec![outcome.result]);

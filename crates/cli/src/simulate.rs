@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use wordline_drive::image::Image;
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::BlockView;
 use wordline_plan::Plan;
 use wordline_report::table::RequestLog;
@@ -17,7 +17,7 @@ use crate::files::Pending;
 use crate::input::{Source, Stage, Workload};
 use crate::progress::Line;
 use crate::steady::Rounds;
-use crate::watch::Watch;
+use crate::watch::{Files, Watch, vertrace};
 
 /// How many requests are served between two looks at the clock.
 const CHUNK: u64 = 20_000;
@@ -37,13 +37,27 @@ pub(crate) struct Job<'a> {
     pub(crate) requests: Option<PathBuf>,
     /// The drive to start from, instead of a new one.
     pub(crate) image: Option<Image>,
+    /// Whether versions of files are traced, and which files are plotted.
+    pub(crate) vertrace: Option<&'a [u32]>,
 }
 
 impl Job<'_> {
     /// Make the run.
-    pub(crate) fn run(mut self, mut line: Line) -> Result<Outcome, Failure> {
+    pub(crate) fn run(self, line: Line) -> Result<Outcome, Failure> {
         let config = self.plan.build();
         let mut source = Source::new(self.workload, self.load, config.seed, config.exported())?;
+        let Some(plotted) = self.vertrace else {
+            return self.watched(line, config, source, ());
+        };
+        let Some(files) = source.files() else {
+            return Err(Failure::Usage(format!("--vertrace needs a workload of files, such as mobile; {} has none", self.load.workload)));
+        };
+        let (books, told) = vertrace(files, &config, plotted);
+        source.tell(told);
+        self.watched(line, config, source, books)
+    }
+
+    fn watched<F: Files>(mut self, mut line: Line, config: Config, mut source: Source, files: F) -> Result<Outcome, Failure> {
         let mut scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
         let mut stages = Vec::new();
         if let (Some(depth), _) | (None, Some(depth)) = (self.load.qd, only_depth(self.workload)) {
@@ -56,24 +70,27 @@ impl Job<'_> {
             Some((pending, file)) => (Some(pending), Some(RequestLog::new(file, Nanos::ZERO)?)),
             None => (None, None),
         };
-        let fill = match &self.load.fill {
-            Some(text) => percent(text)?,
-            None if self.load.until_steady => 1.0,
-            None => self.plan.initial_fill(),
-        };
         let units = config.exported_units;
-        let watch = Watch { metrics: Metrics::new(scope), log };
+        let filled = match (source.files(), &self.load.fill) {
+            // The drive holds what the file system believes it does, as far as that is whole units.
+            (Some(files), _) => files.prefilled().0 / config.firmware.unit.0,
+            (None, Some(text)) => (units as f64 * percent(text)?) as u64,
+            (None, None) if self.load.until_steady => units,
+            (None, None) => (units as f64 * self.plan.initial_fill()) as u64,
+        };
+        let watch = Watch { metrics: Metrics::new(scope), log, files };
         let mut drive = match self.image.take() {
             Some(image) => Drive::from_image(config, image, watch).map_err(|error| Failure::Usage(error.to_string()))?,
             None => {
                 let mut drive = Drive::new(config, watch);
-                drive.construct_filled((units as f64 * fill) as u64);
+                drive.construct_filled(filled);
                 if let Some(age) = drive.config().cells.as_ref().and_then(|cells| cells.age) {
                     drive.set_age(&age);
                 }
                 drive
             }
         };
+        F::begin(&mut drive);
         let valid_before = valid_units(&drive);
 
         let mut watch = Stopwatch::start();
@@ -107,10 +124,12 @@ impl Job<'_> {
             plan: self.plan.describe(),
         };
         let (mut result, detail) = conclude(&identity, &measured, &blocks, cost);
+        result.vertrace = drive.observer.files.conclude();
         line.update(drive.completed(), drive.now(), "checking");
         let mut violations = self.check_books(&mut drive, valid_before)?;
         violations.retain(|violation| !result.checks.violations.contains(violation));
         result.checks.violations.append(&mut violations);
+        F::check(&drive).map_err(|problem| Failure::Checks(format!("  {}: VerTrace: {problem}", self.plan.name())))?;
         if let (Some(pending), Some(log)) = (pending, drive.observer.log.take()) {
             drop(log.finish()?);
             pending.finish()?;
@@ -120,7 +139,7 @@ impl Job<'_> {
     }
 
     /// Bring the drive to rest and hold its books against each other: requests, valid units, and every table of the firmware against the flash.
-    fn check_books(&self, drive: &mut Drive<Watch>, valid_before: u64) -> Result<Vec<Violation>, Failure> {
+    fn check_books<F: Files>(&self, drive: &mut Drive<Watch<F>>, valid_before: u64) -> Result<Vec<Violation>, Failure> {
         if self.load.until_steady || self.load.requests.is_some() {
             return Ok(drive.observer.metrics.violations());
         }
@@ -133,7 +152,7 @@ impl Job<'_> {
 }
 
 /// Serve one stage, about `left` requests of it at most (one program may answer several requests at once); returns how many were served.
-pub(crate) fn serve(drive: &mut Drive<Watch>, source: &mut Source, stage: &Stage, left: u64, line: &mut Line) -> u64 {
+pub(crate) fn serve<F: Files>(drive: &mut Drive<Watch<F>>, source: &mut Source, stage: &Stage, left: u64, line: &mut Line) -> u64 {
     let origin = drive.now();
     let pace = pace(drive, stage);
     let mut served = 0;
@@ -155,11 +174,11 @@ pub(crate) fn serve(drive: &mut Drive<Watch>, source: &mut Source, stage: &Stage
 }
 
 /// How the requests of `stage` come, from now on.
-pub(crate) fn pace(drive: &Drive<Watch>, stage: &Stage) -> Pace {
+pub(crate) fn pace<F: Files>(drive: &Drive<Watch<F>>, stage: &Stage) -> Pace {
     stage.depth.map_or(Pace::Open { origin: drive.now() }, |depth| Pace::Closed { depth })
 }
 
-fn valid_units(drive: &Drive<Watch>) -> u64 {
+fn valid_units<F: Files>(drive: &Drive<Watch<F>>) -> u64 {
     drive.blocks().map(|block| u64::from(block.valid)).sum()
 }
 
@@ -170,6 +189,7 @@ fn only_depth(workload: &Workload) -> Option<u32> {
             wordline_workload::spec::Arrival::Closed { queue_depth } => Some(queue_depth),
             wordline_workload::spec::Arrival::Open { .. } => None,
         },
+        Workload::Filed(spec, changed) => Some(changed.queue_depth.unwrap_or(spec.queue_depth)),
         Workload::Made(_) | Workload::Traced(_) => None,
     }
 }
@@ -177,7 +197,7 @@ fn only_depth(workload: &Workload) -> Option<u32> {
 fn is_last(workload: &Workload, stage: usize) -> bool {
     match workload {
         Workload::Made(spec) => stage == spec.phases.len(),
-        Workload::Traced(_) => true,
+        Workload::Filed(..) | Workload::Traced(_) => true,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cost::Stopwatch;
 use crate::failure::Failure;
 use crate::input::{Source, Stage, Workload};
 use crate::progress::Line;
-use crate::watch::Watch;
+use crate::watch::{Files, Watch};
 
 /// Rounds of so many requests.
 pub(crate) struct Rounds {
@@ -23,7 +23,9 @@ impl Rounds {
     /// Rounds of what writes a quarter of a drive of `capacity` with mapping units of `unit`, unless the user said otherwise.
     pub(crate) fn new(workload: &Workload, options: &LoadOptions, capacity: Bytes, unit: Bytes) -> Result<Rounds, Failure> {
         let Workload::Made(spec) = workload else {
-            return Err(Failure::Usage("--until-steady needs a generated workload: a trace ends before it is steady".to_owned()));
+            return Err(Failure::Usage(
+                "--until-steady needs a workload of phases: a trace ends before it is steady, and what files do has no rounds".to_owned(),
+            ));
         };
         let last = spec.phases.last().expect("a checked workload has a phase");
         let least = steady::least_requests(last, capacity);
@@ -40,7 +42,14 @@ impl Rounds {
     }
 
     /// Run rounds of `stage` until steady, then one more that is measured; returns whether it became steady.
-    pub(crate) fn run(&self, drive: &mut Drive<Watch>, source: &mut Source, stage: &Stage, line: &mut Line, cost: &mut Stopwatch) -> bool {
+    pub(crate) fn run<F: Files>(
+        &self,
+        drive: &mut Drive<Watch<F>>,
+        source: &mut Source,
+        stage: &Stage,
+        line: &mut Line,
+        cost: &mut Stopwatch,
+    ) -> bool {
         let pace = crate::simulate::pace(drive, stage);
         let mut state = SteadyState::new(Criteria::default());
         line.expect(None);
@@ -65,7 +74,14 @@ impl Rounds {
         steady
     }
 
-    fn round(&self, drive: &mut Drive<Watch>, source: &mut Source, pace: wordline_drive::Pace, line: &mut Line, name: &str) -> u64 {
+    fn round<F: Files>(
+        &self,
+        drive: &mut Drive<Watch<F>>,
+        source: &mut Source,
+        pace: wordline_drive::Pace,
+        line: &mut Line,
+        name: &str,
+    ) -> u64 {
         let mut done = 0;
         while done < self.requests {
             let served = drive.serve(source, pace, Some(20_000.min(self.requests - done)));

@@ -285,6 +285,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     if units > 0 {
                         self.emit(now, Event::Invalidated { die: self.wiring.die(core, DieId(0)), units });
                     }
+                    if O::FOLLOWS {
+                        self.tell_trimmed(now, core, &request);
+                    }
                 }
                 self.pump(now, core);
             }

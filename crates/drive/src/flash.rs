@@ -15,19 +15,20 @@ use wordline_flash::{Command, Feature, Operation, OperationKind, Report, Status,
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, PageId};
 
 use crate::drive::{Drive, Due, Last, write_down};
+use crate::follow::Ended;
 
 /// An operation under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    core: u32,
-    die: DieId,
+    pub(crate) core: u32,
+    pub(crate) die: DieId,
     channel: ChannelId,
     /// The die as its core counts it.
-    local: DieId,
+    pub(crate) local: DieId,
     tag: u32,
     cause: Cause,
-    op: FlashOp,
-    status: Status,
+    pub(crate) op: FlashOp,
+    pub(crate) status: Status,
     /// Entry of the read-retry table.
     level: u32,
     /// Wrong bits in the worst codeword of the last try.
@@ -35,7 +36,7 @@ pub(crate) struct Flight {
     /// Of a program or an erase.
     loops: u8,
     /// What it reads, programs or erases; for a copyback, what it writes.
-    target: Target,
+    pub(crate) target: Target,
     /// What a copyback reads.
     source: Target,
     bytes: Bytes,
@@ -110,6 +111,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let slot = self.open_flight();
         if P::KEEPS && matches!(operation.kind, OperationKind::Program { .. }) {
             self.gather(core, operation.die);
+        }
+        if O::FOLLOWS {
+            self.tell_taken(now, core, &operation);
         }
         let Drive { flights, chips, wiring, config, .. } = self;
         let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
@@ -340,6 +344,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         });
         self.operations += 1;
         write_down(log, observer, now, event);
+        let ended = if O::FOLLOWS { Ended::of(flight, ftl, spare) } else { None };
         let report = Report {
             tag: flight.tag,
             die: flight.local,
@@ -353,6 +358,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let units = ftl.take_invalidated();
         if units > 0 {
             write_down(log, observer, now, Event::Invalidated { die: wiring.die(core, report.die), units });
+        }
+        if let Some(ended) = ended {
+            self.tell_ended(now, ended);
         }
         self.pump(now, core);
     }

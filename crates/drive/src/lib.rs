@@ -11,6 +11,7 @@ mod control;
 mod data;
 mod drive;
 mod flash;
+mod follow;
 mod host;
 pub mod image;
 mod inspect;

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
 
+use crate::follow::UnitStep;
+
 /// One thing that happened in a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -147,8 +149,14 @@ pub struct FlashEvent {
 
 /// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.
 pub trait Observer {
+    /// Whether it wants to hear of single mapping units.
+    const FOLLOWS: bool = false;
+
     /// `event` happened at `at`. Instants never go back.
     fn observe(&mut self, at: Nanos, event: &Event);
+
+    /// A mapping unit took `step` at `at`. Called only where [`Observer::FOLLOWS`] is true.
+    fn follow(&mut self, _at: Nanos, _step: &UnitStep) {}
 }
 
 /// Nobody watches.
@@ -159,10 +167,21 @@ impl Observer for () {
 
 /// Two observers watch the same stream.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    const FOLLOWS: bool = A::FOLLOWS || B::FOLLOWS;
+
     #[inline]
     fn observe(&mut self, at: Nanos, event: &Event) {
         self.0.observe(at, event);
         self.1.observe(at, event);
+    }
+
+    fn follow(&mut self, at: Nanos, step: &UnitStep) {
+        if A::FOLLOWS {
+            self.0.follow(at, step);
+        }
+        if B::FOLLOWS {
+            self.1.follow(at, step);
+        }
     }
 }
 

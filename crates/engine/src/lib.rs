@@ -5,10 +5,12 @@
 
 pub mod calendar;
 pub mod event;
+pub mod follow;
 pub mod log;
 pub mod server;
 
 pub use calendar::Calendar;
 pub use event::{BlockState, BlockView, Completion, Completions, Event, FlashEvent, Observer, Stages};
+pub use follow::{UnitPlace, UnitStep};
 pub use log::EventLog;
 pub use server::{Bus, Server};

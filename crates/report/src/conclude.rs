@@ -119,6 +119,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
             iops_times_latency: measured.per_second(measured.requests() as f64 * measured.mean_latency_ns().unwrap_or(0.0)) / 1e9,
             at_end: measured.held,
         },
+        vertrace: None,
         blocks: BlocksResult {
             good: wear.blocks,
             bad: wear.bad,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! event stream ─► Metrics (an Observer) ─► Measured ─► conclude ─┬► DriveResult ─► Report ─► JSON, text tables
-//!              └► RequestLog ─► requests.parquet                 └► DriveDetail ─► HTML page, intervals.parquet
+//!              ├► RequestLog ─► requests.parquet                 └► DriveDetail ─► HTML page, intervals.parquet
+//!              └► VerTrace ─► versions of files
 //! ```
 //!
 //! Every figure is a function of the event stream and of nothing else: nothing here asks the firmware for a counter, reads a clock or depends on the
@@ -24,6 +25,7 @@ pub mod series;
 pub mod table;
 pub mod text;
 pub mod totals;
+pub mod vertrace;
 pub mod violation;
 
 pub use compare::Comparison;
@@ -32,4 +34,5 @@ pub use measured::Measured;
 pub use metrics::Metrics;
 pub use result::{DriveResult, Report};
 pub use scope::{Interval, Scope};
+pub use vertrace::VerTrace;
 pub use violation::{Account, Violation};

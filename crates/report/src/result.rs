@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Comparison;
+use crate::vertrace::VerTraceResult;
 use crate::violation::Violation;
 
 /// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
@@ -91,6 +92,9 @@ pub struct DriveResult {
     pub utilisation: Utilisation,
     /// Requests in flight, and Little's law.
     pub in_flight: InFlight,
+    /// Versions of files on flash; absent unless they were traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vertrace: Option<VerTraceResult>,
     /// The blocks at the end of the run.
     pub blocks: BlocksResult,
     /// The self-checks of the run.

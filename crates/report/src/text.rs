@@ -69,6 +69,11 @@ pub fn run(drive: &DriveResult) -> String {
     latencies(&mut text, drive);
     stages(&mut text, drive);
     flash(&mut text, drive);
+    if let Some(versions) = &drive.vertrace {
+        text.push('\n');
+        crate::vertrace::lines(versions).iter().for_each(|content| line(&mut text, content));
+        text.push('\n');
+    }
     foot(&mut text, drive);
     text
 }

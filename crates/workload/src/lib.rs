@@ -3,12 +3,14 @@
 //! ```text
 //! file ─ trace (recognise, read) ─┬─ stats, info, convert
 //!                                 └─ fit (place on one drive) ─ replay ─┐
-//! text ─ spec (parse, check) ─── generate ──────────────────────────────┴─ HostRequest
+//! text ─ spec (parse, check) ─┬─ generate ──────────────────────────────┼─ HostRequest
+//!                             └─ file (a model file system) ────────────┘
 //! ```
 //!
 //! Nothing here knows what a drive does with a request. Time is a number in a record or a draw from keyed dice; files are read
 //! through [`std::io::Read`], and only [`trace::open`] opens one.
 
+pub mod file;
 pub mod fit;
 pub mod generate;
 pub mod pts;
@@ -17,9 +19,12 @@ pub mod spec;
 pub mod steady;
 pub mod trace;
 
+mod any;
 mod serial;
 mod words;
 
+pub use any::AnySpec;
+pub use file::{FileLoad, FileOptions, FileSpec, FileTag, Tagged};
 pub use fit::{Fit, FitError, Placement};
 pub use generate::{Generator, Phase};
 pub use replay::{Replay, ReplayError, ReplayOptions};

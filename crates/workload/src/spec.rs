@@ -6,12 +6,13 @@
 mod built_in;
 mod check;
 mod error;
-mod quantity;
+pub(crate) mod quantity;
 mod raw;
 
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, Nanos, Priority};
 
+pub(crate) use check::from_toml;
 pub use error::SpecError;
 
 /// A workload: phases one after another.

@@ -14,6 +14,11 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     scratch.file("unit.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[buffer]\nsize = { value = \"8 MB/s\", source = \"x\" }\n");
     scratch.file("key.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[reclaim]\nvictm = { value = \"greedy\", source = \"x\" }\n");
     scratch.file("load.toml", b"name = \"x\"\npurpose = \"x\"\n[[phases]]\nname = \"a\"\nrequests = 10\nsize = 4096\n");
+    scratch.file(
+        "files.toml",
+        b"name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"10 %\"\nqueue_depth = 4\n[[sets]]\nname = \"mail\"\nshare = \"100 %\"\n\
+          size = \"16 KiB\"\n[[threads]]\nops = [\n{ do = \"create\", set = \"mial\" }]\n",
+    );
     scratch.file("damaged.wl", b"WORDLINE DRIVE 1\n\x05\0\0\0\0\0\0\0abc");
     scratch.file("far.csv", b"128166372003061629,hm,0,Read,3834961920000000,32768,413\n");
     scratch.file(
@@ -40,6 +45,14 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["run", "pageftl", "--set", "mapping.over_provisioning=0 %"], &["over_provisioning"]),
         (&["run", "pageftl", "--workload", "load.toml"], &["load.toml:6", "size"]),
         (&["run", "pageftl", "--workload", "uniform-wirte"], &["uniform-wirte", "uniform-write"]),
+        (&["run", "pageftl", "--workload", "mobil"], &["mobil", "did you mean 'mobile'?"]),
+        (&["run", "pageftl", "--workload", "files.toml"], &["files.toml:12", "'mial'", "did you mean 'mail'?"]),
+        (&["run", "pageftl", "--workload", "mobile", "--secure-fraction", "160%"], &["160%", "0 % to 100 %"]),
+        (&["run", "pageftl", "--workload", "mobile", "--length", "4"], &["--length", "4 %"]),
+        (&["run", "pageftl", "--workload", "mobile", "--until-steady"], &["--until-steady", "files"]),
+        (&["run", "pageftl", "--secure-fraction", "60%"], &["--secure-fraction", "mobile"]),
+        (&["run", "pageftl", "--vertrace"], &["--vertrace", "mobile"]),
+        (&["run", "pageftl", "--plot-files", "1"], &["--vertrace"]),
         (&["run", "pageftl", "--workload", "missing.csv"], &["missing.csv"]),
         (&["run", "pageftl", "--workload", "truncated.csv"], &["truncated.csv:2"]),
         (&["run", "pageftl", "--workload", "binary.trace"], &["binary.trace"]),

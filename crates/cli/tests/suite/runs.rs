@@ -54,3 +54,28 @@ fn an_aged_drive_says_how_often_it_read_again() {
     assert!(retries(&aged).expect("errors are counted") > 0.5, "{aged:#}");
     assert_eq!(run(&["--age", "2k+1y@30C"])["event_log_hash"], aged["event_log_hash"], "two ways to say the same");
 }
+
+#[test]
+fn versions_of_files_are_traced_without_changing_the_run() {
+    let scratch = Scratch::new("files");
+    let run = |options: &[&str]| -> serde_json::Value {
+        let mut arguments = vec!["run", "pageftl", "--size", "1GiB", "--workload", "mobile", "--length", "150%", "--json", "-"];
+        arguments.extend(options);
+        let output = wordline(&scratch.0, &arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")["drives"][0].clone()
+    };
+    let (plain, traced, insecure) = (run(&[]), run(&["--vertrace", "--plot-files", "0,9"]), run(&["--secure-fraction", "60%"]));
+    assert!(plain["vertrace"].is_null());
+    assert_eq!(plain["event_log_hash"], traced["event_log_hash"], "watching changes nothing");
+    assert_eq!(plain["event_log_hash"], insecure["event_log_hash"], "a drive without a sanitiser does not care");
+    let written = plain["host"]["write_bytes"].as_f64().expect("bytes");
+    assert!((written / 1.5 / (1u64 << 30) as f64 - 1.0).abs() < 0.02, "{written}");
+    let [uni, multi] = [0, 1].map(|class| &traced["vertrace"]["classes"][class]);
+    // A picture that was deleted was stale as a whole; one that never was, at most by copies of reclaim.
+    assert!(multi["vaf_mean"].as_f64() >= Some(1.0) && multi["files"] == multi["insecure_files"], "{multi:#}");
+    assert!(uni["vaf_mean"].as_f64() < Some(0.5) && uni["files"].as_u64() > Some(50), "{uni:#}");
+    let plots = traced["vertrace"]["plots"].as_array().expect("plots");
+    assert_eq!(plots.iter().map(|plot| plot["file"].as_u64()).collect::<Vec<_>>(), [Some(0), Some(9)]);
+    assert!(plots.iter().all(|plot| plot["points"].as_array().is_some_and(|points| points.len() == 256 * 3 / 2 + 1)), "{plots:#?}");
+}

@@ -1,10 +1,12 @@
-//! The lab from outside: studies that are wrong, claims that must all be there, benches that must not depend on threads and must follow physics.
+//! The lab from outside: studies that are wrong, claims that must all be there, benches that must not depend on threads and must follow physics;
+//! and VerTrace on a whole drive.
 
 mod determinism;
 mod inventory;
 mod mistakes;
 mod physics;
 mod tables;
+mod vertrace;
 
 use wordline_lab::bench::{Findings, Setup, bench};
 use wordline_lab::conditions::LotSize;

@@ -5,4 +5,5 @@ mod fabricated;
 
 mod figures;
 mod output;
+mod vertrace;
 mod violations;

@@ -2,7 +2,6 @@
 //! runs.
 
 use super::{SpecError, WorkloadSpec};
-use crate::words::did_you_mean;
 
 const FILES: [(&str, &str); 9] = [
     ("default", include_str!("../../../../studies/workloads/default.toml")),
@@ -26,11 +25,7 @@ impl WorkloadSpec {
     pub fn built_in(name: &str) -> Result<WorkloadSpec, SpecError> {
         match FILES.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => WorkloadSpec::parse(text, &format!("{name}.toml")),
-            None => {
-                let names = WorkloadSpec::built_in_names();
-                let (known, hint) = (names.join(", "), did_you_mean(name, names.iter().copied()));
-                Err(SpecError::at(name, "", None, format!("not a built-in workload; known are {known}{hint}")))
-            }
+            None => Err(crate::AnySpec::unknown(name)),
         }
     }
 

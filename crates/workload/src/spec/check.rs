@@ -23,10 +23,14 @@ type Fault = (Range<usize>, String);
 impl WorkloadSpec {
     /// Read a workload file; `file` is its name in messages.
     pub fn parse(text: &str, file: &str) -> Result<WorkloadSpec, SpecError> {
-        let raw: RawWorkload =
-            toml::from_str(text).map_err(|error| SpecError::at(file, text, error.span(), with_nearest(error.message())))?;
+        let raw: RawWorkload = from_toml(text, file)?;
         checked(raw).map_err(|(span, message)| SpecError::at(file, text, Some(span), message))
     }
+}
+
+/// Read the shape of a file, with the place of what is wrong.
+pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str, file: &str) -> Result<T, SpecError> {
+    toml::from_str(text).map_err(|error| SpecError::at(file, text, error.span(), with_nearest(error.message())))
 }
 
 /// The parser lists the right words in backticks after the wrong one; add which was probably meant.

@@ -30,6 +30,11 @@ impl SpecError {
         SpecError { place: None, subject: format!("workload {workload}, phase {phase}"), message: message.into() }
     }
 
+    /// A fault of a whole workload that only shows on a particular drive.
+    pub(crate) fn whole(workload: &str, message: impl Into<String>) -> SpecError {
+        SpecError { place: None, subject: format!("workload {workload}"), message: message.into() }
+    }
+
     /// Line and column of the fault, from 1, where it has a place in a file.
     pub fn position(&self) -> Option<(usize, usize)> {
         self.place.as_ref().map(|place| (place.line, place.column))

@@ -1,0 +1,143 @@
+//! Telling an observer that asks for it where each mapping unit goes.
+//!
+//! All of it is compiled away for observers that do not. What is live is taken from the firmware's map after it heard of a program's end, so an observer that
+//! follows units knows what the firmware knows, and not what somebody else makes of the events.
+
+use wordline_chip::Payload;
+use wordline_engine::{Observer, UnitPlace, UnitStep};
+use wordline_flash::{Operation, OperationKind, Status, Target};
+use wordline_ftl::{Carried, Ftl, Group, Request, UnitAddr};
+use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
+
+use crate::drive::Drive;
+use crate::flash::Flight;
+
+/// A program, copyback or erase that has ended, of which the firmware has not heard yet.
+pub(crate) struct Ended {
+    core: u32,
+    die: DieId,
+    local: DieId,
+    op: FlashOp,
+    is_good: bool,
+    target: Target,
+    units: Vec<Lpn>,
+}
+
+impl Ended {
+    /// What is to be told of `flight` once the firmware knows. `source` is the spare area of what a copyback read.
+    #[cold]
+    pub(crate) fn of(flight: &Flight, ftl: &Ftl, source: &[Lpn]) -> Option<Ended> {
+        let units = match flight.op {
+            FlashOp::Read => return None,
+            FlashOp::Erase => Vec::new(),
+            FlashOp::Program => ftl.spare(flight.local).to_vec(),
+            FlashOp::Copyback => source.to_vec(),
+        };
+        let &Flight { core, die, local, op, status, target, .. } = flight;
+        Some(Ended { core, die, local, op, is_good: status == Status::Good, target, units })
+    }
+}
+
+impl<O: Observer, P: Payload> Drive<O, P> {
+    /// Where every unit lies that the map knows, in the order of units.
+    pub fn mapped(&self) -> impl Iterator<Item = (u64, UnitPlace)> + '_ {
+        (0..self.config.exported_units).filter_map(|unit| {
+            let (core, lpn) = self.stripe.locate(unit);
+            let addr = self.ftls[core as usize].map().get(lpn);
+            (addr != UnitAddr::NONE).then(|| (unit, self.place(core, addr)))
+        })
+    }
+
+    /// The place at the unit address `addr` of `core`.
+    fn place(&self, core: u32, addr: UnitAddr) -> UnitPlace {
+        let ftl = &self.ftls[core as usize];
+        let layout = ftl.layout();
+        let group = layout.group(addr);
+        let block = BlockId(u32::from(ftl.groups().blocks(group)[0]));
+        UnitPlace { die: self.wiring.die(core, layout.die(group)), block, offset: layout.offset(addr) }
+    }
+
+    /// The unit of the drive that is `lpn` of `core`, unless that is none of the host's.
+    fn unit_of(&self, core: u32, lpn: Lpn) -> Option<u64> {
+        (lpn.0 < self.ftls[core as usize].map().exported()).then(|| self.stripe.global(core, lpn.0))
+    }
+
+    /// Tell what `operation`, just ordered by `core`, carries.
+    #[cold]
+    pub(crate) fn tell_taken(&mut self, now: Nanos, core: u32, operation: &Operation) {
+        let die = self.wiring.die(core, operation.die);
+        let ftl = &self.ftls[core as usize];
+        let taken: Vec<(Option<u64>, Option<UnitPlace>)> = match operation.kind {
+            OperationKind::Program { .. } => {
+                let carried = ftl.batch(operation.die).zip(ftl.spare(operation.die));
+                let told = carried.map(|(carried, &lpn)| match carried {
+                    Carried::Buffered { .. } => (self.unit_of(core, lpn), None),
+                    Carried::Moved { from } => (self.unit_of(core, lpn), Some(self.place(core, from))),
+                    Carried::Padding | Carried::Journal { .. } | Carried::Checkpoint { .. } => (None, None),
+                });
+                told.collect()
+            }
+            OperationKind::Copyback { from, .. } => {
+                let mut lpns = Vec::new();
+                self.chips[die].spare_of(&from, self.config.sheet.pages_per_program(), &mut lpns);
+                let (block, first) = self.start(core, &from);
+                let places = (first..).map(|offset| UnitPlace { die, block, offset });
+                lpns.iter().zip(places).map(|(&lpn, place)| (self.unit_of(core, lpn), Some(place))).collect()
+            }
+            OperationKind::Read { .. }
+            | OperationKind::Erase { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend
+            | OperationKind::Resume => return,
+        };
+        for (unit, from) in taken {
+            self.observer.follow(now, &UnitStep::Taken { die, unit, from });
+        }
+    }
+
+    /// Tell what has become of what `ended` carried or erased.
+    #[cold]
+    pub(crate) fn tell_ended(&mut self, now: Nanos, ended: Ended) {
+        let Ended { core, die, local, op, is_good, target, units } = ended;
+        let (block, first) = self.start(core, &target);
+        if op == FlashOp::Erase {
+            if is_good {
+                let units = self.ftls[core as usize].layout().units_per_group;
+                self.observer.follow(now, &UnitStep::Gone { die, block, first: 0, units });
+            }
+            return;
+        }
+        for (lpn, offset) in units.into_iter().zip(first..) {
+            let is_live = is_good && lpn.0 < self.ftls[core as usize].map().exported() && {
+                let addr = self.ftls[core as usize].map().get(lpn.0);
+                addr != UnitAddr::NONE && self.is_at(core, addr, local, block, offset)
+            };
+            self.observer.follow(now, &UnitStep::Landed { place: UnitPlace { die, block, offset }, is_live });
+        }
+    }
+
+    /// Tell which units of the trim `request` are mapped no longer.
+    #[cold]
+    pub(crate) fn tell_trimmed(&mut self, now: Nanos, core: u32, request: &Request) {
+        for lpn in request.lpn..request.lpn + request.units {
+            if self.ftls[core as usize].map().get(lpn) == UnitAddr::NONE {
+                let unit = self.stripe.global(core, lpn);
+                self.observer.follow(now, &UnitStep::Unmapped { unit });
+            }
+        }
+    }
+
+    /// The block of the first plane of `target`, and the place of its first unit in the group.
+    fn start(&self, core: u32, target: &Target) -> (BlockId, u32) {
+        let layout = self.ftls[core as usize].layout();
+        let block = target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane));
+        (block, u32::from(target.page.0) / layout.pages_per_program * layout.units_per_program)
+    }
+
+    fn is_at(&self, core: u32, addr: UnitAddr, local: DieId, block: BlockId, offset: u32) -> bool {
+        let ftl = &self.ftls[core as usize];
+        let layout = ftl.layout();
+        let group: Group = layout.group(addr);
+        layout.die(group) == local && layout.offset(addr) == offset && u32::from(ftl.groups().blocks(group)[0]) == block.0
+    }
+}

@@ -1,0 +1,56 @@
+//! Workloads of either kind: phases of independent requests, or files.
+
+use crate::file::{FileSpec, built_in};
+use crate::spec::{SpecError, WorkloadSpec};
+use crate::words::did_you_mean;
+
+/// A workload as a file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnySpec {
+    /// Phases, each with a mix, sizes, addresses and arrivals.
+    Phases(WorkloadSpec),
+    /// Files, and threads that do things to them.
+    Files(FileSpec),
+}
+
+impl AnySpec {
+    /// Read a workload file; `file` is its name in messages. What has sets of files is a workload of files.
+    pub fn parse(text: &str, file: &str) -> Result<AnySpec, SpecError> {
+        let has_sets = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("sets") && !table.contains_key("phases"));
+        if has_sets { FileSpec::parse(text, file).map(AnySpec::Files) } else { WorkloadSpec::parse(text, file).map(AnySpec::Phases) }
+    }
+
+    /// The names of the built-in workloads, the default first.
+    pub fn built_in_names() -> Vec<&'static str> {
+        [WorkloadSpec::built_in_names(), FileSpec::built_in_names()].concat()
+    }
+
+    /// The built-in workload of this name.
+    pub fn built_in(name: &str) -> Result<AnySpec, SpecError> {
+        match FileSpec::built_in(name) {
+            Some(spec) => spec.map(AnySpec::Files),
+            None => WorkloadSpec::built_in(name).map(AnySpec::Phases),
+        }
+    }
+
+    /// The text of the built-in workload of this name, comments included.
+    pub fn built_in_text(name: &str) -> Option<&'static str> {
+        let of_files = built_in::FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+        of_files.or_else(|| WorkloadSpec::built_in_text(name))
+    }
+
+    /// What it is for, in a sentence.
+    pub fn purpose(&self) -> &str {
+        match self {
+            AnySpec::Phases(spec) => &spec.purpose,
+            AnySpec::Files(spec) => &spec.purpose,
+        }
+    }
+
+    /// Nothing of this name comes with the program.
+    pub(crate) fn unknown(name: &str) -> SpecError {
+        let names = AnySpec::built_in_names();
+        let (known, hint) = (names.join(", "), did_you_mean(name, names.iter().copied()));
+        SpecError::at(name, "", None, format!("not a built-in workload; known are {known}{hint}"))
+    }
+}

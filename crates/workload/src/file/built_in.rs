@@ -1,0 +1,31 @@
+//! The workloads of files that come with the program: the files under `studies/workloads` that have sets.
+
+use super::FileSpec;
+use crate::spec::SpecError;
+
+pub(crate) const FILES: [(&str, &str); 11] = [
+    ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
+    ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
+    ("fileserver", include_str!("../../../../studies/workloads/fileserver.toml")),
+    ("dbserver", include_str!("../../../../studies/workloads/dbserver.toml")),
+    ("filebench-fileserver", include_str!("../../../../studies/workloads/filebench-fileserver.toml")),
+    ("varmail", include_str!("../../../../studies/workloads/varmail.toml")),
+    ("webserver", include_str!("../../../../studies/workloads/webserver.toml")),
+    ("webproxy", include_str!("../../../../studies/workloads/webproxy.toml")),
+    ("oltp", include_str!("../../../../studies/workloads/oltp.toml")),
+    ("sysbench-oltp", include_str!("../../../../studies/workloads/sysbench-oltp.toml")),
+    ("ntrx", include_str!("../../../../studies/workloads/ntrx.toml")),
+];
+
+impl FileSpec {
+    /// The names of the built-in workloads of files.
+    pub fn built_in_names() -> Vec<&'static str> {
+        FILES.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// The built-in workload of files of this name; `None` if there is none.
+    pub fn built_in(name: &str) -> Option<Result<FileSpec, SpecError>> {
+        let (_, text) = FILES.iter().find(|(known, _)| *known == name)?;
+        Some(FileSpec::parse(text, &format!("{name}.toml")))
+    }
+}

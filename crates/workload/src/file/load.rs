@@ -1,0 +1,361 @@
+//! Threads at work on a file system: an endless choice of operations, as requests, until enough is written.
+
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Bytes, HostRequest};
+
+use super::spec::{Deed, FileSpec, Layout, Op, Sizes};
+use super::system::{Slot, System, Tagged};
+use crate::spec::SpecError;
+
+/// A request is taken for done when so many times the queue's depth of writes have followed it.
+const DEPTHS: u64 = 2;
+/// The dice of a workload of files lie behind those of any phase.
+const ENTITY: u32 = 1 << 24;
+/// Turns without a request after which nothing more can come: every thread would have had many.
+const IDLE_TURNS: u32 = 1_000_000;
+
+/// What a user changes about a workload of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FileOptions {
+    /// How full the drive is at the beginning, and stays.
+    pub prefill: Option<f64>,
+    /// The share of written data that belongs to secure files.
+    pub secure: Option<f64>,
+    /// How much is written, in capacities.
+    pub length: Option<f64>,
+    /// Requests outstanding.
+    pub queue_depth: Option<u32>,
+}
+
+/// One thread: where it is in its operations, and which file it had last.
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    kind: usize,
+    next: usize,
+    repeated: u32,
+    last: Option<(Slot, u32)>,
+}
+
+/// The requests of a workload of files on a drive of some capacity. The same seed, workload, options and capacity give the same requests on every machine.
+#[derive(Clone, Debug)]
+pub struct FileLoad {
+    spec: FileSpec,
+    system: System,
+    threads: Vec<Thread>,
+    /// Threads that read and do nothing else, and the others.
+    readers: Vec<u32>,
+    writers: Vec<u32>,
+    turns: Draw,
+    sizes: Draw,
+    places: Draw,
+    prefilled: u64,
+    level: u64,
+    goal: u64,
+}
+
+impl FileSpec {
+    /// The requests of this workload on a drive of `capacity`, and the files that are there before.
+    pub fn load(&self, seed: u64, capacity: Bytes, options: FileOptions) -> Result<FileLoad, SpecError> {
+        let fault = |message: String| Err(SpecError::whole(&self.name, message));
+        let mut spec = self.clone();
+        if let Some(prefill) = options.prefill {
+            spec.level = if self.level == self.prefill { prefill } else { self.level.max(prefill) };
+            spec.prefill = prefill;
+        }
+        spec.secure = options.secure.unwrap_or(spec.secure);
+        spec.length = options.length.unwrap_or(spec.length);
+        spec.queue_depth = options.queue_depth.unwrap_or(spec.queue_depth);
+        let block = spec.align.0;
+        let blocks = capacity.0 / block;
+        let distance = DEPTHS * u64::from(spec.queue_depth);
+        let mut load = FileLoad {
+            system: System::new(capacity, spec.align, spec.sets.len(), spec.secure, distance),
+            threads: Vec::new(),
+            readers: Vec::new(),
+            writers: Vec::new(),
+            turns: Draw::new(seed, Stream::Mix, ENTITY),
+            sizes: Draw::new(seed, Stream::Mix, ENTITY + 1),
+            places: Draw::new(seed, Stream::Address, ENTITY),
+            prefilled: (blocks as f64 * spec.prefill) as u64,
+            level: (blocks as f64 * spec.level) as u64,
+            goal: (blocks as f64 * spec.length) as u64,
+            spec,
+        };
+        for set in &load.spec.sets {
+            let most = set.size.bounds().1.map_or(set.size.mean(), |most| most.0 as f64);
+            if most > load.level as f64 * block as f64 {
+                let (size, level) = (Bytes(most as u64), Bytes(load.level * block));
+                return fault(format!(
+                    "a file of {size} in set '{}' does not fit the {level} that files may hold on this drive of {capacity}",
+                    set.name
+                ));
+            }
+        }
+        load.prefill();
+        let missing = load.spec.threads.iter().flat_map(|thread| &thread.ops).find(|op| {
+            let needs_one = matches!(op.deed, Deed::Append | Deed::Overwrite | Deed::Log | Deed::Read) && !op.same;
+            needs_one && load.system.slots(op.set).is_empty() && !load.spec.creates(op.set)
+        });
+        if let Some(op) = missing {
+            return fault(format!(
+                "set '{}' has no file on this drive of {capacity}, and nothing creates one",
+                load.spec.sets[op.set].name
+            ));
+        }
+        for (kind, thread) in load.spec.threads.iter().enumerate() {
+            let reads = thread.ops.iter().all(|op| op.deed == Deed::Read);
+            for _ in 0..thread.count {
+                let number = load.threads.len() as u32;
+                if reads {
+                    load.readers.push(number)
+                } else {
+                    load.writers.push(number)
+                }
+                load.threads.push(Thread { kind, next: 0, repeated: 0, last: None });
+            }
+        }
+        Ok(load)
+    }
+
+    /// Whether some thread creates files of `set`.
+    fn creates(&self, set: usize) -> bool {
+        self.threads.iter().flat_map(|thread| &thread.ops).any(|op| op.set == set && matches!(op.deed, Deed::Create | Deed::Replace))
+    }
+}
+
+impl FileLoad {
+    /// The name of the workload.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// Requests outstanding.
+    pub fn queue_depth(&self) -> u32 {
+        self.spec.queue_depth
+    }
+
+    /// How much of the drive holds files before the first request, from its beginning on, without a gap.
+    pub fn prefilled(&self) -> Bytes {
+        Bytes(self.prefilled * self.spec.align.0)
+    }
+
+    /// The file system as it is now.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// About how many requests there will be.
+    pub fn expected(&self) -> Option<u64> {
+        let (reads, writes) = self.spec.mix?;
+        let ops = self.spec.threads.iter().flat_map(|thread| &thread.ops).filter(|op| op.writes());
+        let (sum, count) = ops.fold((0.0, 0.0), |(sum, count), op| (sum + self.size_of(op).mean(), count + 1.0));
+        let written = self.goal as f64 * self.spec.align.0 as f64;
+        Some((written / (sum / count) * (1.0 + reads / writes)) as u64)
+    }
+
+    /// The next request, with whose data it is.
+    pub fn next_tagged(&mut self) -> Option<Tagged> {
+        let mut idle = 0;
+        loop {
+            if let Some(tagged) = self.system.request() {
+                return Some(tagged);
+            }
+            if self.system.written >= self.goal {
+                return None;
+            }
+            self.turn();
+            idle += 1;
+            assert!(idle < IDLE_TURNS, "workload {}: no thread has anything left to do", self.spec.name);
+        }
+    }
+
+    /// Lay the files out that are there from the beginning: set by set, or each set as fast as its share says.
+    fn prefill(&mut self) {
+        let (mut share, mut before) = (0.0, 0);
+        let mut left: Vec<u64> = Vec::new();
+        for set in &self.spec.sets {
+            share += set.share;
+            // A set that has a share has a file, however small the drive.
+            let end = ((self.prefilled as f64 * share) as u64).max(before + u64::from(set.share > 0.0)).min(self.prefilled);
+            left.push(end - before);
+            before = end;
+        }
+        *left.last_mut().expect("there is a set") += self.prefilled - before;
+        let whole = left.clone();
+        let remaining = |left: &[u64], set: usize| left[set] as f64 / whole[set].max(1) as f64;
+        loop {
+            let sets = 0..left.len();
+            let next = match self.spec.layout {
+                Layout::Sets => sets.into_iter().find(|&set| left[set] > 0),
+                Layout::Mixed => {
+                    sets.into_iter().filter(|&set| left[set] > 0).max_by(|&a, &b| remaining(&left, a).total_cmp(&remaining(&left, b)))
+                }
+            };
+            let Some(set) = next else { break };
+            let size = self.spec.sets[set].size;
+            let mut blocks = size.draw(self.spec.align.0, &mut self.sizes).min(left[set]);
+            // The last file takes what is left: a remnant would be written as often as any other file of its set.
+            if ((left[set] - blocks) * self.spec.align.0) as f64 * 2.0 < size.mean() {
+                blocks = left[set];
+            }
+            let slot = self.system.create(set, blocks);
+            self.system.place(slot, blocks);
+            left[set] -= blocks;
+        }
+    }
+
+    /// One operation of one thread.
+    fn turn(&mut self) {
+        let number = match self.spec.mix {
+            Some((reads, writes)) => {
+                let is_behind = self.system.reads as f64 * writes < self.system.writes as f64 * reads;
+                let kind = if is_behind { &self.readers } else { &self.writers };
+                kind[self.turns.below(kind.len() as u64) as usize]
+            }
+            None => self.turns.below(self.threads.len() as u64) as u32,
+        };
+        let thread = &mut self.threads[number as usize];
+        let ops = &self.spec.threads[thread.kind].ops;
+        let op = ops[thread.next];
+        let last = thread.last;
+        thread.repeated += 1;
+        if thread.repeated >= op.times {
+            thread.repeated = 0;
+            thread.next = (thread.next + 1) % ops.len();
+        }
+        let used = self.perform(op, last);
+        self.threads[number as usize].last = used.map(|slot| (slot, self.system.file(slot).id));
+    }
+
+    /// Do `op`; returns the file it was done to, if that is still there.
+    fn perform(&mut self, op: Op, last: Option<(Slot, u32)>) -> Option<Slot> {
+        match op.deed {
+            Deed::Sync => {
+                self.system.sync();
+                last.filter(|&(slot, id)| self.is_there(op.set, slot, id)).map(|(slot, _)| slot)
+            }
+            Deed::Create => self.create(op),
+            Deed::Replace => {
+                let old = self.pick(op, last);
+                let new = self.create(op);
+                // Room may have been made at the cost of the old one.
+                let gone = old.filter(|&(slot, id)| self.is_there(op.set, slot, id) && Some(slot) != new);
+                if let Some((slot, _)) = gone {
+                    self.system.delete(slot);
+                }
+                new
+            }
+            Deed::Delete => {
+                let (slot, _) = self.pick(op, last)?;
+                self.system.delete(slot);
+                None
+            }
+            Deed::Append => {
+                let (mut slot, _) = self.pick(op, last)?;
+                let blocks = self.size_of(&op).draw(self.block(), &mut self.sizes);
+                if !self.keep_level(op.set, blocks, Some(slot)) {
+                    // Nothing else can go: the file begins anew, as a log that is rotated.
+                    self.system.delete(slot);
+                    slot = self.system.create(op.set, blocks);
+                }
+                self.system.append(slot, blocks, op.durable).then_some(slot)
+            }
+            Deed::Overwrite | Deed::Log | Deed::Read => {
+                let (slot, _) = self.pick(op, last)?;
+                let held = self.system.file(slot).blocks;
+                if held == 0 {
+                    return Some(slot);
+                }
+                let whole = op.deed == Deed::Read && op.size.is_none();
+                let blocks = if whole { held } else { self.size_of(&op).draw(self.block(), &mut self.sizes).min(held) };
+                if op.deed == Deed::Log {
+                    self.system.log(slot, blocks, op.durable);
+                    return Some(slot);
+                }
+                let from = if whole { 0 } else { self.places.below(held - blocks + 1) };
+                if op.deed == Deed::Read {
+                    let most = (self.spec.sets[op.set].read.0 / self.block()).max(1);
+                    self.system.read(slot, from, blocks, most);
+                } else {
+                    self.system.overwrite(slot, from, blocks, op.durable);
+                }
+                Some(slot)
+            }
+        }
+    }
+
+    fn create(&mut self, op: Op) -> Option<Slot> {
+        let set = &self.spec.sets[op.set];
+        let (size, write) = (op.size.unwrap_or(set.size), set.write);
+        let blocks = size.draw(self.block(), &mut self.sizes);
+        self.keep_level(op.set, blocks, None);
+        if !self.system.has_room(blocks) {
+            return None;
+        }
+        let slot = self.system.create(op.set, blocks);
+        let least = (write.bounds().0.0 / self.block()).max(1);
+        let mut left = blocks;
+        while left > 0 {
+            let mut piece = write.draw(self.block(), &mut self.sizes).min(left);
+            if left > piece && left - piece < least {
+                // What is left over would be smaller than a write is.
+                piece = if piece > least { left - least } else { left };
+            }
+            self.system.append(slot, piece, op.durable);
+            left -= piece;
+        }
+        Some(slot)
+    }
+
+    /// Delete files of the set that makes room for `set`, picked at random, until `blocks` more do not lift the living above the level. `spared` stays.
+    /// Returns whether there is room now.
+    fn keep_level(&mut self, set: usize, blocks: u64, spared: Option<Slot>) -> bool {
+        let set = self.spec.sets[set].room;
+        while self.system.live() + blocks > self.level {
+            let slots = self.system.slots(set);
+            let victims = slots.len() - usize::from(spared.is_some_and(|spared| self.system.file(spared).set == set));
+            if victims == 0 {
+                return false;
+            }
+            let mut slot = slots[self.places.below(slots.len() as u64) as usize];
+            if Some(slot) == spared {
+                slot = slots[slots.iter().position(|&other| other != slot).expect("there is another")];
+            }
+            self.system.delete(slot);
+        }
+        true
+    }
+
+    fn pick(&mut self, op: Op, last: Option<(Slot, u32)>) -> Option<(Slot, u32)> {
+        if op.same {
+            return last.filter(|&(slot, id)| self.is_there(op.set, slot, id));
+        }
+        let slots = self.system.slots(op.set);
+        if slots.is_empty() {
+            return None;
+        }
+        let slot = slots[self.places.below(slots.len() as u64) as usize];
+        Some((slot, self.system.file(slot).id))
+    }
+
+    fn is_there(&self, set: usize, slot: Slot, id: u32) -> bool {
+        self.system.holds(set, slot, id)
+    }
+
+    fn size_of(&self, op: &Op) -> Sizes {
+        op.size.unwrap_or(self.spec.sets[op.set].write)
+    }
+
+    fn block(&self) -> u64 {
+        self.spec.align.0
+    }
+}
+
+impl Iterator for FileLoad {
+    type Item = HostRequest;
+
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        self.next_tagged().map(|tagged| tagged.request)
+    }
+}

@@ -1,0 +1,385 @@
+//! Files, and what is done to them, as block requests.
+
+use std::collections::VecDeque;
+
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+
+use super::space::{Extent, Space};
+
+/// A file as an observer knows it: numbers are never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileTag {
+    /// The file's number, counted from its creation.
+    pub file: u32,
+    /// Which write of the file this is, from 0. A write may take several requests, where its blocks lie apart.
+    pub version: u32,
+    /// Whether it takes away what the file held in these blocks: an overwrite, or the end of the file.
+    pub replaces: bool,
+}
+
+/// A request, and whose data it writes or trims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tagged {
+    /// What the drive is asked.
+    pub request: HostRequest,
+    /// The file; nothing for a flush.
+    pub tag: Option<FileTag>,
+}
+
+/// A file that lives.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its number.
+    pub id: u32,
+    /// The set it belongs to.
+    pub set: usize,
+    /// Whether its data must be gone once it is deleted or overwritten: not opened with `O_INSEC` (002 §6).
+    pub is_secure: bool,
+    /// Where it lies, in the file's own order.
+    pub extents: Vec<Extent>,
+    /// How many blocks it has.
+    pub blocks: u64,
+    /// Writes so far.
+    version: u32,
+    /// Where a log goes on.
+    cursor: u64,
+    /// Its place in the list of its set.
+    place: u32,
+}
+
+/// Extents on their way from a deleted file to free space.
+#[derive(Clone, Debug)]
+struct Dying {
+    due: u64,
+    tag: FileTag,
+    extents: Vec<Extent>,
+    is_trimmed: bool,
+}
+
+/// A set's files and where the next one is looked for.
+#[derive(Clone, Debug, Default)]
+struct Set {
+    slots: Vec<u32>,
+    goal: u64,
+    /// Bytes of secure files, and of all, in blocks as they were created.
+    secure: f64,
+    all: f64,
+}
+
+/// The file system.
+#[derive(Clone, Debug)]
+pub struct System {
+    block: u64,
+    space: Space,
+    files: Vec<File>,
+    unused: Vec<u32>,
+    sets: Vec<Set>,
+    next_id: u32,
+    secure: f64,
+    /// How many writes follow a request before it is taken for done.
+    distance: u64,
+    dying: VecDeque<Dying>,
+    cooling: u64,
+    /// Blocks of living files.
+    live: u64,
+    requests: VecDeque<Tagged>,
+    /// Reads and writes that were put out.
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    /// Blocks written.
+    pub(crate) written: u64,
+}
+
+/// Which file something is done to.
+pub type Slot = u32;
+
+impl System {
+    /// An empty file system of `capacity` in blocks of `block`, for `sets` sets of files of which a `secure` share is secure, by written bytes. A request is
+    /// taken for done after `distance` writes.
+    pub fn new(capacity: Bytes, block: Bytes, sets: usize, secure: f64, distance: u64) -> System {
+        System {
+            block: block.0,
+            space: Space::new(capacity.0 / block.0),
+            files: Vec::new(),
+            unused: Vec::new(),
+            sets: vec![Set::default(); sets],
+            next_id: 0,
+            secure,
+            distance,
+            dying: VecDeque::new(),
+            cooling: 0,
+            live: 0,
+            requests: VecDeque::new(),
+            reads: 0,
+            writes: 0,
+            written: 0,
+        }
+    }
+
+    /// All blocks, in use or not.
+    pub fn capacity(&self) -> u64 {
+        self.space.free() + self.cooling + self.live
+    }
+
+    /// Blocks of files that live.
+    pub fn live(&self) -> u64 {
+        self.live
+    }
+
+    /// The size of a block in bytes.
+    pub fn block_bytes(&self) -> u64 {
+        self.block
+    }
+
+    /// Free extents, those that wait for their trim not among them.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// The files of a set.
+    pub fn slots(&self, set: usize) -> &[Slot] {
+        &self.sets[set].slots
+    }
+
+    /// A file.
+    pub fn file(&self, slot: Slot) -> &File {
+        &self.files[slot as usize]
+    }
+
+    /// Whether `slot` of `set` is still the file with number `id`.
+    pub fn holds(&self, set: usize, slot: Slot, id: u32) -> bool {
+        let file = &self.files[slot as usize];
+        file.id == id && self.sets[set].slots.get(file.place as usize) == Some(&slot)
+    }
+
+    /// All files that live.
+    pub fn files(&self) -> impl Iterator<Item = &File> {
+        self.sets.iter().flat_map(|set| set.slots.iter().map(|&slot| self.file(slot)))
+    }
+
+    /// The next request.
+    pub fn request(&mut self) -> Option<Tagged> {
+        self.requests.pop_front()
+    }
+
+    /// Whether `blocks` more blocks can be given to files.
+    pub fn has_room(&self, blocks: u64) -> bool {
+        blocks <= self.space.free() + self.cooling
+    }
+
+    /// A new, empty file in `set` that is expected to become `expected` blocks long.
+    pub fn create(&mut self, set: usize, expected: u64) -> Slot {
+        let account = &mut self.sets[set];
+        let expected = expected as f64;
+        account.all += expected;
+        // Whatever brings the share nearer to what was asked.
+        let is_secure = account.secure + expected / 2.0 < self.secure * account.all;
+        account.secure += if is_secure { expected } else { 0.0 };
+        let place = account.slots.len() as u32;
+        let file = File { id: self.next_id, set, is_secure, extents: Vec::new(), blocks: 0, version: 0, cursor: 0, place };
+        self.next_id += 1;
+        let slot = match self.unused.pop() {
+            Some(slot) => {
+                self.files[slot as usize] = file;
+                slot
+            }
+            None => {
+                self.files.push(file);
+                (self.files.len() - 1) as u32
+            }
+        };
+        self.sets[set].slots.push(slot);
+        slot
+    }
+
+    /// Give the next blocks of the drive to a file without writing them: what was there before the run begins.
+    pub fn place(&mut self, slot: Slot, blocks: u64) {
+        let start = self.live;
+        let extents = self.space.take(start, blocks).expect("what is placed before the run fits");
+        let file = &mut self.files[slot as usize];
+        self.sets[file.set].goal = start + blocks;
+        file.extents.extend(extents);
+        file.blocks += blocks;
+        file.version = 1;
+        self.live += blocks;
+    }
+
+    /// Write `blocks` blocks behind the end of a file, if there is room.
+    pub fn append(&mut self, slot: Slot, blocks: u64, is_durable: bool) -> bool {
+        if !self.has_room(blocks) {
+            return false;
+        }
+        self.make_room(blocks);
+        let file = &self.files[slot as usize];
+        let goal = file.extents.last().map_or(self.sets[file.set].goal, Extent::end);
+        let mut taken = Vec::with_capacity(1);
+        let mut left = blocks;
+        // What lies behind the file's end keeps it in one piece.
+        if let Some(next) = (!file.extents.is_empty()).then(|| self.space.extend(goal, blocks)).flatten() {
+            left -= next.len;
+            taken.push(next);
+        }
+        if left > 0 {
+            taken.extend(self.space.take(goal, left).expect("room was made"));
+        }
+        let end = taken.last().expect("something was taken").end();
+        let (is_new, set) = (file.extents.is_empty(), file.set);
+        if is_new {
+            self.sets[set].goal = end;
+        }
+        self.live += blocks;
+        let file = &mut self.files[slot as usize];
+        file.blocks += blocks;
+        for &extent in &taken {
+            match file.extents.last_mut() {
+                Some(last) if last.end() == extent.start => last.len += extent.len,
+                _ => file.extents.push(extent),
+            }
+        }
+        self.write(slot, &taken, false, is_durable);
+        true
+    }
+
+    /// Write `blocks` blocks of a file from its block `from` on once more, in place.
+    pub fn overwrite(&mut self, slot: Slot, from: u64, blocks: u64, is_durable: bool) {
+        let pieces = self.pieces(slot, from, blocks);
+        self.write(slot, &pieces, true, is_durable);
+    }
+
+    /// Overwrite the next `blocks` blocks of a file that is written round and round.
+    pub fn log(&mut self, slot: Slot, blocks: u64, is_durable: bool) {
+        let file = &mut self.files[slot as usize];
+        let (from, len) = (file.cursor, file.blocks);
+        let blocks = blocks.min(len);
+        file.cursor = (from + blocks) % len.max(1);
+        let first = blocks.min(len - from);
+        let mut pieces = self.pieces(slot, from, first);
+        pieces.extend(self.pieces(slot, 0, blocks - first));
+        self.write(slot, &pieces, true, is_durable);
+    }
+
+    /// Read `blocks` blocks of a file from its block `from` on, in requests of at most `most` blocks.
+    pub fn read(&mut self, slot: Slot, from: u64, blocks: u64, most: u64) {
+        for piece in self.pieces(slot, from, blocks) {
+            let mut at = piece.start;
+            while at < piece.end() {
+                let len = most.min(piece.end() - at);
+                let request = self.of(HostOp::Read, Extent { start: at, len });
+                self.requests.push_back(Tagged { request, tag: None });
+                self.reads += 1;
+                at += len;
+            }
+        }
+    }
+
+    /// Make everything durable that was written.
+    pub fn sync(&mut self) {
+        let request = HostRequest {
+            at: Nanos::ZERO,
+            sector: 0,
+            sectors: 0,
+            op: HostOp::Flush,
+            priority: Priority::Normal,
+            fua: false,
+            insecure: false,
+        };
+        self.requests.push_back(Tagged { request, tag: None });
+    }
+
+    /// Delete a file: its blocks are trimmed, and free after that.
+    pub fn delete(&mut self, slot: Slot) {
+        let file = &mut self.files[slot as usize];
+        let (extents, set, place) = (std::mem::take(&mut file.extents), file.set, file.place);
+        let tag = FileTag { file: file.id, version: file.version, replaces: true };
+        self.live -= file.blocks;
+        self.cooling += file.blocks;
+        let slots = &mut self.sets[set].slots;
+        slots.swap_remove(place as usize);
+        if let Some(&moved) = slots.get(place as usize) {
+            self.files[moved as usize].place = place;
+        }
+        self.unused.push(slot);
+        if !extents.is_empty() {
+            self.dying.push_back(Dying { due: self.writes + self.distance, tag, extents, is_trimmed: false });
+        }
+    }
+
+    /// Where `blocks` blocks of a file from its block `from` on lie.
+    fn pieces(&self, slot: Slot, from: u64, blocks: u64) -> Vec<Extent> {
+        let (mut skip, mut left) = (from, blocks);
+        let mut pieces = Vec::with_capacity(1);
+        for extent in &self.files[slot as usize].extents {
+            if left == 0 {
+                break;
+            }
+            if skip >= extent.len {
+                skip -= extent.len;
+                continue;
+            }
+            let len = left.min(extent.len - skip);
+            pieces.push(Extent { start: extent.start + skip, len });
+            (skip, left) = (0, left - len);
+        }
+        debug_assert_eq!(left, 0, "a file has no more blocks than it has");
+        pieces
+    }
+
+    fn write(&mut self, slot: Slot, pieces: &[Extent], replaces: bool, is_durable: bool) {
+        let file = &mut self.files[slot as usize];
+        let tag = FileTag { file: file.id, version: file.version, replaces };
+        let is_secure = file.is_secure;
+        file.version += 1;
+        for &piece in pieces {
+            let request = HostRequest { fua: is_durable, insecure: !is_secure, ..self.of(HostOp::Write, piece) };
+            self.requests.push_back(Tagged { request, tag: Some(tag) });
+            self.writes += 1;
+            self.written += piece.len;
+        }
+        self.advance();
+    }
+
+    /// Trim what can be trimmed by now, and free what was.
+    fn advance(&mut self) {
+        while self.dying.front().is_some_and(|dying| dying.due <= self.writes) {
+            self.age_oldest();
+        }
+    }
+
+    /// The oldest extents on their way go one step further, due or not.
+    fn age_oldest(&mut self) {
+        let Some(dying) = self.dying.pop_front() else { return };
+        if dying.is_trimmed {
+            for &extent in &dying.extents {
+                self.cooling -= extent.len;
+                self.space.give(extent);
+            }
+            return;
+        }
+        for &extent in &dying.extents {
+            let request = self.of(HostOp::Trim, extent);
+            self.requests.push_back(Tagged { request, tag: Some(dying.tag) });
+        }
+        self.dying.push_back(Dying { due: self.writes + self.distance, is_trimmed: true, ..dying });
+    }
+
+    /// See to it that `blocks` blocks are free, if need be by not waiting for trims. There is room.
+    fn make_room(&mut self, blocks: u64) {
+        while self.space.free() < blocks {
+            self.age_oldest();
+        }
+    }
+
+    fn of(&self, op: HostOp, extent: Extent) -> HostRequest {
+        let sectors = self.block / SECTOR_BYTES;
+        HostRequest {
+            at: Nanos::ZERO,
+            sector: extent.start * sectors,
+            sectors: (extent.len * sectors) as u32,
+            op,
+            priority: Priority::Normal,
+            fua: false,
+            insecure: false,
+        }
+    }
+}
