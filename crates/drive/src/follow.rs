@@ -29,7 +29,7 @@ impl Ended {
     pub(crate) fn of(flight: &Flight, ftl: &Ftl, source: &[Lpn]) -> Option<Ended> {
         let units = match flight.op {
             FlashOp::Read => return None,
-            FlashOp::Erase => Vec::new(),
+            FlashOp::Erase | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => Vec::new(),
             FlashOp::Program => ftl.spare(flight.local).to_vec(),
             FlashOp::Copyback => source.to_vec(),
         };
@@ -99,6 +99,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     #[cold]
     pub(crate) fn tell_ended(&mut self, now: Nanos, ended: Ended) {
         let Ended { core, die, local, op, is_good, target, units } = ended;
+        if FlashOp::SANITISING.contains(&op) {
+            return if is_good {
+                self.tell_sanitised(now, core, die, local, op, &target)
+            };
+        }
         let (block, first) = self.start(core, &target);
         if op == FlashOp::Erase {
             if is_good {
@@ -113,6 +118,29 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 addr != UnitAddr::NONE && self.is_at(core, addr, local, block, offset)
             };
             self.observer.follow(now, &UnitStep::Landed { place: UnitPlace { die, block, offset }, is_live });
+        }
+    }
+
+    /// Tell what nobody can read any more.
+    fn tell_sanitised(&mut self, now: Nanos, core: u32, die: DieId, local: DieId, op: FlashOp, target: &Target) {
+        let ftl = &self.ftls[core as usize];
+        let (layout, bits) = (*ftl.layout(), self.config.sheet.geometry.cell.bits());
+        let page = u32::from(target.page.0);
+        let pages = match op {
+            FlashOp::LockBlock => 0..layout.programs * layout.pages_per_program,
+            FlashOp::Scrub => page / bits * bits..page / bits * bits + bits,
+            _ => page..page + 1,
+        };
+        let stands = |group: &Group| {
+            target.planes.iter().all(|plane| u32::from(ftl.groups().blocks(*group)[usize::from(plane.0)]) == target.block(plane).0)
+        };
+        let Some(group) = layout.groups_of(local).map(|index| Group(index as u32)).find(stands) else { return };
+        let block = BlockId(u32::from(ftl.groups().blocks(group)[0]));
+        for page in pages {
+            for plane in target.planes.iter() {
+                let first = (page * layout.planes + u32::from(plane.0)) * layout.units_per_page;
+                self.observer.follow(now, &UnitStep::Gone { die, block, first, units: layout.units_per_page });
+            }
         }
     }
 
