@@ -219,6 +219,8 @@ impl Ftl {
         self.parts[tag].pending += 1;
         if let Some(secrets) = &mut self.secrets {
             secrets.expose_left(first..first + count);
+        }
+        if self.has_exposed(&doomed) {
             // Whoever waited for what the trim has dropped from the buffer waits for what the trim waits for.
             let mut parts = self.buffer.take_released();
             let inherited = if self.is_journal_stuck() { Vec::new() } else { inherited };
@@ -228,6 +230,7 @@ impl Ftl {
             }
             self.guard(parts, doomed, Vec::new());
         }
+        self.seal_emptied();
         if !self.acknowledges_buffered(&request) {
             self.await_trims(tag);
         }

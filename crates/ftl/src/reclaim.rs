@@ -14,7 +14,7 @@ use crate::layout::Group;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::seam::{News, Upkeep, merge_votes};
-use crate::victim::Candidates;
+use crate::victim::{Candidates, VictimPolicy};
 
 impl Ftl {
     /// The next operation that serves reclaim on `die`, if there is one.
@@ -124,7 +124,11 @@ impl Ftl {
         let state = &self.dies[die];
         let programs = state.open[Stream::Moved as usize].map_or(0, |open| self.layout.programs - open.program);
         let room = (programs * self.layout.units_per_program).saturating_sub(state.moved.len() as u32);
-        let victim = if candidates.free_a_group(room) { self.config.reclaim.victim.pick(&candidates, &mut self.victim_draw) } else { None };
+        // Without a free block nothing may be begun that does not fit into what is left of the open one.
+        let has_none = state.free.is_empty();
+        let policy = if has_none { VictimPolicy::Greedy } else { self.config.reclaim.victim };
+        let victim = if candidates.free_a_group(room) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
+        let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
         let Some(victim) = victim else {
             self.dies[die].starved = short;
             self.starved |= short;

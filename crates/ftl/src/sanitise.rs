@@ -111,8 +111,12 @@ impl Ftl {
             }
         }
         over.into_iter().for_each(|gate| self.pass_gate(gate));
-        let parts = if units.iter().flatten().any(|unit| unit.is_host) { self.buffer.take_released() } else { Vec::new() };
-        self.guard(parts, copies, late);
+        if self.has_exposed(&copies) || !late.is_empty() {
+            let is_host = units.iter().flatten().any(|unit| unit.is_host);
+            let parts = if is_host { self.buffer.take_released() } else { Vec::new() };
+            self.guard(parts, copies, late);
+        }
+        self.seal_emptied();
         self.empty_closed(group);
     }
 
@@ -143,7 +147,10 @@ impl Ftl {
             }
         }
         over.into_iter().for_each(|gate| self.pass_gate(gate));
-        self.guard(Vec::new(), Vec::new(), late);
+        if self.has_exposed(&[]) || !late.is_empty() {
+            self.guard(Vec::new(), Vec::new(), late);
+        }
+        self.seal_emptied();
         self.empty_closed(to.0);
     }
 
@@ -177,7 +184,16 @@ impl Ftl {
             }
         }
         self.pass_gate(gate);
-        let emptied = std::mem::take(&mut self.secrets.as_mut().expect("asked before").emptied);
+    }
+
+    /// Whether this event has exposed anything, or will when `copies` land.
+    pub(crate) fn has_exposed(&self, copies: &[Flying]) -> bool {
+        self.secrets.as_ref().is_some_and(|secrets| !secrets.exposed.is_empty() || !copies.is_empty())
+    }
+
+    /// Groups that this event has emptied wait to be erased.
+    pub(crate) fn seal_emptied(&mut self) {
+        let emptied = self.secrets.as_mut().map_or(Vec::new(), |secrets| std::mem::take(&mut secrets.emptied));
         emptied.into_iter().for_each(|group| self.seal(group));
     }
 
@@ -289,10 +305,26 @@ impl Ftl {
         if self.config.reclaim.lazy_erase || self.groups.is_condemned(group) {
             let mut left: Vec<UnitAddr> = secrets.of_group(group).collect();
             if !left.is_empty() {
+                // What cannot be erased any more needs something else, and who waited for the erase waits for that.
+                let has_failed = self.groups.is_condemned(group);
+                let erases = |&id: &u32| has_failed && secrets.duty(id).scope.group == group && secrets.duty(id).how == Remedy::Erase;
+                let needless: Vec<u32> = secrets.duties_of(self.layout.die(group)).filter(erases).collect();
+                let waiting: Vec<u64> = needless.into_iter().flat_map(|id| secrets.end(id)).collect();
                 secrets.exposed.append(&mut left);
                 self.guard(Vec::new(), Vec::new(), Vec::new());
+                for gate in waiting {
+                    self.await_group(group, gate);
+                }
             }
         }
+    }
+
+    /// Instead of one duty in `group`, `gate` waits for all there are now.
+    fn await_group(&mut self, group: Group, gate: u64) {
+        let secrets = self.secrets.as_mut().expect("it has gates");
+        let of_group: Vec<u32> = secrets.duties_of(self.layout.die(group)).filter(|&id| secrets.duty(id).scope.group == group).collect();
+        of_group.into_iter().for_each(|id| secrets.join(id, gate, 0));
+        self.pass_gate(gate);
     }
 
     /// Whether something secret in `group` can still be read.
@@ -335,12 +367,18 @@ impl Ftl {
             }
             let (scope, cursor) = (self.reach(duty.scope, duty.how), duty.cursor);
             let valid = |offset: &u32| self.groups.is_valid(scope.group, *offset);
+            // What is read must have somewhere to go, and what is cut off is lost: not where reclaim has counted on it, or it could free nothing any more.
+            let has_room = self.dies[die].job.is_none() && self.dies[die].free.len() as u32 > self.config.reclaim.floor;
+            let is_cut = scope.plane.is_none() && duty.scope.plane.is_some();
+            if is_cut && !has_room {
+                waits_for_moves = true;
+                continue;
+            }
             let is_blocked = self.groups.valid(scope.group) > 0 && self.programmed_offsets(scope).any(|offset| valid(&offset));
             if is_blocked {
                 if matches!(self.groups.use_of(scope.group), Use::Closed | Use::Active) {
                     let next = self.programmed_offsets(scope).find(|offset| *offset >= cursor && valid(offset));
-                    // What is read must have somewhere to go, or reclaim could not free anything any more.
-                    if let Some(offset) = next.filter(|_| self.dies[die].free.len() as u32 > self.config.reclaim.floor) {
+                    if let Some(offset) = next.filter(|_| has_room) {
                         return Some(self.clear_way(die, id, scope, offset));
                     }
                 }

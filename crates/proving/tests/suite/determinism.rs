@@ -116,6 +116,43 @@ fn do_techniques_with_nothing_to_do_leave_no_trace() {
     println!("hash without techniques, and with idle ones: {plain:016x}");
 }
 
+/// As [`mixed`], on a drive that nobody has written before: every write says whether its data is secret.
+fn hash_of_writes(techniques: &[Choice], insecure: bool) -> u64 {
+    let mut config = config(techniques);
+    for sheet in [&mut config.sheet, &mut config.firmware.sheet] {
+        let able = &mut sheet.capabilities;
+        (able.page_lock, able.block_lock, able.scrub, able.reprogram) = (true, true, true, true);
+        let timing = &mut sheet.timing;
+        (timing.lock_page, timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
+        (timing.scrub, timing.reprogram) = (Nanos::from_micros(100), Nanos::from_micros(100));
+    }
+    let span = config.exported_units;
+    let mut drive = Drive::new(config, ());
+    let mut all = mixed(1, span).map(|request| HostRequest {
+        insecure,
+        op: if request.op == HostOp::Read { HostOp::Trim } else { request.op },
+        ..request
+    });
+    let mut writes =
+        (0..span).map(|unit| bench::request(HostOp::Write, unit, 1, SECTORS)).map(|request| HostRequest { insecure, ..request });
+    drive.serve(&mut writes, CLOSED, None);
+    drive.serve(&mut all, CLOSED, Some(span));
+    drive.log().hash()
+}
+
+#[test]
+fn does_a_sanitiser_leave_no_trace_where_nothing_is_secret() {
+    let plain = hash_of_writes(&[], true);
+    assert_eq!(plain, hash_of_writes(&[], false), "without a sanitiser nobody asks");
+    let all = [Choice::PageLock { block_lock: true }, Choice::WordlineScrub, Choice::EraseAtOnce, Choice::ReprogramPage];
+    for sanitiser in all {
+        assert_eq!(hash_of_writes(&[sanitiser], true), plain, "{sanitiser:?}");
+        if sanitiser != Choice::EraseAtOnce {
+            assert_ne!(hash_of_writes(&[sanitiser], false), plain, "{sanitiser:?}");
+        }
+    }
+}
+
 #[test]
 fn does_the_order_of_techniques_in_a_plan_change_nothing() {
     let [a, b, c] = [Choice::ReadDisturbRefresh { reads_max: 300 }, Choice::PlainCopyback, Choice::ReadPreemption];
