@@ -129,7 +129,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let pages = match op {
             FlashOp::LockBlock => 0..layout.programs * layout.pages_per_program,
             FlashOp::Scrub => page / bits * bits..page / bits * bits + bits,
-            _ => page..page + 1,
+            FlashOp::Read | FlashOp::Program | FlashOp::Erase | FlashOp::Copyback | FlashOp::LockPage | FlashOp::Reprogram => {
+                page..page + 1
+            }
         };
         let stands = |group: &Group| {
             target.planes.iter().all(|plane| u32::from(ftl.groups().blocks(*group)[usize::from(plane.0)]) == target.block(plane).0)

@@ -1,9 +1,12 @@
-//! Stale secrets are made unreadable before whatever made them stale is acknowledged: the rules. The tables are in `secrets.rs`; how it is done, a technique says.
+//! Stale secrets are made unreadable before whatever made them stale is acknowledged: the rules. The tables are in `secrets.rs`; how it is done, a
+//! technique says.
 //!
-//! What has to hold: when a write that waits for its program, a trim or a flush is acknowledged, no page that the chips would put out holds an older version of
+//! What has to hold: when a write that waits for its program, a trim or a flush is acknowledged, no page that the chips would put out holds an older
+//! version of
 //! what it covers. A write that is acknowledged as soon as it is buffered promises that with the next flush.
 //!
-//! A copy that reclaim has left behind holds what is valid elsewhere, and may wait until its block is empty: then one lock of the block is enough, or its erase.
+//! A copy that reclaim has left behind holds what is valid elsewhere, and may wait until its block is empty: then one lock of the block is enough, or its
+//! erase.
 
 use wordline_flash::{Operation, OperationKind, Report, Sanitisation, Status};
 use wordline_units::{Cause, DieId};

@@ -7,9 +7,12 @@
 //! ```
 //!
 //! - A unit is *secret* from its program until its page is made unreadable or its block is erased, unless the host has said that its data is not secret.
-//! - A secret unit is *exposed* when it becomes stale. In one event the units of a group are judged together: one erase, or one lock of a block, may do for many.
-//! - What waits for the event waits at a *gate* until all its duties are done: writes that wait for their program, and trims. A flush waits for the gates there are.
-//! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale. Every stale
+//! - A secret unit is *exposed* when it becomes stale. In one event the units of a group are judged together: one erase, or one lock of a block, may do
+//!   for many.
+//! - What waits for the event waits at a *gate* until all its duties are done: writes that wait for their program, and trims. A flush waits for the gates
+//!   there are.
+//! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
+//!   Every stale
 //!   copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
 //! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
 //!
