@@ -58,6 +58,8 @@ pub(super) struct Reads {
     pub(super) still: u32,
     /// Power cuts since.
     pub(super) cuts: u32,
+    /// An erase of it was cut short, and none has followed: some of its planes count from there on.
+    pub(super) is_cut: bool,
 }
 
 /// All dies of a core.
@@ -258,6 +260,7 @@ impl Nand {
     pub(super) fn cut_erase(&mut self, die: DieId, target: &Target, good: bool, dice: &mut Draw) {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
+            block.reads.is_cut = true;
             match dice.below(4) {
                 0 => continue,
                 1 => block.pages.fill(Page::Erased),
@@ -271,7 +274,6 @@ impl Nand {
                 }
             }
             block.erases += 1;
-            block.reads = Reads::default();
         }
         if !good && dice.happens(0.5) {
             self.spoil(die, target, dice);
