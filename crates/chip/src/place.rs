@@ -58,6 +58,15 @@ impl<P: Payload> Chip<P> {
         if u32::from(block_of(target, plane)) < self.sheet.geometry.blocks { Ok(()) } else { Err(Why::Block) }
     }
 
+    /// Whether no block of `target` is in the middle of something that is suspended.
+    #[inline(always)]
+    fn check_unsuspended(&self, target: &Target) -> Result<(), Why> {
+        match &self.suspended {
+            Some(held) if shares_block(target, &held.work.target) => Err(Why::SuspendedBlock),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether `target` may be read.
     #[inline(always)]
     pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
@@ -81,11 +90,7 @@ impl<P: Payload> Chip<P> {
     #[inline(always)]
     pub(crate) fn check_program(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
-        if let Some(held) = &self.suspended
-            && shares_block(target, &held.work.target)
-        {
-            return Err(Why::SuspendedBlock);
-        }
+        self.check_unsuspended(target)?;
         for plane in planes(target.planes) {
             self.check_block(target, plane)?;
             let block = self.block_at(target, plane);
@@ -144,11 +149,7 @@ impl<P: Payload> Chip<P> {
     /// pulse. So may one whose erase has failed, as a whole: what it still holds, nobody knows.
     pub(crate) fn check_sanitise(&self, target: &Target, how: Sanitisation) -> Result<(), Why> {
         self.check_range(target)?;
-        if let Some(held) = &self.suspended
-            && shares_block(target, &held.work.target)
-        {
-            return Err(Why::SuspendedBlock);
-        }
+        self.check_unsuspended(target)?;
         for plane in planes(target.planes) {
             self.check_block(target, plane)?;
             let block = self.block_at(target, plane);

@@ -79,14 +79,7 @@ impl Files for VerTrace {
 /// The books of the files of `load` on a drive of `config`, and who tells them of requests. `plotted` are the files whose counts over time are kept; one of
 /// each set if there are none.
 pub(crate) fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace, Sender<FileStep>) {
-    let geometry = &config.sheet.geometry;
-    let scope = FileScope {
-        capacity: config.exported(),
-        unit: config.firmware.unit,
-        dies: geometry.dies(),
-        blocks: geometry.blocks,
-        units_per_group: (geometry.page.0 / config.firmware.unit.0) as u32 * geometry.pages() * geometry.planes,
-    };
+    let scope = FileScope::of(config.exported(), config.firmware.unit, &config.sheet.geometry);
     let mut plotted = plotted.to_vec();
     if plotted.is_empty() {
         let mut sets: Vec<(usize, u32)> = load.system().files().map(|file| (file.set, file.id)).collect();

@@ -5,7 +5,7 @@
 
 use wordline_chip::Payload;
 use wordline_engine::{Observer, UnitPlace, UnitStep};
-use wordline_flash::{Operation, OperationKind, Status, Target};
+use wordline_flash::{Operation, OperationKind, Sanitisation, Status, Target};
 use wordline_ftl::{Carried, Ftl, Group, Request, UnitAddr};
 use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
 
@@ -99,9 +99,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     #[cold]
     pub(crate) fn tell_ended(&mut self, now: Nanos, ended: Ended) {
         let Ended { core, die, local, op, is_good, target, units } = ended;
-        if FlashOp::SANITISING.contains(&op) {
+        if let Some(how) = Sanitisation::ALL.into_iter().find(|how| how.op() == op) {
             return if is_good {
-                self.tell_sanitised(now, core, die, local, op, &target)
+                self.tell_sanitised(now, core, die, local, how, &target)
             };
         }
         let (block, first) = self.start(core, &target);
@@ -122,17 +122,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// Tell what nobody can read any more.
-    fn tell_sanitised(&mut self, now: Nanos, core: u32, die: DieId, local: DieId, op: FlashOp, target: &Target) {
+    fn tell_sanitised(&mut self, now: Nanos, core: u32, die: DieId, local: DieId, how: Sanitisation, target: &Target) {
         let ftl = &self.ftls[core as usize];
         let (layout, bits) = (*ftl.layout(), self.config.sheet.geometry.cell.bits());
-        let page = u32::from(target.page.0);
-        let pages = match op {
-            FlashOp::LockBlock => 0..layout.programs * layout.pages_per_program,
-            FlashOp::Scrub => page / bits * bits..page / bits * bits + bits,
-            FlashOp::Read | FlashOp::Program | FlashOp::Erase | FlashOp::Copyback | FlashOp::LockPage | FlashOp::Reprogram => {
-                page..page + 1
-            }
-        };
+        let pages = how.reach(u32::from(target.page.0), bits, layout.programs * layout.pages_per_program);
         let stands = |group: &Group| {
             target.planes.iter().all(|plane| u32::from(ftl.groups().blocks(*group)[usize::from(plane.0)]) == target.block(plane).0)
         };

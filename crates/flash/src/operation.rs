@@ -1,5 +1,7 @@
 //! Operations: what firmware orders, and what it hears back.
 
+use std::ops::Range;
+
 use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos};
 
 use crate::command::Target;
@@ -79,6 +81,18 @@ impl Sanitisation {
     /// The word that events and tables use.
     pub const fn op(self) -> FlashOp {
         FlashOp::SANITISING[self as usize]
+    }
+
+    /// The pages that become unreadable when `page` is given, in blocks of `pages` pages with `per_wordline` on each wordline.
+    pub const fn reach(self, page: u32, per_wordline: u32, pages: u32) -> Range<u32> {
+        match self {
+            Sanitisation::LockPage | Sanitisation::Reprogram => page..page + 1,
+            Sanitisation::LockBlock => 0..pages,
+            Sanitisation::Scrub => {
+                let first = page / per_wordline * per_wordline;
+                first..first + per_wordline
+            }
+        }
     }
 }
 

@@ -282,9 +282,14 @@ impl Ftl {
 
     /// Where nothing is under way and yet somebody waits, no block is left that could take the data.
     pub(crate) fn give_up_if_stuck(&mut self, now: Nanos) {
-        if self.under_way == 0 && !self.worn_out && self.is_pressed() && self.has_program(now) {
+        if self.under_way == 0 && !self.worn_out && ((self.is_pressed() && self.has_program(now)) || self.is_sanitising_awaited()) {
             self.wear_out();
         }
+    }
+
+    /// Whether somebody waits for stale secrets to become unreadable.
+    fn is_sanitising_awaited(&self) -> bool {
+        self.secrets.as_ref().is_some_and(|secrets| secrets.is_awaited() || (!self.flushes.is_empty() && !secrets.is_idle()))
     }
 
     /// Take no more writes. What is in the buffer stays readable.

@@ -20,6 +20,7 @@ pub mod config;
 mod construct;
 mod data;
 mod die;
+mod duties;
 mod findings;
 mod firmware;
 pub mod groups;

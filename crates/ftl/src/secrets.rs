@@ -12,8 +12,8 @@
 //! - What waits for the event waits at a *gate* until all its duties are done: writes that wait for their program, and trims. A flush waits for the gates
 //!   there are.
 //! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
-//!   Every stale
-//!   copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
+//!
+//!   Every stale copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
 //! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
 //!
 //! Here are the tables; `sanitise.rs` has the rules.
@@ -312,6 +312,11 @@ impl Secrets {
     /// Whether `die` has any.
     pub(crate) fn has_duties(&self, die: DieId) -> bool {
         !self.queues[die.index()].is_empty()
+    }
+
+    /// Whether a request waits at a gate.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.gates.values().any(|gate| !gate.parts.is_empty())
     }
 
     /// Whether nothing is to be done and nobody waits.

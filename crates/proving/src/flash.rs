@@ -138,12 +138,7 @@ impl Flash {
 
     /// The places that `how` makes unreadable, programmed or not.
     pub fn sanitised(&self, die: DieId, target: &Target, how: Sanitisation, bits: u32) -> Vec<Spot> {
-        let page = u32::from(target.page.0);
-        let pages = match how {
-            Sanitisation::LockPage | Sanitisation::Reprogram => page..page + 1,
-            Sanitisation::LockBlock => 0..u32::from(self.pages_per_block),
-            Sanitisation::Scrub => page / bits * bits..page / bits * bits + bits,
-        };
+        let pages = how.reach(u32::from(target.page.0), bits, u32::from(self.pages_per_block));
         pages.flat_map(|page| self.spots(die, &Target { page: PageId(page as u16), ..*target }, 1)).collect()
     }
 

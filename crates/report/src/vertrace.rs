@@ -24,7 +24,7 @@ use std::sync::mpsc::Receiver;
 
 use wordline_engine::{Event, Observer, UnitPlace, UnitStep};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, Bytes, DieId, HostOp, Id, Nanos};
+use wordline_units::{BlockId, Bytes, DieId, Geometry, HostOp, Id, Nanos};
 
 pub(crate) use result::lines;
 pub use result::{ClassResult, Extreme, FilePlot, PlotPoint, VerTraceResult};
@@ -65,6 +65,19 @@ pub struct FileScope {
     pub blocks: u32,
     /// Mapping units of a block group.
     pub units_per_group: u32,
+}
+
+impl FileScope {
+    /// Of a drive that the host sees `capacity` of, with mapping units of `unit`.
+    pub fn of(capacity: Bytes, unit: Bytes, geometry: &Geometry) -> FileScope {
+        FileScope {
+            capacity,
+            unit,
+            dies: geometry.dies(),
+            blocks: geometry.blocks,
+            units_per_group: (geometry.page.0 / unit.0) as u32 * geometry.pages() * geometry.planes,
+        }
+    }
 }
 
 /// Whose a unit is.

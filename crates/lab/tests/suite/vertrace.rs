@@ -178,14 +178,7 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     let mut load = spec
         .load(seed, config.exported(), FileOptions { length: Some(length), ..FileOptions::default() })
         .unwrap_or_else(|error| panic!("{error}"));
-    let geometry = config.sheet.geometry;
-    let scope = FileScope {
-        capacity: config.exported(),
-        unit: config.firmware.unit,
-        dies: geometry.dies(),
-        blocks: geometry.blocks,
-        units_per_group: (geometry.page.0 / config.firmware.unit.0) as u32 * geometry.pages() * geometry.planes,
-    };
+    let scope = FileScope::of(config.exported(), config.firmware.unit, &config.sheet.geometry);
     let ((books, heard), (twin_told, twin_heard)) = (channel(), channel());
     let mut both = Both { books: VerTrace::new(scope, heard, &[0]), twin: Twin::new(twin_heard, scope) };
     for file in load.system().files() {

@@ -10,8 +10,8 @@
 //! Checks: every write that a flush or FUA has made durable is back; every other is back or as it was before, unit by unit, never torn, never another's;
 //! trims hold; what capacitors keep is back, flushed or not; counts of reads are back, rounded up; the recovered tables agree with the flash; recovering
 //! twice gives the same, and so does recovering without a checkpoint; the newest checkpoint that was whole is used; what was recovered stays, whatever
-//! the next cut does; the firmware reads
-//! whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
+//! the next cut does; the firmware
+//! reads whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
 //! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
 
 mod ledger;

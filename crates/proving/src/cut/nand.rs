@@ -205,15 +205,11 @@ impl Nand {
 
     /// Pages become unreadable, each with probability `share`.
     pub(super) fn sanitise(&mut self, die: DieId, target: &Target, how: Sanitisation, share: f64, dice: &mut Draw) {
-        let bits = self.bits as usize;
-        let page = usize::from(target.page.0);
+        let bits = self.bits;
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
-            let pages = match how {
-                Sanitisation::LockPage | Sanitisation::Reprogram => page..page + 1,
-                Sanitisation::LockBlock => 0..block.pages.len(),
-                Sanitisation::Scrub => page / bits * bits..page / bits * bits + bits,
-            };
+            let reach = how.reach(u32::from(target.page.0), bits, block.pages.len() as u32);
+            let pages = reach.start as usize..reach.end as usize;
             if share >= 1.0 || dice.happens(share) {
                 assert!(block.pages[pages.clone()].iter().any(|page| *page != Page::Erased), "{how:?} of what is erased");
                 block.pages[pages].fill(Page::Torn);

@@ -1,8 +1,7 @@
 //! Stale secrets are locked on the die (pLock, bLock): nothing is moved and nothing is erased, and the chips put out zeroes for them.
 //!
 //! A page is locked by a short program pulse on its flag cells. A whole block is locked by one on its select transistors: where nothing in it is needed
-//! any more
-//! and its pages would take longer one by one, that is what is done.
+//! any more and its pages would take longer one by one, that is what is done.
 
 use wordline_flash::{Sanitisation, Sheet};
 use wordline_units::Nanos;
