@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wordline_lab::bench::{BENCHES, Bench, Setup};
+use wordline_lab::bench::{BENCHES, Bench, Setup, Teller};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
 use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
 use wordline_lab::lot::Lot;
@@ -38,6 +38,7 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
         lot,
         seed: options.seed,
         threads,
+        teller: Teller::default(),
     };
     options.out.iter().chain(&options.html).map(|path| path.as_path()).try_for_each(files::check_writable)?;
     if let Some(path) = &options.out {

@@ -2,7 +2,7 @@
 
 use wordline_cells::{Condition, Traits};
 use wordline_lab::LabError;
-use wordline_lab::bench::{Setup, states_figure};
+use wordline_lab::bench::{Setup, Teller, states_figure};
 use wordline_lab::conditions::{LotSize, pe_list, retention_list, span_text};
 use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
@@ -34,6 +34,7 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
         lot: LotSize { chips: 1, blocks: 1 },
         seed: options.seed,
         threads: 1,
+        teller: Teller::default(),
     };
     let summary = Chip::load_set(name, &options.settings)?.summary().to_owned();
     let lot = Lot::open(&setup)?;

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
+use wordline_lab::filed::Filed;
 use wordline_report::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Nanos};
 use wordline_workload::file::spec::Multiple;
 use wordline_workload::spec::Limit;
 use wordline_workload::trace::{OnFault, ReadOptions, TraceStats};
 use wordline_workload::{
-    AnySpec, FileLoad, FileOptions, FileSpec, Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, Tagged, TraceError,
-    TraceReader, WorkloadSpec, trace,
+    AnySpec, FileLoad, FileOptions, FileSpec, Fit, Footprint, Format, Generator, Placement, Replay, ReplayOptions, TraceError, TraceReader,
+    WorkloadSpec, trace,
 };
 
 use crate::args::LoadOptions;
@@ -126,10 +127,8 @@ pub(crate) enum Source {
         begun: bool,
     },
     Filed {
-        load: Box<FileLoad>,
+        filed: Box<Filed>,
         begun: bool,
-        /// Who hears of whose data each request is.
-        told: Option<Sender<FileStep>>,
     },
     Traced {
         replay: Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>,
@@ -155,8 +154,8 @@ impl Source {
                 Ok(Source::Made { generator, depth: options.qd, totals, begun: false })
             }
             Workload::Filed(spec, changed) => {
-                let load = Box::new(spec.load(seed, capacity, *changed)?);
-                Ok(Source::Filed { load, begun: false, told: None })
+                let filed = Box::new(Filed::new(spec.load(seed, capacity, *changed)?));
+                Ok(Source::Filed { filed, begun: false })
             }
             Workload::Traced(traced) => {
                 let footprint = Footprint::measure(&mut open(traced)?, Bytes::kib(4))?;
@@ -182,7 +181,8 @@ impl Source {
                 let depth = depth.or(phase.queue_depth());
                 Some(Stage { name: phase.name().to_owned(), depth, time_limit: phase.time_limit(), total: totals[number] })
             }
-            Source::Filed { load, begun, .. } => {
+            Source::Filed { filed, begun } => {
+                let load = &filed.load;
                 if std::mem::replace(begun, true) {
                     return None;
                 }
@@ -200,15 +200,15 @@ impl Source {
     /// The files, if it is a workload of files.
     pub(crate) fn files(&self) -> Option<&FileLoad> {
         match self {
-            Source::Filed { load, .. } => Some(load),
+            Source::Filed { filed, .. } => Some(&filed.load),
             Source::Made { .. } | Source::Traced { .. } => None,
         }
     }
 
     /// From now on say whose data each request is.
     pub(crate) fn tell(&mut self, whom: Sender<FileStep>) {
-        if let Source::Filed { told, .. } = self {
-            *told = Some(whom);
+        if let Source::Filed { filed, .. } = self {
+            filed.tell(whom);
         }
     }
 
@@ -233,14 +233,7 @@ impl Iterator for Source {
                 let request = generator.next_in_phase()?;
                 Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
             }
-            Source::Filed { load, told, .. } => {
-                let tagged = load.next_tagged()?;
-                if let (Some(told), Some(step)) = (told, file_step(&tagged)) {
-                    // Nobody listens any more where the run is over.
-                    let _ = told.send(step);
-                }
-                Some(tagged.request)
-            }
+            Source::Filed { filed, .. } => filed.next(),
             Source::Traced { replay, failure, .. } => match replay.next()? {
                 Ok(request) => Some(request),
                 Err(error) => {
@@ -250,13 +243,6 @@ impl Iterator for Source {
             },
         }
     }
-}
-
-/// What a file system says of a request.
-fn file_step(tagged: &Tagged) -> Option<FileStep> {
-    let (tag, request) = (tagged.tag?, &tagged.request);
-    let &HostRequest { sector, sectors, op, .. } = request;
-    Some(FileStep { file: tag.file, version: tag.version, sector, sectors, op, replaces: tag.replaces })
 }
 
 fn open(traced: &Traced) -> Result<TraceReader<'static>, TraceError> {

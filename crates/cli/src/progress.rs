@@ -1,6 +1,7 @@
 //! How far a long run has come: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -77,10 +78,38 @@ impl Counter {
     }
 
     /// All are done.
-    pub(crate) fn finish(self) {
-        if let Some(bar) = self.bar {
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// The progress of work that is counted, some of which is done in parts on several threads.
+#[derive(Debug)]
+pub(crate) struct Parts(Mutex<(Counter, u64, String)>);
+
+impl Parts {
+    pub(crate) fn new(counter: Counter) -> Parts {
+        Parts(Mutex::new((counter, 0, String::new())))
+    }
+
+    /// As [`Counter::at`].
+    pub(crate) fn at(&self, done: u64, now: &str) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.0.at(done, now);
+        (held.1, held.2) = (done, now.to_owned());
+    }
+
+    /// How far it is with what is being done.
+    pub(crate) fn more(&self, text: &str) {
+        let (counter, done, now) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counter.at(*done, &format!("{now}: {text}"));
+    }
+
+    /// All are done.
+    pub(crate) fn finish(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.finish();
     }
 }
 

@@ -1,7 +1,9 @@
 //! `wordline reproduce`: the claims of the sources put to the machine.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use wordline_lab::bench::Teller;
 use wordline_lab::reproduce::{Bookings, Count, Outcome, select, to_json, unmeasured};
 use wordline_lab::seeds::BySeed;
 use wordline_lab::{Study, page, parallel};
@@ -9,7 +11,7 @@ use wordline_lab::{Study, page, parallel};
 use crate::args::ReproduceOptions;
 use crate::failure::Failure;
 use crate::files;
-use crate::progress::Board;
+use crate::progress::{Board, Parts};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
     let studies = select(&options.names)?;
@@ -25,8 +27,9 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
     let mut runs: Vec<(u64, Vec<Outcome>)> = Vec::new();
     for step in 0..options.seeds {
         let what = if options.seeds > 1 { format!("seed {}", first.wrapping_add(step)) } else { "reproduce".to_owned() };
-        let mut bar = board.count(&what, "studies", studies.len() as u64);
-        let (mut outcomes, mut bookings) = (Vec::new(), Bookings::default());
+        let bar = Arc::new(Parts::new(board.count(&what, "studies", studies.len() as u64)));
+        let heard = Arc::clone(&bar);
+        let (mut outcomes, mut bookings) = (Vec::new(), Bookings::telling(Teller::new(move |text| heard.more(text))));
         for (index, study) in studies.iter().enumerate() {
             bar.at(index as u64, &study.id);
             outcomes.push(bookings.run(&Study { seed: study.seed.wrapping_add(step), ..study.clone() }, threads)?);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use wordline_drive::image::Image;
 use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::BlockView;
+use wordline_lab::filed::{Files, vertrace};
 use wordline_plan::Plan;
 use wordline_report::table::RequestLog;
 use wordline_report::{DriveDetail, DriveResult, Identity, Metrics, Scope, Violation, conclude};
@@ -17,7 +18,7 @@ use crate::files::Pending;
 use crate::input::{Source, Stage, Workload};
 use crate::progress::Line;
 use crate::steady::Rounds;
-use crate::watch::{Files, Watch, vertrace};
+use crate::watch::Watch;
 
 /// How many requests are served between two looks at the clock.
 const CHUNK: u64 = 20_000;
@@ -90,7 +91,8 @@ impl Job<'_> {
                 drive
             }
         };
-        F::begin(&mut drive);
+        let mapped: Vec<_> = drive.mapped().collect();
+        drive.observer.files.begin(mapped.into_iter());
         let valid_before = valid_units(&drive);
 
         let mut watch = Stopwatch::start();
@@ -129,7 +131,11 @@ impl Job<'_> {
         let mut violations = self.check_books(&mut drive, valid_before)?;
         violations.retain(|violation| !result.checks.violations.contains(violation));
         result.checks.violations.append(&mut violations);
-        F::check(&drive).map_err(|problem| Failure::Checks(format!("  {}: VerTrace: {problem}", self.plan.name())))?;
+        drive
+            .observer
+            .files
+            .check(drive.mapped())
+            .map_err(|problem| Failure::Checks(format!("  {}: VerTrace: {problem}", self.plan.name())))?;
         if let (Some(pending), Some(log)) = (pending, drive.observer.log.take()) {
             drop(log.finish()?);
             pending.finish()?;

@@ -1,6 +1,7 @@
 //! Rounds until the drive is steady, then one to measure.
 
 use wordline_drive::Drive;
+use wordline_lab::filed::Files;
 use wordline_report::Metrics;
 use wordline_report::text::number;
 use wordline_units::{Bytes, HostOp, Nanos};
@@ -11,7 +12,7 @@ use crate::cost::Stopwatch;
 use crate::failure::Failure;
 use crate::input::{Source, Stage, Workload};
 use crate::progress::Line;
-use crate::watch::{Files, Watch};
+use crate::watch::Watch;
 
 /// Rounds of so many requests.
 pub(crate) struct Rounds {

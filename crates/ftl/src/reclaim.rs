@@ -62,7 +62,7 @@ impl Ftl {
         if self.dies[die].erasable.is_empty() {
             return None;
         }
-        let is_lazy = self.config.reclaim.lazy_erase && self.dies[die].free.len() as u32 > self.config.reclaim.floor + 1;
+        let is_lazy = self.config.reclaim.lazy_erase && self.dies[die].free.len() as u32 > self.config.reclaim.floor;
         let (group, cause) = loop {
             let is_due = |group| !is_lazy || self.must_erase(group) || self.groups.is_condemned(group);
             let may_go = |group| {

@@ -7,17 +7,14 @@ use wordline_lab::{Study, progress};
 
 fn main() -> Result<(), String> {
     let into = PathBuf::from(std::env::args_os().nth(1).ok_or("which folder?")?);
-    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/results.json");
-    let text = std::fs::read_to_string(&saved).map_err(|error| format!("{}: {error}", saved.display()))?;
-    let results = progress::results(&text)?;
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let results = progress::results(&saved)?;
     let drift = progress::drift(&Study::all(), &results);
     if !drift.is_empty() {
-        return Err(format!(
-            "studies/results.json is not of these studies; run `wordline reproduce --json studies/results.json`:\n{}",
-            drift.join("\n")
-        ));
+        let again = progress::SAVED.map(|(_, again)| format!("`{again}`")).join(" or ");
+        return Err(format!("the saved results are not of these studies; run {again}:\n{}", drift.join("\n")));
     }
-    let saved = saved.with_file_name("seeds.json");
+    let saved = saved.join("seeds.json");
     let text = std::fs::read_to_string(&saved).map_err(|error| format!("{}: {error}", saved.display()))?;
     let by_seed = BySeed::parse(&text)?;
     let drift = by_seed.drift(&Study::all(), &results);

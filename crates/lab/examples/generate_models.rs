@@ -14,7 +14,7 @@ const PAGES: [(&str, &[&str]); 6] = [
     ("program", &["program", "ispp"]),
     ("erase", &["erase", "life"]),
     ("reading", &["retries", "copyback"]),
-    ("locks", &["locks", "reprogram"]),
+    ("locks", &["flags", "reprogram"]),
 ];
 /// Half the width of the axis, in half bands.
 const REACH: f64 = 2.5;
@@ -25,9 +25,8 @@ const HALF: f64 = 54.0;
 
 fn main() -> Result<(), String> {
     let into = PathBuf::from(std::env::args_os().nth(1).ok_or("which folder?")?).join("docs/models");
-    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/results.json");
-    let text = std::fs::read_to_string(&saved).map_err(|error| format!("{}: {error}", saved.display()))?;
-    let results = progress::results(&text)?;
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let results = progress::results(&saved)?;
     std::fs::create_dir_all(&into).map_err(|error| error.to_string())?;
     for (page, benches) in PAGES {
         let of = |line: &&Line| line.metric.split_once('.').is_some_and(|(bench, _)| benches.contains(&bench));

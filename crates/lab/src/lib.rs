@@ -14,6 +14,7 @@ pub mod bench;
 pub mod claims;
 pub mod conditions;
 mod error;
+pub mod filed;
 pub mod fit;
 pub mod grid;
 pub mod lot;
@@ -42,5 +43,5 @@ macro_rules! embedded {
 pub const STUDIES: &[(&str, &str)] = embedded! {
     "arithmetic" "cube.inter-layer" "cube.intra-layer" "cube.program" "gerase.wear" "psr.suspension" "realwear.life"
     "realwear.markers" "ort.references" "retries" "rcftl.copyback" "osr.reprogram" "evanesco.locks" "gerase.planar" "nand.mlc"
-    "cube.ispp" "gerase.modes" "flash.paths" "cube.qlc" "rlr.density"
+    "cube.ispp" "gerase.modes" "flash.paths" "cube.qlc" "rlr.density" "evanesco.drives" "vertrace"
 };

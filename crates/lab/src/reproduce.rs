@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordline_report::html::figure::{Figure, scientific};
 
 use crate::band::{Verdict, written};
-use crate::bench::{Findings, Setup, metric};
+use crate::bench::{Findings, Setup, Teller, metric};
 use crate::claims::{About, Claim, ClaimKind, claims};
 use crate::error::LabError;
 use crate::study::Study;
@@ -112,16 +112,22 @@ pub fn select(names: &[String]) -> Result<Vec<Study>, LabError> {
 #[derive(Clone, Debug, Default)]
 pub struct Bookings {
     held: Vec<(&'static str, Setup, Findings)>,
+    teller: Teller,
 }
 
 impl Bookings {
+    /// As the default, and `teller` hears how far a long bench is.
+    pub fn telling(teller: Teller) -> Bookings {
+        Bookings { teller, ..Bookings::default() }
+    }
+
     /// Runs one study.
     ///
     /// # Errors
     ///
     /// Its chip is wrong, or a bench cannot run on it.
     pub fn run(&mut self, study: &Study, threads: usize) -> Result<Outcome, LabError> {
-        let setup = study.setup(threads);
+        let setup = Setup { teller: self.teller.clone(), ..study.setup(threads) };
         let mut found: Vec<(&str, Findings)> = Vec::new();
         for bench in study.benches() {
             let known = self.held.iter().find(|(name, held, _)| *name == bench.name && *held == setup);
@@ -188,8 +194,11 @@ pub(crate) fn conclude(study: &Study, found: &[(&str, Findings)]) -> Outcome {
         reason: aside.why.clone(),
     }));
     let against = study.against.as_ref().map_or_else(String::new, |against| format!(" against {against}"));
-    let subject =
-        if study.judge.is_empty() { String::new() } else { format!("{}{against}, lot {}, seed {}", study.chip, study.lot, study.seed) };
+    let subject = match study.judge.is_empty() {
+        true => String::new(),
+        false if study.is_of_drives() => format!("drives, seed {}", study.seed),
+        false => format!("{}{against}, lot {}, seed {}", study.chip, study.lot, study.seed),
+    };
     let figures = found.iter().map(|(bench, findings)| ((*bench).to_owned(), findings.figures.clone())).collect();
     Outcome { study: study.id.clone(), title: study.title.clone(), subject, lines, figures }
 }

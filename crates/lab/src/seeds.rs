@@ -96,7 +96,7 @@ impl BySeed {
 
     /// The command that measures it anew.
     pub fn again(&self) -> String {
-        format!("wordline reproduce --seeds {} --json studies/results.json --by-seed studies/seeds.json", self.seeds.len())
+        format!("wordline reproduce cells --seeds {} --json studies/results.json --by-seed studies/seeds.json", self.seeds.len())
     }
 
     /// As it is kept in `studies/seeds.json`.
@@ -126,9 +126,12 @@ impl BySeed {
         format!("{{\"seeds\": {:?}, \"rows\": [\n{}\n]}}", self.seeds, rows.join(",\n"))
     }
 
-    /// Rows that these studies do not ask for, questions without a row, and first seeds that `results` have otherwise. Empty: the rows are of these.
+    /// Rows that these studies do not ask for, questions to chips without a row, and first seeds that `results` have otherwise. Empty: the rows are of these.
     pub fn drift(&self, studies: &[Study], results: &[Line]) -> Vec<String> {
-        let asked = studies.iter().flat_map(|study| study.judge.iter().map(move |judgement| (study, judgement)));
+        let asked = studies
+            .iter()
+            .filter(|study| !study.is_of_drives())
+            .flat_map(|study| study.judge.iter().map(move |judgement| (study, judgement)));
         let asked: Vec<_> =
             asked.map(|(study, judgement)| (study.id.as_str(), judgement.claim.id.as_str(), judgement.measured.as_str())).collect();
         let held: Vec<_> = self.rows.iter().map(|row| (row.study.as_str(), row.claim.as_str(), row.metric.as_str())).collect();

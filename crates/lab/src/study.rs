@@ -115,7 +115,21 @@ impl Study {
     /// What its benches are given.
     pub fn setup(&self, threads: usize) -> bench::Setup {
         let (chip, against) = (self.chip.clone(), self.against.clone());
-        bench::Setup { chip, against, settings: Vec::new(), conditions: self.conditions.clone(), lot: self.lot, seed: self.seed, threads }
+        bench::Setup {
+            chip,
+            against,
+            settings: Vec::new(),
+            conditions: self.conditions.clone(),
+            lot: self.lot,
+            seed: self.seed,
+            threads,
+            teller: bench::Teller::default(),
+        }
+    }
+
+    /// Whether it measures on whole drives. One that measures nothing does not.
+    pub fn is_of_drives(&self) -> bool {
+        self.benches().iter().any(|bench| bench.on == bench::On::Drives)
     }
 
     /// The benches it needs, each once, in the order of their first use.

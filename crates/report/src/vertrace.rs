@@ -169,6 +169,11 @@ impl VerTrace {
         self.files.get(file as usize).map_or((0, 0), |account| (account.valid, account.invalid))
     }
 
+    /// Invalid units of all files now.
+    pub fn stale_units(&self) -> u64 {
+        self.files.iter().map(|account| u64::from(account.invalid)).sum()
+    }
+
     /// The file and the version of the newest data that is at `place`, if it is a file's.
     pub fn holder(&self, place: UnitPlace) -> Option<(u32, u32)> {
         let (group, offset) = self.locate(place);

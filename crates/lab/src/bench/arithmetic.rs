@@ -2,7 +2,7 @@
 
 use wordline_plan::Plan;
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::MONTH;
 use crate::error::LabError;
 use crate::lot::Lot;
@@ -23,6 +23,7 @@ pub(super) const BENCH: Bench = Bench {
         m("program-over-read", "ratio", "t_PROG over t_R of the drive whose chips can suspend"),
         m("erase-over-read", "ratio", "t_BERS over t_R of the drive whose chips can suspend"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

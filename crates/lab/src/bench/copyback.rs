@@ -6,7 +6,7 @@
 use wordline_cells::{Block, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
@@ -46,6 +46,7 @@ pub(super) const BENCH: Bench = Bench {
         m("spread-pe", "count", "Greatest spread of thresholds at one P/E count"),
         m("short-retention", "count", "Threshold of the best block at the least P/E count, short retention"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

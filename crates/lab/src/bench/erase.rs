@@ -5,7 +5,7 @@ use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 
 use super::guard::{coefficient, endurance};
 use super::layers::end_of_life;
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::{Lot, crossing, deviation, greatest, least, mean, share};
 use crate::protocol::{Count, Cycles, Number, Rising, Share, Span, conditions};
@@ -34,6 +34,7 @@ pub(super) const BENCH: Bench = Bench {
         m("time-steps", "ms", "Least difference between two t_BERS there are"),
         m("erase-spread", "ratio", "t_BERS of the slowest block over the fastest, worn"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

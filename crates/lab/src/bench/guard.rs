@@ -7,7 +7,7 @@
 use wordline_cells::{Block, History, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::{Lot, crossing, greatest, least, mean, share};
 use crate::protocol::{Count, Cycles, Number, Share, Span, conditions};
@@ -31,6 +31,7 @@ pub(super) const BENCH: Bench = Bench {
         m("example", "P/E", "Endurance of the wordline in the example"),
         m("definition", "ratio", "Coefficient that follows from the endurances by which it is explained"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -5,7 +5,7 @@
 
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::{Lot, mean, quantile, share};
 use crate::protocol::{Cycles, Number, Reads, Rising, Span, conditions};
@@ -20,6 +20,7 @@ pub(super) const BENCH: Bench = Bench {
         m("dv-least", "ratio", "Delta-V of an aged block, median, the least over all heights"),
         m("dv-most", "ratio", "The greatest over all heights"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

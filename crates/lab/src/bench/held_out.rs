@@ -6,7 +6,7 @@ use wordline_cells::Condition;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_units::Celsius;
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::{DAY, span_text};
 use crate::error::LabError;
 use crate::lot::{Lot, greatest, share};
@@ -23,6 +23,7 @@ pub(super) const BENCH: Bench = Bench {
         m("dwell-warm-order", "share", "Steps to a warmer dwell at which errors fall"),
         m("jump", "ratio", "Errors at one step over those at the step before, the most there is"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -3,7 +3,7 @@
 use wordline_cells::{History, Settings};
 use wordline_report::html::figure::{Columns, Figure};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::Lot;
 use crate::protocol::Protocol;
@@ -22,6 +22,7 @@ pub(super) const BENCH: Bench = Bench {
         m("oracle", "count", "Verifies that one who knew every cell's loop could leave out"),
         m("equations", "us", "t_PROG less loops and verifies at their times"),
     ],
+    on: On::Chips,
     conditions: Protocol::NONE,
     run,
 };

@@ -5,7 +5,7 @@
 
 use wordline_report::html::figure::{Cube, Curve, Curves, Figure, Heat, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
@@ -48,6 +48,7 @@ pub(super) const BENCH: Bench = Bench {
         m("msb-worst", "share", "Wordlines of aged blocks whose worst page is the MSB page"),
         m("neighbour-order", "share", "Greatest change of N_ret by programming the next layer before or after"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

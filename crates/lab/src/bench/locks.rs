@@ -4,7 +4,7 @@ use wordline_cells::{Condition, flag};
 use wordline_plan::Plan;
 use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, share};
@@ -46,6 +46,7 @@ pub(super) const BENCH: Bench = Bench {
         m("block-lock-share", "share", "Time of the chosen block lock over t_BERS of the drive"),
         m("select-order", "share", "Steps of time with which the centre falls, over all block locks"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -2,6 +2,8 @@
 //!
 //! A bench is code, a study is data. A bench knows no claim and no band: it gives named quantities with units, and the figures behind them.
 
+use std::sync::Arc;
+
 use wordline_report::html::figure::Figure;
 
 use crate::conditions::LotSize;
@@ -23,6 +25,8 @@ mod program;
 mod references;
 mod reprogram;
 mod retries;
+mod sanitise;
+mod versions;
 
 /// One quantity that a bench measures.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +56,39 @@ pub struct Setup {
     pub seed: u64,
     /// Threads to spread over; results do not depend on it.
     pub threads: usize,
+    /// Who hears how far a long bench is.
+    pub teller: Teller,
+}
+
+/// Who hears how far a long bench is; by default, nobody.
+#[derive(Clone, Default)]
+pub struct Teller(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+
+impl Teller {
+    /// `hear` is called, on any thread.
+    pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Teller {
+        Teller(Some(Arc::new(hear)))
+    }
+
+    /// Says how far it is.
+    pub fn tell(&self, text: &str) {
+        if let Some(hear) = &self.0 {
+            hear(text);
+        }
+    }
+}
+
+impl std::fmt::Debug for Teller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "somebody" } else { "nobody" })
+    }
+}
+
+/// Who hears of a bench changes nothing about what it finds.
+impl PartialEq for Teller {
+    fn eq(&self, _: &Teller) -> bool {
+        true
+    }
 }
 
 /// What a bench found.
@@ -76,6 +113,15 @@ impl Findings {
     }
 }
 
+/// What a bench measures on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Virtual chips of a lot.
+    Chips,
+    /// Whole drives under a workload, which takes minutes.
+    Drives,
+}
+
 /// A bench.
 pub struct Bench {
     /// Its name.
@@ -84,6 +130,8 @@ pub struct Bench {
     pub summary: &'static str,
     /// What it measures.
     pub metrics: &'static [Metric],
+    /// What it measures on.
+    pub on: On,
     /// What it measures at.
     pub conditions: Protocol,
     /// Measures.
@@ -114,6 +162,8 @@ pub const BENCHES: &[Bench] = &[
     reprogram::BENCH,
     locks::BENCH,
     paths::BENCH,
+    sanitise::BENCH,
+    versions::BENCH,
 ];
 
 /// The bench and metric that `bench.metric` names.

@@ -10,7 +10,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::{greatest, mean, share};
 use crate::protocol::{Count, Cycles, Name, Rising, Span, conditions};
@@ -31,6 +31,7 @@ pub(super) const BENCH: Bench = Bench {
         ),
         m("off-chip-order", "share", "Steps to more dies at which that grows"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -6,7 +6,7 @@ use wordline_cells::montecarlo::Sample;
 use wordline_cells::{Block, Condition, Settings, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, rank_correlation, share};
 use crate::protocol::{Count, Cycles, Rising, Share, Span, Volts, conditions};
@@ -48,6 +48,7 @@ pub(super) const BENCH: Bench = Bench {
         m("loop", "us", "One loop: pulse and mean number of verifies"),
         m("late-verifies", "count", "Verifies of followers that are still done, mean per loop"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -3,7 +3,7 @@
 use wordline_cells::{Condition, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, greatest, mean, share};
@@ -34,6 +34,7 @@ pub(super) const BENCH: Bench = Bench {
         m("telegraph", "bit", "Greatest difference of a codeword's errors between reads of a block late in life"),
         m("telegraph-grows", "ratio", "Telegraph noise late in life over fresh"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -6,7 +6,7 @@
 use wordline_cells::{Condition, Reprogrammed};
 use wordline_report::html::figure::{Columns, Figure};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::lot::{Lot, greatest, quantile, share};
 use crate::protocol::{Cycles, Span, conditions};
@@ -25,6 +25,7 @@ pub(super) const BENCH: Bench = Bench {
         m("copies", "count", "TLC: other pages of a wordline that can no longer be read when one is destroyed, the most there are"),
         m("order", "share", "Medians that rise from after program to after reprogramming to a year later, both chips"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

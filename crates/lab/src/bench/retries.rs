@@ -4,7 +4,7 @@
 use wordline_cells::{Block, Condition, References, Traits};
 use wordline_report::html::figure::{Columns, Figure, Heat};
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, greatest, least, mean, share};
@@ -35,6 +35,7 @@ pub(super) const BENCH: Bench = Bench {
         m("stage-order", "share", "Steps from child to young adult to old adult with which the most retries by P/E count do not fall"),
         m("uncorrected", "share", "Reads of a worn block after the longer retention that the vendor's table does not bring back"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

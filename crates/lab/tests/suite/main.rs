@@ -8,7 +8,7 @@ mod physics;
 mod tables;
 mod vertrace;
 
-use wordline_lab::bench::{Findings, Setup, bench};
+use wordline_lab::bench::{Findings, Setup, Teller, bench};
 use wordline_lab::conditions::LotSize;
 use wordline_lab::protocol::Changes;
 
@@ -22,6 +22,7 @@ fn setup(threads: usize, settings: &[&str]) -> Setup {
         lot: LotSize { chips: 1, blocks: 3 },
         seed: 1,
         threads,
+        teller: Teller::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use wordline_cells::{Block, History, Settings, Traits};
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::Celsius;
 
-use super::{Bench, Findings, Setup, m};
+use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, correlation, crossing, deviation, greatest, least, mean, quantile, share};
@@ -62,6 +62,7 @@ pub(super) const BENCH: Bench = Bench {
         m("power-off-drop", "share", "N(12) of a used block that a time without power takes away"),
         m("tbers-step", "ms", "t_BERS counts in multiples of this"),
     ],
+    on: On::Chips,
     conditions: At::PROTOCOL,
     run,
 };

@@ -1,0 +1,206 @@
+//! A workload of files on a drive: from the files that are there before to the last request.
+
+use std::sync::mpsc::{Sender, channel};
+
+use wordline_drive::{Config, Drive, Pace};
+use wordline_engine::{BlockView, Observer, UnitPlace};
+use wordline_plan::Plan;
+use wordline_report::vertrace::{FileScope, FileStep, VerTraceResult};
+use wordline_report::{Cost, DriveResult, Identity, Metrics, Scope, VerTrace, conclude};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Bytes, HostOp, HostRequest};
+use wordline_workload::{FileLoad, FileOptions, FileSpec, Tagged};
+
+use crate::error::LabError;
+
+/// The requests of a file system, and perhaps somebody who hears whose data each one is.
+#[derive(Debug)]
+pub struct Filed {
+    /// The file system.
+    pub load: FileLoad,
+    told: Option<Sender<FileStep>>,
+}
+
+impl Filed {
+    /// The requests of `load`, of which nobody hears.
+    pub fn new(load: FileLoad) -> Filed {
+        Filed { load, told: None }
+    }
+
+    /// From now on say whose data each request is.
+    pub fn tell(&mut self, whom: Sender<FileStep>) {
+        self.told = Some(whom);
+    }
+}
+
+impl Iterator for Filed {
+    type Item = HostRequest;
+
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        let tagged = self.load.next_tagged()?;
+        if let (Some(told), Some(step)) = (&self.told, step(&tagged)) {
+            // Nobody listens any more where the run is over.
+            let _ = told.send(step);
+        }
+        Some(tagged.request)
+    }
+}
+
+/// What a file system says of a request.
+fn step(tagged: &Tagged) -> Option<FileStep> {
+    let (tag, request) = (tagged.tag?, &tagged.request);
+    let &HostRequest { sector, sectors, op, .. } = request;
+    Some(FileStep { file: tag.file, version: tag.version, sector, sectors, op, replaces: tag.replaces })
+}
+
+/// Who watches files, or nobody.
+pub trait Files: Observer + Sized {
+    /// `mapped` is where the drive's data lies before the run.
+    fn begin(&mut self, mapped: impl Iterator<Item = (u64, UnitPlace)>);
+
+    /// What it came to.
+    fn conclude(&self) -> Option<VerTraceResult>;
+
+    /// Stale units of files that the chips would put out now.
+    fn stale(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether its books agree with the drive.
+    ///
+    /// # Errors
+    ///
+    /// What is amiss.
+    fn check(&self, mapped: impl Iterator<Item = (u64, UnitPlace)>) -> Result<(), String>;
+}
+
+impl Files for () {
+    fn begin(&mut self, _: impl Iterator<Item = (u64, UnitPlace)>) {}
+
+    fn conclude(&self) -> Option<VerTraceResult> {
+        None
+    }
+
+    fn check(&self, _: impl Iterator<Item = (u64, UnitPlace)>) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Files for VerTrace {
+    fn begin(&mut self, mapped: impl Iterator<Item = (u64, UnitPlace)>) {
+        mapped.for_each(|(unit, place)| self.lies(unit, place));
+    }
+
+    fn conclude(&self) -> Option<VerTraceResult> {
+        Some(VerTrace::conclude(self))
+    }
+
+    fn stale(&self) -> Option<u64> {
+        Some(self.stale_units())
+    }
+
+    fn check(&self, mapped: impl Iterator<Item = (u64, UnitPlace)>) -> Result<(), String> {
+        VerTrace::check(self, mapped)
+    }
+}
+
+/// The books of the files of `load` on a drive of `config`, and who tells them of requests. `plotted` are the files whose counts over time are kept; one of
+/// each set if there are none.
+pub fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace, Sender<FileStep>) {
+    let scope = FileScope::of(config.exported(), config.firmware.unit, &config.sheet.geometry);
+    let mut plotted = plotted.to_vec();
+    if plotted.is_empty() {
+        let mut sets: Vec<(usize, u32)> = load.system().files().map(|file| (file.set, file.id)).collect();
+        sets.sort_unstable();
+        sets.dedup_by_key(|(set, _)| *set);
+        plotted = sets.into_iter().map(|(_, file)| file).collect();
+    }
+    let (told, steps) = channel();
+    let mut books = VerTrace::new(scope, steps, &plotted);
+    let sectors = load.system().block_bytes() / SECTOR_BYTES;
+    for file in load.system().files() {
+        for extent in &file.extents {
+            let (sector, sectors) = (extent.start * sectors, (extent.len * sectors) as u32);
+            books.before(&FileStep { file: file.id, version: 0, sector, sectors, op: HostOp::Write, replaces: false });
+        }
+    }
+    (books, told)
+}
+
+/// A run to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) spec: &'a FileSpec,
+    pub(crate) options: FileOptions,
+}
+
+/// What it left.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    pub(crate) result: DriveResult,
+    /// Stale units of files that the chips still put out when everything had been acknowledged, where files were watched.
+    pub(crate) stale: Option<u64>,
+}
+
+impl Run<'_> {
+    /// Makes the run.
+    pub(crate) fn watched_by_nobody(&self) -> Result<Ran, LabError> {
+        let config = self.plan.build();
+        let load = self.load(&config)?;
+        self.make(config, Filed::new(load), ())
+    }
+
+    /// Makes the run, with the books of its files; so many of each set of files are followed over time.
+    pub(crate) fn traced(&self, followed: usize) -> Result<Ran, LabError> {
+        let config = self.plan.build();
+        let load = self.load(&config)?;
+        let mut plotted: Vec<u32> = Vec::new();
+        let sets = load.system().files().map(|file| file.set).max().map_or(0, |last| last + 1);
+        for set in 0..sets {
+            plotted.extend(load.system().files().filter(|file| file.set == set).map(|file| file.id).take(followed));
+        }
+        let (books, told) = vertrace(&load, &config, &plotted);
+        let mut filed = Filed::new(load);
+        filed.tell(told);
+        self.make(config, filed, books)
+    }
+
+    fn load(&self, config: &Config) -> Result<FileLoad, LabError> {
+        self.spec.load(config.seed, config.exported(), self.options).map_err(|error| LabError::Usage(error.to_string()))
+    }
+
+    fn make<F: Files>(&self, config: Config, mut filed: Filed, files: F) -> Result<Ran, LabError> {
+        let scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
+        let filled = filed.load.prefilled().0 / config.firmware.unit.0;
+        let depth = filed.load.queue_depth();
+        let mut drive = Drive::new(config, (Metrics::new(Scope { queue_depth: Some(depth), ..scope }), files));
+        drive.construct_filled(filled);
+        let mapped: Vec<_> = drive.mapped().collect();
+        drive.observer.1.begin(mapped.into_iter());
+        drive.serve(&mut filed, Pace::Closed { depth }, None);
+        let measured = drive.observer.0.clone().finish(drive.now(), u64::from(drive.outstanding()));
+        drive.settle();
+        let wrong = |what: String| LabError::Usage(format!("{} with {}: {what}", self.plan.name(), self.spec.name));
+        drive.audit().map_err(|error| wrong(error.to_string()))?;
+        drive.observer.1.check(drive.mapped()).map_err(wrong)?;
+        let blocks: Vec<BlockView> = drive.blocks().collect();
+        let identity = Identity {
+            name: self.plan.name().to_owned(),
+            plan_hash: self.plan.hash(),
+            seed: self.plan.seed(),
+            event_log_hash: drive.log().hash(),
+            steady: false,
+            plan: self.plan.describe(),
+        };
+        // What it costs the machine is not looked at.
+        let cost = Cost { cpu_seconds: 0.0, wall_seconds: 0.0, peak_rss: Bytes(0) };
+        let mut result = conclude(&identity, &measured, &blocks, cost).0;
+        if let Some(violation) = result.checks.violations.first() {
+            return Err(wrong(format!("{violation:?}")));
+        }
+        result.vertrace = drive.observer.1.conclude();
+        Ok(Ran { result, stale: drive.observer.1.stale() })
+    }
+}
