@@ -1,5 +1,6 @@
 //! A workload of files on a drive: from the files that are there before to the last request.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use wordline_drive::{Config, Drive, Pace};
@@ -9,9 +10,11 @@ use wordline_report::vertrace::{FileScope, FileStep, VerTraceResult};
 use wordline_report::{Cost, DriveResult, Identity, Metrics, Scope, VerTrace, conclude};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, HostOp, HostRequest};
-use wordline_workload::{FileLoad, FileOptions, FileSpec, Tagged};
+use wordline_workload::{AnySpec, FileLoad, FileOptions, FileSpec, Tagged};
 
+use crate::bench::Setup;
 use crate::error::LabError;
+use crate::parallel;
 
 /// The requests of a file system, and perhaps somebody who hears whose data each one is.
 #[derive(Debug)]
@@ -128,12 +131,48 @@ pub fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace,
     (books, told)
 }
 
+/// The plan of the drive `name` for a bench: `size` is what the host sees, or "whole" for what the file says.
+pub(crate) fn plan(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Result<Plan, LabError> {
+    let settings: Vec<&str> = setup.settings.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    let plan = Plan::load_set(name, &settings)?.with_seed(setup.seed);
+    Ok(if size == "whole" { plan } else { plan.sized(size)?.0 })
+}
+
+/// The workload of files that comes with Wordline under this name.
+pub(crate) fn files(name: &str) -> Result<FileSpec, LabError> {
+    match AnySpec::built_in(name).map_err(|error| LabError::Usage(error.to_string()))? {
+        AnySpec::Files(spec) => Ok(spec),
+        AnySpec::Phases(_) => Err(LabError::Usage(format!("workload {name} has no files"))),
+    }
+}
+
 /// A run to be made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) spec: &'a FileSpec,
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) plan: Plan,
+    pub(crate) spec: FileSpec,
     pub(crate) options: FileOptions,
+}
+
+/// One of several.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) run: Run,
+    /// Whether the books of its files are kept, and for how many of each set over time.
+    pub(crate) followed: Option<usize>,
+}
+
+/// Makes all runs, on as many threads as there are, and says how far it is.
+pub(crate) fn all(setup: &Setup, jobs: &[Job]) -> Result<Vec<Ran>, LabError> {
+    let done = AtomicUsize::new(0);
+    let make = |index: usize| {
+        let Job { run, followed } = &jobs[index];
+        let ran = followed.map_or_else(|| run.watched_by_nobody(), |followed| run.traced(followed));
+        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+        setup.teller.tell(&format!("{done} of {} runs", jobs.len()));
+        ran
+    };
+    parallel::map(setup.threads, jobs.len(), make).into_iter().collect()
 }
 
 /// What it left.
@@ -144,7 +183,7 @@ pub(crate) struct Ran {
     pub(crate) stale: Option<u64>,
 }
 
-impl Run<'_> {
+impl Run {
     /// Makes the run.
     pub(crate) fn watched_by_nobody(&self) -> Result<Ran, LabError> {
         let config = self.plan.build();

@@ -179,7 +179,7 @@ fn the_same_seed_makes_the_same_requests_and_another_others() {
     }
 }
 
-/// 000 §5.4 Table 4 and 002 §7 Table 2; for sysbench 000 §3.4.3 Table 2.
+/// 000 §5.4 Table 4 and 002 §7 Table 2; for sysbench 000 §3.4.3 Table 2; for YCSB-A over a B-tree 003 §6.1.
 #[test]
 fn mixes_and_sizes_are_those_of_the_papers_tables() {
     const KIB: u64 = 1 << 10;
@@ -190,6 +190,7 @@ fn mixes_and_sizes_are_those_of_the_papers_tables() {
         ("mobile", 1.0 / 50.0, [512, 8192]),
         ("sysbench-oltp", 70.0 / 30.0, [16, 16]),
         ("ntrx", 5.0 / 95.0, [16, 16]),
+        ("mongo", 1.0, [32, 128]),
     ];
     for (name, ratio, [least, most]) in table {
         let length = if name == "mobile" { 2.0 } else { 0.3 };

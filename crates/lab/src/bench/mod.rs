@@ -26,6 +26,7 @@ mod references;
 mod reprogram;
 mod retries;
 mod sanitise;
+mod sensitivity;
 mod versions;
 
 /// One quantity that a bench measures.
@@ -163,6 +164,7 @@ pub const BENCHES: &[Bench] = &[
     locks::BENCH,
     paths::BENCH,
     sanitise::BENCH,
+    sensitivity::BENCH,
     versions::BENCH,
 ];
 

@@ -3,13 +3,12 @@
 use wordline_plan::Plan;
 use wordline_report::DriveResult;
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
-use wordline_workload::{AnySpec, FileOptions, FileSpec};
+use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::{Ran, Run};
+use crate::filed::{Job, Ran, Run, all, files, plan};
 use crate::lot::{greatest, least, mean, share};
-use crate::parallel;
 use crate::protocol::{Name, Number, Rising, Share, conditions};
 
 /// The bench.
@@ -96,14 +95,6 @@ struct Row {
     stale: [Ran; 2],
 }
 
-/// One of its runs.
-struct Job {
-    plan: Plan,
-    spec: FileSpec,
-    options: FileOptions,
-    is_traced: bool,
-}
-
 fn iops(ran: &Ran) -> f64 {
     ran.result.host.iops
 }
@@ -118,10 +109,7 @@ fn page_locks(result: &DriveResult) -> f64 {
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
-    let load = |name: &str| {
-        let plan = Plan::load_set(name, &setup.settings)?.with_seed(setup.seed);
-        Ok::<Plan, LabError>(if at.size == "whole" { plan } else { plan.sized(&at.size)?.0 })
-    };
+    let load = |name: &str| plan(setup, name, &at.size, &[]);
     let [plain, locking, page_locking, scrubbing, erasing] =
         [&at.plain, &at.locking, &at.page_locks, &at.scrubbing, &at.erasing].map(|name| load(name));
     let (plain, locking, page_locking, scrubbing, erasing) = (plain?, locking?, page_locking?, scrubbing?, erasing?);
@@ -130,7 +118,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let spec = files(name)?;
         let mut job = |plan: &Plan, length: f64, secure: f64, is_traced: bool| {
             let options = FileOptions { length: Some(length), secure: Some(secure), ..FileOptions::default() };
-            jobs.push(Job { plan: plan.clone(), spec: spec.clone(), options, is_traced });
+            let run = Run { plan: plan.clone(), spec: spec.clone(), options };
+            jobs.push(Job { run, followed: is_traced.then_some(0) });
         };
         job(&plain, at.length, 1.0, false);
         job(&plain, at.short, 1.0, true);
@@ -141,16 +130,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         job(&scrubbing, at.short, 1.0, true);
         at.fractions.iter().for_each(|secure| job(&locking, at.length, *secure, false));
     }
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let make = |index: usize| {
-        let Job { plan, spec, options, is_traced } = &jobs[index];
-        let run = Run { plan, spec, options: *options };
-        let ran = if *is_traced { run.traced(0) } else { run.watched_by_nobody() };
-        let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        setup.teller.tell(&format!("{done} of {} runs", jobs.len()));
-        ran
-    };
-    let mut ran = parallel::map(setup.threads, jobs.len(), make).into_iter().collect::<Result<Vec<Ran>, LabError>>()?.into_iter();
+    let mut ran = all(setup, &jobs)?.into_iter();
     let mut next = || ran.next().expect("a run for each job");
     let mut rows = Vec::new();
     for _ in &at.workloads {
@@ -160,14 +140,6 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         rows.push(Row { plain, plain_short, locked, page_locked, scrubbed, erased, stale });
     }
     Ok(judge(&at, &rows))
-}
-
-/// The workload of files that comes with Wordline under this name.
-pub(super) fn files(name: &str) -> Result<FileSpec, LabError> {
-    match AnySpec::built_in(name).map_err(|error| LabError::Usage(error.to_string()))? {
-        AnySpec::Files(spec) => Ok(spec),
-        AnySpec::Phases(_) => Err(LabError::Usage(format!("workload {name} has no files"))),
-    }
 }
 
 fn judge(at: &At, rows: &[Row]) -> Findings {

@@ -1,15 +1,12 @@
 //! VerTrace: how many stale versions of files stay on flash, and how long (000 §5.1.1, 002 §3).
 
-use wordline_plan::Plan;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_report::vertrace::{ClassResult, Extreme, FilePlot, PlotPoint, VerTraceResult};
 use wordline_workload::FileOptions;
 
-use super::sanitise::files;
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::Run;
-use crate::parallel;
+use crate::filed::{Job, Ran, Run, all, files, plan};
 use crate::protocol::{Count, Name, Number, conditions};
 
 macro_rules! classes {
@@ -70,24 +67,15 @@ conditions! {
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
-    let load = |more: &[&str]| {
-        let settings: Vec<String> = setup.settings.iter().cloned().chain(more.iter().map(|&setting| setting.to_owned())).collect();
-        let plan = Plan::load_set(&at.drive, &settings)?.with_seed(setup.seed);
-        Ok::<Plan, LabError>(if at.size == "whole" { plan } else { plan.sized(&at.size)?.0 })
-    };
+    let load = |more: &[&str]| plan(setup, &at.drive, &at.size, more);
     let (lazy, eager) = (load(&[])?, load(&["reclaim.lazy_erase=false"])?);
-    let jobs = [(&at.mobile, &lazy), (&at.mailserver, &lazy), (&at.dbserver, &lazy), (&at.mailserver, &eager)];
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let make = |index: usize| {
-        let (name, plan) = jobs[index];
-        let spec = files(name)?;
+    let jobs = [(&at.mobile, &lazy), (&at.mailserver, &lazy), (&at.dbserver, &lazy), (&at.mailserver, &eager)].map(|(name, plan)| {
         let options = FileOptions { length: Some(at.length), ..FileOptions::default() };
-        let ran = Run { plan, spec: &spec, options }.traced(at.grown as usize);
-        let done = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        setup.teller.tell(&format!("{done} of {} runs", jobs.len()));
-        Ok::<VerTraceResult, LabError>(ran?.result.vertrace.expect("files were watched"))
-    };
-    let ran = parallel::map(setup.threads, jobs.len(), make).into_iter().collect::<Result<Vec<_>, LabError>>()?;
+        Ok(Job { run: Run { plan: plan.clone(), spec: files(name)?, options }, followed: Some(at.grown as usize) })
+    });
+    let jobs = jobs.into_iter().collect::<Result<Vec<Job>, LabError>>()?;
+    let traced = |ran: Ran| ran.result.vertrace.expect("files were watched");
+    let ran: Vec<VerTraceResult> = all(setup, &jobs)?.into_iter().map(traced).collect();
     let [mobile, mailserver, dbserver, eager] = ran.try_into().expect("a result for each job");
     Ok(judge(&mobile, &mailserver, &dbserver, &eager))
 }

@@ -3,7 +3,7 @@
 use super::FileSpec;
 use crate::spec::SpecError;
 
-pub(crate) const FILES: [(&str, &str); 11] = [
+pub(crate) const FILES: [(&str, &str); 13] = [
     ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
     ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
     ("fileserver", include_str!("../../../../studies/workloads/fileserver.toml")),
@@ -15,6 +15,8 @@ pub(crate) const FILES: [(&str, &str); 11] = [
     ("oltp", include_str!("../../../../studies/workloads/oltp.toml")),
     ("sysbench-oltp", include_str!("../../../../studies/workloads/sysbench-oltp.toml")),
     ("ntrx", include_str!("../../../../studies/workloads/ntrx.toml")),
+    ("rocks", include_str!("../../../../studies/workloads/rocks.toml")),
+    ("mongo", include_str!("../../../../studies/workloads/mongo.toml")),
 ];
 
 impl FileSpec {
