@@ -1,5 +1,6 @@
 //! From what the user named to requests: built-in workloads, workload files and traces.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
@@ -130,6 +131,8 @@ pub(crate) enum Source {
         begun: bool,
         /// Who hears of whose data each request is.
         told: Option<Sender<FileStep>>,
+        /// Files whose writes were said to be insecure.
+        insecure: BTreeSet<u32>,
     },
     Traced {
         replay: Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>,
@@ -156,7 +159,8 @@ impl Source {
             }
             Workload::Filed(spec, changed) => {
                 let load = Box::new(spec.load(seed, capacity, *changed)?);
-                Ok(Source::Filed { load, begun: false, told: None })
+                let insecure = load.system().files().filter(|file| !file.is_secure).map(|file| file.id).collect();
+                Ok(Source::Filed { load, begun: false, told: None, insecure })
             }
             Workload::Traced(traced) => {
                 let footprint = Footprint::measure(&mut open(traced)?, Bytes::kib(4))?;
@@ -205,6 +209,14 @@ impl Source {
         }
     }
 
+    /// The files whose data need not be gone once it is stale.
+    pub(crate) fn insecure_files(&self) -> BTreeSet<u32> {
+        match self {
+            Source::Filed { insecure, .. } => insecure.clone(),
+            Source::Made { .. } | Source::Traced { .. } => BTreeSet::new(),
+        }
+    }
+
     /// From now on say whose data each request is.
     pub(crate) fn tell(&mut self, whom: Sender<FileStep>) {
         if let Source::Filed { told, .. } = self {
@@ -233,8 +245,11 @@ impl Iterator for Source {
                 let request = generator.next_in_phase()?;
                 Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
             }
-            Source::Filed { load, told, .. } => {
+            Source::Filed { load, told, insecure, .. } => {
                 let tagged = load.next_tagged()?;
+                if let (true, Some(tag)) = (tagged.request.insecure, tagged.tag) {
+                    insecure.insert(tag.file);
+                }
                 if let (Some(told), Some(step)) = (told, file_step(&tagged)) {
                     // Nobody listens any more where the run is over.
                     let _ = told.send(step);

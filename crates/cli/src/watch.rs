@@ -1,5 +1,6 @@
 //! Who watches a run: the metrics, the log of requests where it was asked for, and VerTrace where it was.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::mpsc::{Sender, channel};
@@ -12,6 +13,8 @@ use wordline_report::{Metrics, VerTrace};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, Nanos};
 use wordline_workload::FileLoad;
+
+use crate::tags::Tags;
 
 /// Metrics, perhaps a log of requests, and perhaps the books of files.
 pub(crate) struct Watch<F = ()> {
@@ -47,6 +50,9 @@ pub(crate) trait Files: Observer + Sized {
 
     /// Whether its books agree with the drive.
     fn check(drive: &Drive<Watch<Self>>) -> Result<(), String>;
+
+    /// Whose data lies where; `insecure` are the files of which that does not matter.
+    fn tags(drive: &Drive<Watch<Self>>, insecure: BTreeSet<u32>) -> Option<Tags>;
 }
 
 impl Files for () {
@@ -58,6 +64,10 @@ impl Files for () {
 
     fn check(_: &Drive<Watch<()>>) -> Result<(), String> {
         Ok(())
+    }
+
+    fn tags(_: &Drive<Watch<()>>, _: BTreeSet<u32>) -> Option<Tags> {
+        None
     }
 }
 
@@ -73,6 +83,10 @@ impl Files for VerTrace {
 
     fn check(drive: &Drive<Watch<VerTrace>>) -> Result<(), String> {
         drive.observer.files.check(drive.mapped())
+    }
+
+    fn tags(drive: &Drive<Watch<VerTrace>>, insecure: BTreeSet<u32>) -> Option<Tags> {
+        Some(Tags::of(drive, &drive.observer.files, insecure))
     }
 }
 
