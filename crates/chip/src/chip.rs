@@ -290,6 +290,13 @@ impl<P: Payload> Chip<P> {
         self.ruined.is_empty() || !self.ruined.contains(&place)
     }
 
+    /// Whether a page holds nothing that error correction could rely on: its program, or the last erase of its block, failed or was broken off, it has rotted in
+    /// its store, or it was given up. Of a store, what somebody has looked at before counts.
+    pub fn is_ruined(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
+        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
+        self.entry(plane, block).state == State::Torn || self.ruined.contains(&place)
+    }
+
     /// A read of the pages of `target` has failed for good, and nobody will try again: what they hold is given up.
     pub fn give_up(&mut self, target: &Target) {
         for plane in planes(target.planes) {

@@ -47,7 +47,7 @@ pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
     }
     drive.audit().map_err(|problem| Failure::Checks(format!("  {}: {problem}", plan.name())))?;
     let image = drive.image().map_err(|error| Failure::Usage(error.to_string()))?;
-    let size = snapshot::save(&options.save, &plan, &image)?;
+    let size = snapshot::save(&options.save, &plan, &image, None)?;
     let cost = watch.read();
     files::write_or_print(
         "-",

@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Top(TopOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
+    /// Take a drive's chips off the board and read every page of them: what of its stale data an attacker recovers, by address and version or by file.
+    Forensics(ForensicsOptions),
     /// Measure a lot of virtual chips: raw tables of every page over P/E, retention and reads, or one of the benches of the papers.
     Characterize(CharacterizeOptions),
     /// Look at the cells of a chip, list the chips that come with Wordline, or fit one to measured histograms.
@@ -143,7 +145,7 @@ pub(crate) struct RunOptions {
     /// A drive's name (see `wordline drives`) or file; pageftl by default.
     #[arg(conflicts_with = "from")]
     pub(crate) drive: Option<String>,
-    /// Start from a drive saved by `wordline age`.
+    /// Start from a drive saved by `wordline age`, or by --save.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "size", "fill", "physics", "age", "pe", "retention"])]
     pub(crate) from: Option<PathBuf>,
     #[command(flatten)]
@@ -156,6 +158,9 @@ pub(crate) struct RunOptions {
     /// Files whose counts over time are put into the results; one of each set by default.
     #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "vertrace")]
     pub(crate) plot_files: Vec<u32>,
+    /// Save the drive as it is after the run, come to rest. With --vertrace it is known of each page whose data it holds.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["requests", "until_steady"])]
+    pub(crate) save: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 }
@@ -249,6 +254,28 @@ pub(crate) struct CtlOptions {
     /// What it takes, such as offset=1MiB length=64KiB priority=high.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ForensicsOptions {
+    /// The folder with the media of a served drive, whose server has stopped; or a drive saved by `wordline run --save` or `wordline age`.
+    pub(crate) target: PathBuf,
+    /// Look for this text in everything that was read, and say where and in which version it is.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) find: Option<String>,
+    /// Count as recovered also what error correction cannot mend: the bits as the chips put them out, with their errors, and those of programs and erases that
+    /// were broken off.
+    #[arg(long)]
+    pub(crate) raw_chips: bool,
+    /// How long the chips lay before they were read, such as 5y or 90d@40C; at 30 °C if nothing is said. For drives whose cells have physics.
+    #[arg(long, value_name = "TIME[@TEMPERATURE]")]
+    pub(crate) after: Option<String>,
+    /// Lines in each list.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) rows: usize,
+    /// Write all of it as JSON ("-": standard output). docs/reference/forensics.md describes every name.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

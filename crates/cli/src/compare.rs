@@ -62,7 +62,7 @@ fn run_all(jobs: &[Plan], options: &CompareOptions, output: &OutputOptions, work
                 {
                     let requests =
                         output.parquet.as_ref().map(|folder| folder.join(format!("requests-{}-{}.parquet", plan.name(), plan.seed())));
-                    let job = Job { plan, workload, load: &options.load, requests, image: None, vertrace: None };
+                    let job = Job { plan, workload, load: &options.load, requests, image: None, vertrace: None, save: None };
                     let outcome = job.run(board.line(&format!("{} seed {}", plan.name(), plan.seed())));
                     done.lock().expect("no run panicked")[index] = Some(outcome);
                 }

@@ -1,5 +1,6 @@
 //! From what the user named to requests: built-in workloads, workload files and traces.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
@@ -202,6 +203,14 @@ impl Source {
         match self {
             Source::Filed { filed, .. } => Some(&filed.load),
             Source::Made { .. } | Source::Traced { .. } => None,
+        }
+    }
+
+    /// The files whose data need not be gone once it is stale.
+    pub(crate) fn insecure_files(&self) -> BTreeSet<u32> {
+        match self {
+            Source::Filed { filed, .. } => filed.insecure().clone(),
+            Source::Made { .. } | Source::Traced { .. } => BTreeSet::new(),
         }
     }
 

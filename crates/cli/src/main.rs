@@ -15,6 +15,7 @@ mod ctl;
 mod drives;
 mod failure;
 mod files;
+mod forensics;
 mod input;
 mod plans;
 mod progress;
@@ -25,6 +26,7 @@ mod serve;
 mod simulate;
 mod snapshot;
 mod steady;
+mod tags;
 mod top;
 mod trace;
 mod watch;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Record(options) => record::record(&options),
         Command::Top(options) => top::top(&options),
         Command::Trace(options) => trace::trace(&options),
+        Command::Forensics(options) => forensics::forensics(&options),
         Command::Characterize(options) => characterize::characterize(&options),
         Command::Chip(options) => chip::chip(&options),
         Command::Reproduce(options) => reproduce::reproduce(&options),

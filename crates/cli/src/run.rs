@@ -12,11 +12,12 @@ use crate::snapshot;
 
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let (plan, image) = match &options.from {
-        Some(path) => snapshot::load(path).map(|(plan, image)| (options.options.seeded(plan), Some(image)))?,
+        Some(path) => snapshot::load(path).map(|saved| (options.options.seeded(saved.plan), Some(saved.image)))?,
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
     let workload = Workload::load(&options.load)?;
     check_places(&options.output)?;
+    options.save.iter().try_for_each(|path| files::check_writable(path))?;
     let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));
     let job = Job {
         plan: &plan,
@@ -25,6 +26,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         requests,
         image,
         vertrace: options.vertrace.then_some(&options.plot_files),
+        save: options.save.as_deref(),
     };
     let outcome = job.run(Board::new(options.output.quiet).line(plan.name()))?;
     let shown = text::run(&outcome.result);

@@ -19,6 +19,7 @@ use wordline_units::Bytes;
 use crate::args::{ServeOptions, Survive, TlsClients};
 use crate::failure::Failure;
 use crate::files;
+use crate::forensics;
 
 /// Where time matters, a connection stays awake for so long after each request: about as long as a drive takes for one.
 const AWAKE: Duration = Duration::from_micros(500);
@@ -144,6 +145,8 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
     let named = (plan.name(), u128::from(plan.hash()));
     let opened = open_or_make(folder, &config, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
     let Opened { media, dump, is_found } = opened;
+    // Whoever takes the chips off the board knows the drive, too.
+    forensics::keep_plan(folder, plan)?;
     let build = move || {
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let (store, watched) = (MediaStore::new(media, units, dump), watch(&config));

@@ -1,6 +1,6 @@
 //! One run: a drive, a workload, a seed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use wordline_drive::image::Image;
 use wordline_drive::{Config, Drive, Pace};
@@ -17,7 +17,9 @@ use crate::failure::Failure;
 use crate::files::Pending;
 use crate::input::{Source, Stage, Workload};
 use crate::progress::Line;
+use crate::snapshot;
 use crate::steady::Rounds;
+use crate::tags::Tags;
 use crate::watch::Watch;
 
 /// How many requests are served between two looks at the clock.
@@ -40,6 +42,8 @@ pub(crate) struct Job<'a> {
     pub(crate) image: Option<Image>,
     /// Whether versions of files are traced, and which files are plotted.
     pub(crate) vertrace: Option<&'a [u32]>,
+    /// Where the drive is saved after the run.
+    pub(crate) save: Option<&'a Path>,
 }
 
 impl Job<'_> {
@@ -136,6 +140,12 @@ impl Job<'_> {
             .files
             .check(drive.mapped())
             .map_err(|problem| Failure::Checks(format!("  {}: VerTrace: {problem}", self.plan.name())))?;
+        if let Some(path) = self.save {
+            line.update(drive.completed(), drive.now(), "saving");
+            let image = drive.image().map_err(|error| Failure::Usage(error.to_string()))?;
+            let tags = drive.observer.files.books().map(|books| Tags::of(&drive, books, source.insecure_files()));
+            snapshot::save(path, self.plan, &image, tags.as_ref())?;
+        }
         if let (Some(pending), Some(log)) = (pending, drive.observer.log.take()) {
             drop(log.finish()?);
             pending.finish()?;

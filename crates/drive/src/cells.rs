@@ -10,8 +10,19 @@ use wordline_units::{DieId, IdMap};
 use crate::config::Config;
 use crate::drive::Drive;
 
+/// The dies of a new drive, which keep their bytes in what `payload` gives them, and how many entries their read-retry table has.
+pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -> P) -> (IdMap<DieId, Chip<P>>, u32) {
+    let geometry = &config.sheet.geometry;
+    let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
+    let mut chips: IdMap<DieId, Chip<P>> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
+        Chip::with_payload(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page, payload(die))
+    });
+    let levels = install(config, &mut chips);
+    (chips, levels)
+}
+
 /// Give `chips` their cells; returns how many entries the read-retry table has.
-pub(crate) fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u32 {
+fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u32 {
     let Some(cells) = &config.cells else { return 1 };
     let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
     let blocks = (config.sheet.geometry.planes * config.sheet.geometry.blocks) as usize;

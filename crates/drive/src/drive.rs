@@ -106,13 +106,9 @@ impl<O: Observer> Drive<O> {
 
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// A new drive whose dies keep bytes in what `payload` gives them, all erased.
-    pub fn with_payload(config: Config, observer: O, mut payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
+    pub fn with_payload(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
         let geometry = config.sheet.geometry;
-        let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
-        let mut chips: IdMap<DieId, Chip<P>> = IdMap::from_fn(geometry.dies() as usize, |die: DieId| {
-            Chip::with_payload(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page, payload(die))
-        });
-        let read_levels = crate::cells::install(&config, &mut chips);
+        let (chips, read_levels) = crate::cells::dies(&config, payload);
         let stripe = Stripe::new(config.cores, config.stripe_units);
         let wiring = Wiring::new(&geometry, config.cores);
         let dies = geometry.dies() / config.cores;

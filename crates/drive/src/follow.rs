@@ -6,9 +6,11 @@
 use wordline_chip::Payload;
 use wordline_engine::{Observer, UnitPlace, UnitStep};
 use wordline_flash::{Operation, OperationKind, Sanitisation, Status, Target};
+use wordline_ftl::groups::Use;
 use wordline_ftl::{Carried, Ftl, Group, Request, UnitAddr};
 use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
 
+use crate::control::FlashPlace;
 use crate::drive::Drive;
 use crate::flash::Flight;
 
@@ -45,6 +47,26 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             let (core, lpn) = self.stripe.locate(unit);
             let addr = self.ftls[core as usize].map().get(lpn);
             (addr != UnitAddr::NONE).then(|| (unit, self.place(core, addr)))
+        })
+    }
+
+    /// Every place for a mapping unit in the block groups that are in service: as observers name it, and where that is on flash.
+    pub fn unit_places(&self) -> impl Iterator<Item = (UnitPlace, FlashPlace)> + '_ {
+        let groups = self.ftls.iter().enumerate().flat_map(|(core, ftl)| {
+            let layout = ftl.layout();
+            let used = (0..layout.group_count() as u32).map(Group).filter(|&group| ftl.groups().use_of(group) != Use::Bad);
+            used.map(move |group| (core as u32, group))
+        });
+        groups.flat_map(move |(core, group)| {
+            let ftl = &self.ftls[core as usize];
+            let layout = ftl.layout();
+            let (die, blocks) = (self.wiring.die(core, layout.die(group)), ftl.groups().blocks(group));
+            (0..layout.units_per_group).map(move |offset| {
+                let at = layout.place(offset);
+                let block = |plane: usize| BlockId(u32::from(blocks[plane]));
+                let place = FlashPlace { die, plane: at.plane, block: block(usize::from(at.plane.0)), page: at.page, unit: at.unit };
+                (UnitPlace { die, block: block(0), offset }, place)
+            })
         })
     }
 

@@ -1,5 +1,6 @@
 //! A workload of files on a drive: from the files that are there before to the last request.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
@@ -22,12 +23,19 @@ pub struct Filed {
     /// The file system.
     pub load: FileLoad,
     told: Option<Sender<FileStep>>,
+    insecure: BTreeSet<u32>,
 }
 
 impl Filed {
     /// The requests of `load`, of which nobody hears.
     pub fn new(load: FileLoad) -> Filed {
-        Filed { load, told: None }
+        let insecure = load.system().files().filter(|file| !file.is_secure).map(|file| file.id).collect();
+        Filed { load, told: None, insecure }
+    }
+
+    /// The files so far whose data need not be gone once it is stale.
+    pub fn insecure(&self) -> &BTreeSet<u32> {
+        &self.insecure
     }
 
     /// From now on say whose data each request is.
@@ -42,6 +50,9 @@ impl Iterator for Filed {
     #[inline]
     fn next(&mut self) -> Option<HostRequest> {
         let tagged = self.load.next_tagged()?;
+        if let (true, Some(tag)) = (tagged.request.insecure, tagged.tag) {
+            self.insecure.insert(tag.file);
+        }
         if let (Some(told), Some(step)) = (&self.told, step(&tagged)) {
             // Nobody listens any more where the run is over.
             let _ = told.send(step);
@@ -65,8 +76,8 @@ pub trait Files: Observer + Sized {
     /// What it came to.
     fn conclude(&self) -> Option<VerTraceResult>;
 
-    /// Stale units of files that the chips would put out now.
-    fn stale(&self) -> Option<u64> {
+    /// The books, if there are any.
+    fn books(&self) -> Option<&VerTrace> {
         None
     }
 
@@ -99,8 +110,8 @@ impl Files for VerTrace {
         Some(VerTrace::conclude(self))
     }
 
-    fn stale(&self) -> Option<u64> {
-        Some(self.stale_units())
+    fn books(&self) -> Option<&VerTrace> {
+        Some(self)
     }
 
     fn check(&self, mapped: impl Iterator<Item = (u64, UnitPlace)>) -> Result<(), String> {
@@ -240,6 +251,6 @@ impl Run {
             return Err(wrong(format!("{violation:?}")));
         }
         result.vertrace = drive.observer.1.conclude();
-        Ok(Ran { result, stale: drive.observer.1.stale() })
+        Ok(Ran { result, stale: drive.observer.1.books().map(VerTrace::stale_units) })
     }
 }

@@ -8,12 +8,13 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::backing::Disk;
+use crate::backing::{Backing, Disk};
 use crate::die::Die;
 use crate::dump::{Dump, DumpShape};
 use crate::error::MediaError;
 use crate::header::Identity;
 use crate::media::{Durability, Media};
+use crate::overlay::Overlay;
 
 /// The file of what capacitors keep.
 const DUMP: &str = "buffer.media";
@@ -95,18 +96,7 @@ impl Media<Disk> {
     /// # Errors
     /// If somebody has the folder, a file is missing, or as [`Die::open`].
     pub fn open(folder: &Path, expected: Option<&Identity>, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        if !file_of(folder, 0).exists() {
-            let path = file_of(folder, 0).display().to_string();
-            return Err(MediaError::unexpected(&path, 0, "the first die of a drive", "no such file"));
-        }
-        let lock = Lock::take(folder)?;
-        let first = Media::open_die(folder, 0, expected)?;
-        let all = first.identity().clone();
-        let mut dies = vec![first];
-        for die in 1..all.dies {
-            dies.push(Media::open_die(folder, die, Some(&all))?);
-        }
-        Ok(Media::new(dies, durability, Some(lock)))
+        Media::open_on(folder, expected, durability, |path| open_file(path).map(Disk::new))
     }
 
     /// Makes the dump of its write buffer, beside its name and then renamed.
@@ -134,30 +124,83 @@ impl Media<Disk> {
     /// # Panics
     /// If the media are not in a folder.
     pub fn open_dump(&self, shape: DumpShape) -> Result<Dump<Disk>, MediaError> {
+        self.open_dump_on(shape, |path| open_file(path).map(Disk::new))
+    }
+}
+
+impl Media<Overlay<Disk>> {
+    /// Opens the drive in a folder to be looked at and worked on, without changing anything in it but whose lock it is. `expected` as in [`Media::open`].
+    ///
+    /// # Errors
+    /// As [`Media::open`].
+    pub fn look_at(folder: &Path, expected: Option<&Identity>) -> Result<Media<Overlay<Disk>>, MediaError> {
+        Media::open_on(folder, expected, Durability::Process, look_at_file)
+    }
+
+    /// Opens the dump of its write buffer in the same way.
+    ///
+    /// # Errors
+    /// As [`Dump::open`].
+    ///
+    /// # Panics
+    /// If the media are not in a folder.
+    pub fn look_at_dump(&self, shape: DumpShape) -> Result<Dump<Overlay<Disk>>, MediaError> {
+        self.open_dump_on(shape, look_at_file)
+    }
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path)
+}
+
+fn look_at_file(path: &Path) -> io::Result<Overlay<Disk>> {
+    Overlay::new(Disk::new(File::open(path)?))
+}
+
+/// How a file becomes a backing.
+type Stand<B> = fn(&Path) -> io::Result<B>;
+
+impl<B: Backing> Media<B> {
+    fn open_on(folder: &Path, expected: Option<&Identity>, durability: Durability, stand: Stand<B>) -> Result<Media<B>, MediaError> {
+        if !file_of(folder, 0).exists() {
+            let path = file_of(folder, 0).display().to_string();
+            return Err(MediaError::unexpected(&path, 0, "the first die of a drive", "no such file"));
+        }
+        let lock = Lock::take(folder)?;
+        let first = open_die(folder, 0, expected, stand)?;
+        let all = first.identity().clone();
+        let mut dies = vec![first];
+        for die in 1..all.dies {
+            dies.push(open_die(folder, die, Some(&all), stand)?);
+        }
+        Ok(Media::new(dies, durability, Some(lock)))
+    }
+
+    fn open_dump_on(&self, shape: DumpShape, stand: Stand<B>) -> Result<Dump<B>, MediaError> {
         let path = self.folder().expect("media on files are in a folder").join(DUMP);
         let file = path.display().to_string();
-        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| {
+        let opened = stand(&path).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound {
                 return MediaError::unexpected(&file, 0, "what the capacitors of this drive have kept", "no such file");
             }
             host(&path, "opening", error)
         })?;
-        Dump::open(Disk::new(opened), &file, shape)
+        Dump::open(opened, &file, shape)
     }
+}
 
-    fn open_die(folder: &Path, die: u32, expected: Option<&Identity>) -> Result<Die<Disk>, MediaError> {
-        let path = file_of(folder, die);
-        let file = path.display().to_string();
-        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| match expected {
-            Some(all) if error.kind() == io::ErrorKind::NotFound => MediaError::unexpected(
-                &file,
-                0,
-                format!("die {die} of {}", all.dies),
-                "no such file: the drive was not made whole, or lost a die",
-            ),
-            _ => host(&path, "opening", error),
-        })?;
-        let expected = expected.map(|all| Identity { die, ..all.clone() });
-        Die::open(Disk::new(opened), &file, expected.as_ref())
-    }
+fn open_die<B: Backing>(folder: &Path, die: u32, expected: Option<&Identity>, stand: Stand<B>) -> Result<Die<B>, MediaError> {
+    let path = file_of(folder, die);
+    let file = path.display().to_string();
+    let opened = stand(&path).map_err(|error| match expected {
+        Some(all) if error.kind() == io::ErrorKind::NotFound => MediaError::unexpected(
+            &file,
+            0,
+            format!("die {die} of {}", all.dies),
+            "no such file: the drive was not made whole, or lost a die",
+        ),
+        _ => host(&path, "opening", error),
+    })?;
+    let expected = expected.map(|all| Identity { die, ..all.clone() });
+    Die::open(opened, &file, expected.as_ref())
 }

@@ -1,4 +1,4 @@
-//! Writes `docs/reference/output.md` and `docs/reference/output.schema.json` under the folder named by the first argument.
+//! Writes `docs/reference/output.md`, `output.schema.json` and `forensics.md` in `docs/reference` under the folder named by the first argument.
 
 use std::path::PathBuf;
 
@@ -6,6 +6,7 @@ fn main() -> std::io::Result<()> {
     let root = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
     let folder = root.join("docs/reference");
     std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("forensics.md"), wordline_report::reference::forensics_markdown())?;
     std::fs::write(folder.join("output.md"), wordline_report::reference::reference_markdown())?;
     std::fs::write(folder.join("output.schema.json"), wordline_report::reference::json_schema())
 }

@@ -14,6 +14,7 @@ pub mod blocks;
 pub mod checks;
 pub mod compare;
 pub mod conclude;
+pub mod forensics;
 pub mod histogram;
 pub mod html;
 pub mod measured;
@@ -30,6 +31,7 @@ pub mod violation;
 
 pub use compare::Comparison;
 pub use conclude::{Cost, DriveDetail, Identity, conclude};
+pub use forensics::ForensicsResult;
 pub use measured::Measured;
 pub use metrics::Metrics;
 pub use result::{DriveResult, Report};

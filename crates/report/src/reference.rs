@@ -5,6 +5,7 @@ use std::fmt::Write;
 use schemars::schema_for;
 use serde_json::Value;
 
+use crate::forensics::ForensicsResult;
 use crate::result::Report;
 use crate::table::{Column, INTERVALS, REQUESTS};
 use crate::violation::Account;
@@ -42,6 +43,20 @@ pub fn reference_markdown() -> String {
     for (account, doc) in Account::ALL.into_iter().zip(docs) {
         let _ = writeln!(text, "| {} | {} |", account.name(), cell(&doc));
     }
+    text
+}
+
+/// The reference manual of what `wordline forensics` writes.
+pub fn forensics_markdown() -> String {
+    let schema = serde_json::to_value(schema_for!(ForensicsResult)).expect("a schema is valid JSON");
+    let mut text = String::from(
+        "# What `wordline forensics --json` says\n\n\
+         *Generated from the code by `wordline_report::reference::forensics_markdown`. Do not edit.*\n\n\
+         `[]` is an entry of a list. Names keep their meaning; new ones may be added. What the words mean, and what the attacker may do, is in the\n\
+         [tutorial](../tutorials/forensics.md).\n\n\
+         | name | type | unit | meaning |\n|---|---|---|---|\n",
+    );
+    members(&mut text, &schema, &schema, "");
     text
 }
 
@@ -111,7 +126,8 @@ mod tests {
 
     #[test]
     fn every_name_of_the_json_has_a_meaning() {
-        for line in reference_markdown().lines().filter(|line| line.starts_with("| `")) {
+        for line in [reference_markdown(), forensics_markdown()].iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("| `"))
+        {
             let meaning = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or("");
             assert!(meaning.len() > 3, "no meaning: {line}");
         }

@@ -59,9 +59,11 @@ is what only a served drive has:
 
 A hint is advice for a stretch of the drive. It is kept as long as the server runs. A client gives the same for its whole connection by the name it
 opens: `disk@high`,
-`disk@insecure,short`. Where both say something of one kind, the stretch counts. Only the priority changes what the drive does: it is the class of the
-request in the host's queues, taken in by
-weighted round robin with an urgent class, and the order in which a die serves reads. The other kinds are kept and shown, and the answer says so.
+`disk@insecure,short`. Where both say something of one kind, the stretch counts. The priority is the class of the request in the host's queues, taken in by
+weighted round robin with an urgent class, and the order in which a die serves reads. What is written as insecure is marked so on flash, and a drive
+with a sanitiser (such as `secssd`)
+lets it stay there when it is stale. Whatever nobody has spoken of is secure, and so is a write of which any part is. A hint says something of what is
+written from then on, not of what is there. The other kinds are kept and shown, and the answer says so.
 
 In the metadata context `x-wordline:hint` of NBD's block status, the flags of an extent are (0: nothing known)
 
@@ -84,7 +86,7 @@ Hint classes, for names of exports: CLASSES.
 
 ## Recording and replaying
 
-A recording is a trace in the project's own columns, with the drive's virtual time and the class of each request. Its head has, as a comment, the
+A recording is a trace in the project's own columns, with the drive's virtual time and the class and the security of each request. Its head has, as a comment, the
 command that replays it: the
 drive, every setting, the seed, `recovery.on=true` for the journal that a served drive keeps, an empty start. It begins and ends with a flush of its
 own. Its last line has

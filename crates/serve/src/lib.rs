@@ -24,6 +24,7 @@ mod live;
 mod memory;
 mod snapshot;
 mod store;
+mod taken;
 mod tls;
 
 pub use address::{Address, Listener};
@@ -36,5 +37,6 @@ pub use live::{
 };
 pub use memory::MemoryDisk;
 pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
+pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};
 pub use wordline_media::{Durability, MediaError};

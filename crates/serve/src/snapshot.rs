@@ -41,7 +41,9 @@ fn copy_files(from: &Path, to: &Path) -> Result<u64, (std::path::PathBuf, io::Er
     let mut bytes = 0;
     for entry in fs::read_dir(from).map_err(|error| (from.to_owned(), error))? {
         let path = entry.map_err(|error| (from.to_owned(), error))?.path();
-        let (Some(name), true) = (path.file_name(), path.extension().is_some_and(|ending| ending == "media")) else { continue };
+        // What the drive is may be written down beside the media.
+        let is_wanted = path.extension().is_some_and(|ending| ending == "media") || path.ends_with("plan.toml");
+        let (Some(name), true) = (path.file_name(), is_wanted) else { continue };
         bytes += copy_file(&path, &to.join(name)).map_err(|error| (path.clone(), error))?;
     }
     Ok(bytes)

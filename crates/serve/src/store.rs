@@ -311,6 +311,24 @@ impl<B: Backing> Persistent for MediaPayload<B> {
     }
 }
 
+/// Whose the media of the drive of `config` are, and what dump it has. `name` is the drive's, and `number` tells its plan from others.
+///
+/// # Errors
+/// If a number is larger than media files allow, or the spare area of a page has no room for the marks of its mapping units.
+pub(crate) fn identity_of(config: &Config, (name, number): (&str, u128)) -> Result<(Identity, Option<DumpShape>), MediaError> {
+    let geometry = &config.sheet.geometry;
+    let shape = Shape::of(geometry)?;
+    let units = geometry.page.0 / config.firmware.unit.0;
+    if u64::from(shape.spare_bytes) < units * MARK_BYTES as u64 {
+        let value = u64::from(shape.spare_bytes);
+        return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "20 for each mapping unit of a page" });
+    }
+    let slots = config.cores * config.firmware.buffer.units;
+    let dump = DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32 };
+    let identity = Identity { drive: number, die: 0, dies: geometry.dies(), chip: name.to_owned(), shape };
+    Ok((identity, config.has_capacitors().then_some(dump)))
+}
+
 /// A drive's media, opened or made.
 #[derive(Debug)]
 pub struct Opened {
@@ -328,23 +346,14 @@ pub struct Opened {
 /// If the folder holds another drive, somebody has it, its files are damaged, the spare area of a page has no room for the marks of its mapping units, it
 /// has capacitors and is to survive the host, or the host fails.
 pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128), durability: Durability) -> Result<Opened, MediaError> {
-    let geometry = &config.sheet.geometry;
-    let shape = Shape::of(geometry)?;
-    let units = geometry.page.0 / config.firmware.unit.0;
-    if u64::from(shape.spare_bytes) < units * MARK_BYTES as u64 {
-        let value = u64::from(shape.spare_bytes);
-        return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "20 for each mapping unit of a page" });
-    }
-    let buffer = config.firmware.buffer;
-    let slots = config.cores * buffer.units;
-    let shape_of_dump = DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32 };
-    let dump = config.has_capacitors().then_some(shape_of_dump);
-    if dump.is_some() && durability == Durability::Host {
+    let (identity, dump) = identity_of(config, (name, number))?;
+    if let Some(DumpShape { slots, .. }) = dump
+        && durability == Durability::Host
+    {
         let (what, expected) =
             ("a write buffer of so many slots with capacitors", "none, where the host may die: its capacitors are files of the host");
         return Err(MediaError::Shape { what, value: slots.into(), expected });
     }
-    let identity = Identity { drive: number, die: 0, dies: geometry.dies(), chip: name.to_owned(), shape };
     if folder.join("die-000.media").exists() {
         let media = Media::open(folder, Some(&identity), durability)?;
         let dump = dump.map(|shape| media.open_dump(shape)).transpose()?;

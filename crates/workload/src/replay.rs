@@ -95,7 +95,7 @@ impl<'a, O: FnMut() -> Result<TraceReader<'a>, TraceError>> Replay<'a, O> {
             op: record.op,
             priority: record.priority.unwrap_or(self.options.priority),
             fua: record.fua,
-            insecure: false,
+            insecure: record.insecure,
         })
     }
 

@@ -59,6 +59,8 @@ pub struct TraceRecord {
     /// The queue it came through, where the file keeps it.
     #[serde(serialize_with = "crate::serial::maybe_priority")]
     pub priority: Option<Priority>,
+    /// A write whose data need not be secret once it is stale.
+    pub insecure: bool,
 }
 
 impl TraceRecord {

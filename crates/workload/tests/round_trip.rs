@@ -5,20 +5,20 @@ use wordline_units::{Bytes, HostOp, Nanos, Priority};
 use wordline_workload::Format;
 use wordline_workload::trace::{OutputFormat, ReadOptions, TraceReader, TraceRecord, TraceWriter};
 
-/// Gap, volume, operation, offset, length, latency, unit access, priority.
-type Row = (u64, u32, HostOp, u64, u64, Option<u64>, bool, Option<Priority>);
+/// Gap, volume, operation, offset, length, latency, unit access and insecurity, priority.
+type Row = (u64, u32, HostOp, u64, u64, Option<u64>, (bool, bool), Option<Priority>);
 
 fn record() -> impl Strategy<Value = Row> {
     let op = prop_oneof![Just(HostOp::Read), Just(HostOp::Write), Just(HostOp::Trim), Just(HostOp::Flush)];
     let priority = proptest::option::of(proptest::sample::select(&Priority::ALL[..]));
-    (0u64..1 << 50, 0u32..4, op, 0u64..1 << 45, 1u64..1 << 24, proptest::option::of(0u64..1 << 40), any::<bool>(), priority)
+    (0u64..1 << 50, 0u32..4, op, 0u64..1 << 45, 1u64..1 << 24, proptest::option::of(0u64..1 << 40), any::<(bool, bool)>(), priority)
 }
 
 fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
     proptest::collection::vec(record(), 1..40).prop_map(move |rows| {
         let mut numbers: Vec<u32> = Vec::new();
         let mut now = 0;
-        let build = |(gap, volume, op, offset, length, latency, fua, priority): Row| {
+        let build = |(gap, volume, op, offset, length, latency, (fua, insecure), priority): Row| {
             // Volumes are numbered by first appearance.
             let number = numbers.iter().position(|known| *known == volume).unwrap_or_else(|| {
                 numbers.push(volume);
@@ -35,6 +35,7 @@ fn records(timed: bool) -> impl Strategy<Value = Vec<TraceRecord>> {
                 latency: latency.map(Nanos),
                 fua: fua && op == HostOp::Write,
                 priority,
+                insecure: insecure && op == HostOp::Write,
             }
         };
         rows.into_iter().map(build).collect()
@@ -51,7 +52,9 @@ fn kept(record: &TraceRecord, format: OutputFormat) -> TraceRecord {
     let at = record.at.unwrap_or(Nanos::ZERO);
     match format {
         OutputFormat::Csv => return kept,
-        OutputFormat::Msr | OutputFormat::Mqsim | OutputFormat::Fio | OutputFormat::Blkparse => kept.priority = None,
+        OutputFormat::Msr | OutputFormat::Mqsim | OutputFormat::Fio | OutputFormat::Blkparse => {
+            (kept.priority, kept.insecure) = (None, false)
+        }
     }
     match format {
         OutputFormat::Csv => {}

@@ -46,7 +46,12 @@ impl Drive {
     /// A drive without bytes, on media called `media`. `settings` are `KEY=VALUE`, as `--set` takes them; `more` are further arguments.
     pub(super) fn new(bench: &Bench, settings: &[&str], more: &[&str]) -> Result<Drive, String> {
         bench.write("drive.toml", FILE)?;
-        let mut arguments = vec!["serve".to_owned(), bench.path("drive.toml"), "--media".to_owned(), bench.path("media")];
+        Drive::of(bench, "drive.toml", settings, more)
+    }
+
+    /// As [`Drive::new`], of the drive in `file`.
+    pub(super) fn of(bench: &Bench, file: &str, settings: &[&str], more: &[&str]) -> Result<Drive, String> {
+        let mut arguments = vec!["serve".to_owned(), bench.path(file), "--media".to_owned(), bench.path("media")];
         arguments.extend(["--socket".to_owned(), bench.path("socket"), "--survive".to_owned(), "process".to_owned()]);
         arguments.extend(settings.iter().flat_map(|setting| ["--set".to_owned(), (*setting).to_owned()]));
         arguments.extend(more.iter().map(|&word| word.to_owned()));

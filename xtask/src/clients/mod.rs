@@ -9,6 +9,7 @@ mod bench;
 mod drive;
 mod files;
 mod fio;
+mod forensics;
 mod full;
 mod guest;
 mod hostile;
@@ -103,6 +104,16 @@ const KINDS: &[Kind] = &[
         mounts: true,
         rounds: [1, 20],
         run: files::run,
+    },
+    Kind {
+        name: "forensics",
+        help: "a file is written and deleted on ext4, and the chips are read: over secssd nothing is left of it, also where the drive is killed meanwhile; over the \
+               plain drive, and on disk@insecure, it is found; a search of bytes says the same",
+        packages: "libnbd-bin e2fsprogs mount util-linux",
+        needs: &[NBDFUSE, LOSETUP, EXT4, E2FSCK, ("fstrim", &["--version"])],
+        mounts: true,
+        rounds: [1, 30],
+        run: forensics::run,
     },
     Kind {
         name: "postgres",

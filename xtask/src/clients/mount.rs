@@ -39,9 +39,14 @@ impl Drop for Device<'_> {
 
 impl<'a> Device<'a> {
     pub(super) fn attach(bench: &'a Bench, drive: &Drive) -> Result<Device<'a>, String> {
+        Device::attach_to(bench, &drive.uri)
+    }
+
+    /// What is exported at `uri`.
+    pub(super) fn attach_to(bench: &'a Bench, uri: &str) -> Result<Device<'a>, String> {
         let image = bench.path("disk.img");
         bench.write("disk.img", "")?;
-        let mut command = bench.command("nbdfuse", &[&image, &drive.uri]);
+        let mut command = bench.command("nbdfuse", &[&image, uri]);
         let fuse = command.spawn().map_err(|error| format!("cannot start nbdfuse: {error}"))?;
         let mut device = Device { bench, fuse, name: String::new(), held: None };
         until("nbdfuse shows the drive", PATIENCE, || fs::metadata(&image).is_ok_and(|file| file.len() > 0))?;
@@ -56,7 +61,8 @@ impl<'a> Device<'a> {
 
     /// Makes ext4 on it.
     pub(super) fn format(&self) -> Result<(), String> {
-        self.bench.client("mkfs.ext4", &["-q", &self.name])
+        // Small ones would get blocks smaller than a mapping unit, of which nobody can trim a part.
+        self.bench.client("mkfs.ext4", &["-q", "-b", "4096", &self.name])
     }
 
     /// Whether the file system is sound, its journal having been replayed.

@@ -51,7 +51,7 @@ const COMMANDS: [Command; 11] = [
             FROM,
             LENGTH,
             argument("priority", "urgent, high, normal, low or none: the class of the requests that fall into the stretch"),
-            argument("security", "secure, insecure or none: how careful with what was deleted"),
+            argument("security", "secure, insecure or none: whether what is written there must be gone once it is deleted or overwritten"),
             argument("read_latency", "longer, typical, shortest or none: the latency of reads that is tolerated"),
             argument("lifetime", "short, medium, long, extreme or none: how long what is written will live"),
         ],
@@ -107,6 +107,7 @@ pub(super) enum Shown {
     /// The effect of hints of these kinds.
     Hint {
         priority: bool,
+        security: bool,
         others: bool,
     },
 }
@@ -154,11 +155,14 @@ fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
                 read_latency: hint(object, "read_latency", &LATENCIES)?,
                 lifetime: hint(object, "lifetime", &LIFETIMES)?,
             };
-            let others = change.security.is_some() || change.read_latency.is_some() || change.lifetime.is_some();
+            let others = change.read_latency.is_some() || change.lifetime.is_some();
             if change == Change::default() {
                 return Err("a hint of nothing: expected priority, security, read_latency or lifetime".to_owned());
             }
-            Ok(Order::Ask(Query::Hint { from, end, change }, Shown::Hint { priority: change.priority.is_some(), others }))
+            Ok(Order::Ask(
+                Query::Hint { from, end, change },
+                Shown::Hint { priority: change.priority.is_some(), security: change.security.is_some(), others },
+            ))
         }
         "lba-status" => {
             let (from, end) = range(object)?;

@@ -30,7 +30,7 @@ pub(super) fn help() -> Value {
 pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     match told {
         Told::Done => match shown {
-            Shown::Hint { priority, others } => hinted(priority, others),
+            Shown::Hint { priority, security, others } => hinted(priority, security, others),
             Shown::All | Shown::Media => json!({ "ok": true }),
         },
         Told::Refused(why) => refusal(&why),
@@ -50,14 +50,17 @@ pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
 }
 
 /// Which of the hints just given do something.
-fn hinted(priority: bool, others: bool) -> Value {
+fn hinted(priority: bool, security: bool, others: bool) -> Value {
     let mut effects = Vec::new();
     if priority {
         effects.push("priority: the class of requests in the stretch, in the host queues and at the dies");
     }
+    if security {
+        effects.push("security: a drive with a sanitiser destroys stale data of the stretch, unless it was insecure when it was written");
+    }
     let mut kept = Vec::new();
     if others {
-        kept.push("security, read_latency and lifetime are kept and shown in x-wordline:hint; nothing in the drive acts on them yet");
+        kept.push("read_latency and lifetime are kept and shown in x-wordline:hint; nothing in the drive acts on them yet");
     }
     json!({ "ok": true, "in_effect": effects, "only_kept": kept })
 }

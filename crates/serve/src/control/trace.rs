@@ -95,6 +95,7 @@ fn record(request: &HostRequest) -> TraceRecord {
         latency: None,
         fua: request.fua,
         priority: Some(request.priority),
+        insecure: request.insecure,
     }
 }
 

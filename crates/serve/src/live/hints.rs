@@ -1,8 +1,8 @@
 //! What hosts say of their data beyond reading and writing: for a range of the drive, on the control socket, or for a connection, by the name of the export.
 //!
 //! The words follow NVMe where it has them: the priority classes of its queues, the tolerated latency of its dataset management, the write lifetimes of
-//! Linux. A hint is advice. It is kept as long as the server runs, and shown in the context `x-wordline:hint`; of all of them only the priority changes what
-//! the drive does.
+//! Linux. A hint is advice. It is kept as long as the server runs, and shown in the context `x-wordline:hint`; priority and security change what the drive does,
+//! the others nothing.
 
 use std::collections::BTreeMap;
 
@@ -184,6 +184,20 @@ impl HintMap {
         most.unwrap_or(otherwise)
     }
 
+    /// Whether nothing that is written to bytes `from` to `end` need be secret; `otherwise` holds where no hint says so. Whatever nobody has spoken of is secure, and
+    /// what is written together is as secure as the most secure part of it.
+    pub(crate) fn is_insecure(&self, from: u64, end: u64, otherwise: Option<Security>) -> bool {
+        let mut at = from;
+        while at < end {
+            let (hints, until) = self.at(at);
+            if hints.security.or(otherwise) != Some(Security::Insecure) {
+                return false;
+            }
+            at = until;
+        }
+        from < end
+    }
+
     /// Changes the hints of bytes `from` to `end`. Returns false, and changes nothing, if there would be too many stretches.
     pub(crate) fn set(&mut self, from: u64, end: u64, change: &Change) -> bool {
         let mut changed = self.clone();
@@ -246,7 +260,8 @@ mod tests {
             let from = draw.below(200);
             let end = from + 1 + draw.below(200 - from);
             let mut change = Change::default();
-            match draw.below(3) {
+            match draw.below(4) {
+                3 => change.security = Some(SECURITIES.get(draw.below(3) as usize).map(|(_, value)| *value)),
                 0 => change.priority = Some(PRIORITIES.get(draw.below(5) as usize).map(|(_, value)| *value)),
                 1 => change.lifetime = Some(LIFETIMES.get(draw.below(5) as usize).map(|(_, value)| *value)),
                 _ => change = Change { priority: Some(None), security: Some(None), read_latency: Some(None), lifetime: Some(None) },
@@ -259,6 +274,10 @@ mod tests {
             let (a, b) = (draw.below(200), 200);
             let most = twin[a as usize..b as usize].iter().map(|hints| hints.priority.unwrap_or(Priority::Normal)).min();
             assert_eq!(Some(map.priority(a, b, Priority::Normal)), most, "seed {seed} step {step}");
+            let (b, class) =
+                (a + 1 + draw.below(200 - a), [None, Some(Security::Secure), Some(Security::Insecure)][draw.below(3) as usize]);
+            let insecure = twin[a as usize..b as usize].iter().all(|hints| hints.security.or(class) == Some(Security::Insecure));
+            assert_eq!(map.is_insecure(a, b, class), insecure, "seed {seed} step {step}");
             let stretches: Vec<_> = map.all().collect();
             assert!(stretches.windows(2).all(|two| two[0].1 < two[1].0 || two[0].2 != two[1].2), "{stretches:?}");
         }

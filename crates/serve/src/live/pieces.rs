@@ -17,6 +17,8 @@ const TRIM: u64 = 1 << 30;
 pub(super) struct Pieces {
     steps: VecDeque<Step>,
     unit: u64,
+    /// What is written need not be secret.
+    insecure: bool,
 }
 
 /// One host request and its bytes.
@@ -53,8 +55,8 @@ enum Step {
 }
 
 impl Pieces {
-    /// What `op` asks of a drive whose mapping units have `unit` bytes; nothing where the drive need not be asked.
-    pub(super) fn of(op: Op, unit: u64) -> Pieces {
+    /// What `op` asks of a drive whose mapping units have `unit` bytes; nothing where the drive need not be asked. Writes say `insecure`.
+    pub(super) fn of(op: Op, unit: u64, insecure: bool) -> Pieces {
         let mut steps = VecDeque::new();
         match op {
             Op::Read { offset, length } => steps.push_back(plain(HostOp::Read, offset, u64::from(length))),
@@ -82,10 +84,16 @@ impl Pieces {
             }
             Op::Cache { .. } | Op::BlockStatus { .. } => {}
         }
-        Pieces { steps, unit }
+        Pieces { steps, unit, insecure }
     }
 
     pub(super) fn next(&mut self) -> Option<Piece> {
+        let mut piece = self.next_plain()?;
+        piece.request.insecure = self.insecure && piece.request.op == HostOp::Write;
+        Some(piece)
+    }
+
+    fn next_plain(&mut self) -> Option<Piece> {
         loop {
             match self.steps.front_mut()? {
                 Step::Zeroes { at, end, fua } if *at < *end => {
@@ -133,7 +141,7 @@ mod tests {
     use wordline_nbd::ZeroHow;
 
     fn asked(op: Op) -> Vec<(HostOp, u64, u32, bool)> {
-        let mut pieces = Pieces::of(op, 16_384);
+        let mut pieces = Pieces::of(op, 16_384, false);
         std::iter::from_fn(|| pieces.next())
             .map(|piece| (piece.request.op, piece.request.sector, piece.request.sectors, piece.request.fua))
             .collect()
@@ -152,6 +160,23 @@ mod tests {
         let pieces = asked(op(0, 5 << 20, whole, false));
         assert_eq!(pieces.len(), 5);
         assert!(pieces.iter().all(|piece| piece.0 == HostOp::Write && piece.2 == 2_048));
+    }
+
+    #[test]
+    fn what_is_said_of_data_is_said_of_writes_alone() {
+        let how = ZeroHow { may_punch: true, must_be_fast: false };
+        let all = [
+            Op::Write { offset: 512, data: vec![1; 1_024], fua: true },
+            Op::WriteZeroes { offset: 512, length: 40_960, how, fua: true },
+            Op::Trim { offset: 0, length: 16_384, fua: true },
+            Op::Read { offset: 0, length: 512 },
+        ];
+        for (op, insecure) in all.into_iter().flat_map(|op| [(op.clone(), true), (op, false)]) {
+            let mut pieces = Pieces::of(op.clone(), 16_384, insecure);
+            let said: Vec<HostRequest> = std::iter::from_fn(|| pieces.next()).map(|piece| piece.request).collect();
+            assert!(said.iter().all(|request| request.insecure == (insecure && request.op == HostOp::Write)), "{op:?}: {said:?}");
+            assert!(!said.is_empty());
+        }
     }
 
     #[test]

@@ -204,28 +204,25 @@ impl<P: Payload> Worker<P> {
             }
             Op::Read { .. } | Op::Write { .. } | Op::Flush | Op::Trim { .. } | Op::WriteZeroes { .. } => {}
         }
-        let class = Hints::of_classes(&session.opened.classes).priority.unwrap_or_default();
-        let priority = match &op {
-            Op::Read { offset, length } => self.hints.priority(*offset, offset + u64::from(*length), class),
-            Op::Write { offset, data, .. } => self.hints.priority(*offset, offset + data.len() as u64, class),
-            Op::Trim { offset, length, .. } | Op::WriteZeroes { offset, length, .. } => {
-                self.hints.priority(*offset, offset + length, class)
-            }
-            Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } => class,
+        let class = Hints::of_classes(&session.opened.classes);
+        let otherwise = class.priority.unwrap_or_default();
+        let (priority, insecure) = match reach(&op) {
+            Some((from, end)) => (self.hints.priority(from, end, otherwise), self.hints.is_insecure(from, end, class.security)),
+            None => (otherwise, false),
         };
-        let job = self.job(op, priority, End::Client(done), came);
+        let job = self.job(op, (priority, insecure), End::Client(done), came);
         self.arriving.extend(job);
     }
 
     /// The job that does `op`. Every operation that comes here has at least one piece.
-    fn job(&self, op: Op, priority: Priority, end: End, came: Option<Instant>) -> Option<Job> {
+    fn job(&self, op: Op, (priority, insecure): (Priority, bool), end: End, came: Option<Instant>) -> Option<Job> {
         let is_read = matches!(op, Op::Read { .. });
         let is_durable = match &op {
             Op::Flush => true,
             Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
-        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0);
+        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, insecure);
         let piece = Some(pieces.next()?);
         Some(Job { end, piece, pieces, priority, is_read, is_durable, came, has_begun: false })
     }
@@ -239,7 +236,7 @@ impl<P: Payload> Worker<P> {
             {
                 self.prepare(&errand);
                 self.is_on_errand = true;
-                let flush = self.job(Op::Flush, Priority::Normal, End::Errand(errand), None);
+                let flush = self.job(Op::Flush, (Priority::Normal, false), End::Errand(errand), None);
                 self.going_on.extend(flush);
             }
             let job = match self.going_on.pop_front() {
@@ -420,5 +417,15 @@ impl<P: Payload> Worker<P> {
                 }
             }
         }
+    }
+}
+
+/// The bytes that an operation is about: the first, and the one after the last.
+fn reach(op: &Op) -> Option<(u64, u64)> {
+    match op {
+        Op::Read { offset, length } => Some((*offset, offset + u64::from(*length))),
+        Op::Write { offset, data, .. } => Some((*offset, offset + data.len() as u64)),
+        Op::Trim { offset, length, .. } | Op::WriteZeroes { offset, length, .. } => Some((*offset, offset + length)),
+        Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } => None,
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn msr(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: Some(fields.time(6, "ResponseTime", 100)?),
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 
@@ -42,6 +43,7 @@ pub(crate) fn systor(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         latency,
         fua: false,
         priority: None,
+        insecure: false,
     }))
 }
 
@@ -57,6 +59,7 @@ pub(crate) fn alibaba(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: None,
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 
@@ -72,6 +75,7 @@ pub(crate) fn tencent(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: None,
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 
@@ -88,6 +92,7 @@ pub(crate) fn flashnet(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: Some(fields.time(1, "latency_us", MICROSECOND)?),
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 
@@ -103,6 +108,7 @@ pub(crate) fn spc(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: None,
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 
@@ -131,6 +137,7 @@ pub(crate) fn cloudphysics(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: None,
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 
@@ -149,6 +156,7 @@ pub(crate) fn nexus5(line: &[u8]) -> Result<Draft<'_>, LineFault> {
         latency: None,
         fua: false,
         priority: None,
+        insecure: false,
     })
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
     if length == 0 && fields.get(6).contains(&b'F') {
         return Ok(Some(Draft::flush(Some(at), fields.get(0))));
     }
-    Ok(Some(Draft { at: Some(at), volume: fields.get(0), op, offset, length, latency: None, fua, priority: None }))
+    Ok(Some(Draft { at: Some(at), volume: fields.get(0), op, offset, length, latency: None, fua, priority: None, insecure: false }))
 }
 
 pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
@@ -62,7 +62,7 @@ pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         return Ok(None);
     };
     let (offset, length) = (sectors(fields.whole(8, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?);
-    Ok(Some(Draft { at: Some(at), volume: fields.joined(0, 1), op, offset, length, latency: None, fua, priority: None }))
+    Ok(Some(Draft { at: Some(at), volume: fields.joined(0, 1), op, offset, length, latency: None, fua, priority: None, insecure: false }))
 }
 
 /// Issue (D) rows; completions are passed over.
@@ -89,6 +89,7 @@ pub(crate) fn wiscsee(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         latency: None,
         fua: false,
         priority: None,
+        insecure: false,
     }))
 }
 

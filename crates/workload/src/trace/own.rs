@@ -7,20 +7,20 @@ use super::fields::Fields;
 use super::parser::Draft;
 
 /// The header that the writer puts first.
-pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority";
-const COLUMNS: [&str; 8] = ["time_us", "op", "offset", "length", "volume", "latency_us", "fua", "priority"];
+pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority,insecure";
+const COLUMNS: [&str; 9] = ["time_us", "op", "offset", "length", "volume", "latency_us", "fua", "priority", "insecure"];
 
 /// Where each column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    places: [Option<usize>; 8],
+    places: [Option<usize>; 9],
     count: usize,
 }
 
 impl Header {
     pub(crate) fn parse(line: &[u8]) -> Result<Header, LineFault> {
         let fields = Fields::commas(line);
-        let mut places = [None; 8];
+        let mut places = [None; 9];
         for index in 0..fields.count().min(16) {
             let name = fields.get(index);
             let Some(column) = COLUMNS.iter().position(|known| known.as_bytes() == name) else {
@@ -69,11 +69,12 @@ impl Header {
             Some(index) => Some(fields.time(index, "time_us", 1_000)?),
             None => None,
         };
-        let fua = match column(6) {
-            b"" | b"0" => false,
-            b"1" => true,
-            other => return Err(LineFault::column("fua", "0 or 1", other)),
+        let flag = |index: usize| match column(index) {
+            b"" | b"0" => Ok(false),
+            b"1" => Ok(true),
+            other => Err(LineFault::column(COLUMNS[index], "0 or 1", other)),
         };
+        let (fua, insecure) = (flag(6)?, flag(8)?);
         let priority = match column(7) {
             b"" => None,
             word => Some(Priority::ALL.into_iter().find(|class| class.name().as_bytes() == word).ok_or_else(|| {
@@ -90,6 +91,7 @@ impl Header {
             latency: time(5, "latency_us")?,
             fua,
             priority,
+            insecure,
         })
     }
 }

@@ -20,12 +20,13 @@ pub(crate) struct Draft<'a> {
     pub(crate) latency: Option<Nanos>,
     pub(crate) fua: bool,
     pub(crate) priority: Option<Priority>,
+    pub(crate) insecure: bool,
 }
 
 impl<'a> Draft<'a> {
     /// A flush, which is of no place.
     pub(crate) fn flush(at: Option<Nanos>, volume: &'a [u8]) -> Draft<'a> {
-        Draft { at, volume, op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false, priority: None }
+        Draft { at, volume, op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false, priority: None, insecure: false }
     }
 }
 
@@ -155,6 +156,7 @@ impl Parser {
             latency: draft.latency,
             fua: draft.fua && draft.op == HostOp::Write,
             priority: draft.priority,
+            insecure: draft.insecure && draft.op == HostOp::Write,
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What each format cannot carry:
 //!
-//! | format | times | operations | addresses | volumes | latency | unit access | priority |
+//! | format | times | operations | addresses | volumes | latency | unit access | priority, security |
 //! |---|---|---|---|---|---|---|---|
 //! | `csv` | whole ns | all | bytes | names | whole ns | yes | yes |
 //! | `msr` | 100 ns steps | read, write | bytes | names | 100 ns steps | no | no |
@@ -153,7 +153,7 @@ impl<W: Write> TraceWriter<W> {
         if let Some(latency) = record.latency {
             write!(self.out, "{}.{:03}", latency.0 / 1_000, latency.0 % 1_000)?;
         }
-        writeln!(self.out, ",{},{}", u8::from(record.fua), record.priority.map_or("", Priority::name))
+        writeln!(self.out, ",{},{},{}", u8::from(record.fua), record.priority.map_or("", Priority::name), u8::from(record.insecure))
     }
 
     fn write_event(&mut self, record: &TraceRecord, at: u64, sector: u64, sectors: u64) -> io::Result<()> {

@@ -1,0 +1,128 @@
+//! `wordline forensics`: what somebody recovers of a drive whose chips he has taken off the board.
+
+mod sift;
+mod text;
+
+use std::path::Path;
+
+use wordline_chip::Payload;
+use wordline_drive::{Desoldered, Drive};
+use wordline_plan::Plan;
+use wordline_report::ForensicsResult;
+use wordline_serve::{MediaError, Taken};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{Celsius, Nanos};
+
+use crate::args::ForensicsOptions;
+use crate::failure::Failure;
+use crate::files;
+use crate::snapshot::{self, Saved};
+use sift::Sifter;
+
+/// The plan of a served drive, beside its media.
+pub(crate) const PLAN: &str = "plan.toml";
+
+/// Beyond this, virtual time would soon end.
+const LONGEST_SECONDS: f64 = 100.0 * 365.0 * 86_400.0;
+
+pub(crate) fn forensics(options: &ForensicsOptions) -> Result<(), Failure> {
+    let result = if options.target.is_dir() { on_media(options)? } else { saved(options)? };
+    if options.json.as_deref() != Some("-") {
+        files::write_or_print("-", &result.to_text(options.rows))?;
+    }
+    options.json.as_deref().map_or(Ok(()), |name| files::write_or_print(name, &result.to_json()))
+}
+
+/// The chips of a served drive.
+fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
+    let folder = &options.target;
+    let refused = |error: MediaError| Failure::Usage(error.to_string());
+    let (name, number) = Taken::identity(folder).map_err(refused)?;
+    let path = folder.join(PLAN);
+    let text = std::fs::read_to_string(&path).map_err(|error| Failure::File { path: path.clone(), error })?;
+    let plan = Plan::parse(&name, &text)?;
+    if u128::from(plan.hash()) != number {
+        let (found, expected) = (plan.hash_hex(), format!("{number:016x}"));
+        return Err(Failure::Usage(format!("{}: this is plan {found}, and the media beside it are of {expected}", path.display())));
+    }
+    let wait = Wait::read(options, &plan)?;
+    let sifter = Sifter::new(options.find.as_deref(), plan.build().firmware.unit)?;
+    let mut taken = Taken::off(folder, plan.build(), (plan.name(), number)).map_err(refused)?;
+    let sifted = read(&mut taken.chips, wait, sifter);
+    let newest = taken.newest().map_err(Failure::Usage)?;
+    Ok(sifted.conclude(options.raw_chips, &newest, None, head(&plan, "media", wait, options)))
+}
+
+/// The chips of a drive that was saved.
+fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
+    let Saved { plan, image, tags } = snapshot::load(&options.target)?;
+    let wait = Wait::read(options, &plan)?;
+    if options.find.is_some() {
+        let what = "--find needs bytes, and a drive in virtual time keeps none: give it the media of a served drive";
+        return Err(Failure::Usage(format!("{}: {what}", options.target.display())));
+    }
+    let drive = Drive::from_image(plan.build(), image, ()).map_err(|error| Failure::Usage(error.to_string()))?;
+    let sectors = drive.unit_bytes().0 / SECTOR_BYTES;
+    let newest: Vec<_> = (0..drive.config().exported_units).map(|unit| drive.locate(unit * sectors).on_flash).collect();
+    let sifter = Sifter::new(None, drive.unit_bytes())?;
+    let sifted = read(&mut drive.desolder(), wait, sifter);
+    Ok(sifted.conclude(options.raw_chips, &newest, tags.as_ref(), head(&plan, "saved drive", wait, options)))
+}
+
+fn read<P: Payload>(chips: &mut Desoldered<P>, wait: Option<Wait>, mut sifter: Sifter) -> Sifter {
+    if let Some(Wait { time, temperature, .. }) = wait {
+        chips.wait(time, temperature);
+    }
+    chips.read(|page| sifter.take(page));
+    sifter
+}
+
+/// How long the chips lie, and how warm.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    time: Nanos,
+    seconds: f64,
+    temperature: Celsius,
+}
+
+impl Wait {
+    fn read(options: &ForensicsOptions, plan: &Plan) -> Result<Option<Wait>, Failure> {
+        let Some(text) = &options.after else { return Ok(None) };
+        let (time, at) = text.split_once('@').map_or((text.as_str(), None), |(time, at)| (time, Some(at)));
+        if plan.build().cells.is_none() {
+            return Err(Failure::Usage(format!(
+                "--after {text}: the cells of {} have no physics, and lose nothing over time",
+                plan.name()
+            )));
+        }
+        // As any plan would say it.
+        let mut settings = vec![format!("cells.retention={time}")];
+        settings.extend(at.map(|at| format!("cells.kept_at={at}")));
+        let asked = plan.override_keys(&settings).map_err(|error| Failure::Usage(format!("--after {text}: {error}")))?;
+        let age = asked.build().cells.and_then(|cells| cells.age);
+        let Some(age) = age.filter(|age| age.retention <= LONGEST_SECONDS) else {
+            return Err(Failure::Usage(format!("--after {text}: expected a time above 0 and up to 100y, such as 5y or 90d@40C")));
+        };
+        let (seconds, temperature) = (age.retention, Celsius(age.temperature));
+        Ok(Some(Wait { time: Nanos((seconds * 1e9) as u64), seconds, temperature }))
+    }
+}
+
+/// A result of which only the circumstances are known.
+fn head(plan: &Plan, source: &str, wait: Option<Wait>, options: &ForensicsOptions) -> ForensicsResult {
+    ForensicsResult {
+        drive: plan.name().to_owned(),
+        plan_hash: plan.hash_hex(),
+        source: source.to_owned(),
+        after_seconds: wait.map_or(0.0, |wait| wait.seconds),
+        at_celsius: wait.map(|wait| wait.temperature.0),
+        raw_chips: options.raw_chips,
+        ..ForensicsResult::default()
+    }
+}
+
+/// Write down beside its media what the drive in `folder` is.
+pub(crate) fn keep_plan(folder: &Path, plan: &Plan) -> Result<(), Failure> {
+    let (path, text) = (folder.join(PLAN), plan.describe());
+    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) { Ok(()) } else { files::write(&path, text.as_bytes()) }
+}

@@ -1,0 +1,217 @@
+//! The dies of a drive without its controller, in the hands of somebody who has taken them off the board.
+//!
+//! He may give every command of the data sheet, at every reference of the retry table, in any order and after any time (000 §5.2.1, 002 §5.1). What he gets is
+//! what the pins put out: nothing here looks past a lock. He knows the layout of the spare area, so he knows what each page is of; the firmware's map he has not.
+//!
+//! ```text
+//! Drive ──desolder──┐
+//!                   ├─► Desoldered ──wait(5 years)──read──► PageRead, page by page
+//! a store ──found───┘
+//! ```
+
+use wordline_chip::{Chip, PADDING, PageImage, Payload, Persistent, Sanitisation};
+use wordline_engine::Observer;
+use wordline_flash::{Command, Feature, Status, Target};
+use wordline_ftl::{CHECKPOINT, JOURNAL};
+use wordline_units::{BlockId, Celsius, DieId, IdMap, Lpn, Nanos, PageId, PlaneId};
+
+use crate::config::Config;
+use crate::control::FlashPlace;
+use crate::drive::Drive;
+use crate::stripe::{Stripe, Wiring};
+
+/// What all reads of a page came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Output {
+    /// Ones: nothing was programmed since the last erase.
+    Erased,
+    /// What was programmed, error correction having mended all errors.
+    Corrected {
+        /// The entry of the retry table with which it did.
+        entry: u32,
+        /// Wrong bits in the worst codeword then.
+        errors: u32,
+    },
+    /// What was programmed with more errors than the controller's code can mend at any entry of the retry table.
+    Uncorrectable {
+        /// Wrong bits in the worst codeword at the best of them.
+        errors: u32,
+    },
+    /// Bits of a program or an erase that failed or was broken off.
+    Ruined,
+    /// Zeroes, because the page was made unreadable.
+    Zeroes(Sanitisation),
+}
+
+/// What a mapping unit of a page is of, as its spare area says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Nothing, or nobody can say.
+    Nothing,
+    /// A unit of the drive.
+    Unit {
+        /// Its number, from 0: it begins at this times the unit's size.
+        unit: u64,
+        /// The higher, the later it was written, and whether it was said to be insecure; nothing where the dies keep no bytes.
+        mark: Option<(u64, bool)>,
+    },
+    /// A part of the firmware's journal or of a checkpoint of its map.
+    Firmware,
+}
+
+/// A page, as it was read.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRead<'a> {
+    /// Where; its `unit` is 0.
+    pub place: FlashPlace,
+    /// What came of it.
+    pub output: Output,
+    /// Its mapping units.
+    pub units: &'a [Holds],
+    /// What was put out. Errors that were not mended are not in it: whoever reads it has better means than the controller. Nothing where the dies keep no bytes.
+    pub bytes: &'a [u8],
+}
+
+/// The dies.
+#[derive(Debug)]
+pub struct Desoldered<P: Payload> {
+    config: Config,
+    chips: IdMap<DieId, Chip<P>>,
+    /// Entries of the retry table.
+    entries: u32,
+    wiring: Wiring,
+    stripe: Stripe,
+    now: Nanos,
+}
+
+impl<O: Observer, P: Payload> Drive<O, P> {
+    /// Its dies. Power goes first: what they were doing is broken off.
+    pub fn desolder(self) -> Desoldered<P> {
+        let now = self.now();
+        let Drive { config, chips, read_levels: entries, wiring, stripe, .. } = self;
+        let mut taken = Desoldered { config, chips, entries, wiring, stripe, now };
+        taken.power_on();
+        taken
+    }
+}
+
+impl<P: Persistent> Desoldered<P> {
+    /// The dies of a drive of this `config` that `payload` has kept. No firmware has run on them since.
+    pub fn found(config: Config, payload: impl FnMut(DieId) -> P) -> Desoldered<P> {
+        let (mut chips, entries) = crate::cells::dies(&config, payload);
+        let geometry = config.sheet.geometry;
+        for (_, chip) in chips.iter_mut() {
+            for plane in (0..geometry.planes as u8).map(PlaneId) {
+                for block in (0..geometry.blocks).map(BlockId) {
+                    chip.wake_block(plane, block);
+                }
+            }
+        }
+        let (wiring, stripe) = (Wiring::new(&geometry, config.cores), Stripe::new(config.cores, config.stripe_units));
+        let mut taken = Desoldered { config, chips, entries, wiring, stripe, now: Nanos::ZERO };
+        taken.power_on();
+        taken
+    }
+}
+
+impl<P: Payload> Desoldered<P> {
+    fn power_on(&mut self) {
+        let mut ready = self.now;
+        for (_, chip) in self.chips.iter_mut() {
+            ready = ready.max(chip.issue(Command::Reset, self.now).ready_at);
+        }
+        self.now = ready;
+    }
+
+    /// They lie for `time` at `temperature`, and stay as warm. Returns false, and nothing comes of it, where their cells have no physics.
+    pub fn wait(&mut self, time: Nanos, temperature: Celsius) -> bool {
+        let now = self.now;
+        let is_felt = self.chips.iter_mut().map(|(_, chip)| chip.set_temperature(temperature, now)).fold(false, |all, felt| all | felt);
+        self.now += time;
+        is_felt
+    }
+
+    /// Their configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Read every page of every die, and have `seen` look at each.
+    pub fn read(&mut self, mut seen: impl FnMut(&PageRead<'_>)) {
+        let geometry = self.config.sheet.geometry;
+        let units = (geometry.page.0 / self.config.firmware.unit.0) as usize;
+        let mut image = PageImage::new(if P::KEEPS { geometry.page.0 as usize } else { 0 }, units);
+        let mut holds = Vec::with_capacity(units);
+        for die in (0..geometry.dies() as u16).map(DieId) {
+            for plane in (0..geometry.planes as u8).map(PlaneId) {
+                for block in (0..geometry.blocks).map(BlockId) {
+                    for page in (0..geometry.pages() as u16).map(PageId) {
+                        let place = FlashPlace { die, plane, block, page, unit: 0 };
+                        let output = self.read_page(place, &mut image);
+                        holds.clear();
+                        holds.extend((0..units as u32).map(|unit| self.holds(place, unit, output, &image)));
+                        seen(&PageRead { place, output, units: &holds, bytes: &image.bytes });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Read a page at every entry of the retry table until error correction is content.
+    fn read_page(&mut self, place: FlashPlace, image: &mut PageImage) -> Output {
+        let FlashPlace { die, plane, block, page, .. } = place;
+        let chip = &mut self.chips[die];
+        // A store says of a page what is the matter with it when it is looked at.
+        chip.contents(plane, block, page, image);
+        let read = Command::Read { target: Target::single(plane, block, page), cache: false };
+        let mut best = u32::MAX;
+        let mut corrected = None;
+        for entry in 0..self.entries {
+            if entry > 0 || chip.feature(Feature::ReadLevel) != 0 {
+                self.now = chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: entry }, self.now).ready_at;
+            }
+            let issued = chip.issue(read, self.now);
+            self.now = issued.ready_at;
+            if issued.status == Status::Good {
+                corrected = Some(Output::Corrected { entry, errors: issued.errors });
+                break;
+            }
+            best = best.min(issued.errors);
+        }
+        let is_whole = chip.contents(plane, block, page, image);
+        if u32::from(page.0) >= chip.next_page(plane, block) && !chip.is_ruined(plane, block, page) {
+            return Output::Erased;
+        }
+        if let Some(how) = chip.sealed(plane, block, page, self.now) {
+            return Output::Zeroes(how);
+        }
+        match corrected {
+            Some(output) if is_whole || !P::KEEPS => output,
+            _ if chip.is_ruined(plane, block, page) => Output::Ruined,
+            _ => Output::Uncorrectable { errors: best },
+        }
+    }
+
+    /// What the spare area of a page says of a mapping unit.
+    fn holds(&self, place: FlashPlace, unit: u32, output: Output, image: &PageImage) -> Holds {
+        if matches!(output, Output::Erased | Output::Zeroes(_)) {
+            return Holds::Nothing;
+        }
+        let FlashPlace { die, plane, block, page, .. } = place;
+        let (lpn, mark) = if P::KEEPS {
+            let mark = image.marks[unit as usize];
+            (mark.lpn, Some((mark.version, mark.insecure)))
+        } else {
+            (self.chips[die].spare(plane, block, page, unit), None)
+        };
+        let (core, _) = self.wiring.home(die);
+        match lpn {
+            PADDING => Holds::Nothing,
+            JOURNAL | CHECKPOINT => Holds::Firmware,
+            Lpn(number) if number < self.stripe.share(core, self.config.exported_units) => {
+                Holds::Unit { unit: self.stripe.global(core, number), mark }
+            }
+            Lpn(_) => Holds::Nothing,
+        }
+    }
+}
