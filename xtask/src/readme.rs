@@ -1,4 +1,4 @@
-//! The commands that README.md shows are run, so that a newcomer's first minute cannot be broken unnoticed.
+//! The commands that README.md and some tutorials show are run, so that a newcomer's first minute cannot be broken unnoticed.
 //!
 //! A command is a line that starts with `$ ` in a block fenced as `console`. Only those that start the program are run here (`cargo run --release -- …` and
 //! `wordline …`); the tasks of xtask are what is running already. They run in a scratch folder that sees the repository's own files, so that what they write
@@ -9,12 +9,19 @@ use std::path::Path;
 
 use crate::steps::{command, run as run_command};
 
-/// Runs every command of README.md with the program in the folder `programs`.
+/// What is read, in this order.
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/tutorials/forensics.md"];
+
+/// Runs every command of [`DOCUMENTS`] with the program in the folder `programs`.
 pub(crate) fn run(root: &Path, programs: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(root.join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
-    let commands = commands(&text)?;
+    DOCUMENTS.iter().try_for_each(|document| run_document(root, programs, document))
+}
+
+fn run_document(root: &Path, programs: &Path, document: &str) -> Result<(), String> {
+    let text = fs::read_to_string(root.join(document)).map_err(|error| format!("cannot read {document}: {error}"))?;
+    let commands = commands(document, &text)?;
     if commands.is_empty() {
-        return Err("README.md shows no command in a block fenced as `console`".to_owned());
+        return Err(format!("{document} shows no command in a block fenced as `console`"));
     }
     let program = programs.join("wordline");
     let scratch = scratch(root)?;
@@ -38,8 +45,8 @@ fn scratch(root: &Path) -> Result<std::path::PathBuf, String> {
     Ok(scratch)
 }
 
-/// The arguments of each command to run. Quoting is not understood: a README has no need of it.
-fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
+/// The arguments of each command to run. Quoting is not understood: these pages have no need of it.
+fn commands(document: &str, text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut found = Vec::new();
     let mut in_console = false;
     for line in text.lines() {
@@ -49,7 +56,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         }
         let Some(shown) = line.strip_prefix("$ ").filter(|_| in_console) else { continue };
         if shown.contains(['"', '\'', '|', '>', '$', '\\', ';', '&']) {
-            return Err(format!("README.md: `{shown}` needs a shell; show a plain command, or do not fence it as `console`"));
+            return Err(format!("{document}: `{shown}` needs a shell; show a plain command, or do not fence it as `console`"));
         }
         let plain = shown.split(" #").next().unwrap_or(shown);
         let mut words: Vec<&str> = plain.split_whitespace().collect();
@@ -71,11 +78,11 @@ mod tests {
     fn only_the_program_is_run_and_only_from_console_blocks() {
         let text = "```console\n$ cargo run --release -- compare   # three drives\noutput\n$ cargo xtask test\n$ wordline drives\n```\n\
                     ```sh\n$ wordline gone\n```\n$ wordline gone\n";
-        assert_eq!(commands(text), Ok(vec![vec!["compare".to_owned()], vec!["drives".to_owned()]]));
+        assert_eq!(commands("a page", text), Ok(vec![vec!["compare".to_owned()], vec!["drives".to_owned()]]));
     }
 
     #[test]
     fn what_needs_a_shell_is_refused() {
-        assert!(commands("```console\n$ wordline run > out\n```\n").is_err());
+        assert!(commands("a page", "```console\n$ wordline run > out\n```\n").is_err());
     }
 }

@@ -290,8 +290,8 @@ impl<P: Payload> Chip<P> {
         self.ruined.is_empty() || !self.ruined.contains(&place)
     }
 
-    /// Whether a page holds nothing that error correction could rely on: its program, or the last erase of its block, failed or was broken off, it has rotted in
-    /// its store, or it was given up. Of a store, what somebody has looked at before counts.
+    /// Whether a page holds nothing that error correction could rely on: its program, or the last erase of its block, failed or was broken off, it has
+    /// rotted in its store, or it was given up. Of a store, what somebody has looked at before counts.
     pub fn is_ruined(&self, plane: PlaneId, block: BlockId, page: PageId) -> bool {
         let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
         self.entry(plane, block).state == State::Torn || self.ruined.contains(&place)

@@ -15,30 +15,23 @@ pub(crate) type Tag = (u32, u32);
 /// The book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tags {
-    places: BTreeMap<FlashKey, Tag>,
+    places: BTreeMap<FlashPlace, Tag>,
     /// Files whose data need not be gone once it is stale.
     insecure: BTreeSet<u32>,
 }
 
-/// Die, plane, block, page and mapping unit: in that order.
-type FlashKey = (u16, u8, u32, u16, u32);
-
 const RECORD: usize = 24;
-
-fn key(place: FlashPlace) -> FlashKey {
-    (place.die.0, place.plane.0, place.block.0, place.page.0, place.unit)
-}
 
 impl Tags {
     /// What `books` say of `drive` now.
     pub(crate) fn of<O: Observer>(drive: &Drive<O>, books: &VerTrace, insecure: BTreeSet<u32>) -> Tags {
-        let held = drive.unit_places().filter_map(|(place, flash)| books.holder(place).map(|tag| (key(flash), tag)));
+        let held = drive.unit_places().filter_map(|(place, flash)| books.holder(place).map(|tag| (flash, tag)));
         Tags { places: held.collect(), insecure }
     }
 
     /// The file and the version of what was programmed at `place`, if it is a file's and nothing has made it unreadable.
     pub(crate) fn at(&self, place: FlashPlace) -> Option<Tag> {
-        self.places.get(&key(place)).copied()
+        self.places.get(&place).copied()
     }
 
     /// Whether a file's data must be gone once it is stale.
@@ -50,8 +43,9 @@ impl Tags {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.insecure.len() as u64).to_le_bytes().to_vec();
         bytes.extend(self.insecure.iter().flat_map(|file| file.to_le_bytes()));
-        for (&(die, plane, block, page, unit), &(file, version)) in &self.places {
-            for number in [u32::from(die), u32::from(plane) << 16 | u32::from(page), block, unit, file, version] {
+        for (place, &(file, version)) in &self.places {
+            let FlashPlace { die, plane, block, page, unit } = *place;
+            for number in [u32::from(die.0), u32::from(plane.0) << 16 | u32::from(page.0), block.0, unit, file, version] {
                 bytes.extend(number.to_le_bytes());
             }
         }
@@ -71,7 +65,7 @@ impl Tags {
         let record = |record: &[u8]| {
             let [die, plane_and_page, block, unit, file, version] = numbers(record).try_into().expect("six numbers");
             let (plane, page) = (PlaneId((plane_and_page >> 16) as u8), PageId(plane_and_page as u16));
-            (key(FlashPlace { die: DieId(die as u16), plane, block: BlockId(block), page, unit }), (file, version))
+            (FlashPlace { die: DieId(die as u16), plane, block: BlockId(block), page, unit }, (file, version))
         };
         Some(Tags { places: records.chunks_exact(RECORD).map(record).collect(), insecure: numbers(insecure).into_iter().collect() })
     }
@@ -83,7 +77,13 @@ mod tests {
 
     #[test]
     fn tags_come_back_as_they_were_and_damaged_ones_are_refused() {
-        let place = |number: u32| (number as u16, number as u8 % 4, number * 70_001, number as u16 * 3, number % 4);
+        let place = |number: u32| FlashPlace {
+            die: DieId(number as u16),
+            plane: PlaneId(number as u8 % 4),
+            block: BlockId(number * 70_001),
+            page: PageId(number as u16 * 3),
+            unit: number % 4,
+        };
         let tags =
             Tags { places: (0..100).map(|number| (place(number), (number * 7, number))).collect(), insecure: BTreeSet::from([3, 70_000]) };
         let bytes = tags.to_bytes();

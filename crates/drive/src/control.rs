@@ -17,7 +17,7 @@ pub struct Located {
 }
 
 /// A mapping unit on flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlashPlace {
     /// The die, counted over the drive.
     pub die: DieId,

@@ -1,7 +1,8 @@
 //! The dies of a drive without its controller, in the hands of somebody who has taken them off the board.
 //!
-//! He may give every command of the data sheet, at every reference of the retry table, in any order and after any time (000 §5.2.1, 002 §5.1). What he gets is
-//! what the pins put out: nothing here looks past a lock. He knows the layout of the spare area, so he knows what each page is of; the firmware's map he has not.
+//! He may give every command of the data sheet, at every reference of the retry table, in any order and after any time (000 §5.2.1, 002 §5.1). What he
+//! gets is what the pins put out: nothing here looks past a lock. He knows the layout of the spare area, so he knows what each page is of; the firmware's
+//! map he has not.
 //!
 //! ```text
 //! Drive ──desolder──┐
@@ -68,7 +69,8 @@ pub struct PageRead<'a> {
     pub output: Output,
     /// Its mapping units.
     pub units: &'a [Holds],
-    /// What was put out. Errors that were not mended are not in it: whoever reads it has better means than the controller. Nothing where the dies keep no bytes.
+    /// What was put out. Errors that were not mended are not in it: whoever reads it has better means than the controller. Nothing where the dies keep
+    /// no bytes.
     pub bytes: &'a [u8],
 }
 

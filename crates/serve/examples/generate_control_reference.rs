@@ -86,8 +86,8 @@ Hint classes, for names of exports: CLASSES.
 
 ## Recording and replaying
 
-A recording is a trace in the project's own columns, with the drive's virtual time and the class and the security of each request. Its head has, as a comment, the
-command that replays it: the
+A recording is a trace in the project's own columns, with the drive's virtual time, the class and the security of each request. Its head has, as a
+comment, the command that replays it: the
 drive, every setting, the seed, `recovery.on=true` for the journal that a served drive keeps, an empty start. It begins and ends with a flush of its
 own. Its last line has
 the drive's figures at that moment. Every request arrives at an instant at which nothing else happens. So on a drive that was new when the recording

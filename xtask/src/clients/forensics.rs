@@ -1,5 +1,5 @@
-//! A deleted file on raw chips: written and deleted on ext4 over SecureSSD it is in nothing that a chip would put out, also where the drive is killed in the middle
-//! of it; over the plain drive, and over the export for data that need not be secret, it is.
+//! A deleted file on raw chips: written and deleted on ext4 over SecureSSD it is in nothing that a chip would put out, also where the drive is killed in
+//! the middle of it; over the plain drive, and over the export for data that need not be secret, it is.
 //!
 //! Who looks is `wordline forensics`, and beside it a search of bytes in the media files that shares no code with it.
 
@@ -67,8 +67,8 @@ struct Remains {
     searched: Searched,
 }
 
-/// Writes the file, writes over it, deletes it, gives the file system's free space back, and looks. `kill_after`: so many milliseconds after the deletion has begun
-/// the drive is killed, and the deletion is completed once it is back.
+/// Writes the file, writes over it, deletes it, gives the file system's free space back, and looks. `kill_after`: so many milliseconds after the deletion
+/// has begun the drive is killed, and the deletion is completed once it is back.
 fn deleted(bench: &Bench, preset: &str, export: &str, kill_after: Option<u64>) -> Result<Remains, String> {
     let name = format!("{preset}.toml");
     bench.write(&name, &drive_file(preset))?;
@@ -151,8 +151,8 @@ struct Searched {
     hits: u64,
 }
 
-/// What the head of `crates/media` says of the format: a header with the numbers of the die, two tables of block records, then the pages, each with its spare area
-/// and sixteen bytes of which the twelfth has the flags.
+/// What the head of `crates/media` says of the format: a header with the numbers of the die, two tables of block records, then the pages, each with its
+/// spare area and sixteen bytes, of which one has the flags.
 impl Searched {
     const HEADER: u64 = 4096;
     const RECORD: u64 = 64;

@@ -108,8 +108,8 @@ impl Sifter {
         }
     }
 
-    /// What it comes to, written into `result`. `newest` is where the newest data of each unit lies, `tags` whose data lies where; what cannot be corrected counts
-    /// where `raw` says so.
+    /// What it comes to, written into `result`. `newest` is where the newest data of each unit lies, `tags` whose data lies where; what cannot be
+    /// corrected counts where `raw` says so.
     pub(super) fn conclude(
         mut self,
         raw: bool,
@@ -171,7 +171,8 @@ impl Sifter {
         self.copies.iter().filter(is_newest).filter_map(|copy| copy.mark.map(|(version, _)| (copy.unit, version))).collect()
     }
 
-    /// What each copy is. Copies with the mark, or the tag, of the newest have the same bytes. Where there is neither, everything but the newest counts as stale.
+    /// What each copy is. Copies with the mark, or the tag, of the newest have the same bytes. Where there is neither, everything but the newest counts
+    /// as stale.
     fn states(&self, newest: &[Option<FlashPlace>], tags: Option<&Tags>) -> Vec<HitState> {
         let versions = self.newest_versions(newest);
         let tag = |place: FlashPlace| -> Option<Tag> { tags.and_then(|tags| tags.at(place)) };

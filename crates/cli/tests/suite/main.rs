@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 mod bad_input;
+mod forensics;
 mod real_traces;
 mod runs;
 mod served;

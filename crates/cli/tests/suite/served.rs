@@ -12,12 +12,17 @@ use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 use crate::{Scratch, wordline};
 
 /// A server of its own; it goes when this does.
-struct Server(Child);
+pub(crate) struct Server(Child);
 
 impl Server {
     fn start(scratch: &Scratch, socket: &str, more: &[&str]) -> Server {
+        Server::of(scratch, "pageftl", socket, &[&["--physics", "off"], more].concat())
+    }
+
+    /// A server of 256 MiB of `drive`.
+    pub(crate) fn of(scratch: &Scratch, drive: &str, socket: &str, more: &[&str]) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
-            .args(["serve", "pageftl", "--size", "256MiB", "--physics", "off", "--socket", socket])
+            .args(["serve", drive, "--size", "256MiB", "--socket", socket])
             .args(more)
             .current_dir(&scratch.0)
             .stdout(Stdio::piped())
@@ -40,14 +45,14 @@ impl Drop for Server {
 }
 
 /// A client that does one thing after the other.
-struct Disk {
+pub(crate) struct Disk {
     stream: UnixStream,
     client: Client,
     cookie: u64,
 }
 
 impl Disk {
-    fn open(path: &Path) -> Disk {
+    pub(crate) fn open(path: &Path) -> Disk {
         let ask = Ask { export: "disk".to_owned(), dialect: Speak::Structured, contexts: Vec::new(), by_export_name: false, list: false };
         let mut disk = Disk { stream: UnixStream::connect(path).expect("it listens"), client: Client::new(ask), cookie: 0 };
         assert!(matches!(disk.hear(), Heard::Ready(_)));
@@ -66,7 +71,7 @@ impl Disk {
         }
     }
 
-    fn call(&mut self, op: &Op) -> Vec<u8> {
+    pub(crate) fn call(&mut self, op: &Op) -> Vec<u8> {
         self.cookie += 1;
         self.client.request(self.cookie, op);
         let Heard::Answer(answer) = self.hear() else { panic!("no answer") };

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Faults, Model};
-use wordline_chip::{Chip, Contents, Issued, Mark, PageImage, RamPayload, Sanitisation};
-use wordline_flash::{Command, Status, Target};
+use wordline_chip::{Chip, Contents, Issued, Mark, PADDING, PageImage, Probe, RamPayload, Sanitisation};
+use wordline_flash::{Command, Feature, Status, Target};
 use wordline_plan::Plan;
-use wordline_units::{BlockId, Bytes, Lpn, Nanos, PageId, PlaneId};
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{BlockId, Bytes, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 const SEED: u64 = 77;
 const PAGES: u16 = 576;
@@ -192,4 +193,150 @@ fn an_image_takes_the_locks_and_their_age_along() {
     let held = |from: usize| before.iter().skip(from).step_by(2).filter(|&&held| held).count();
     assert!(held(0) < 250, "{} of 288 old locks hold", held(0));
     assert_eq!(held(1), 288, "locks from after the decree are not old");
+}
+
+/// Pages of block 0 whose bytes nobody must get: each third is locked by itself. All of block 1 is locked.
+fn is_secret(block: u16, page: u16) -> bool {
+    block == 1 || page % 3 == 0
+}
+
+/// Somebody with the die in his hands.
+struct Attacker {
+    die: Die,
+    draw: Draw,
+    /// Nothing in these blocks is a secret any more: they were erased.
+    erased: [bool; BLOCKS as usize],
+    /// Commands that the die obeyed.
+    obeyed: u64,
+}
+
+impl Attacker {
+    /// Give `command`, at once or as soon as the die takes it; nothing comes of what is illegal.
+    fn attempt(&mut self, command: Command) -> Option<Issued> {
+        match self.die.chip.probe(&command, self.die.now) {
+            Probe::Illegal(_) => return None,
+            Probe::Blocked { until } if self.draw.below(2) == 0 => self.die.now = until,
+            Probe::Blocked { .. } => return None,
+            Probe::Ready => {}
+        }
+        self.obeyed += 1;
+        let issued = self.die.chip.issue(command, self.die.now);
+        // He need not wait for the end.
+        if self.draw.below(3) > 0 {
+            self.die.now = issued.ready_at;
+        } else {
+            self.die.now += Nanos(self.draw.below(200_000));
+        }
+        Some(issued)
+    }
+
+    /// Program something of his own.
+    fn program(&mut self, target: Target) {
+        let bytes = self.die.chip.sheet().geometry.page.0;
+        let now = self.die.now;
+        let data_in = Command::DataIn { bytes: Bytes(bytes) };
+        if self.die.chip.probe(&data_in, now) == Probe::Ready {
+            self.die.chip.transfer(data_in, now, now);
+        }
+        let command = Command::Program { target, cache: false };
+        if self.die.chip.probe(&command, now) == Probe::Ready {
+            self.obeyed += 1;
+            let (data, marks) = (vec![0; bytes as usize], [Mark::NOTHING]);
+            let contents = Contents { bytes: &data, marks: &marks };
+            self.die.now = self.die.chip.program(command, now, &[PADDING], contents).ready_at;
+        }
+    }
+
+    fn target(&mut self) -> Target {
+        // The third block is empty: what he has sensed can be copied there.
+        at(self.draw.below(3) as u16, self.draw.below(u64::from(PAGES)) as u16)
+    }
+
+    /// One thing after the other.
+    fn step(&mut self) {
+        let target = self.target();
+        match self.draw.below(40) {
+            0..=9 => {
+                let read = self.attempt(Command::Read { target, cache: self.draw.below(2) == 0 });
+                let (block, page) = (target.blocks[0], target.page.0);
+                if read.is_some_and(|read| read.status == Status::Good) && block < BLOCKS {
+                    assert!(!is_secret(block, page) || self.erased[usize::from(block)], "block {block} page {page} was corrected");
+                }
+            }
+            10..=17 => {
+                let value = self.draw.below(64) as u32;
+                self.attempt(Command::SetFeature { feature: Feature::ReadLevel, value });
+            }
+            18..=21 => {
+                let next = self.die.chip.next_page(PlaneId(0), BlockId(2));
+                if next < u32::from(PAGES) {
+                    self.attempt(Command::Read { target, cache: false });
+                    self.attempt(Command::CopybackProgram { target: at(2, next as u16) });
+                }
+            }
+            22 => self.program(at(2, self.die.chip.next_page(PlaneId(0), BlockId(2)).min(u32::from(PAGES) - 1) as u16)),
+            23..=25 => _ = self.attempt(Command::Suspend),
+            26..=28 => _ = self.attempt(Command::Resume),
+            29 | 30 => {
+                self.attempt(Command::Reset);
+            }
+            31..=34 => {
+                // What has been done is done again, and other things to the same pages. A scrub takes its wordline along, which is no secret of ours.
+                let how = [Sanitisation::LockPage, Sanitisation::LockBlock, Sanitisation::Reprogram][self.draw.below(3) as usize];
+                self.attempt(Command::Sanitise { target, how });
+            }
+            35 => {
+                // Not warmer than it may lie for years.
+                let warmth = Celsius(self.draw.below(71) as f64 - 40.0);
+                self.die.chip.set_temperature(warmth, self.die.now);
+            }
+            36 => self.die.now += Nanos(self.draw.below(5_000_000_000_000)),
+            37 if self.draw.below(40) == 0 => {
+                let command = Command::Erase { target };
+                if self.attempt(command).is_some()
+                    && let Some(erased) = self.erased.get_mut(usize::from(target.blocks[0]))
+                {
+                    *erased = true;
+                }
+            }
+            37 | 38 => _ = self.attempt(Command::Status),
+            _ => _ = self.attempt(Command::GetFeature { feature: Feature::ReadLevel }),
+        }
+    }
+
+    /// Nothing that the die puts out of any page has a byte of a secret, and locked pages give zeroes.
+    fn look(&mut self) {
+        let mut image = PageImage::new(self.die.chip.sheet().geometry.page.0 as usize, 1);
+        for block in 0..3 {
+            for page in 0..PAGES {
+                self.die.chip.contents(PlaneId(0), BlockId(u32::from(block)), PageId(page), &mut image);
+                let lpn = image.marks[0].lpn;
+                let is_of_secret = lpn != PADDING && is_secret((lpn.0 / 1_000) as u16, (lpn.0 % 1_000) as u16);
+                assert!(!is_of_secret, "block {block} page {page} gives unit {lpn}");
+                if block < BLOCKS && is_secret(block, page) && !self.erased[usize::from(block)] {
+                    assert!(image.bytes.iter().all(|&byte| byte == 0), "block {block} page {page} gives something");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_order_of_commands_brings_out_what_is_locked() {
+    for seed in 1..=3 {
+        let mut die = Die::full(&[]);
+        lock_lowest(&mut die);
+        die.give(Command::Sanitise { target: at(1, 0), how: Sanitisation::LockBlock });
+        let mut attacker = Attacker { die, draw: Draw::new(seed, Stream::Mix, 5), erased: [false; BLOCKS as usize], obeyed: 0 };
+        for step in 0..6_000 {
+            attacker.step();
+            if step % 1_200 == 1_199 {
+                attacker.look();
+                attacker.die.now += Nanos((YEAR * 1e9) as u64);
+            }
+        }
+        attacker.look();
+        println!("seed {seed}: {} commands obeyed, erased: {:?}", attacker.obeyed, attacker.erased);
+        assert!(attacker.obeyed > 2_500);
+    }
 }

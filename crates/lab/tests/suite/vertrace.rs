@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use wordline_drive::{Drive, Pace};
+use wordline_drive::{Drive, FlashPlace, Holds, Output, Pace};
 use wordline_engine::{Event, Observer, UnitPlace, UnitStep};
 use wordline_plan::Plan;
 use wordline_report::VerTrace;
@@ -243,6 +243,29 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     let sums = counted.iter().fold((0.0, 0.0), |sums, file| (sums.0 + file.1, sums.1 + file.2));
     assert!((vaf - sums.0).abs() < 1e-6 && (insecure - sums.1).abs() < 1e-6, "seed {seed}: {vaf} {insecure}, the twin {sums:?}");
     println!("seed {seed}: {served} requests, {files} files, VAF {:.3}, T {:.3}", vaf / files as f64, insecure / files as f64);
+    in_the_chips(drive, seed);
+}
+
+/// Whoever reads the chips finds of each file what the books count, by spare areas and the drive's map.
+fn in_the_chips(drive: Drive<Both>, seed: u64) {
+    let (books, twin) = (&drive.observer.books, &drive.observer.twin);
+    let holder = |(place, flash)| books.holder(place).map(|(file, _)| (flash, file));
+    let held: BTreeMap<FlashPlace, u32> = drive.unit_places().filter_map(holder).collect();
+    let counted = twin.most.keys().map(|&file| (file, books.counts(file)));
+    let expected: BTreeMap<u32, (u32, u32)> = counted.filter(|(_, counts)| *counts != (0, 0)).collect();
+    let sectors = drive.unit_bytes().0 / 512;
+    let newest: Vec<Option<FlashPlace>> = (0..drive.config().exported_units).map(|unit| drive.locate(unit * sectors).on_flash).collect();
+    let mut found: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    drive.desolder().read(|page| {
+        for (number, holds) in (0..).zip(page.units) {
+            let Holds::Unit { unit, .. } = *holds else { continue };
+            assert!(matches!(page.output, Output::Corrected { .. }), "seed {seed}: {page:?}");
+            let place = FlashPlace { unit: number, ..page.place };
+            let counts = found.entry(held[&place]).or_default();
+            *if newest[unit as usize] == Some(place) { &mut counts.0 } else { &mut counts.1 } += 1;
+        }
+    });
+    assert_eq!(found, expected, "seed {seed}");
 }
 
 fn agree(drive: &Drive<Both>, seed: u64, served: u64) {

@@ -1,8 +1,8 @@
 //! What somebody who has taken a drive's chips off the board gets of them (`wordline forensics`), as it is written and printed.
 //!
-//! Recovered is what the chips put out and error correction has mended; with `--raw-chips` also what it could not mend. Of what is recovered, the newest data of
-//! a unit is what the drive itself would read; a copy of it was left behind by a move, with the same bytes; everything else is stale: older than the newest,
-//! or of a unit that was trimmed.
+//! Recovered is what the chips put out and error correction has mended; with `--raw-chips` also what it could not mend. Of what is recovered, the newest
+//! data of a unit is what the drive itself would read; a copy of it was left behind by a move, with the same bytes; everything else is stale: older than
+//! the newest, or of a unit that was trimmed.
 
 mod shown;
 

@@ -1,8 +1,8 @@
 //! What hosts say of their data beyond reading and writing: for a range of the drive, on the control socket, or for a connection, by the name of the export.
 //!
 //! The words follow NVMe where it has them: the priority classes of its queues, the tolerated latency of its dataset management, the write lifetimes of
-//! Linux. A hint is advice. It is kept as long as the server runs, and shown in the context `x-wordline:hint`; priority and security change what the drive does,
-//! the others nothing.
+//! Linux. A hint is advice. It is kept as long as the server runs, and shown in the context `x-wordline:hint`; priority and security change what the
+//! drive does, the others nothing.
 
 use std::collections::BTreeMap;
 
@@ -184,8 +184,8 @@ impl HintMap {
         most.unwrap_or(otherwise)
     }
 
-    /// Whether nothing that is written to bytes `from` to `end` need be secret; `otherwise` holds where no hint says so. Whatever nobody has spoken of is secure, and
-    /// what is written together is as secure as the most secure part of it.
+    /// Whether nothing that is written to bytes `from` to `end` need be secret; `otherwise` holds where no hint says so. Whatever nobody has spoken of is
+    /// secure, and what is written together is as secure as the most secure part of it.
     pub(crate) fn is_insecure(&self, from: u64, end: u64, otherwise: Option<Security>) -> bool {
         let mut at = from;
         while at < end {

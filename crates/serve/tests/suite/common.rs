@@ -50,7 +50,12 @@ pub(crate) fn connect(path: &PathBuf) -> Connected<UnixStream> {
 
 impl<S: Read + Write> Connected<S> {
     pub(crate) fn open(stream: S, speak: Speak) -> Connected<S> {
-        let mut connected = Connected { stream, client: Client::new(ask(speak)), ready: Ready::default(), next_cookie: 0 };
+        Connected::open_as(stream, ask(speak))
+    }
+
+    /// Asks for what `ask` says.
+    pub(crate) fn open_as(stream: S, ask: Ask) -> Connected<S> {
+        let mut connected = Connected { stream, client: Client::new(ask), ready: Ready::default(), next_cookie: 0 };
         match connected.hear() {
             Heard::Ready(ready) => connected.ready = ready,
             Heard::Answer(answer) => panic!("{answer:?}"),

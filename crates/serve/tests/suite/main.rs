@@ -7,6 +7,7 @@ mod cuts;
 mod drive;
 mod driven;
 mod hostile;
+mod insecure;
 mod late;
 mod locks;
 mod ordinary;

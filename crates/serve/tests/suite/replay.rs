@@ -62,6 +62,9 @@ fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> Strin
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
     let control = control(&control_path, Arc::clone(&disk)).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
+    // What need not be secret is in the recording, too.
+    let (answer, _) = tell(&control_path, &format!(r#"{{"do":"hint","length":{},"security":"insecure"}}"#, size / 2));
+    assert!(answer.contains("\"ok\":true"), "{answer}");
     let (answer, mut lines) = tell(&control_path, r#"{"do":"record"}"#);
     assert!(answer.contains("\"ok\":true"), "{answer}");
     let reader = std::thread::spawn(move || {
@@ -107,7 +110,7 @@ fn replayed(config: DriveConfig, trace: &str) -> String {
 
 #[test]
 fn a_recording_replays_to_the_same_events() {
-    let all: [(&[&str], Timing, u32); 7] = [
+    let all: [(&[&str], Timing, u32); 8] = [
         (&["cells.physics=false"], Timing::Off, 150),
         (&["cells.physics=false", "mapping.unit=4 KiB"], Timing::Off, 150),
         (&["cells.physics=false", "controller.cores=2", "mapping.unit=4 KiB"], Timing::Off, 100),
@@ -118,6 +121,7 @@ fn a_recording_replays_to_the_same_events() {
             100,
         ),
         (&["cells.physics=false", "buffer.acknowledge=programmed", "reclaim.preemptible=true"], Timing::Off, 150),
+        (&["cells.physics=false", "buffer.acknowledge=programmed", "techniques.page-lock.on=true"], Timing::Off, 100),
         (&["cells.cycles=2000", "cells.retention=1 y"], Timing::Off, 40),
         (
             &[

@@ -1,0 +1,137 @@
+//! What is written as insecure, by the name of the export or by a hint of its stretch, may be read from the chips once it is stale; nothing else may.
+
+use std::collections::BTreeMap;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use serde_json::json;
+use wordline_drive::{Config as DriveConfig, Drive, Holds, Output};
+use wordline_nbd::client::{Ask, Speak};
+use wordline_nbd::{Export, Op};
+use wordline_plan::Plan;
+use wordline_serve::{
+    About, Address, Config, Durability, LiveDisk, MediaStore, Opened, Taken, Timing, control, open_or_make, serve, watch,
+};
+use wordline_units::random::{Draw, Stream};
+
+use crate::common::{Connected, socket, stamped};
+use crate::replay::tell;
+
+const UNIT: u64 = 16_384;
+const UNITS: u64 = 64;
+
+/// A drive that locks page by page, so large that nothing need be erased.
+fn config() -> DriveConfig {
+    let small = [
+        "geometry.blocks=48",
+        "mapping.over_provisioning=32 %",
+        "geometry.layers=8",
+        "geometry.wordlines_per_layer=4",
+        "flash.channels=1",
+        "flash.dies_per_channel=2",
+        "buffer.size=512 KiB",
+        "recovery.on=true",
+        "cells.physics=false",
+    ];
+    Plan::load_set("secssd-nobLock", &small).expect("a preset").build()
+}
+
+fn connect(path: &std::path::Path, export: &str) -> Connected<UnixStream> {
+    let ask = Ask { export: export.to_owned(), dialect: Speak::Structured, contexts: Vec::new(), by_export_name: false, list: false };
+    Connected::open_as(UnixStream::connect(path).expect("it listens"), ask)
+}
+
+/// Every write there was: its unit, and whether it was insecure.
+#[derive(Default)]
+struct Twin {
+    writes: BTreeMap<u64, (u64, bool)>,
+    /// The stamp of what each unit holds.
+    now: BTreeMap<u64, u64>,
+}
+
+#[test]
+fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
+    let seed = 1_002;
+    let (folder, path, control_path) = (socket().with_extension("media"), socket(), socket());
+    let named = ("secssd-nobLock", 9);
+    let config = config();
+    let (size, units, slots) = (config.exported().0, 1, config.firmware.buffer.units);
+    let Opened { media, dump, .. } = open_or_make(&folder, &config, named, Durability::Process).expect("a fresh folder");
+    assert_eq!((slots > 0, config.firmware.unit.0), (true, UNIT));
+    let built = config.clone();
+    let build = move || {
+        let (store, watched) = (MediaStore::new(media, units, dump), watch(&built));
+        (Drive::with_payload(built, watched, |die| store.payload(die)), store)
+    };
+    let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
+    let listens = control(&control_path, Arc::clone(&disk)).expect("it starts");
+    let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
+    let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
+    let mut exports = [("disk", None), ("disk@insecure", Some(true)), ("disk@secure,low", Some(false))]
+        .map(|(export, class)| (connect(&path, export), class));
+    let mut hints = [None; UNITS as usize];
+    let mut twin = Twin::default();
+    let mut draw = Draw::new(seed, Stream::Mix, 2);
+    for stamp in 1..700 {
+        let first = draw.below(UNITS);
+        let count = 1 + draw.below((UNITS - first).min(4));
+        let stretch = first as usize..(first + count) as usize;
+        let (client, class) = &mut exports[draw.below(3) as usize];
+        match draw.below(8) {
+            0 => {
+                let (word, hint) = [("insecure", Some(true)), ("secure", Some(false)), ("none", None)][draw.below(3) as usize];
+                let line = json!({ "do": "hint", "offset": first * UNIT, "length": count * UNIT, "security": word });
+                let (answer, _) = tell(&control_path, &line.to_string());
+                assert!(answer.contains("\"ok\":true"), "{answer}");
+                hints[stretch].fill(hint);
+            }
+            1 => {
+                assert_eq!(client.call(&Op::Trim { offset: first * UNIT, length: count * UNIT, fua: false }).fault, None);
+                (first..first + count).for_each(|unit| _ = twin.now.remove(&unit));
+            }
+            2 => {
+                for unit in first..first + count {
+                    let stamp = twin.now.get(&unit).copied().unwrap_or(0);
+                    assert_eq!(client.read(unit * UNIT, UNIT as u32), stamped(unit, stamp, UNIT as usize), "seed {seed}: unit {unit}");
+                }
+            }
+            _ => {
+                // A write is as secure as the most secure part of it; nobody has spoken of the rest.
+                let insecure = hints[stretch].iter().all(|hint| hint.or(*class) == Some(true));
+                let bytes: Vec<u8> =
+                    (first..first + count).flat_map(|unit| stamped(unit, stamp * 10 + unit - first, UNIT as usize)).collect();
+                client.write(first * UNIT, &bytes);
+                for unit in first..first + count {
+                    twin.writes.insert(stamp * 10 + unit - first, (unit, insecure));
+                    twin.now.insert(unit, stamp * 10 + unit - first);
+                }
+            }
+        }
+    }
+    assert_eq!(exports[0].0.call(&Op::Flush).fault, None);
+    drop((exports, running, listens));
+
+    let mut taken = Taken::off(&folder, config, named).expect("nobody has it any more");
+    let mut found = BTreeMap::new();
+    taken.chips.read(|page| {
+        let [Holds::Unit { unit, mark: Some((_, insecure)) }] = page.units else { return };
+        assert!(matches!(page.output, Output::Corrected { .. }), "{page:?}");
+        let stamp = u64::from_le_bytes(page.bytes[..8].try_into().expect("eight bytes"));
+        assert_eq!(twin.writes.get(&stamp), Some(&(*unit, *insecure)), "seed {seed}: stamp {stamp}");
+        found.insert(stamp, *insecure);
+    });
+    let expected: BTreeMap<u64, bool> = twin
+        .writes
+        .iter()
+        .filter(|&(stamp, (unit, insecure))| *insecure || twin.now.get(unit) == Some(stamp))
+        .map(|(&stamp, &(_, insecure))| (stamp, insecure))
+        .collect();
+    assert_eq!(found, expected, "seed {seed}");
+    let stale = found.len() - twin.now.len();
+    println!("seed {seed}: {} writes of units, {} newest, {stale} stale and insecure on the chips", twin.writes.len(), twin.now.len());
+    assert!(stale > 200 && twin.writes.len() - found.len() > 200);
+    // Where the newest is says the firmware, woken up on the same chips.
+    let newest = taken.newest().expect("no trouble");
+    assert!((0..UNITS).all(|unit| newest[unit as usize].is_some() == twin.now.contains_key(&unit)));
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
