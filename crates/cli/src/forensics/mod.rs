@@ -22,9 +22,6 @@ use sift::Sifter;
 /// The plan of a served drive, beside its media.
 pub(crate) const PLAN: &str = "plan.toml";
 
-/// Beyond this, virtual time would soon end.
-const LONGEST_SECONDS: f64 = 100.0 * 365.0 * 86_400.0;
-
 pub(crate) fn forensics(options: &ForensicsOptions) -> Result<(), Failure> {
     let result = if options.target.is_dir() { on_media(options)? } else { saved(options)? };
     if options.json.as_deref() != Some("-") {
@@ -99,9 +96,8 @@ impl Wait {
         let mut settings = vec![format!("cells.retention={time}")];
         settings.extend(at.map(|at| format!("cells.kept_at={at}")));
         let asked = plan.override_keys(&settings).map_err(|error| Failure::Usage(format!("--after {text}: {error}")))?;
-        let age = asked.build().cells.and_then(|cells| cells.age);
-        let Some(age) = age.filter(|age| age.retention <= LONGEST_SECONDS) else {
-            return Err(Failure::Usage(format!("--after {text}: expected a time above 0 and up to 100y, such as 5y or 90d@40C")));
+        let Some(age) = asked.build().cells.and_then(|cells| cells.age).filter(|age| age.retention > 0.0) else {
+            return Err(Failure::Usage(format!("--after {text}: expected a time above 0, such as 5y or 90d@40C")));
         };
         let (seconds, temperature) = (age.retention, Celsius(age.temperature));
         Ok(Some(Wait { time: Nanos((seconds * 1e9) as u64), seconds, temperature }))

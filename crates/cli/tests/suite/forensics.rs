@@ -52,7 +52,8 @@ fn five_years_later_nothing_of_a_secured_file_comes_back_under_any_sanitiser() {
             let result = forensics(&scratch, &image, more);
             let (pages, units) = (&result["pages"], &result["units"]);
             assert_eq!((number(&units["stale"]), files_with_stale(&result, |_| true)), (0, 0), "{drive} {more:?}: {units}");
-            assert!(number(&units["newest"]) > 5_000, "{drive}: {units}");
+            // One-shot reprogramming costs pages beside it, which nobody can correct any more.
+            assert!(number(&units["newest"]) > if drive == "osrssd" { 2_000 } else { 5_000 }, "{drive} {more:?}: {units}");
             let zeroes = ["page_lock", "block_lock", "scrub", "reprogram"].map(|how| number(&pages["zeroes"][how]));
             assert_eq!(zeroes.iter().sum::<u64>() > 1_000, drive != "erssd", "{drive}: {pages}");
         }
@@ -181,7 +182,7 @@ fn on_media_a_text_is_found_where_it_is_and_nowhere_else() {
     // The plan beside the media is of this drive.
     let plan = scratch.0.join("media-secssd/plan.toml");
     let text = std::fs::read_to_string(&plan).expect("it is there");
-    let other = text.lines().map(|line| if line.starts_with("spare_blocks") { "spare_blocks = 3" } else { line });
+    let other = text.lines().map(|line| if line.starts_with("linger") { "linger = \"2 ms\"" } else { line });
     std::fs::write(&plan, other.collect::<Vec<_>>().join("\n")).expect("writable");
     refused(&scratch, &["forensics", "media-secssd"], &["plan.toml", "the media beside it are of"]);
     std::fs::remove_file(&plan).expect("it is there");
@@ -210,7 +211,7 @@ fn what_makes_no_sense_is_refused() {
         (&["aged", "--find", "x"], &["--find needs bytes"]),
         (&["aged", "--after", "5"], &["--after 5", "unit"]),
         (&["aged", "--after", "0 s"], &["a time above 0"]),
-        (&["aged", "--after", "500y"], &["up to 100y"]),
+        (&["aged", "--after", "500y"], &["more than a century"]),
         (&["plain", "--after", "5y"], &["no physics"]),
     ] {
         refused(&scratch, &[&["forensics"], arguments].concat(), words);

@@ -257,7 +257,8 @@ impl Attacker {
         let target = self.target();
         match self.draw.below(40) {
             0..=9 => {
-                let read = self.attempt(Command::Read { target, cache: self.draw.below(2) == 0 });
+                let cache = self.draw.below(2) == 0;
+                let read = self.attempt(Command::Read { target, cache });
                 let (block, page) = (target.blocks[0], target.page.0);
                 if read.is_some_and(|read| read.status == Status::Good) && block < BLOCKS {
                     assert!(!is_secret(block, page) || self.erased[usize::from(block)], "block {block} page {page} was corrected");
