@@ -115,6 +115,8 @@ fn flags_at_the_weak_setting_let_go_in_five_years_and_files_come_back() {
     let (held, back) = (number(&result["pages"]["zeroes"]["page_lock"]), number(&result["units"]["stale"]));
     println!("(V2, 200 us), five years: {held} locks hold, {back} pages are back");
     assert!(held > 500 && back > 500);
+    let files = result["files"].as_array().expect("files");
+    assert_eq!(files.iter().map(|file| number(&file["stale_units"])).sum::<u64>(), back, "every page is some file's");
 }
 
 /// Lines that say of which version of which unit they are.
