@@ -197,7 +197,7 @@ fn an_image_takes_the_locks_and_their_age_along() {
 
 /// Pages of block 0 whose bytes nobody must get: each third is locked by itself. All of block 1 is locked.
 fn is_secret(block: u16, page: u16) -> bool {
-    block == 1 || page % 3 == 0
+    block == 1 || page.is_multiple_of(3)
 }
 
 /// Somebody with the die in his hands.
