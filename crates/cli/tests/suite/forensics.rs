@@ -147,8 +147,10 @@ fn on_media_a_text_is_found_where_it_is_and_nowhere_else() {
         refused(&scratch, &["forensics", &media], &["in use by process"]);
         drop(server);
 
-        let files = |folder: &str| -> Vec<Vec<u8>> {
-            (0..8).map(|die| std::fs::read(scratch.0.join(folder).join(format!("die-00{die}.media"))).expect("media")).collect()
+        // Every write would leave a later time.
+        let files = |folder: &str| -> Vec<std::time::SystemTime> {
+            let times = (0..8).map(|die| std::fs::metadata(scratch.0.join(folder).join(format!("die-00{die}.media"))));
+            times.map(|file| file.and_then(|file| file.modified()).expect("media")).collect()
         };
         let before = files(&media);
         // Of each of 40 units: three versions. The last of 30 is there.
