@@ -1,6 +1,8 @@
 //! What comes back from the chips of drives, simulated and served: nothing of secured files under a sanitiser, years later too; stale versions under a
 //! plain drive.
 
+use std::os::unix::fs::MetadataExt;
+
 use serde_json::Value;
 use wordline_nbd::Op;
 
@@ -148,9 +150,9 @@ fn on_media_a_text_is_found_where_it_is_and_nowhere_else() {
         drop(server);
 
         // Every write would leave a later time.
-        let files = |folder: &str| -> Vec<std::time::SystemTime> {
+        let files = |folder: &str| -> Vec<(i64, i64)> {
             let times = (0..8).map(|die| std::fs::metadata(scratch.0.join(folder).join(format!("die-00{die}.media"))));
-            times.map(|file| file.and_then(|file| file.modified()).expect("media")).collect()
+            times.map(|file| file.expect("media")).map(|file| (file.mtime(), file.mtime_nsec())).collect()
         };
         let before = files(&media);
         // Of each of 40 units: three versions. The last of 30 is there.
