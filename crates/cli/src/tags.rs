@@ -29,7 +29,7 @@ impl Tags {
         Tags { places: held.collect(), insecure }
     }
 
-    /// The file and the version of what was programmed at `place`, if it is a file's and nothing has made it unreadable.
+    /// The file and the version of what was programmed last at `place`, if it is a file's.
     pub(crate) fn at(&self, place: FlashPlace) -> Option<Tag> {
         self.places.get(&place).copied()
     }

@@ -94,6 +94,17 @@ const UNTAGGED: Tag = Tag { file: NOBODY, version: 0 };
 struct Held {
     tag: Tag,
     is_live: bool,
+    /// It was erased or made unreadable since.
+    is_gone: bool,
+}
+
+impl Held {
+    const NOTHING: Held = Held { tag: UNTAGGED, is_live: false, is_gone: false };
+
+    /// Whose data can be read there.
+    fn readable(&self) -> Tag {
+        if self.is_gone { UNTAGGED } else { self.tag }
+    }
 }
 
 /// The books of one file.
@@ -174,7 +185,7 @@ impl VerTrace {
         self.files.iter().map(|account| u64::from(account.invalid)).sum()
     }
 
-    /// The file and the version of the newest data that is at `place`, if it is a file's.
+    /// The file and the version of the data that was programmed last at `place`, if it is a file's; whether anybody can read it still, or not.
     pub fn holder(&self, place: UnitPlace) -> Option<(u32, u32)> {
         let (group, offset) = self.locate(place);
         let held = self.held[group].get(offset)?;
@@ -276,12 +287,12 @@ impl VerTrace {
         let (group, offset) = self.locate(place);
         let group = &mut self.held[group];
         if group.is_empty() {
-            group.resize(self.scope.units_per_group as usize, Held { tag: UNTAGGED, is_live: false });
+            group.resize(self.scope.units_per_group as usize, Held::NOTHING);
         }
-        if group[offset].tag.file != NOBODY {
+        if group[offset].readable().file != NOBODY {
             self.broken.push(format!("{place:?} is programmed twice"));
         }
-        group[offset] = Held { tag, is_live };
+        group[offset] = Held { tag, is_live, is_gone: false };
         let Some(unit) = unit else { return };
         if is_live {
             self.outdate(unit);
@@ -331,12 +342,13 @@ impl VerTrace {
             return;
         }
         for offset in first..first + units {
-            let held = std::mem::replace(&mut self.held[group][offset as usize], Held { tag: UNTAGGED, is_live: false });
+            let place = &mut self.held[group][offset as usize];
+            let held = std::mem::replace(place, Held { is_live: false, is_gone: true, ..*place });
             if held.is_live {
                 self.broken.push(format!("valid data of file {} went with block {block:?} of {die:?}", held.tag.file));
                 continue;
             }
-            if held.tag.file == NOBODY {
+            if held.readable().file == NOBODY {
                 continue;
             }
             let written = self.written;
@@ -367,7 +379,7 @@ impl Observer for VerTrace {
                     (Some(unit), None) => self.newest[unit as usize],
                     (Some(_), Some(place)) => {
                         let (group, offset) = self.locate(place);
-                        self.held[group].get(offset).map_or(UNTAGGED, |held| held.tag)
+                        self.held[group].get(offset).map_or(UNTAGGED, Held::readable)
                     }
                 };
                 self.taken[die.index()].push_back((unit, tag));

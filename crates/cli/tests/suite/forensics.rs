@@ -1,6 +1,8 @@
 //! What comes back from the chips of drives, simulated and served: nothing of secured files under a sanitiser, years later too; stale versions under a
 //! plain drive.
 
+use std::os::unix::fs::MetadataExt;
+
 use serde_json::Value;
 use wordline_nbd::Op;
 
@@ -115,6 +117,8 @@ fn flags_at_the_weak_setting_let_go_in_five_years_and_files_come_back() {
     let (held, back) = (number(&result["pages"]["zeroes"]["page_lock"]), number(&result["units"]["stale"]));
     println!("(V2, 200 us), five years: {held} locks hold, {back} pages are back");
     assert!(held > 500 && back > 500);
+    let files = result["files"].as_array().expect("files");
+    assert_eq!(files.iter().map(|file| number(&file["stale_units"])).sum::<u64>(), back, "every page is some file's");
 }
 
 /// Lines that say of which version of which unit they are.
@@ -145,8 +149,10 @@ fn on_media_a_text_is_found_where_it_is_and_nowhere_else() {
         refused(&scratch, &["forensics", &media], &["in use by process"]);
         drop(server);
 
-        let files = |folder: &str| -> Vec<Vec<u8>> {
-            (0..8).map(|die| std::fs::read(scratch.0.join(folder).join(format!("die-00{die}.media"))).expect("media")).collect()
+        // Every write would leave a later time.
+        let files = |folder: &str| -> Vec<(i64, i64)> {
+            let times = (0..8).map(|die| std::fs::metadata(scratch.0.join(folder).join(format!("die-00{die}.media"))));
+            times.map(|file| file.expect("media")).map(|file| (file.mtime(), file.mtime_nsec())).collect()
         };
         let before = files(&media);
         // Of each of 40 units: three versions. The last of 30 is there.

@@ -197,7 +197,7 @@ fn an_image_takes_the_locks_and_their_age_along() {
 
 /// Pages of block 0 whose bytes nobody must get: each third is locked by itself. All of block 1 is locked.
 fn is_secret(block: u16, page: u16) -> bool {
-    block == 1 || page % 3 == 0
+    block == 1 || page.is_multiple_of(3)
 }
 
 /// Somebody with the die in his hands.
@@ -208,6 +208,8 @@ struct Attacker {
     erased: [bool; BLOCKS as usize],
     /// Commands that the die obeyed.
     obeyed: u64,
+    /// Times that he got something of a secret.
+    leaks: u64,
 }
 
 impl Attacker {
@@ -261,7 +263,7 @@ impl Attacker {
                 let read = self.attempt(Command::Read { target, cache });
                 let (block, page) = (target.blocks[0], target.page.0);
                 if read.is_some_and(|read| read.status == Status::Good) && block < BLOCKS {
-                    assert!(!is_secret(block, page) || self.erased[usize::from(block)], "block {block} page {page} was corrected");
+                    self.leaks += u64::from(is_secret(block, page) && !self.erased[usize::from(block)]);
                 }
             }
             10..=17 => {
@@ -305,7 +307,7 @@ impl Attacker {
         }
     }
 
-    /// Nothing that the die puts out of any page has a byte of a secret, and locked pages give zeroes.
+    /// Look at everything that the die puts out: copies of secrets, and what is not zero of locked pages.
     fn look(&mut self) {
         let mut image = PageImage::new(self.die.chip.sheet().geometry.page.0 as usize, 1);
         for block in 0..3 {
@@ -313,22 +315,23 @@ impl Attacker {
                 self.die.chip.contents(PlaneId(0), BlockId(u32::from(block)), PageId(page), &mut image);
                 let lpn = image.marks[0].lpn;
                 let is_of_secret = lpn != PADDING && is_secret((lpn.0 / 1_000) as u16, (lpn.0 % 1_000) as u16);
-                assert!(!is_of_secret, "block {block} page {page} gives unit {lpn}");
-                if block < BLOCKS && is_secret(block, page) && !self.erased[usize::from(block)] {
-                    assert!(image.bytes.iter().all(|&byte| byte == 0), "block {block} page {page} gives something");
-                }
+                let is_locked = block < BLOCKS && is_secret(block, page) && !self.erased[usize::from(block)];
+                let is_zero = image.bytes.iter().all(|&byte| byte == 0);
+                self.leaks += u64::from(is_of_secret || (is_locked && !is_zero));
             }
         }
     }
 }
 
 #[test]
-fn no_order_of_commands_brings_out_what_is_locked() {
-    for seed in 1..=3 {
-        let mut die = Die::full(&[]);
+fn no_order_of_commands_brings_out_what_is_locked_unless_its_flags_are_weak() {
+    let weak: &[&str] = &["physics.flag.voltage=1", "timing.t_lock_page=200 us"];
+    for (seed, settings) in [(1, &[][..]), (2, &[]), (3, &[]), (4, weak)] {
+        let mut die = Die::full(settings);
         lock_lowest(&mut die);
         die.give(Command::Sanitise { target: at(1, 0), how: Sanitisation::LockBlock });
-        let mut attacker = Attacker { die, draw: Draw::new(seed, Stream::Mix, 5), erased: [false; BLOCKS as usize], obeyed: 0 };
+        let (draw, erased) = (Draw::new(seed, Stream::Mix, 5), [false; BLOCKS as usize]);
+        let mut attacker = Attacker { die, draw, erased, obeyed: 0, leaks: 0 };
         for step in 0..6_000 {
             attacker.step();
             if step % 1_200 == 1_199 {
@@ -337,7 +340,7 @@ fn no_order_of_commands_brings_out_what_is_locked() {
             }
         }
         attacker.look();
-        println!("seed {seed}: {} commands obeyed, erased: {:?}", attacker.obeyed, attacker.erased);
-        assert!(attacker.obeyed > 2_500);
+        println!("seed {seed}: {} commands obeyed, erased: {:?}, leaks: {}", attacker.obeyed, attacker.erased, attacker.leaks);
+        assert!(attacker.obeyed > 2_500 && (attacker.leaks > 0) == (settings == weak), "seed {seed}");
     }
 }
