@@ -1,59 +1,128 @@
-//! Follows `docs/tutorials/victim-policy.md` and the template of a technique as a newcomer would, in a scratch copy of the firmware, and runs the tests there.
+//! Follows the tutorials and the template of a technique as a newcomer would, in scratch copies of the workspace, and runs the tests there.
 //!
-//! A code block says in its fence what to do with it: `file="PATH"` makes a new file, `file="PATH" after="LINE"` adds below the line that reads so.
+//! A code block says in its fence what to do with it: `file="PATH"` makes a new file, `file="PATH" after="LINE"` adds below the line that reads so, and
+//! `before="LINE"` above it.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
-/// The crate that a policy and a technique live in.
-const FIRMWARE: &str = "ftl";
+/// The tutorial of a victim policy.
+const POLICY: &str = "docs/tutorials/victim-policy.md";
+/// The tutorial of a sanitiser.
+const SANITISER: &str = "docs/tutorials/sanitiser.md";
 
 #[test]
 fn the_tutorial_and_the_template_work_as_they_stand() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository");
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tutorial");
-    let tree = scratch.join("tree");
-    let _ = fs::remove_dir_all(&tree);
-    copy_firmware(root, &tree);
-
-    let page = read(&root.join("docs/tutorials/victim-policy.md"));
-    let edits = edits(&page);
-    assert_eq!(edits.len(), 2, "the tutorial promises one file and one line");
-    for edit in &edits {
-        edit.apply(&tree);
-    }
-    let techniques = tree.join("crates/ftl/src/techniques");
+    let scratch = Scratch::new("tutorial", &["ftl"]);
+    assert_eq!(scratch.follow(POLICY).len(), 2, "the tutorial promises one file and one line");
+    let techniques = scratch.tree.join("crates/ftl/src/techniques");
     fs::create_dir_all(techniques.join("template")).expect("writable");
-    fs::copy(root.join("docs/techniques/_template/mod.rs"), techniques.join("template/mod.rs")).expect("copied");
+    fs::copy(root().join("docs/techniques/_template/mod.rs"), techniques.join("template/mod.rs")).expect("copied");
     let list = techniques.join("mod.rs");
     fs::write(&list, format!("{}\npub mod template;\n", read(&list))).expect("writable");
 
-    let output = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--package", "wordline-ftl", "--lib", "--", "victim", "template"])
-        .current_dir(&tree)
-        .env("CARGO_TARGET_DIR", scratch.join("target"))
-        // Compiling takes longer than running here.
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-        .env("CARGO_PROFILE_TEST_OPT_LEVEL", "0")
-        .env("CARGO_PROFILE_DEV_DEBUG", "0")
-        .env("CARGO_PROFILE_TEST_DEBUG", "0")
-        .env("RUSTFLAGS", "-D warnings")
-        .output()
-        .expect("cargo starts");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "victim", "template"]));
     for test in [
         "victim::fair_greedy::tests::ties_go_to_the_least_worn",
         "victim::tests::every_policy_takes_a_candidate_wherever_there_is_one",
         "techniques::template::tests::",
     ] {
-        assert!(
-            printed.lines().any(|line| line.starts_with(&format!("test {test}")) && line.ends_with("ok")),
-            "{test} did not run:\n{printed}"
-        );
+        assert!(has_run(&printed, test), "{test} did not run:\n{printed}");
     }
+}
+
+/// Loads the drive that the tutorial ends with.
+const DRIVE_LOADS: &str = r#"//! Loads the drive of the tutorial.
+#[test]
+fn the_drive_of_the_tutorial_has_its_technique() {
+    let plan = wordline_plan::Plan::load("../../lock-or-erase.toml").expect("a drive").build();
+    assert_eq!(plan.firmware.techniques, [wordline_ftl::techniques::Choice::LockOrErase]);
+}
+"#;
+
+#[test]
+fn the_sanitiser_of_the_tutorial_keeps_its_promise_and_is_caught_where_it_does_not() {
+    let scratch = Scratch::new("sanitiser", &["ftl", "plan", "proving"]);
+    let edits = scratch.follow(SANITISER);
+    let firmware = edits.iter().filter(|edit| edit.file.starts_with("crates/ftl/"));
+    assert_eq!(firmware.count(), 2, "the tutorial promises one folder and one line");
+    fs::write(scratch.tree.join("crates/plan/tests/tutorial.rs"), DRIVE_LOADS).expect("writable");
+    let cuts = || scratch.cargo(&["run", "--package", "wordline-proving", "--example", "power_cuts", "--", "1", "60", "100"]);
+
+    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "lock_or_erase", "techniques"]));
+    for test in ["techniques::lock_or_erase::tests::", "techniques::tests::who_remembers_says_so"] {
+        assert!(has_run(&printed, test), "{test} did not run:\n{printed}");
+    }
+    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-plan", "--test", "tutorial"]));
+    assert!(has_run(&printed, "the_drive_of_the_tutorial"), "{printed}");
+    passes(&cuts());
+
+    let module = scratch.tree.join("crates/ftl/src/techniques/lock_or_erase/mod.rs");
+    let (right, wrong) = ("Some(if erases { Remedy::Erase } else { Remedy::LockPages })", "erases.then_some(Remedy::Erase)");
+    let text = read(&module);
+    assert!(text.contains(right) && read(&root().join(SANITISER)).contains(wrong), "the page says how to break it");
+    fs::write(&module, text.replace(right, wrong)).expect("writable");
+    let output = cuts();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && printed.contains("which is stale"), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the repository")
+}
+
+/// A copy of a part of the workspace.
+struct Scratch {
+    tree: PathBuf,
+    target: PathBuf,
+}
+
+impl Scratch {
+    /// A fresh copy of these `crates` and what they need.
+    fn new(name: &str, crates: &[&str]) -> Scratch {
+        let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let tree = scratch.join("tree");
+        let _ = fs::remove_dir_all(&tree);
+        copy_crates(root(), &tree, crates);
+        Scratch { tree, target: scratch.join("target") }
+    }
+
+    /// Do what the code blocks of a page say.
+    fn follow(&self, page: &str) -> Vec<Edit> {
+        let edits = edits(&read(&root().join(page)));
+        edits.iter().for_each(|edit| edit.apply(&self.tree));
+        edits
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Output {
+        let (program, rest) = arguments.split_first().expect("a command");
+        Command::new(env!("CARGO"))
+            .args([program, "--offline"])
+            .args(rest)
+            .current_dir(&self.tree)
+            .env("CARGO_TARGET_DIR", &self.target)
+            // Compiling takes longer than running here.
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_TEST_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_TEST_DEBUG", "0")
+            .env("RUSTFLAGS", "-D warnings")
+            .output()
+            .expect("cargo starts")
+    }
+}
+
+/// What it has printed.
+fn passes(output: &Output) -> String {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+    printed.into_owned()
+}
+
+fn has_run(printed: &str, test: &str) -> bool {
+    printed.lines().any(|line| line.starts_with(&format!("test {test}")) && line.ends_with("ok"))
 }
 
 fn read(path: &Path) -> String {
@@ -63,25 +132,30 @@ fn read(path: &Path) -> String {
 /// One code block of the tutorial that belongs into a file.
 struct Edit {
     file: String,
-    /// The line to add below; `None`: a new file.
+    /// The line to add below, or above; without either, a new file.
     after: Option<String>,
+    before: Option<String>,
     text: String,
 }
 
 impl Edit {
     fn apply(&self, tree: &Path) {
         let path = tree.join(&self.file);
-        let Some(after) = &self.after else {
+        let Some(line) = self.after.as_ref().or(self.before.as_ref()) else {
             assert!(!path.exists(), "{} is to be new, and is there already", self.file);
+            fs::create_dir_all(path.parent().expect("a file lies somewhere")).expect("writable");
             fs::write(path, &self.text).expect("writable");
             return;
         };
         let old = read(&path);
-        let places = old.lines().filter(|line| line.trim() == after).count();
-        assert_eq!(places, 1, "{} has {places} lines that read `{after}`", self.file);
-        let new: String =
-            old.lines().map(|line| if line.trim() == after { format!("{line}\n{}", self.text) } else { format!("{line}\n") }).collect();
-        fs::write(path, new).expect("writable");
+        let places = old.lines().filter(|old| old.trim() == line).count();
+        assert_eq!(places, 1, "{} has {places} lines that read `{line}`", self.file);
+        let edited = |old: &str| match &self.after {
+            _ if old.trim() != line => format!("{old}\n"),
+            Some(_) => format!("{old}\n{}", self.text),
+            None => format!("{}{old}\n", self.text),
+        };
+        fs::write(path, old.lines().map(edited).collect::<String>()).expect("writable");
     }
 }
 
@@ -90,11 +164,12 @@ fn edits(page: &str) -> Vec<Edit> {
     let mut found: Vec<Edit> = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
-        let Some(info) = line.strip_prefix("```rust ") else { continue };
+        let Some(info) = line.strip_prefix("```").filter(|info| info.contains("file=")) else { continue };
         let text = lines.by_ref().take_while(|line| !line.starts_with("```")).flat_map(|line| [line, "\n"]).collect();
         found.push(Edit {
             file: attribute(info, "file").expect("a block with attributes names its file"),
             after: attribute(info, "after"),
+            before: attribute(info, "before"),
             text,
         });
     }
@@ -108,9 +183,9 @@ fn attribute(info: &str, name: &str) -> Option<String> {
     Some(rest.split('"').next()?.replace('\u{0}', "\""))
 }
 
-/// Copies the firmware and the workspace crates it needs, with a manifest that lists only those.
-fn copy_firmware(root: &Path, tree: &Path) {
-    let mut wanted = vec![FIRMWARE.to_owned()];
+/// Copies some crates and the workspace crates they need, with a manifest that lists only those, and the presets.
+fn copy_crates(root: &Path, tree: &Path, crates: &[&str]) {
+    let mut wanted: Vec<String> = crates.iter().map(|&name| name.to_owned()).collect();
     let mut members = BTreeSet::new();
     while let Some(name) = wanted.pop() {
         let folder = format!("crates/{name}");
@@ -123,6 +198,9 @@ fn copy_firmware(root: &Path, tree: &Path) {
             let names = manifest.get(table).and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys);
             wanted.extend(names.filter_map(|name| name.strip_prefix("wordline-")).map(str::to_owned));
         }
+    }
+    for presets in ["chips", "drives", "studies"] {
+        copy(&root.join(presets), &tree.join(presets));
     }
     let mut manifest: toml::Table = read(&root.join("Cargo.toml")).parse().expect("a manifest");
     let workspace = manifest["workspace"].as_table_mut().expect("the root is a workspace");

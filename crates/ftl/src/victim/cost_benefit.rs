@@ -15,7 +15,9 @@ impl Policy for CostBenefit {
             let age = u64::from(candidates.now.wrapping_sub(candidates.closed[group])) + 1;
             let gain = u64::from(candidates.capacity - valid) * age;
             let cost = u64::from(valid);
-            let better = best.is_none_or(|(_, best_gain, best_cost)| u128::from(gain) * u128::from(best_cost) > u128::from(best_gain) * u128::from(cost));
+            let better = best.is_none_or(|(_, best_gain, best_cost)| {
+                u128::from(gain) * u128::from(best_cost) > u128::from(best_gain) * u128::from(cost)
+            });
             if better {
                 best = Some((group, gain, cost));
             }

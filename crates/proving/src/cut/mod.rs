@@ -204,7 +204,7 @@ pub fn scenario(seed: u64) -> Scenario {
         Choice::ReprogramPage,
     ];
     if draw_sanitiser.happens(0.5) {
-        config.techniques.push(sanitisers[draw_sanitiser.below(5) as usize]);
+        config.techniques.push(sanitisers[draw_sanitiser.below(sanitisers.len() as u64) as usize]);
         let able = &mut config.sheet.capabilities;
         (able.page_lock, able.block_lock, able.scrub, able.reprogram) = (true, true, true, true);
         let timing = &mut config.sheet.timing;

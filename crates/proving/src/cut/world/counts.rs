@@ -13,16 +13,8 @@ use crate::cut::nand::Reads;
 
 impl World {
     pub(super) fn compare_counts(&mut self) -> Result<(), String> {
-        let limit = self.scenario.config.techniques.iter().find_map(|choice| match choice {
-            Choice::ReadDisturbRefresh { reads_max } => Some(*reads_max),
-            Choice::IdleReclaim { .. }
-            | Choice::PlainCopyback
-            | Choice::ReadPreemption
-            | Choice::PageLock { .. }
-            | Choice::WordlineScrub
-            | Choice::EraseAtOnce
-            | Choice::ReprogramPage => None,
-        });
+        let of = |choice: &Choice| if let Choice::ReadDisturbRefresh { reads_max } = *choice { Some(reads_max) } else { None };
+        let limit = self.scenario.config.techniques.iter().find_map(of);
         let Some(limit) = limit else {
             return Ok(());
         };

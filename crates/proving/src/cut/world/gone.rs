@@ -6,17 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use wordline_ftl::techniques::Choice;
-
 use super::World;
 use crate::cut::nand::{Bytes, Stored};
 
 impl World {
     fn has_sanitiser(&self) -> bool {
-        self.scenario.config.techniques.iter().any(|choice| match choice {
-            Choice::PageLock { .. } | Choice::WordlineScrub | Choice::EraseAtOnce | Choice::ReprogramPage => true,
-            Choice::ReadDisturbRefresh { .. } | Choice::IdleReclaim { .. } | Choice::PlainCopyback | Choice::ReadPreemption => false,
-        })
+        self.scenario.config.techniques.iter().any(|choice| choice.card().answers.contains(&"sanitise"))
     }
 
     /// Of each unit, nothing older than its state of this number is readable.
