@@ -88,6 +88,9 @@ pub struct Desoldered<P: Payload> {
 
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Its dies. Power goes first: what they were doing is broken off.
+    ///
+    /// # Panics
+    /// If a copyback is under way, whose commands reach into the future: let the drive settle first.
     pub fn desolder(self) -> Desoldered<P> {
         let now = self.now();
         let Drive { config, chips, read_levels: entries, wiring, stripe, .. } = self;

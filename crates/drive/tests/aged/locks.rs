@@ -284,9 +284,12 @@ impl Attacker {
                 self.attempt(Command::Reset);
             }
             31..=34 => {
-                // What has been done is done again, and other things to the same pages. A scrub takes its wordline along, which is no secret of ours.
-                let how = [Sanitisation::LockPage, Sanitisation::LockBlock, Sanitisation::Reprogram][self.draw.below(3) as usize];
-                self.attempt(Command::Sanitise { target, how });
+                // What has been done is done again, and other things to the same pages; but he does not lock more for us than there is.
+                let how = [Sanitisation::LockPage, Sanitisation::Reprogram][self.draw.below(2) as usize];
+                let block = Command::Sanitise { target: at(1, 0), how: Sanitisation::LockBlock };
+                let page = Command::Sanitise { target, how };
+                let is_ours = target.blocks[0] == 0 && is_secret(0, target.page.0);
+                self.attempt(if is_ours { block } else { page });
             }
             35 => {
                 // Not warmer than it may lie for years.
@@ -294,7 +297,7 @@ impl Attacker {
                 self.die.chip.set_temperature(warmth, self.die.now);
             }
             36 => self.die.now += Nanos(self.draw.below(5_000_000_000_000)),
-            37 if self.draw.below(40) == 0 => {
+            37 if self.draw.below(100) == 0 => {
                 let command = Command::Erase { target };
                 if self.attempt(command).is_some()
                     && let Some(erased) = self.erased.get_mut(usize::from(target.blocks[0]))
@@ -336,6 +339,8 @@ fn no_order_of_commands_brings_out_what_is_locked_unless_its_flags_are_weak() {
             attacker.step();
             if step % 1_200 == 1_199 {
                 attacker.look();
+                // A year in a drawer. In the cold it would be a short one.
+                attacker.die.chip.set_temperature(Celsius(30.0), attacker.die.now);
                 attacker.die.now += Nanos((YEAR * 1e9) as u64);
             }
         }
