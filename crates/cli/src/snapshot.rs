@@ -47,7 +47,11 @@ pub(crate) fn load(path: &Path) -> Result<Saved, Failure> {
     let broken = |what: &str| Failure::Usage(format!("{}: {what}", path.display()));
     let Some(mut rest) = bytes.strip_prefix(MAGIC) else {
         let other = bytes.starts_with(KIND);
-        return Err(broken(if other { "another version of Wordline saved this drive: make it again" } else { "not a saved drive" }));
+        return Err(broken(if other {
+            "another version of Wordline saved this drive: make it again"
+        } else {
+            "not a drive that `wordline age` or `wordline run --save` saved"
+        }));
     };
     let mut part = |what: &str| {
         let cut = || broken(&format!("the file ends in {what}"));

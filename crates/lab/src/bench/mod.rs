@@ -63,7 +63,9 @@ pub struct Setup {
 
 /// Who hears how far a long bench is; by default, nobody.
 #[derive(Clone, Default)]
-pub struct Teller(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct Teller(Option<Arc<Hear>>);
+
+type Hear = dyn Fn(&str) + Send + Sync;
 
 impl Teller {
     /// `hear` is called, on any thread.
