@@ -210,7 +210,7 @@ fn what_makes_no_sense_is_refused() {
     age("plain", &["--physics", "off"]);
     for (arguments, words) in [
         (&["nowhere"][..], &["nowhere"][..]),
-        (&["noise"], &["not a saved drive"]),
+        (&["noise"], &["not a drive that", "--save"]),
         (&["old"], &["another version", "make it again"]),
         (&["short"], &["the file ends in its head"]),
         (&["empty"], &["first die of a drive"]),
