@@ -31,6 +31,13 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     // What a power cut must not take is written down, whoever asks.
     let (plan, settings) = options.options.load(&options.drive, &["recovery.on=true"])?;
     let config = plan.build();
+    if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().answers.contains(&"key_store")) {
+        return Err(Failure::Usage(format!(
+            "{}: techniques.{} is on, and a served drive keeps its bytes as they are written, not encrypted: expected a drive without it, such as secssd",
+            plan.name(),
+            choice.card().name
+        )));
+    }
     let size = config.exported();
     let about = About {
         name: plan.name().to_owned(),

@@ -222,6 +222,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     *known = (*known & !missing) | (lost & missing);
                     data.keep(core, slot, held);
                 }
+                DataStep::Register { .. } => unreachable!("a drive that keeps bytes has no keys"),
             }
         }
         self.data = Some(data);
@@ -261,6 +262,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 Carried::Journal { unit, version } => {
                     bytes.extend_from_slice(ftl.journal_bytes(unit));
+                    marks.push(Mark { lpn, version, lost: 0, insecure: false });
+                }
+                Carried::Keys { unit, version } => {
+                    bytes.extend_from_slice(ftl.key_bytes(unit));
                     marks.push(Mark { lpn, version, lost: 0, insecure: false });
                 }
                 Carried::Checkpoint { unit, version } => {

@@ -118,6 +118,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.dies = dies;
                 firmware.core = core;
                 firmware.keeps_data = P::KEEPS;
+                let has_keys = firmware.techniques.iter().any(|choice| choice.card().answers.contains(&"key_store"));
+                assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
                 firmware.seed = config.seed;
                 firmware.exported_units = stripe.share(core, config.exported_units);
                 firmware.factory_bad =
@@ -335,6 +337,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         while let Some(note) = self.ftls[core as usize].note() {
             let event = match note {
+                Note::KeyGone(addr) => {
+                    if O::FOLLOWS {
+                        self.tell_key_gone(now, core, addr);
+                    }
+                    continue;
+                }
                 Note::Retired(group) => {
                     let layout = self.ftls[core as usize].layout();
                     Event::Retired { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }

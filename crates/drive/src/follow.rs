@@ -95,7 +95,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let told = carried.map(|(carried, &lpn)| match carried {
                     Carried::Buffered { .. } => (self.unit_of(core, lpn), None),
                     Carried::Moved { from } => (self.unit_of(core, lpn), Some(self.place(core, from))),
-                    Carried::Padding | Carried::Journal { .. } | Carried::Checkpoint { .. } => (None, None),
+                    Carried::Padding | Carried::Journal { .. } | Carried::Checkpoint { .. } | Carried::Keys { .. } => (None, None),
                 });
                 told.collect()
             }
@@ -141,6 +141,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             };
             self.observer.follow(now, &UnitStep::Landed { place: UnitPlace { die, block, offset }, is_live });
         }
+    }
+
+    /// Tell that the unit at `addr` has lost its key.
+    #[cold]
+    pub(crate) fn tell_key_gone(&mut self, now: Nanos, core: u32, addr: UnitAddr) {
+        let UnitPlace { die, block, offset } = self.place(core, addr);
+        self.observer.follow(now, &UnitStep::Gone { die, block, first: offset, units: 1 });
     }
 
     /// Tell what nobody can read any more.

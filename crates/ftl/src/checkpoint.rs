@@ -276,7 +276,7 @@ impl Ftl {
             needless.extend(checkpoints.groups.drain(..before));
             checkpoints.held = checkpoints.groups.len();
         }
-        needless.into_iter().for_each(|group| self.release_own_group(group));
+        needless.into_iter().for_each(|group| self.release_own_group(group, Cause::Recovery));
         self.settle(now);
     }
 }

@@ -37,6 +37,11 @@ pub enum DataStep {
         /// A unit on flash.
         from: UnitAddr,
     },
+    /// The controller's register has been overwritten with the key of this commit's table: no table before can be opened any more.
+    Register {
+        /// The commit's number.
+        commit: u64,
+    },
 }
 
 /// One unit of a program.
@@ -70,6 +75,13 @@ pub enum Carried {
         /// Which part of the program.
         unit: u32,
         /// The checkpoint's number.
+        version: u64,
+    },
+    /// A part of the key store, as long as a unit: its bytes are [`Ftl::key_bytes`], its mark has [`crate::KEYS`] for a logical unit and this version.
+    Keys {
+        /// Which part of the program.
+        unit: u32,
+        /// The number of the commit.
         version: u64,
     },
 }
@@ -112,6 +124,7 @@ impl Ftl {
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
             Entry::Journal { unit } => Carried::Journal { unit, version: self.journal_generation() },
+            Entry::Keys { unit } => Carried::Keys { unit, version: self.commit_number() },
             Entry::Checkpoint { unit } => Carried::Checkpoint { unit, version: self.checkpoint_number() },
         })
     }

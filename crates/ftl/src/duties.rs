@@ -139,7 +139,7 @@ impl Ftl {
             Remedy::LockBlock => Sanitisation::LockBlock,
             Remedy::Scrub => Sanitisation::Scrub,
             Remedy::Reprogram => Sanitisation::Reprogram,
-            Remedy::Erase => unreachable!("erases are reclaim's"),
+            Remedy::Erase | Remedy::DropKeys => unreachable!("erases are reclaim's, and keys the key store's"),
         };
         self.skip_scrubbed(die, scope);
         let blocks = self.groups.blocks(scope.group);

@@ -20,6 +20,8 @@ use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::JOURNAL;
 use crate::journal_page::{Facts, Page};
+use crate::key_recover::KeysFound;
+use crate::keys::KEYS;
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::recover::{Recovery, Trust};
 use crate::survey::{Found, Held, PagePlace, Reader, Survey};
@@ -92,6 +94,8 @@ pub(crate) struct Findings {
     doubtful: Vec<(u32, Copied)>,
     /// All copies that are secret, of a core that has to do something about it: unit, stand, offset.
     pub(crate) secret: Option<Vec<(u32, u32, u32)>>,
+    /// What the key store says, of a core that has one.
+    pub(crate) keys: Option<KeysFound>,
     /// What capacitors have kept of each unit, and in which slot.
     pub(crate) held: BTreeMap<u32, (u32, Held)>,
 }
@@ -102,6 +106,7 @@ impl Findings {
         let mut findings = Findings::stands(fresh);
         let mut reader = Reader { layout: fresh.layout, survey, marks: Vec::new(), bytes: Vec::new() };
         let all = 0..findings.stands.len();
+        findings.keys = fresh.keys.as_ref().map(|keys| KeysFound::gather(keys, &findings.stands, &mut reader));
         all.clone().for_each(|stand| findings.read_records(stand, &mut reader));
         if trust == Trust::Everything {
             all.clone().for_each(|stand| findings.look_at_first(stand, &mut reader));
@@ -140,6 +145,7 @@ impl Findings {
             assumed: vec![0; exported.div_ceil(64)],
             doubtful: Vec::new(),
             secret: fresh.secrets.is_some().then(Vec::new),
+            keys: None,
             held: BTreeMap::new(),
         };
         for group in (0..layout.group_count() as u32).map(Group) {
@@ -241,7 +247,11 @@ impl Findings {
                     self.stands[number].checkpoints.push(page);
                 }
             }
+            KEYS => {}
             _ => {
+                if let Some(keys) = &mut self.keys {
+                    keys.see(number, reader.survey.key_epoch(place));
+                }
                 let first = (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page;
                 self.read_marks(number, first, &reader.marks);
             }
@@ -262,13 +272,17 @@ impl Findings {
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let Findings { stands, best, assumed, doubtful, twins, version, secret, .. } = self;
+        let Findings { stands, best, assumed, doubtful, twins, version, secret, keys, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
                 continue;
             };
             *version = (*version).max(mark.version);
+            if keys.as_ref().is_some_and(|keys| !keys.has(number, &stands[number], offset)) {
+                // Nobody can read it: that is as if it were torn.
+                continue;
+            }
             if let Some(secret) = secret.as_mut().filter(|_| !mark.insecure) {
                 secret.push((lpn, number as u32, offset));
             }

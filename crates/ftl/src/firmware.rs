@@ -14,6 +14,7 @@ use crate::die::{Activity, Die, Stream};
 use crate::groups::Groups;
 use crate::idle::IdleDies;
 use crate::journal::Journal;
+use crate::keys::Keys;
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::Slab;
 use crate::map::Map;
@@ -67,6 +68,8 @@ pub struct Ftl {
     pub(crate) recovery: Option<Recovery>,
     /// Only where a technique cares.
     pub(crate) secrets: Option<Box<Secrets>>,
+    /// Only where a technique destroys keys.
+    pub(crate) keys: Option<Box<Keys>>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
@@ -117,7 +120,9 @@ impl Ftl {
         choices.sort_unstable();
         let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout, &config.sheet)).collect();
         let idle_wait = crate::seam::merge_idle_wait(techniques.iter().map(|technique| technique.idle_wait()));
+        let store = crate::seam::merge_key_stores(techniques.iter().map(|technique| technique.key_store()));
         let mut ftl = Ftl {
+            keys: store.map(|store| Box::new(Keys::new(store, &layout, &config))),
             map: Map::new(layout, config.exported_units),
             groups: table,
             buffer: Buffer::new(config.buffer.units, sectors_per_unit, config.buffer.protection),
@@ -265,6 +270,9 @@ impl Ftl {
             if self.under_way == 0 && self.journal.is_some() && self.rescue_journal() {
                 continue;
             }
+            if self.under_way == 0 && self.keys.is_some() && self.rescue_keys() {
+                continue;
+            }
             self.give_up_if_stuck(now);
             return None;
         }
@@ -309,9 +317,18 @@ impl Ftl {
     /// When [`Ftl::tick`] should be called, if nothing else happens before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Nanos> {
+        if let Some(due) = self.register_due() {
+            // Alone: a deadline of idle dies that has passed, with nothing to be done about it, would hide it.
+            return Some(due);
+        }
         // Only idle dies wait: for data to write, or for time to pass.
         let nobody_waits = self.idle.is_empty() || (self.idle_wait.is_none() && self.buffer.complete() == 0);
         if nobody_waits { None } else { self.deadline_of_idle() }
+    }
+
+    /// When the register of keys will have been overwritten.
+    pub(crate) fn register_due(&self) -> Option<Nanos> {
+        self.keys.as_ref().and_then(|keys| keys.due)
     }
 
     fn deadline_of_idle(&self) -> Option<Nanos> {
@@ -329,6 +346,9 @@ impl Ftl {
 
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
+        if self.register_due().is_some_and(|due| due <= now) {
+            self.register_overwritten(now);
+        }
         let Some(wait) = self.idle_wait else {
             return;
         };

@@ -282,7 +282,8 @@ impl Ftl {
 
     /// Where nothing is under way and yet somebody waits, no block is left that could take the data.
     pub(crate) fn give_up_if_stuck(&mut self, now: Nanos) {
-        if self.under_way == 0 && !self.worn_out && ((self.is_pressed() && self.has_program(now)) || self.is_sanitising_awaited()) {
+        let is_still = self.under_way == 0 && self.register_due().is_none();
+        if is_still && !self.worn_out && ((self.is_pressed() && self.has_program(now)) || self.is_sanitising_awaited()) {
             self.wear_out();
         }
     }

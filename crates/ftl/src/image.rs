@@ -7,7 +7,7 @@
 //! those it must agree with; whether map and spare areas agree is for [`Ftl::audit`].
 
 use serde::{Deserialize, Serialize};
-use wordline_units::{BlockId, Cause, DieId, IdMap, PlaneId};
+use wordline_units::{BlockId, Cause, DieId, Id, IdMap, PlaneId};
 
 use crate::die::{Activity, Die, Job, Open};
 use crate::firmware::Ftl;
@@ -68,11 +68,17 @@ impl Ftl {
             && self.journal.is_none()
             && self.suspends.is_empty()
             && self.dies.iter().all(|(_, die)| die.activity == Activity::Free && die.reads_waiting == 0);
+        let (mut groups, mut dies) = (self.groups.image(), self.dies.iter().map(|(_, die)| die.image()).collect::<Vec<_>>());
+        for group in self.key_groups() {
+            // The restored core takes all trees of keys for whole, and has no use for these.
+            groups.uses[group.index()] = Use::Drained;
+            dies[self.layout.die(group).index()].erasable.push((group, Cause::Sanitise));
+        }
         is_still.then(|| Image {
             exported: self.map.exported(),
             segments: self.map.segments.clone(),
-            groups: self.groups.image(),
-            dies: self.dies.iter().map(|(_, die)| die.image()).collect(),
+            groups,
+            dies,
             turn: self.idle.next,
             victims_drawn: self.victim_draw.drawn(),
             techniques: self.techniques.iter().map(|technique| (technique.card().name.to_owned(), technique.image())).collect(),

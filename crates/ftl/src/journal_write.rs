@@ -295,6 +295,7 @@ impl Ftl {
                 self.wake(die);
             }
         }
+        self.wake_keys();
         self.settle(now);
     }
 }

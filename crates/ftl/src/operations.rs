@@ -31,6 +31,8 @@ pub(crate) enum Purpose {
     Journal,
     /// A program of pages of a checkpoint.
     Checkpoint,
+    /// A program of pages of the key store.
+    Keys,
     /// The erase of the journal group that is not needed any more.
     JournalErase,
     /// Something is made unreadable.
@@ -130,6 +132,7 @@ impl Ftl {
             Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),
             Purpose::Erase => self.erased(report, group),
             Purpose::Journal => self.journaled(now, report, group),
+            Purpose::Keys => self.keys_programmed(now, report, group),
             Purpose::Checkpoint => self.checkpointed(now, report, group),
             Purpose::JournalErase => self.journal_erased(report, group),
             Purpose::Sanitise { duty } => self.sanitised(report, duty),
@@ -184,7 +187,7 @@ impl Ftl {
                 match *entry {
                     Entry::Host { slot } => self.buffer.failed(slot),
                     Entry::Moved(moved) => self.dies[report.die].moved.push_front(moved),
-                    Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => {}
+                    Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => {}
                 }
             }
             self.abandon(report.die, group, program);
@@ -210,7 +213,7 @@ impl Ftl {
             },
             // The host may have overwritten it while it moved.
             Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => (lpn, false),
-            Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => (u32::MAX, false),
+            Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => (u32::MAX, false),
         }
     }
 
@@ -345,12 +348,14 @@ impl Ftl {
     fn erased(&mut self, report: &Report, group: Group) {
         if report.status == Status::Good {
             self.groups.erased(group);
+            self.next_epoch(group);
             self.dies[report.die].free.push_back(group);
             self.level_wear(report.die, group);
         } else {
             self.replace(report.die, group);
         }
         self.secrets_erased(group);
+        self.wake_keys();
         self.forget_settled(group);
         if self.journal.is_some() {
             self.wake_journal();

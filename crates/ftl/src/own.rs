@@ -18,7 +18,8 @@ use crate::layout::{Group, Layout};
 
 /// Block groups that a core with this configuration keeps for itself at most.
 pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
-    if config.keeps_data || config.recovers { journal::GROUPS + checkpoint::groups(config, layout) } else { 0 }
+    let keys = crate::keys::groups(config, layout);
+    if config.keeps_data || config.recovers { journal::GROUPS + checkpoint::groups(config, layout) + keys } else { keys }
 }
 
 /// Whether a core with this configuration has room for what it keeps for itself beside its data, and the journal for its snapshot; or what is missing.
@@ -58,10 +59,10 @@ impl Ftl {
     }
 
     /// What the core has written to `group` is not needed any more.
-    pub(crate) fn release_own_group(&mut self, group: Group) {
+    pub(crate) fn release_own_group(&mut self, group: Group, cause: Cause) {
         self.groups.uses[group.index()] = Use::Drained;
         let die = self.layout.die(group);
-        self.dies[die].erasable.push((group, Cause::Recovery));
+        self.dies[die].erasable.push((group, cause));
         self.wake(die);
     }
 }

@@ -85,6 +85,7 @@ impl Ftl {
         ftl.lay_out_groups(&findings, &is_live, &stands, journal.as_ref());
         ftl.resume_checkpoints(&findings, &stands);
         ftl.resume_journal(&findings, journal.as_ref(), &stands);
+        ftl.resume_keys(&findings, &stands);
         ftl.restore_buffer(&findings);
         ftl.buffer.count_from(findings.version + VERSIONS_SKIPPED);
         if !ftl.has_enough_space() {
@@ -332,7 +333,7 @@ fn find_journal(findings: &Findings) -> Option<JournalFound> {
 impl Findings {
     /// Whether `stand` holds something that the core has written for itself and still needs.
     fn is_own(&self, stand: usize, journal: Option<&JournalFound>) -> bool {
-        journal.is_some_and(|journal| journal.stand == stand) || !self.stands[stand].checkpoints.is_empty()
+        journal.is_some_and(|journal| journal.stand == stand) || !self.stands[stand].checkpoints.is_empty() || self.holds_keys(stand)
     }
 
     /// What techniques have written down.

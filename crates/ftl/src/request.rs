@@ -2,6 +2,8 @@
 
 use wordline_units::{HostOp, Priority};
 
+use crate::layout::{Group, UnitAddr};
+
 /// The part of a host request that falls to one core. Units are consecutive in the core's own logical space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -37,10 +39,12 @@ pub struct Acknowledgement {
 /// Something the drive should write down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
+    /// What stands at this address cannot be read any more, because its key is gone.
+    KeyGone(UnitAddr),
     /// A block group went out of service or changed its blocks.
-    Retired(crate::layout::Group),
+    Retired(Group),
     /// A die refuses to make unreadable what is stale and secret in this block group.
-    Exposed(crate::layout::Group),
+    Exposed(Group),
     /// No more writes are taken.
     WornOut,
 }

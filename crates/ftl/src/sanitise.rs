@@ -66,7 +66,7 @@ impl Ftl {
             Entry::Moved(Moved { lpn, from }) => {
                 Some(Lander { lpn, copy: Flying::From(from), is_host: false, is_secret: secrets.is_secret(from) })
             }
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } => None,
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => None,
         };
         batch.iter().map(of).collect()
     }
@@ -176,14 +176,23 @@ impl Ftl {
         for (addr, waiting) in late {
             self.judge(self.layout.group(addr), &[addr], gate);
             for gate in waiting {
-                let secrets = self.secrets.as_mut().expect("asked before");
-                if let Some(duty) = secrets.duty_for(addr) {
-                    secrets.join(duty, gate, trims);
-                }
+                self.join_remedy(addr, gate, trims);
                 self.pass_gate(gate);
             }
         }
+        self.wake_keys();
         self.pass_gate(gate);
+    }
+
+    /// `gate` waits for what is being done about `addr`; returns whether something is.
+    fn join_remedy(&mut self, addr: UnitAddr, gate: u64, trims: u64) -> bool {
+        if self.is_key_doomed(addr) {
+            self.drop_key(addr, gate, trims);
+            return true;
+        }
+        let secrets = self.secrets.as_mut().expect("asked before");
+        let duty = secrets.duty_for(addr);
+        duty.inspect(|&duty| secrets.join(duty, gate, trims)).is_some()
     }
 
     /// Whether this event has exposed anything, or will when `copies` land.
@@ -216,12 +225,10 @@ impl Ftl {
     /// Decide what to do about stale secrets of `group`.
     fn judge(&mut self, group: Group, exposed: &[UnitAddr], gate: u64) {
         let trims = self.trims_newest();
-        let secrets = self.secrets.as_mut().expect("asked before");
         let mut left = Vec::new();
         for &addr in exposed {
-            match secrets.duty_for(addr) {
-                Some(duty) => secrets.join(duty, gate, trims),
-                None => left.push(addr),
+            if !self.join_remedy(addr, gate, trims) {
+                left.push(addr);
             }
         }
         if left.is_empty() {
@@ -230,7 +237,8 @@ impl Ftl {
         let valid = self.groups.valid(group);
         if valid == 0 {
             // Everything secret in it is stale, left behind or not.
-            left = secrets.of_group(group).filter(|&addr| secrets.duty_for(addr).is_none()).collect();
+            let secrets = self.secrets.as_ref().expect("asked before");
+            left = secrets.of_group(group).filter(|&addr| secrets.duty_for(addr).is_none() && !self.is_key_doomed(addr)).collect();
         }
         let mut pages: Vec<u32> = left.iter().map(|&addr| self.layout.page_start(self.layout.offset(addr))).collect();
         pages.dedup();
@@ -244,6 +252,7 @@ impl Ftl {
         assert!(remedy != Remedy::LockBlock || (valid == 0 && is_full), "a block is locked that is still needed");
         let whole = self.secrets.as_ref().expect("asked before").whole(group);
         match remedy {
+            Remedy::DropKeys => return left.into_iter().for_each(|addr| self.drop_key(addr, gate, trims)),
             Remedy::LockBlock => self.take_on(whole, remedy, gate),
             Remedy::Erase => {
                 self.take_on(whole, remedy, gate);

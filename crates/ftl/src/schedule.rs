@@ -30,7 +30,9 @@ impl Ftl {
                 return self.next_read(die);
             }
         }
-        self.next_work(now, die).or_else(|| self.next_read(die))
+        // What reclaim has just emptied may have left keys to destroy, and only a die that is not being asked can be woken for them.
+        let work = self.next_work(now, die).or_else(|| if self.keys.is_some() { self.keys_step(die) } else { None });
+        work.or_else(|| self.next_read(die))
     }
 
     pub(crate) fn next_read(&mut self, die: DieId) -> Option<Operation> {
@@ -47,6 +49,7 @@ impl Ftl {
             | Purpose::Copyback { .. }
             | Purpose::Journal
             | Purpose::Checkpoint
+            | Purpose::Keys
             | Purpose::JournalErase
             | Purpose::Sanitise { .. } => Cause::Host,
         };
@@ -57,6 +60,11 @@ impl Ftl {
     fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
         if self.journal.is_some()
             && let Some(step) = self.journal_step(die).or_else(|| self.checkpoint_step(die))
+        {
+            return Some(step);
+        }
+        if self.keys.is_some()
+            && let Some(step) = self.keys_step(die)
         {
             return Some(step);
         }

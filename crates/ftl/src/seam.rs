@@ -10,6 +10,7 @@
 //! | [`Technique::vote_copyback`] | [`Vote`] | consent: somebody proposes, nobody refuses |
 //! | [`Technique::urge_suspend`] | [`Urgency`] | the greatest |
 //! | [`Technique::sanitise`] | [`Remedy`] | the most thorough |
+//! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
@@ -101,6 +102,8 @@ pub struct Exposed {
 /// What is done so that stale secrets cannot be read, in rising order of what it takes along. Valid data in its way is moved first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
+    /// Destroy their keys, where there is a key store.
+    DropKeys,
     /// Lock each of their pages.
     LockPages,
     /// Reprogram each of their pages in one shot.
@@ -111,6 +114,15 @@ pub enum Remedy {
     Scrub,
     /// Erase the block group.
     Erase,
+}
+
+/// What a technique asks of the store of keys: with one, every unit on flash is encrypted with a key of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyStore {
+    /// Units whose keys are the leaves of one tree; a power of two, 64 at least.
+    pub leaves: u32,
+    /// How long it takes to overwrite the controller's register.
+    pub register: Nanos,
 }
 
 /// A number about a block group that outlasts a power cut. It holds until the group is erased, and only grows: a lower one says nothing new. So memos can be
@@ -186,6 +198,11 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// The key store that it needs, for [`Remedy::DropKeys`]. Data that is moved gets another key, so it must not be moved by copyback.
+    fn key_store(&self) -> Option<KeyStore> {
+        None
+    }
+
     /// What must not be forgotten because of `news`, which was learnt before. It is on flash a program or two later, and nobody waits for it; only a technique
     /// whose card says [`Persists::Memos`] is asked.
     fn remember(&self, _news: &News) -> Option<Memo> {
@@ -227,6 +244,11 @@ pub fn merge_votes(answers: impl IntoIterator<Item = Vote>) -> bool {
 
 /// The most thorough remedy: each takes along what those below it do.
 pub fn merge_remedies(answers: impl IntoIterator<Item = Option<Remedy>>) -> Option<Remedy> {
+    answers.into_iter().flatten().max()
+}
+
+/// The greatest key store.
+pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> Option<KeyStore> {
     answers.into_iter().flatten().max()
 }
 

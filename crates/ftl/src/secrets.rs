@@ -171,12 +171,16 @@ impl Secrets {
     pub(crate) fn gone(&mut self, scope: Scope) {
         let layout = self.layout;
         for offset in scope.offsets(&layout) {
-            let addr = layout.unit(scope.group, offset);
-            let (word, bit) = self.bit(addr);
-            self.bits[word] &= !bit;
-            if let Some(lpn) = self.left_at.remove(&addr) {
-                self.left_of.remove(&(lpn, addr));
-            }
+            self.gone_one(layout.unit(scope.group, offset));
+        }
+    }
+
+    /// What stands at `addr` cannot be read any more.
+    pub(crate) fn gone_one(&mut self, addr: UnitAddr) {
+        let (word, bit) = self.bit(addr);
+        self.bits[word] &= !bit;
+        if let Some(lpn) = self.left_at.remove(&addr) {
+            self.left_of.remove(&(lpn, addr));
         }
     }
 
@@ -209,7 +213,7 @@ impl Secrets {
     }
 
     /// One thing more to wait for.
-    fn hold(&mut self, gate: u64) {
+    pub(crate) fn hold(&mut self, gate: u64) {
         self.gates.get_mut(&gate).expect("a shut gate").left += 1;
     }
 

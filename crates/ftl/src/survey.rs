@@ -60,11 +60,21 @@ pub trait Survey {
     /// What stands at `place`. Where that is whole, `marks` becomes the mark of each of its units.
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found;
 
-    /// The user bytes of the whole page at `place`. Asked of pages of the journal and of checkpoints only.
+    /// The user bytes of the whole page at `place`. Asked of pages of the journal, of checkpoints and of the key store only.
     fn bytes(&mut self, place: PagePlace, bytes: &mut Vec<u8>);
 
     /// What capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
     fn held(&mut self, slot: u32) -> Option<Held>;
+
+    /// The commit whose table of keys the controller's register opens; 0: it was never overwritten.
+    fn register(&mut self) -> u64 {
+        0
+    }
+
+    /// The epoch in which the whole page of data at `place` was encrypted, as its spare area says. Asked where there is a key store.
+    fn key_epoch(&mut self, _place: PagePlace) -> u32 {
+        0
+    }
 }
 
 /// The flash and room to read it.

@@ -281,6 +281,17 @@ sections! {
         on: bool = false;
     }
 
+    /// Technique: every unit is encrypted with a key of its own, and the keys of stale secrets are destroyed. What is encrypted passes the cipher at the pace
+    /// of the bus, so that costs no time of its own.
+    "techniques.crypto-erase" (drive) crypto_erase: CryptoErase {
+        /// Whether it is switched on. A drive that is served cannot have it.
+        on: bool = false;
+        /// Units whose keys are the leaves of one tree: a power of two from 64 on, and any tree of so many must fit a page. Needed where it is on.
+        leaves: Maybe<u32> = Maybe(None);
+        /// How long it takes to overwrite the controller's register, which opens the table of all trees. Needed where it is on.
+        register: Maybe<Nanos> = Maybe(None);
+    }
+
     /// How a run starts.
     "run" (drive) run: Run {
         /// The seed of every die's cells and every policy that samples.

@@ -104,6 +104,7 @@ fn every_technique_of_the_firmware_has_a_section() {
         let parameters = match name.as_str() {
             "read-disturb-refresh" => "reads_max = 1000\n",
             "idle-reclaim" => "after = \"1 ms\"\nuntil_free = 22\n",
+            "crypto-erase" => "leaves = 256\nregister = \"10 us\"\n",
             _ => "",
         };
         text += &format!("[techniques.{name}]\non = true\n{parameters}");

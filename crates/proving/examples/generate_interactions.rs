@@ -10,13 +10,14 @@ use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Rate};
 
-/// All techniques, with the parameters that make each of them work under this load. Of the sanitisers the one that is not a baseline.
-const ALL: [Choice; 5] = [
+/// All techniques, with the parameters that make each of them work under this load. Of the sanitisers the two that are not a baseline.
+const ALL: [Choice; 6] = [
     Choice::ReadDisturbRefresh { reads_max: 200 },
     Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
     Choice::PlainCopyback,
     Choice::ReadPreemption,
     Choice::PageLock { block_lock: true },
+    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
 ];
 
 const SECTORS: u32 = 32;
@@ -37,6 +38,7 @@ fn label(choice: &Choice) -> (&'static str, String) {
         Choice::PageLock { block_lock } => ("lock", format!("blocks too: {block_lock}")),
         Choice::WordlineScrub => ("scrub", "no parameter".to_owned()),
         Choice::EraseAtOnce => ("erase", "no parameter".to_owned()),
+        Choice::CryptoErase { leaves, register } => ("keys", format!("trees of {leaves} keys, {register} for the register")),
         Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
     }
 }

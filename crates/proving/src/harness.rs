@@ -232,7 +232,7 @@ impl Harness {
             }
             Cause::Fill => self.twin.fill_read(&found),
             Cause::Reclaim | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise => {}
-            Cause::Recovery => unreachable!("what it has written for itself is read after a power cut only"),
+            Cause::Recovery | Cause::Keys => unreachable!("what it has written for itself is read after a power cut only"),
         }
         let spare = found.iter().map(|stored| stored.lpn).collect();
         if !matches!(operation.cause, Cause::Host | Cause::Fill) {

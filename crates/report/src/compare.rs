@@ -89,6 +89,7 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "waf.total", "write amplification", "", Lower, |drive| drive.waf.total;
     "waf.reclaim", "  of it reclaim", "", Lower, |drive| drive.waf.reclaim.and_then(seen);
     "waf.sanitise", "  of it sanitising", "", Lower, |drive| drive.waf.sanitise;
+    "waf.keys", "  of it keys", "", Lower, |drive| drive.waf.keys;
     "erases", "erases", "block groups", Lower, |drive| seen(drive.erases as f64);
     "sanitised.page_locks", "page locks", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.page_locks as f64));
     "sanitised.block_locks", "block locks", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.block_locks as f64));

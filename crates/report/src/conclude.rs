@@ -216,8 +216,9 @@ fn waf(measured: &Measured) -> Waf {
         disturb: measured.per_written_unit(moved(Cause::Disturb)),
         retire: measured.per_written_unit(moved(Cause::Retire)),
         sanitise: measured.per_written_unit(moved(Cause::Sanitise)).filter(|part| *part > 0.0),
-        recovery: measured.per_written_unit(totals.recovery_units()),
-        padding: measured.per_written_unit(totals.padding_units() - totals.recovery_units()),
+        keys: measured.per_written_unit(totals.own_units(Cause::Keys)).filter(|part| *part > 0.0),
+        recovery: measured.per_written_unit(totals.own_units(Cause::Recovery)),
+        padding: measured.per_written_unit(totals.padding_units() - totals.own_units(Cause::Recovery) - totals.own_units(Cause::Keys)),
     }
 }
 

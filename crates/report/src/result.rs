@@ -281,6 +281,9 @@ pub struct Waf {
     /// Units moved so that what is stale beside them could be made unreadable. Absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sanitise: Option<f64>,
+    /// Units of the log of keys, with what pads them. Absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<f64>,
     /// Units of padding, for any other cause.
     pub padding: Option<f64>,
 }
@@ -303,7 +306,7 @@ pub struct Sanitised {
 pub struct FlashResult {
     /// `read`, `program`, `erase`, `copyback`, `page lock`, `block lock`, `scrub` or `reprogram`.
     pub op: String,
-    /// `host`, `fill`, `reclaim`, `wear`, `disturb`, `retire`, `recovery` or `sanitise`.
+    /// `host`, `fill`, `reclaim`, `wear`, `disturb`, `retire`, `recovery`, `sanitise` or `keys`.
     pub cause: String,
     /// Operations; one on several planes or pages counts once.
     pub operations: u64,

@@ -160,6 +160,7 @@ fn flash(text: &mut String, drive: &DriveResult) {
             ("retire", waf.retire),
             ("recovery", waf.recovery),
             ("sanitise", waf.sanitise),
+            ("keys", waf.keys),
             ("padding", waf.padding),
         ];
         let parts: Vec<String> = parts

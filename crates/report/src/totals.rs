@@ -116,9 +116,9 @@ impl Totals {
         self.programs().map(|(_, count)| count.padding_units).sum()
     }
 
-    /// Units programmed for the journal and for checkpoints; [`Totals::padding_units`] has them too.
-    pub fn recovery_units(&self) -> u64 {
-        self.programs().filter(|(cause, _)| *cause == Cause::Recovery).map(|(_, count)| count.padding_units).sum()
+    /// Units of what the firmware programs for itself, the journal and checkpoints or keys; [`Totals::padding_units`] has them too.
+    pub fn own_units(&self, cause: Cause) -> u64 {
+        self.programs().filter(|(of, _)| *of == cause).map(|(_, count)| count.padding_units).sum()
     }
 
     /// Units programmed with whatever content: host data, old data and padding.

@@ -73,12 +73,23 @@ pub enum Cause {
     Recovery,
     /// What is stale must not be readable on the chips: locks and scrubs, and moves and erases that are done for nothing else.
     Sanitise,
+    /// Keys of stale secrets are destroyed: the log of the key store is written and let go.
+    Keys,
 }
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 8] =
-        [Cause::Host, Cause::Fill, Cause::Reclaim, Cause::Wear, Cause::Disturb, Cause::Retire, Cause::Recovery, Cause::Sanitise];
+    pub const ALL: [Cause; 9] = [
+        Cause::Host,
+        Cause::Fill,
+        Cause::Reclaim,
+        Cause::Wear,
+        Cause::Disturb,
+        Cause::Retire,
+        Cause::Recovery,
+        Cause::Sanitise,
+        Cause::Keys,
+    ];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
@@ -91,6 +102,7 @@ impl Cause {
             Cause::Retire => "retire",
             Cause::Recovery => "recovery",
             Cause::Sanitise => "sanitise",
+            Cause::Keys => "keys",
         }
     }
 }

@@ -42,6 +42,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
         let (found, expected) = (plan.hash_hex(), format!("{number:016x}"));
         return Err(Failure::Usage(format!("{}: this is plan {found}, and the media beside it are of {expected}", path.display())));
     }
+    refuse_keys(&path, &plan)?;
     let wait = Wait::read(options, &plan)?;
     let sifter = Sifter::new(options.find.as_deref(), plan.build().firmware.unit)?;
     let mut taken = Taken::off(folder, plan.build(), (plan.name(), number)).map_err(refused)?;
@@ -53,6 +54,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
 /// The chips of a drive that was saved.
 fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let Saved { plan, image, tags } = snapshot::load(&options.target)?;
+    refuse_keys(&options.target, &plan)?;
     let wait = Wait::read(options, &plan)?;
     if options.find.is_some() {
         let what = "--find needs bytes, and a drive in virtual time keeps none: give it the media of a served drive";
@@ -64,6 +66,21 @@ fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let sifter = Sifter::new(None, drive.unit_bytes())?;
     let sifted = read(&mut drive.desolder(), wait, sifter);
     Ok(sifted.conclude(options.raw_chips, &newest, tags.as_ref(), head(&plan, "saved drive", wait, options)))
+}
+
+/// What is encrypted is as good as its key, and which keys were left is in no image and on no media: neither holds ciphertext.
+fn refuse_keys(path: &Path, plan: &Plan) -> Result<(), Failure> {
+    let config = plan.build();
+    let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().answers.contains(&"key_store")) else {
+        return Ok(());
+    };
+    Err(Failure::Usage(format!(
+        "{}: techniques.{} is on in {}: a page there is ciphertext, and a saved drive does not say which keys were destroyed, so nothing could be told of what is \
+         recovered: expected a drive without it, such as secssd",
+        path.display(),
+        choice.card().name,
+        plan.name()
+    )))
 }
 
 fn read<P: Payload>(chips: &mut Desoldered<P>, wait: Option<Wait>, mut sifter: Sifter) -> Sifter {

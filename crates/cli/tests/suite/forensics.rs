@@ -208,6 +208,7 @@ fn what_makes_no_sense_is_refused() {
     };
     age("aged", &[]);
     age("plain", &["--physics", "off"]);
+    let keys = run(&scratch, "cryptossd", "1%", &[]);
     for (arguments, words) in [
         (&["nowhere"][..], &["nowhere"][..]),
         (&["noise"], &["not a drive that", "--save"]),
@@ -219,6 +220,7 @@ fn what_makes_no_sense_is_refused() {
         (&["aged", "--after", "0 s"], &["a time above 0"]),
         (&["aged", "--after", "500y"], &["more than a century"]),
         (&["plain", "--after", "5y"], &["no physics"]),
+        (&[&keys], &["crypto-erase", "cryptossd", "ciphertext", "secssd"]),
     ] {
         refused(&scratch, &[&["forensics"], arguments].concat(), words);
     }

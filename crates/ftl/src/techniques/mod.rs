@@ -62,6 +62,13 @@ techniques! {
     WordlineScrub in wordline_scrub = wordline_scrub::WordlineScrub;
     /// Erase the blocks of stale secrets at once.
     EraseAtOnce in erase_at_once = erase_at_once::EraseAtOnce;
+    /// Destroy the keys of stale secrets.
+    CryptoErase {
+        /// Units whose keys are the leaves of one tree.
+        leaves: u32,
+        /// How long it takes to overwrite the controller's register.
+        register: Nanos,
+    } in crypto_erase = crypto_erase::CryptoErase::new(leaves, register);
     /// Reprogram the pages of stale secrets in one shot.
     ReprogramPage in reprogram_page = reprogram_page::ReprogramPage;
 }
@@ -82,6 +89,7 @@ mod tests {
             Choice::WordlineScrub,
             Choice::EraseAtOnce,
             Choice::ReprogramPage,
+            Choice::CryptoErase { leaves: 256, register: Nanos(1) },
         ];
         for card in all.map(|choice| choice.card()) {
             assert_eq!(card.answers.contains(&"remember"), matches!(card.persists, Persists::Memos(_)), "{}", card.name);

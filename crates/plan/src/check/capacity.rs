@@ -29,7 +29,9 @@ pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mist
     let (stripe_units, cores) = (stripe_units?, cores?);
     config.stripe_units = stripe_units;
     config.firmware.dies = geometry.dies() / cores;
-    let room = Room::of(sections, &geometry, unit, u64::from(cores) * u64::from(stripe_units));
+    let has_blocks = config.firmware.spare_blocks < geometry.blocks;
+    let keys = if has_blocks { u64::from(cores) * u64::from(wordline_ftl::key_groups(&config.firmware)) } else { 0 };
+    let room = Room::of(sections, &geometry, unit, u64::from(cores) * u64::from(stripe_units), keys);
     config.exported_units = exported(sections, &room, mistakes)?;
     // Every core holds the same number: what the host sees is a multiple of a stripe over all cores, and cores() found that it fits.
     config.firmware.exported_units = u32::try_from(config.exported_units / u64::from(cores)).ok()?;
@@ -112,10 +114,12 @@ struct Room {
     /// Groups that may be lost to factory bad blocks, once the spares have stood in for some.
     bad: u64,
     start: u64,
+    /// Groups of the whole drive that hold keys.
+    keys: u64,
 }
 
 impl Room {
-    fn of(sections: &Sections, geometry: &Geometry, unit: Bytes, granule: u64) -> Room {
+    fn of(sections: &Sections, geometry: &Geometry, unit: Bytes, granule: u64, keys: u64) -> Room {
         let (dies, groups, group) = (u64::from(geometry.dies()), u64::from(geometry.blocks), group_units(geometry, unit));
         let spares = u64::from(sections.mapping.spare_blocks.value);
         Room {
@@ -129,6 +133,7 @@ impl Room {
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
             start: u64::from(sections.reclaim.start.value),
+            keys,
         }
     }
 
@@ -139,7 +144,7 @@ impl Room {
 
     /// The most the host can see, in units; 0: nothing.
     fn most(&self) -> u64 {
-        let units = self.data_groups().unwrap_or(0) * self.group * self.dies;
+        let units = (self.data_groups().unwrap_or(0) * self.dies).saturating_sub(self.keys) * self.group;
         units / self.granule * self.granule
     }
 
@@ -170,12 +175,15 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
         }
     };
     let written = if key == "mapping.capacity" { capacity.value.write() } else { op.value.write() };
-    let needs = format!(
+    let mut needs = format!(
         "of the {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, \
          up to {} may be lost to factory bad blocks and {SLACK} gives slack",
         room.groups, room.start, room.spares, room.bad
     );
-    let Some(data_groups) = room.data_groups() else {
+    if room.keys > 0 {
+        needs += &format!("; of all dies together, {} hold the log of keys", room.keys);
+    }
+    let Some(data_groups) = room.data_groups().filter(|&groups| groups * room.dies > room.keys) else {
         mistakes
             .whole(format!("no drive of this shape has room for data: {needs}"), Some("take more blocks, or a lower reclaim.start".into()));
         return None;
@@ -234,7 +242,9 @@ fn journal(sections: &Sections, config: &Config, mistakes: &mut Mistakes<'_>) {
 fn idle(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mistakes<'_>) {
     let idle = &sections.idle_reclaim;
     let (true, Some(until_free)) = (idle.on.value, idle.until_free.value.0) else { return };
-    let most = room.groups.saturating_sub(room.filled(config.exported_units) + room.spares + room.bad + ACTIVE + SLACK);
+    let most = room
+        .groups
+        .saturating_sub(room.filled(config.exported_units) + room.spares + room.bad + room.keys.div_ceil(room.dies) + ACTIVE + SLACK);
     if u64::from(until_free) > most {
         let what = format!(
             "techniques.idle-reclaim.until_free is {until_free}: a full drive can never have more than {most} groups of a die free"

@@ -107,6 +107,7 @@ fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
         choices.push(Choice::ReadPreemption);
     }
     sanitisers(sections, mistakes, &mut choices);
+    crypto_erase(sections, mistakes, &mut choices);
     choices
 }
 
@@ -137,6 +138,23 @@ fn sanitisers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Ve
     if sections.reprogram_page.on.value {
         needs(&sections.reprogram_page.on, "reprogram-page", "t_reprogram", &timing.t_reprogram);
         choices.push(Choice::ReprogramPage);
+    }
+}
+
+fn crypto_erase(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
+    let keys = &sections.crypto_erase;
+    if !keys.on.value {
+        return;
+    }
+    let leaves = parameter(mistakes, "techniques.crypto-erase.leaves", &keys.on, &keys.leaves);
+    let register = parameter(mistakes, "techniques.crypto-erase.register", &keys.on, &keys.register);
+    if let (Some(leaves), Some(register)) = (leaves, register) {
+        let most = wordline_ftl::most_leaves(sections.geometry.page.value.0);
+        if !leaves.is_power_of_two() || !(64..=most).contains(&leaves) {
+            let what = format!("techniques.crypto-erase.leaves is {leaves}: expected a power of two from 64 to {most}");
+            mistakes.at(&keys.leaves.origin, what, Some("any tree of keys must fit a page".into()));
+        }
+        choices.push(Choice::CryptoErase { leaves, register });
     }
 }
 

@@ -14,6 +14,7 @@
 //! reads whole pages only, programs erased pages only, uses no block that has failed, and gives up on no flash that is good. Does not check: bit errors, a page
 //! that is torn and reads as whole, a program that spoils pages programmed before on the same wordline, dead dies, the drive around the core.
 
+mod keys;
 mod ledger;
 mod nand;
 mod world;
@@ -72,6 +73,10 @@ pub enum Bug {
     MemosDoubled,
     /// A die reports a lock, a scrub or a reprogram that it has not done.
     LockIgnored,
+    /// Pages of the key store are programmed with the keys that were to be destroyed.
+    KeysKept,
+    /// The register holds the key of the table before the newest.
+    RegisterLate,
     /// Capacitors do not notice a write that goes over what a slot holds already.
     HeldForgotten,
     /// What capacitors have kept is taken for newer than it is.
@@ -82,7 +87,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 23] = [
+    pub const ALL: [Bug; 25] = [
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -103,6 +108,8 @@ impl Bug {
         Bug::MemosDropped,
         Bug::MemosDoubled,
         Bug::LockIgnored,
+        Bug::KeysKept,
+        Bug::RegisterLate,
         Bug::HeldForgotten,
         Bug::HeldRenewed,
         Bug::HeldWidened,
@@ -132,6 +139,8 @@ pub struct Tally {
     pub sanitised: u64,
     /// See above.
     pub gone: u64,
+    /// Programs of the key store; overwrites of its register.
+    pub keys: [u64; 2],
     /// Read counts of block groups compared; of those, counts that rest on what was written down.
     pub counts: [u64; 2],
     /// Erases, moved units, failed programs and erases.
@@ -155,6 +164,7 @@ impl Tally {
         self.checkpoints.iter_mut().zip(other.checkpoints).for_each(|(a, b)| both(a, b));
         both(&mut self.sanitised, other.sanitised);
         both(&mut self.gone, other.gone);
+        self.keys.iter_mut().zip(other.keys).for_each(|(a, b)| both(a, b));
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
     }
@@ -202,6 +212,7 @@ pub fn scenario(seed: u64) -> Scenario {
         Choice::WordlineScrub,
         Choice::EraseAtOnce,
         Choice::ReprogramPage,
+        Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(20) },
     ];
     if draw_sanitiser.happens(0.5) {
         config.techniques.push(sanitisers[draw_sanitiser.below(sanitisers.len() as u64) as usize]);
@@ -212,6 +223,9 @@ pub fn scenario(seed: u64) -> Scenario {
         config.reclaim.lazy_erase = draw_sanitiser.happens(0.5);
         // What must be moved at once needs somewhere to go.
         config.sheet.geometry.blocks += 3;
+        while wordline_ftl::fits(config).is_err() {
+            config.sheet.geometry.blocks += 1;
+        }
         // With capacitors a promise is given before the program.
         config.buffer.protection = Protection::None;
         scenario.habits.insecure = [0.0, 0.3][draw_sanitiser.below(2) as usize];

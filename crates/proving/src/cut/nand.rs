@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use wordline_flash::{Mark, Sanitisation, Target};
-use wordline_ftl::{BlockRecord, Found, Held, Layout, PagePlace, Survey};
+use wordline_ftl::{BlockRecord, Found, Held, Key, Layout, PagePlace, Survey};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, PlaneId};
 
@@ -23,10 +23,12 @@ pub(super) enum Bytes {
 pub(super) struct Stored {
     pub(super) mark: Mark,
     pub(super) bytes: Bytes,
+    /// What it was encrypted with, where there is a key store.
+    pub(super) key: Option<Key>,
 }
 
 impl Stored {
-    pub(super) const PADDING: Stored = Stored { mark: Mark::NOTHING, bytes: Bytes::Nothing };
+    pub(super) const PADDING: Stored = Stored { mark: Mark::NOTHING, bytes: Bytes::Nothing, key: None };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,6 +219,14 @@ impl Nand {
         }
     }
 
+    /// The units of every page that is whole.
+    pub(super) fn whole_pages(&self) -> impl Iterator<Item = &[Stored]> {
+        self.blocks.iter().flat_map(|block| &block.pages).filter_map(|page| match page {
+            Page::Whole(units) => Some(&units[..]),
+            Page::Erased | Page::Torn => None,
+        })
+    }
+
     /// Every unit that the chips would put out, and where it is.
     pub(super) fn readable(&self) -> impl Iterator<Item = (String, &Stored)> {
         let of_page = |block: usize, page: usize, stored: &Page| match stored {
@@ -286,6 +296,8 @@ pub(super) struct Look<'a> {
     pub(super) nand: &'a Nand,
     /// What capacitors have kept of each slot of the buffer.
     pub(super) kept: &'a [Option<Kept>],
+    /// What the controller's register holds.
+    pub(super) register: u64,
     pub(super) bug: Option<Bug>,
 }
 
@@ -305,6 +317,14 @@ impl Look<'_> {
 }
 
 impl Survey for Look<'_> {
+    fn register(&mut self) -> u64 {
+        self.register
+    }
+
+    fn key_epoch(&mut self, place: PagePlace) -> u32 {
+        self.nand.read(place)[0].key.expect("what is data has a key").epoch
+    }
+
     fn held(&mut self, slot: u32) -> Option<Held> {
         let held = self.kept[slot as usize].as_ref()?.held;
         Some(match self.bug {

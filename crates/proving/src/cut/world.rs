@@ -7,6 +7,7 @@ mod gone;
 mod orders;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use wordline_flash::OperationKind;
 use wordline_ftl::config::{Acknowledge, Protection};
@@ -14,6 +15,7 @@ use wordline_ftl::{CheckpointPage, DataStep, Ftl, Held, Note, Request, Said, Uni
 use wordline_units::HostOp;
 use wordline_units::random::{Draw, Stream};
 
+use super::keys::Opened;
 use super::ledger::Ledger;
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
@@ -56,6 +58,10 @@ pub struct World {
     unanswered: u64,
     /// The generation of the journal page programmed last.
     generation: u64,
+    /// The commit whose table the controller's register opens, and one that it should.
+    register: [u64; 2],
+    /// What that opens, where there is a key store.
+    opened: Option<Opened>,
     /// A die has refused to make something unreadable, and the core has said so.
     is_leaky: bool,
     broken: Option<String>,
@@ -85,6 +91,8 @@ impl World {
             worn_out: false,
             unanswered: 0,
             generation: 1,
+            register: [0; 2],
+            opened: ftl.key_leaves().map(|_| Opened::default()),
             is_leaky: false,
             broken: None,
             ftl,
@@ -107,7 +115,7 @@ impl World {
 
     /// What a core finds that wakes up.
     fn survey(&self) -> Look<'_> {
-        Look { nand: &self.nand, kept: &self.kept, bug: self.bug }
+        Look { nand: &self.nand, kept: &self.kept, register: self.register[0], bug: self.bug }
     }
 
     fn is_dark(&self) -> bool {
@@ -173,6 +181,9 @@ impl World {
         self.slots.iter_mut().for_each(|sectors| sectors.fill(u32::MAX));
         if !self.has_capacitors() {
             self.kept.fill(None);
+        }
+        if self.opened.is_some() {
+            self.opened = Some(Opened::by(self.register[0], &self.nand));
         }
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
@@ -374,14 +385,29 @@ impl World {
                         self.keep(slot, held);
                     }
                 }
-                DataStep::Completed { slot, held, missing, from } => match self.on_flash(from) {
+                DataStep::Completed { slot, held, missing, from } => match self.sensed(from) {
                     Ok(bytes) => {
                         over(&mut self.slots[slot as usize], &bytes, missing);
                         self.keep(slot, held);
                     }
                     Err(problem) => self.fail(Err(problem)),
                 },
+                DataStep::Register { commit } => {
+                    self.tally.keys[1] += 1;
+                    let [_, before] = self.register;
+                    self.register = if self.bug == Some(Bug::RegisterLate) { [before, commit] } else { [commit; 2] };
+                    self.opened = Some(Opened::by(self.register[0], &self.nand));
+                }
             }
+        }
+    }
+
+    /// The bytes of a unit whose read has just been reported. Where there is a key store, its key may have gone since it was asked for; then the controller has
+    /// it in memory until it has answered.
+    fn sensed(&self, from: UnitAddr) -> Result<Rc<[u32]>, String> {
+        match self.moved.get(&from).map(|unit| &unit.bytes) {
+            Some(Bytes::Sectors(sectors)) if self.opened.is_some() => Ok(sectors.clone()),
+            _ => self.on_flash(from),
         }
     }
 

@@ -144,7 +144,13 @@ fn hash_of_writes(techniques: &[Choice], insecure: bool) -> u64 {
 fn does_a_sanitiser_leave_no_trace_where_nothing_is_secret() {
     let plain = hash_of_writes(&[], true);
     assert_eq!(plain, hash_of_writes(&[], false), "without a sanitiser nobody asks");
-    let all = [Choice::PageLock { block_lock: true }, Choice::WordlineScrub, Choice::EraseAtOnce, Choice::ReprogramPage];
+    let all = [
+        Choice::PageLock { block_lock: true },
+        Choice::WordlineScrub,
+        Choice::EraseAtOnce,
+        Choice::ReprogramPage,
+        Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+    ];
     for sanitiser in all {
         assert_eq!(hash_of_writes(&[sanitiser], true), plain, "{sanitiser:?}");
         if sanitiser != Choice::EraseAtOnce {

@@ -2,6 +2,7 @@
 
 mod cuts;
 mod determinism;
+mod keys;
 mod naive;
 mod peers;
 mod physics;

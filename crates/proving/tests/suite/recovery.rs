@@ -67,6 +67,7 @@ impl Flash {
                             self.own.insert(at, ftl.journal_bytes(unit).to_vec());
                             Mark { lpn, version, lost: 0, insecure: false }
                         }
+                        Carried::Keys { .. } => unreachable!("it has no key store"),
                         Carried::Checkpoint { unit, version } => {
                             self.own.insert(at, ftl.checkpoint_bytes(unit).to_vec());
                             Mark { lpn, version, lost: 0, insecure: false }

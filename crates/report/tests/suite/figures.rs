@@ -130,9 +130,11 @@ fn sanitising_is_told_by_its_kind_and_only_where_there_is_any() {
     let plain = told(&[(FlashOp::Program, Cause::Host, [10, 0, 0])]);
     let text = Report::new(vec![plain.clone()]).to_json();
     assert!(!text.contains("sanitise") && plain.waf.sanitise.is_none() && plain.sanitised.is_none(), "{text}");
+    assert!(!text.contains("keys") && plain.waf.keys.is_none(), "{text}");
     let sanitised = told(&[
         (FlashOp::Program, Cause::Host, [10, 0, 0]),
-        (FlashOp::Program, Cause::Sanitise, [0, 5, 0]),
+        (FlashOp::Program, Cause::Sanitise, [0, 5, 1]),
+        (FlashOp::Program, Cause::Keys, [0, 0, 3]),
         (FlashOp::LockPage, Cause::Sanitise, [0; 3]),
         (FlashOp::LockPage, Cause::Host, [0; 3]),
         (FlashOp::LockPage, Cause::Reclaim, [0; 3]),
@@ -142,16 +144,18 @@ fn sanitising_is_told_by_its_kind_and_only_where_there_is_any() {
         (FlashOp::Erase, Cause::Sanitise, [0; 3]),
     ]);
     close(sanitised.waf.sanitise.unwrap(), 0.5);
-    close(sanitised.waf.total.unwrap(), 1.5);
+    close(sanitised.waf.keys.unwrap(), 0.3);
+    close(sanitised.waf.padding.unwrap(), 0.1);
+    close(sanitised.waf.total.unwrap(), 1.9);
     let done = sanitised.sanitised.as_ref().unwrap();
     assert_eq!([done.page_locks, done.block_locks, done.scrubs, done.reprograms], [3, 2, 1, 0]);
     // Two planes at a time: pages, but not operations, count double. An erase is one, whatever for.
     let kinds: Vec<(&str, &str, u64, u64)> =
         sanitised.flash.iter().map(|kind| (kind.op.as_str(), kind.cause.as_str(), kind.operations, kind.pages)).collect();
     assert!(kinds.contains(&("page lock", "reclaim", 1, 2)) && kinds.contains(&("block lock", "reclaim", 2, 4)), "{kinds:?}");
-    assert_eq!((sanitised.erases, sanitised.pages_programmed), (2, 4));
+    assert_eq!((sanitised.erases, sanitised.pages_programmed), (2, 6));
     let text = wordline_report::text::run(&sanitised);
-    assert!(text.contains("3 page locks, 2 block locks, 1 scrub") && text.contains("sanitise 0.5"), "{text}");
+    assert!(text.contains("3 page locks, 2 block locks, 1 scrub") && text.contains("sanitise 0.5") && text.contains("keys 0.3"), "{text}");
     let compared = Report::new(vec![DriveResult { name: "plain".to_owned(), ..plain }, sanitised]).to_json();
     assert!(compared.contains("sanitised.page_locks") && !compared.contains("sanitised.reprograms"));
 }

@@ -79,6 +79,9 @@ impl World {
         let layout: &Layout = self.ftl.layout();
         let unit = layout.place(layout.offset(addr)).unit as usize;
         match self.nand.page(self.place(addr)) {
+            Page::Whole(units) if units[unit].key.is_some_and(|key| self.opened.as_ref().is_some_and(|opened| !opened.has(key))) => {
+                Err(format!("{addr:?} is encrypted with {:?}, which is gone", units[unit].key))
+            }
             Page::Whole(units) => match &units[unit].bytes {
                 Bytes::Sectors(sectors) => Ok(sectors.clone()),
                 bytes @ (Bytes::Nothing | Bytes::Journal(_)) => Err(format!("{addr:?} holds {bytes:?}")),

@@ -1,12 +1,14 @@
 //! What is stale and secret cannot be read from the chips.
 //!
 //! Checks: when a write that waits for its program, a flush or a trim is acknowledged, no page that would be put out holds a state of what it covers that is
-//! older than the promise, unless the host has said that it is not secret; by what the sectors hold, not by marks. Does not check: what a cut leaves in pages
+//! older than the promise, unless the host has said that it is not secret; by what the sectors hold, not by marks. Where there is a key store, what is
+//! encrypted can be read if its key is in what the register opens (`keys.rs`). Does not check: what a cut leaves in pages
 //! that are neither whole nor erased; how long a lock holds; what is in the write buffer.
 
 use std::collections::BTreeMap;
 
 use super::World;
+use crate::cut::keys::Opened;
 use crate::cut::nand::{Bytes, Stored};
 
 impl World {
@@ -25,7 +27,11 @@ impl World {
             *least = (*least).max(number);
         }
         let mut seen = 0;
-        for (place, Stored { mark, bytes }) in self.nand.readable() {
+        let opened = self.opened.as_ref().map(|_| Opened::by(self.register[0], &self.nand));
+        for (place, Stored { mark, bytes, key }) in self.nand.readable() {
+            if opened.as_ref().is_some_and(|opened| key.is_some_and(|key| !opened.has(key))) {
+                continue;
+            }
             let (Some(&number), Bytes::Sectors(sectors)) = (floor.get(&mark.lpn.0), bytes) else { continue };
             seen += 1;
             if !mark.insecure && !self.ledger.is_since(mark.lpn.0, number, sectors) {

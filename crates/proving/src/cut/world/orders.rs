@@ -1,8 +1,9 @@
 //! What the core orders: operations begin, with the bytes they carry.
 
 use wordline_flash::{Mark, Operation, OperationKind, Target};
-use wordline_ftl::{CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, Said, UnitAddr};
-use wordline_units::{Cause, DieId, Lpn};
+use wordline_ftl::groups::Use;
+use wordline_ftl::{CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, Said, UnitAddr};
+use wordline_units::{Cause, DieId, Lpn, PlaneId};
 
 use super::super::Bug;
 use super::super::nand::{Bytes, Stored};
@@ -15,7 +16,8 @@ impl World {
             OperationKind::Read { target, .. } => self.order_read(operation, &target),
             OperationKind::Program { target, .. } => {
                 self.nand.check_program(die, &target);
-                let units = self.gather(die);
+                let mut units = self.gather(die);
+                self.encrypt(die, &target, &mut units);
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 700, good, units);
             }
@@ -60,6 +62,7 @@ impl World {
                     Stored {
                         mark: Mark { lpn, version, lost: 0, insecure },
                         bytes: Bytes::Sectors(self.slots[slot as usize].as_slice().into()),
+                        key: None,
                     }
                 }
                 Carried::Moved { from } => {
@@ -78,16 +81,52 @@ impl World {
                     self.tally.journal[1] += u64::from(version > self.generation);
                     self.generation = version;
                     let bytes = self.journal_bytes(unit);
-                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()) }
+                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
+                }
+                Carried::Keys { unit, version } => {
+                    self.tally.keys[0] += u64::from(unit == 0);
+                    let bytes = self.key_bytes(unit);
+                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
                 }
                 Carried::Checkpoint { unit, version } => {
                     self.tally.checkpoints[0] += u64::from(unit == 0);
                     let bytes = self.checkpoint_bytes(unit);
-                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()) }
+                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
                 }
             });
         }
         units
+    }
+
+    /// Data is encrypted with the keys of where it goes.
+    fn encrypt(&self, die: DieId, target: &Target, units: &mut [Stored]) {
+        let layout = self.ftl.layout();
+        let block = target.block(PlaneId(0));
+        let stands = |group: &wordline_ftl::Group| {
+            u32::from(self.ftl.groups().blocks(*group)[0]) == block.0 && self.ftl.groups().use_of(*group) != Use::Bad
+        };
+        let group = layout.groups_of(die).map(|index| wordline_ftl::Group(index as u32)).find(stands).expect("it is programmed");
+        let Some(epoch) = self.ftl.key_epoch(group) else { return };
+        let first = u32::from(target.page.0) / layout.pages_per_program * layout.units_per_program;
+        for (offset, unit) in (first..).zip(units).filter(|(_, unit)| !matches!(unit.bytes, Bytes::Journal(_))) {
+            unit.key = self.ftl.key_of(die, block.0 as u16, offset, epoch);
+        }
+    }
+
+    /// What part `unit` of the program of the key store holds when it is down.
+    fn key_bytes(&self, unit: u32) -> Vec<u8> {
+        let per_page = self.ftl.layout().units_per_page;
+        let first = unit / per_page * per_page;
+        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.key_bytes(unit).to_vec()).collect();
+        if self.bug == Some(Bug::KeysKept)
+            && let Some(mut said) = KeyPage::read(&page)
+            && let KeyFacts::Trees(trees) = &mut said.facts
+        {
+            trees.iter_mut().for_each(|tree| tree.gone.fill(0));
+            said.write(self.ftl.key_leaves().expect("there is a key store"), &mut page);
+        }
+        let bytes = page.len() / per_page as usize;
+        page[(unit - first) as usize * bytes..][..bytes].to_vec()
     }
 
     /// What part `unit` of the program of the journal holds when it is down.
@@ -166,7 +205,8 @@ impl World {
         let die = operation.die;
         let is_journal = units.first().is_some_and(|unit| unit.mark.lpn == JOURNAL);
         let is_checkpoint = units.first().is_some_and(|unit| unit.mark.lpn == CHECKPOINT);
-        let is_host = operation.cause == Cause::Host && !is_journal && !is_checkpoint;
+        let is_keys = units.first().is_some_and(|unit| unit.mark.lpn == KEYS);
+        let is_host = operation.cause == Cause::Host && !is_journal && !is_checkpoint && !is_keys;
         let told = match (self.bug, operation.kind) {
             (Some(Bug::EarlyReport), OperationKind::Program { .. }) => is_host,
             (Some(Bug::EarlyJournalReport), OperationKind::Program { .. }) => is_journal,
