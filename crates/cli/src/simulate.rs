@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use wordline_drive::image::Image;
 use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::BlockView;
-use wordline_lab::filed::{Files, vertrace};
+use wordline_lab::filed::{Files, identity, vertrace};
 use wordline_plan::Plan;
 use wordline_report::table::RequestLog;
-use wordline_report::{DriveDetail, DriveResult, Identity, Metrics, Scope, Violation, conclude};
+use wordline_report::{DriveDetail, DriveResult, Metrics, Scope, Violation, conclude};
 use wordline_units::Nanos;
 
 use crate::args::LoadOptions;
@@ -95,8 +95,10 @@ impl Job<'_> {
                 drive
             }
         };
-        let mapped: Vec<_> = drive.mapped().collect();
-        drive.observer.files.begin(mapped.into_iter());
+        if F::FOLLOWS {
+            let mapped: Vec<_> = drive.mapped().collect();
+            drive.observer.files.begin(mapped.into_iter());
+        }
         let valid_before = valid_units(&drive);
 
         let mut watch = Stopwatch::start();
@@ -121,14 +123,7 @@ impl Job<'_> {
         let held = u64::from(drive.outstanding());
         let measured = drive.observer.metrics.clone().finish(drive.now(), held);
         let blocks: Vec<BlockView> = drive.blocks().collect();
-        let identity = Identity {
-            name: self.plan.name().to_owned(),
-            plan_hash: self.plan.hash(),
-            seed: self.plan.seed(),
-            event_log_hash: drive.log().hash(),
-            steady,
-            plan: self.plan.describe(),
-        };
+        let identity = identity(self.plan, drive.log().hash(), steady);
         let (mut result, detail) = conclude(&identity, &measured, &blocks, cost);
         result.vertrace = drive.observer.files.conclude();
         line.update(drive.completed(), drive.now(), "checking");

@@ -28,7 +28,7 @@ use crate::groups::Use;
 use crate::key_page::{self, Tree};
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::request::Note;
-use crate::seam::KeyStore;
+use crate::seam::{KeyStore, merge_key_stores};
 use crate::secrets::Secrets;
 
 /// The logical unit in the spare areas of key pages.
@@ -233,7 +233,7 @@ pub fn key_groups(config: &Config) -> u32 {
 }
 
 fn store(config: &Config, layout: &Layout) -> Option<KeyStore> {
-    config.techniques.iter().filter_map(|choice| choice.build(layout, &config.sheet).key_store()).max()
+    merge_key_stores(config.techniques.iter().map(|choice| choice.build(layout, &config.sheet).key_store()))
 }
 
 impl Ftl {

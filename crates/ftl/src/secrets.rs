@@ -12,7 +12,6 @@
 //! - What waits for the event waits at a *gate* until all its duties are done: writes that wait for their program, and trims. A flush waits for the gates
 //!   there are.
 //! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
-//!
 //!   Every stale copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
 //! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
 //!

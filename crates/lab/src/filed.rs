@@ -33,7 +33,7 @@ impl Filed {
         Filed { load, told: None, insecure }
     }
 
-    /// The files so far whose data need not be gone once it is stale.
+    /// The files so far whose data need not be gone once it is stale; those that came later only where somebody hears of them.
     pub fn insecure(&self) -> &BTreeSet<u32> {
         &self.insecure
     }
@@ -50,10 +50,10 @@ impl Iterator for Filed {
     #[inline]
     fn next(&mut self) -> Option<HostRequest> {
         let tagged = self.load.next_tagged()?;
-        if let (true, Some(tag)) = (tagged.request.insecure, tagged.tag) {
-            self.insecure.insert(tag.file);
-        }
         if let (Some(told), Some(step)) = (&self.told, step(&tagged)) {
+            if tagged.request.insecure {
+                self.insecure.insert(step.file);
+            }
             // Nobody listens any more where the run is over.
             let _ = told.send(step);
         }
@@ -142,6 +142,12 @@ pub fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace,
     (books, told)
 }
 
+/// Which run of a drive of `plan` it was.
+pub fn identity(plan: &Plan, event_log_hash: u64, steady: bool) -> Identity {
+    let (name, plan_hash, seed) = (plan.name().to_owned(), plan.hash(), plan.seed());
+    Identity { name, plan_hash, seed, event_log_hash, steady, plan: plan.describe() }
+}
+
 /// The plan of the drive `name` for a bench: `size` is what the host sees, or "whole" for what the file says.
 pub(crate) fn plan(setup: &Setup, name: &str, size: &str, more: &[&str]) -> Result<Plan, LabError> {
     let settings: Vec<&str> = setup.settings.iter().map(String::as_str).chain(more.iter().copied()).collect();
@@ -227,8 +233,10 @@ impl Run {
         let depth = filed.load.queue_depth();
         let mut drive = Drive::new(config, (Metrics::new(Scope { queue_depth: Some(depth), ..scope }), files));
         drive.construct_filled(filled);
-        let mapped: Vec<_> = drive.mapped().collect();
-        drive.observer.1.begin(mapped.into_iter());
+        if F::FOLLOWS {
+            let mapped: Vec<_> = drive.mapped().collect();
+            drive.observer.1.begin(mapped.into_iter());
+        }
         drive.serve(&mut filed, Pace::Closed { depth }, None);
         let measured = drive.observer.0.clone().finish(drive.now(), u64::from(drive.outstanding()));
         drive.settle();
@@ -236,14 +244,7 @@ impl Run {
         drive.audit().map_err(|error| wrong(error.to_string()))?;
         drive.observer.1.check(drive.mapped()).map_err(wrong)?;
         let blocks: Vec<BlockView> = drive.blocks().collect();
-        let identity = Identity {
-            name: self.plan.name().to_owned(),
-            plan_hash: self.plan.hash(),
-            seed: self.plan.seed(),
-            event_log_hash: drive.log().hash(),
-            steady: false,
-            plan: self.plan.describe(),
-        };
+        let identity = identity(&self.plan, drive.log().hash(), false);
         // What it costs the machine is not looked at.
         let cost = Cost { cpu_seconds: 0.0, wall_seconds: 0.0, peak_rss: Bytes(0) };
         let mut result = conclude(&identity, &measured, &blocks, cost).0;
