@@ -282,8 +282,16 @@ impl Ftl {
 
     /// Where nothing is under way and yet somebody waits, no block is left that could take the data.
     pub(crate) fn give_up_if_stuck(&mut self, now: Nanos) {
-        let is_still = self.under_way == 0 && self.register_due().is_none();
-        if is_still && !self.worn_out && ((self.is_pressed() && self.has_program(now)) || self.is_sanitising_awaited()) {
+        if self.under_way > 0 || self.register_due().is_some() {
+            return;
+        }
+        let is_sanitising_stuck = self.is_sanitising_awaited();
+        if self.worn_out {
+            // A trim may still have come, whose record no flash can take any more.
+            if is_sanitising_stuck {
+                self.fail_guarded();
+            }
+        } else if is_sanitising_stuck || (self.is_pressed() && self.has_program(now)) {
             self.wear_out();
         }
     }
@@ -313,6 +321,11 @@ impl Ftl {
             }
         }
         self.fail_trims();
+        self.fail_guarded();
+    }
+
+    /// Whoever waits for stale secrets waits no longer, and is told so.
+    fn fail_guarded(&mut self) {
         let guarded = self.secrets.as_mut().map_or(Vec::new(), |secrets| secrets.give_up());
         for part in guarded {
             self.parts[part].ok = false;

@@ -267,6 +267,8 @@ impl Ftl {
         } else {
             self.replace_journal(group);
         }
+        // After a power cut it may have been taken as it was, with what its last user has left in it.
+        self.secrets_erased(group);
         self.spread(News::Erased { group });
         self.wake_journal();
     }

@@ -227,6 +227,10 @@ impl<B: Backing> Payload for MediaPayload<B> {
     const KEEPS: bool = true;
 
     fn program(&mut self, place: Place, contents: Contents<'_>) {
+        if self.shared.borrow().media.die(self.die).block(place.block).condition == Condition::Bad {
+            // The rest of a wordline that is scrubbed in a block that has failed: it holds nothing, and the file takes no more pages of such a block.
+            return;
+        }
         let buffer = self.buffer.get_mut();
         buffer.data_mut().copy_from_slice(contents.bytes);
         put_marks(buffer.spare_mut(), contents.marks);

@@ -5,9 +5,9 @@
 //! shrunk, and the command that repeats it is printed.
 //!
 //! Checks, without ills that the flash hides: a read gives what was written last; after a cut each unit holds what was durable or something newer that had
-//! been asked for. With them: each unit holds something that was written to it, or fails. Always: no panic, the tables agree with the flash, and no die is
-//! programmed without end. Does not check: which of two writes in flight wins; how long anything takes; cuts during recovery (the cuts of
-//! `wordline-proving` do).
+//! been asked for; with a sanitiser, the dies put out nothing stale after the last flush. With them: each unit holds something that was written to it, or
+//! fails. Always: no panic, the tables agree with the flash, and no die is programmed without end. Does not check: which of two writes in flight wins; how
+//! long anything takes; what stale data a cut leaves readable, and cuts during recovery (the cuts of `wordline-proving` do both).
 
 mod trial;
 mod wicked;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use wordline_drive::Drive;
+use wordline_drive::{Drive, Holds};
 use wordline_engine::{Event, Observer};
 use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
@@ -52,6 +52,9 @@ pub(crate) struct Tally {
     pub(crate) heated: u64,
     /// Slots of write buffers that capacitors brought back.
     held: u64,
+    /// Units on the dies of drives with a sanitiser: what is not stale, and what is and need not be secret.
+    put_out: u64,
+    open: u64,
 }
 
 impl Tally {
@@ -67,10 +70,13 @@ impl Tally {
         self.killed += other.killed;
         self.heated += other.heated;
         self.held += other.held;
+        self.put_out += other.put_out;
+        self.open += other.open;
     }
 
     pub(crate) fn has_seen_everything(&self) -> bool {
-        let often = [self.erases, self.cuts, self.units, self.older, self.failed, self.hidden, self.heated, self.held];
+        let often =
+            [self.erases, self.cuts, self.units, self.older, self.failed, self.hidden, self.heated, self.held, self.put_out, self.open];
         often.iter().all(|&count| count > 10) && self.killed > 2
     }
 }
@@ -96,6 +102,8 @@ struct Version {
     stamp: u64,
     /// Its request was answered well.
     sure: bool,
+    /// The host has said that it need not be secret.
+    insecure: bool,
 }
 
 fn request(drive: &Live, op: HostOp, unit: u64, count: u64, fua: bool) -> HostRequest {
@@ -176,7 +184,11 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     tally.erases += drive.blocks().map(|block| u64::from(block.erases)).sum::<u64>();
     tally.worn_out += u64::from(drive.is_worn_out());
     store.trouble().map_or(Ok(()), Err)?;
-    drop(drive);
+    if world.keeps_secrets() && !drive.is_worn_out() {
+        nothing_stale_is_put_out(drive, &history, &mut tally)?;
+    } else {
+        drop(drive);
+    }
 
     let entries = tape.entries();
     if entries.len() == made {
@@ -251,6 +263,33 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
     Ok(tally)
 }
 
+/// With a sanitiser: once a flush was answered, the pins of no die put out what is stale, unless it need not be secret.
+fn nothing_stale_is_put_out(mut drive: Live, history: &[Vec<Version>], tally: &mut Tally) -> Result<(), String> {
+    let unit_bytes = drive.unit_bytes().0 as usize;
+    let flush = request(&drive, HostOp::Flush, 0, 0, false);
+    let id = drive.submit(&flush, &[]);
+    await_one(&mut drive, id)?;
+    drive.settle();
+    let (mut leak, mut open) = (None, 0);
+    drive.desolder().read(|page| {
+        for (held, bytes) in page.units.iter().zip(page.bytes.chunks_exact(unit_bytes)) {
+            let Holds::Unit { unit, .. } = *held else { continue };
+            let history = &history[unit as usize];
+            let newest = history.iter().rposition(|version| version.sure).unwrap_or(0);
+            // By the host's words: what is marked as secret without need is only known to be so by the marks.
+            match history.iter().rposition(|version| bytes == stamped(unit, version.stamp, unit_bytes)) {
+                Some(at) if at >= newest => tally.put_out += 1,
+                Some(at) if history[at].insecure => open += 1,
+                found => {
+                    leak = Some(format!("{:?} puts out {:?} of unit {unit}, version {found:?} of {history:?}", page.place, page.output));
+                }
+            }
+        }
+    });
+    tally.open += open;
+    leak.map_or(Ok(()), Err)
+}
+
 /// Random requests, many at once; no two writes of the same unit at the same time. Returns the history of each unit.
 fn load(
     case: &Case,
@@ -261,7 +300,7 @@ fn load(
     tally: &mut Tally,
 ) -> Result<Vec<Vec<Version>>, String> {
     let (units, unit_bytes) = (world.config.exported_units, world.config.firmware.unit.0 as usize);
-    let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0, sure: true }]; units as usize];
+    let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0, sure: true, insecure: true }]; units as usize];
     let mut asked: Vec<Asked> = Vec::new();
     let span = (units / 3).max(20);
     for stamp in 1..=case.requests {
@@ -288,9 +327,10 @@ fn load(
         let range = if is_flush { 0..0 } else { range };
         let bytes: Vec<u8> =
             if op == HostOp::Write { range.clone().flat_map(|unit| stamped(unit, stamp, unit_bytes)).collect() } else { Vec::new() };
+        let insecure = op == HostOp::Write && world.insecure.is_some_and(|share| draw.happens(share));
         let may = tape.len();
         if let Some(stamp) = stamped_as {
-            range.clone().for_each(|unit| history[unit as usize].push(Version { may, must: usize::MAX, stamp, sure: false }));
+            range.clone().for_each(|unit| history[unit as usize].push(Version { may, must: usize::MAX, stamp, sure: false, insecure }));
         }
         let covers = if is_flush {
             // What is in flight is not covered: only answered requests are.
@@ -299,7 +339,7 @@ fn load(
         } else {
             Vec::new()
         };
-        let request = request(drive, op, range.start, range.end - range.start, fua);
+        let request = HostRequest { insecure, ..request(drive, op, range.start, range.end - range.start, fua) };
         let id = drive.submit(&request, &bytes);
         asked.push(Asked { id, units: range, stamp: stamped_as, fua, is_flush, covers });
     }

@@ -9,8 +9,8 @@ use wordline_units::{Celsius, DieId};
 use super::trial::{Case, Live, Tally};
 
 /// What a case may go without.
-pub(crate) const FEATURES: [&str; 10] =
-    ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat"];
+pub(crate) const FEATURES: [&str; 11] =
+    ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat", "sanitiser"];
 
 /// The drive of a case, and what its flash may do.
 pub(crate) struct World {
@@ -25,6 +25,8 @@ pub(crate) struct World {
     dies_at: Option<u64>,
     /// So often the temperature changes: once in so many requests.
     heat_every: Option<u64>,
+    /// What is stale may not be read from the chips once a flush was answered, and this share of writes need not be secret.
+    pub(crate) insecure: Option<f64>,
 }
 
 impl World {
@@ -33,6 +35,11 @@ impl World {
         let Config { cores, firmware, .. } = &self.config;
         let shape = DumpShape { drive: 7, slots: cores * firmware.buffer.units, slot_bytes: firmware.unit.0 as u32 };
         self.config.has_capacitors().then_some(shape)
+    }
+
+    /// Nothing stale may be read from its dies. A die that lies, or is dead, cannot be held to it.
+    pub(crate) fn keeps_secrets(&self) -> bool {
+        self.insecure.is_some() && !self.is_silent && self.dies_at.is_none()
     }
 
     /// What befalls the drive before request `number`.
@@ -51,7 +58,7 @@ pub(crate) fn world(case: &Case) -> World {
     let draw = &mut Draw::new(case.seed, Stream::Mix, 5);
     let with = |feature: &str| !case.without.contains(&feature);
     // Drawn whether or not they are wanted, so that a case without something is otherwise the same.
-    let [silent, failures, unreadable, physics, techniques, cores, depth, capacitors, dying, heat] =
+    let [silent, failures, unreadable, physics, techniques, cores, depth, capacitors, dying, heat, sanitiser] =
         FEATURES.map(|feature| draw.happens(0.35) && with(feature));
     let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
     let mut settings = vec![
@@ -94,6 +101,10 @@ pub(crate) fn world(case: &Case) -> World {
         let on = ["on=true", "after=300 us", "until_free=6"].map(|key| format!("techniques.idle-reclaim.{key}"));
         settings.extend(on);
     }
+    let (technique, share) = (pick(draw, &["page-lock", "page-lock", "wordline-scrub", "erase-at-once", "reprogram-page"]), draw.below(2));
+    if sanitiser {
+        settings.push(format!("techniques.{technique}.on=true"));
+    }
     let (program, erase, bad, endurance) = (
         pick(draw, &["0 %", "500 ppm", "3000 ppm"]),
         pick(draw, &["0 %", "2000 ppm", "1 %"]),
@@ -119,5 +130,6 @@ pub(crate) fn world(case: &Case) -> World {
     let may_fail = silent || failures || unreadable || physics || dying;
     let (dies_at, heat_every) = (1 + draw.below(case.requests.max(1)), 20 + draw.below(200));
     let (dies_at, heat_every) = (dying.then_some(dies_at), (heat && physics).then_some(heat_every));
-    World { config: plan.build(), is_silent: silent, is_through, may_fail, depth, dies_at, heat_every }
+    let insecure = sanitiser.then_some(share as f64 * 0.3);
+    World { config: plan.build(), is_silent: silent, is_through, may_fail, depth, dies_at, heat_every, insecure }
 }
