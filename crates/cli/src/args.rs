@@ -224,6 +224,10 @@ pub(crate) struct ServeOptions {
     /// How virtual time goes: as fast as it can, at the drive's own pace, or so many times as fast.
     #[arg(long, value_name = "off|real|xN", default_value = "off")]
     pub(crate) timing: wordline_serve::Timing,
+    /// With a --timing but off: how long the socket takes for an answer and the next request, such as 50us, or auto to measure it at the start. Answers
+    /// leave so much before their instant, so that a client sees the drive's own latencies; without it, none leaves early.
+    #[arg(long, value_name = "TIME|auto", default_value = "0us")]
+    pub(crate) link: wordline_serve::Link,
     /// Listen on a Unix socket at this path.
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     pub(crate) socket: Option<PathBuf>,

@@ -11,8 +11,8 @@ use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{
-    About, Address, Config, Disk, Listener, LiveDisk, MediaStore, Opened, Patience, Peers, Timing, TlsKeys, control, open_or_make,
-    serve as listen, serve_on, watch,
+    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, Opened, Patience, Peers, Timing, TlsKeys, control, measure_link,
+    open_or_make, serve as listen, serve_on, watch,
 };
 use wordline_units::Bytes;
 
@@ -46,10 +46,16 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         again: again(&options.drive, &settings, plan.seed()),
         is_used: false,
     };
+    let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
+    let scratch = config.clone();
     let (disk, kept) = match &options.media {
-        None => (in_memory(config, options, about), "its bytes in memory, gone when this ends".to_owned()),
+        None => (in_memory(config, options.timing, about), "its bytes in memory, gone when this ends".to_owned()),
         Some(folder) => on_media(&plan, config, folder, options, about)?,
     };
+    let link = link(options, scratch, patience)?;
+    if link > Duration::ZERO {
+        disk.allow_for(link);
+    }
     let disk = Arc::new(disk);
     let export = LiveDisk::describe(Export {
         description: format!("{}: {}", plan.name(), plan.summary()),
@@ -65,7 +71,6 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     });
     let control = options.control.clone().or(beside).map(|path| control(&path, Arc::clone(&disk))).transpose().map_err(failed)?;
     let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
-    let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
     let scheme = if tls.is_some() { "nbds" } else { "nbd" };
     let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk)], Config { tls, patience, ..Config::default() });
     let running = match door(options)? {
@@ -82,6 +87,31 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     eprintln!("{}: {}, {kept}; timing {}{controlled}; stop with Ctrl-C", plan.name(), Bytes(size.0), options.timing);
     running.wait();
     Ok(())
+}
+
+/// How much earlier answers leave.
+fn link(options: &ServeOptions, scratch: DriveConfig, patience: Patience) -> Result<Duration, Failure> {
+    let at = match &options.socket {
+        Some(path) => Address::Unix(path.clone()),
+        None => Address::Tcp(DEFAULT_LISTEN),
+    };
+    let measured = match (options.link, options.timing) {
+        (Link::Takes(Duration::ZERO), _) => return Ok(Duration::ZERO),
+        (_, Timing::Off) => {
+            return Err(Failure::Usage(format!(
+                "--link {}: there are no instants to keep to: expected --timing real or xN with it",
+                options.link
+            )));
+        }
+        (Link::Takes(time), Timing::Real(_)) => return Ok(time),
+        (Link::Measured, Timing::Real(_)) => measure_link(in_memory(scratch, Timing::Real(1.0), About::default()), &at, patience),
+    };
+    let link = measured.map_err(|error| Failure::Usage(format!("--link auto: the socket could not be measured: {error}")))?;
+    eprintln!(
+        "the socket takes {:.1} us, measured with 4-KiB reads one at a time; answers leave so much earlier",
+        link.as_secs_f64() * 1e6
+    );
+    Ok(link)
 }
 
 /// Where clients come in.
@@ -131,7 +161,7 @@ fn units_per_page(config: &DriveConfig) -> u32 {
     (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32
 }
 
-fn in_memory(config: DriveConfig, options: &ServeOptions, about: About) -> LiveDisk {
+fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
     let build = move || {
         let (sheet, units) = (config.sheet, units_per_page(&config));
         let age = config.cells.as_ref().and_then(|cells| cells.age);
@@ -140,7 +170,7 @@ fn in_memory(config: DriveConfig, options: &ServeOptions, about: About) -> LiveD
         age.iter().for_each(|age| drive.set_age(age));
         (drive, ())
     };
-    LiveDisk::start_kept(build, options.timing, about)
+    LiveDisk::start_kept(build, timing, about)
 }
 
 fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOptions, about: About) -> Result<(LiveDisk, String), Failure> {

@@ -47,6 +47,7 @@ is what only a served drive has:
 | `dead_dies` | dies that were killed |
 | `temperature_c` | of the cells, where they have physics |
 | `lateness` | of answers behind their own instant, in microseconds of virtual time, where a clock is watched. None is early |
+| `link_us` | how much before its instant an answer leaves, so that it arrives at it (`serve --link`); its own instant is counted from there |
 | `media.survives` | what a flush survives: `nothing` (bytes in memory), `process` or `host` |
 | `media.write_buffer` | whether a power loss takes what is in the write buffer |
 | `media.trouble` | what went wrong with the media, if anything did |

@@ -19,6 +19,7 @@ mod connection;
 mod control;
 mod disk;
 mod inlet;
+mod link;
 mod listener;
 mod live;
 mod memory;
@@ -31,6 +32,7 @@ pub use address::{Address, Listener};
 pub use control::{Command, ControlSocket, commands, control};
 pub use disk::{Batch, Disk, Done, Session};
 
+pub use link::{Link, measure_link};
 pub use listener::{Config, Patience, Running, ServeError, serve, serve_on};
 pub use live::{
     About, Change, Hints, Keeper, Lateness, Lifetime, LiveDisk, Look, Place, ReadLatency, Security, Timing, Watch, classes, watch,

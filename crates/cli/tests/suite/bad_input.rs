@@ -38,6 +38,8 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["chip", "fit", "holes.csv", "--step", "40 mV", "--like", "tlc84"], &["tlc84", "tlc48"]),
         (&["chip", "fit", "holes.csv", "--step", "40 mV", "--out", "no/such/folder/x.toml"], &["no/such/folder"]),
         (&["run", "pagftl"], &["pagftl", "pageftl"]),
+        (&["serve", "--link", "50us"], &["--link 50us", "--timing real"]),
+        (&["serve", "--timing", "real", "--link", "50"], &["--link", "auto", "50us"]),
         (&["serve", "cryptossd"], &["techniques.crypto-erase", "keeps its bytes", "secssd"]),
         (&["run", "cryptossd", "--set", "techniques.crypto-erase.leaves=100"], &["leaves is 100", "power of two from 64 to 1024"]),
         (&["run", "cryptossd", "--set", "techniques.crypto-erase.register=none"], &["crypto-erase.register is not set"]),

@@ -131,6 +131,7 @@ fn status(look: Look, served: &Served) -> Value {
             "mean_us": if late.answers == 0 { 0.0 } else { late.sum.as_micros_f64() / late.answers as f64 },
             "max_us": late.max.as_micros_f64(),
         },
+        "link_us": look.link.as_secs_f64() * 1e6,
         "media": media(&look),
         "recordings": look.recordings,
         "hinted_stretches": look.hints,

@@ -1,6 +1,7 @@
 //! What can be asked of a drive that runs, beside reading and writing.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use wordline_chip::Payload;
 use wordline_drive::Located;
@@ -28,6 +29,8 @@ pub(crate) enum Query {
     Hints,
     /// This die fails.
     Kill(DieId),
+    /// Answers take so long to a client, and its next request back.
+    AllowFor(Duration),
     /// It becomes so warm.
     Heat(Celsius),
     /// Copy the media here.
@@ -46,7 +49,7 @@ pub(crate) enum Told {
     Look(Box<Look>),
     Places(Vec<Place>),
     Hints(Vec<(u64, u64, Hints)>),
-    Copied { bytes: u64, stood_for: std::time::Duration },
+    Copied { bytes: u64, stood_for: Duration },
     Recording(Recording),
 }
 
@@ -74,6 +77,8 @@ pub struct Look {
     pub log: (u64, u64),
     /// How late answers were.
     pub lateness: Lateness,
+    /// How much before their instant they leave.
+    pub link: Duration,
     /// Requests that arrived and are not answered.
     pub outstanding: u64,
     /// It takes no more writes.
@@ -126,6 +131,10 @@ impl<P: Payload> Worker<P> {
             },
             Query::Hints => Told::Hints(self.hints.all().collect()),
             Query::Kill(die) => self.kill(die),
+            Query::AllowFor(link) => {
+                self.link = link;
+                Told::Done
+            }
             Query::Heat(celsius) => {
                 self.note(format!("the drive is at {} C from here on, which a replay does not know", celsius.0));
                 if self.drive.set_temperature(celsius) {
@@ -160,6 +169,7 @@ impl<P: Payload> Worker<P> {
             blocks: self.drive.blocks().collect(),
             log: (self.drive.log().hash(), self.drive.log().count()),
             lateness: self.lateness,
+            link: self.link,
             outstanding: u64::from(self.drive.outstanding()),
             is_worn_out: self.drive.is_worn_out(),
             dead: (0..dies).map(|die| DieId(die as u16)).filter(|&die| self.drive.is_dead(die)).collect(),

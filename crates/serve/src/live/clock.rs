@@ -55,9 +55,9 @@ impl Clock {
         Clock { start, origin, factor }
     }
 
-    /// The virtual present.
-    pub(super) fn now(&self) -> Nanos {
-        self.at(Instant::now())
+    /// The virtual instant when `span` of the wall's time has passed from now on.
+    pub(super) fn after(&self, span: Duration) -> Nanos {
+        self.at(Instant::now() + span)
     }
 
     /// `instant` in virtual time.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! One thread owns the drive. Where the clock is [`Timing::Off`], virtual time runs as fast as the machine does, and an answer is sent as soon as the drive has
-//! it. Where it is [`Timing::Real`], nothing is done before its instant has come on the wall's clock: an answer is never early, and how late it was is counted.
+//! it. Where it is [`Timing::Real`], nothing is done before its instant has come on the wall's clock, or comes
+//! once the answer has reached the client ([`LiveDisk::allow_for`]): an answer is never early there, and how late it was is counted.
 //!
 //! **What can be replayed.** Every request arrives at an instant of its own, at which nothing else happens. So the requests with their instants say all
 //! there is to say of what came from outside: on the same drive in virtual time they lead to the same events, to the last bit of the event log's hash.
@@ -24,7 +25,7 @@ use std::path::Path;
 use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wordline_chip::Payload;
 use wordline_drive::{Config, Drive};
@@ -161,6 +162,11 @@ impl LiveDisk {
             Told::Look(look) => Some(*look),
             Told::Done | Told::Refused(_) | Told::Places(_) | Told::Hints(_) | Told::Copied { .. } | Told::Recording(_) => None,
         }
+    }
+
+    /// Answers leave so much before their instant that they arrive at it: `link` is how long an answer takes to a client, and its next request back.
+    pub fn allow_for(&self, link: Duration) {
+        self.ask(Query::AllowFor(link));
     }
 
     /// How late answers have been so far.

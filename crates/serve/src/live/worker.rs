@@ -27,6 +27,9 @@ const BATCH: usize = 32;
 /// The machine wakes a thread up to so late. The last bit of a wait is spent awake.
 const OVERSLEEP: Duration = Duration::from_micros(120);
 
+/// Where a clock is watched and nothing is to be done, so long.
+const AWAKE: Duration = Duration::from_micros(300);
+
 /// What comes in.
 #[derive(Debug)]
 pub(super) enum Command {
@@ -110,6 +113,8 @@ pub(super) struct Worker<P: Payload> {
     pub(super) is_touched: bool,
     zeroes: Vec<u8>,
     closing: bool,
+    /// How long an answer and the next request are on their way: what is done at an instant is done so much before the wall's.
+    pub(super) link: Duration,
 }
 
 impl<P: Payload> Worker<P> {
@@ -140,6 +145,7 @@ impl<P: Payload> Worker<P> {
             is_touched,
             zeroes: Vec::new(),
             closing: false,
+            link: Duration::ZERO,
         };
         if is_touched {
             worker.start_clock(Instant::now());
@@ -300,7 +306,7 @@ impl<P: Payload> Worker<P> {
 
     /// Let the drive go on: up to the first event that completes something, and not beyond the wall's clock.
     fn advance(&mut self) {
-        let limit = self.clock.as_ref().map_or(Nanos::MAX, Clock::now);
+        let limit = self.clock.as_ref().map_or(Nanos::MAX, |clock| clock.after(self.link));
         for _ in 0..SLICE {
             let is_due = self.drive.next_at().is_some_and(|next| next <= limit);
             if !is_due || !self.drive.step() || !self.drive.observer.0.0.is_empty() {
@@ -314,7 +320,7 @@ impl<P: Payload> Worker<P> {
         while let Some((at, done)) = self.drive.observer.0.0.pop_front() {
             let Some(mut job) = self.jobs.get_mut(done.request.0 as usize).and_then(Option::take) else { continue };
             if let Some(clock) = &self.clock {
-                let late = clock.now().saturating_sub(at);
+                let late = clock.after(self.link).saturating_sub(at);
                 self.lateness.answers += 1;
                 self.lateness.sum += late;
                 self.lateness.max = self.lateness.max.max(late);
@@ -374,9 +380,13 @@ impl<P: Payload> Worker<P> {
         if is_waiting || !self.going_on.is_empty() || (!self.errands.is_empty() && self.outstanding == 0) {
             return;
         }
+        // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it.
+        if self.clock.is_some() && self.drive.next_at().is_none() && self.is_followed_soon() {
+            return;
+        }
         match (&self.clock, self.drive.next_at()) {
             (Some(clock), Some(next)) => {
-                let now = clock.now();
+                let now = clock.after(self.link);
                 if next > now {
                     let pause = clock.wall(next - now);
                     self.pause(pause);
@@ -390,6 +400,22 @@ impl<P: Payload> Worker<P> {
                 Err(_) => self.closing = true,
             },
         }
+    }
+
+    /// Stay awake for a while; returns whether something came in.
+    fn is_followed_soon(&mut self) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < AWAKE {
+            match self.inbox.try_recv() {
+                Ok(command) => {
+                    self.take(command);
+                    return true;
+                }
+                Err(TryRecvError::Empty) => std::thread::yield_now(),
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+        false
     }
 
     /// Wait for `pause`, or less if something comes in.
