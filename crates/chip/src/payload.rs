@@ -71,8 +71,8 @@ pub trait Payload {
     fn copy(&mut self, from: Place, to: Place);
 
     /// `place` is made unreadable; of a block lock, the page means nothing. What is locked keeps its contents, what is scrubbed or reprogrammed is to lose
-    /// them for good. A store that outlives the drive remembers either.
-    fn sanitise(&mut self, place: Place, how: Sanitisation);
+    /// them for good. A store that outlives the drive remembers either. `is_whole`: what stands there was programmed to the end, and not erased in part.
+    fn sanitise(&mut self, place: Place, how: Sanitisation, is_whole: bool);
 
     /// All pages of `block` are erased.
     fn erase(&mut self, block: u32);
@@ -142,7 +142,7 @@ impl Payload for NoPayload {
     fn copy(&mut self, _: Place, _: Place) {}
 
     #[inline]
-    fn sanitise(&mut self, _: Place, _: Sanitisation) {}
+    fn sanitise(&mut self, _: Place, _: Sanitisation, _: bool) {}
 
     #[inline]
     fn erase(&mut self, _: u32) {}
@@ -184,7 +184,7 @@ impl Payload for RamPayload {
         self.pages.insert(to, image);
     }
 
-    fn sanitise(&mut self, place: Place, how: Sanitisation) {
+    fn sanitise(&mut self, place: Place, how: Sanitisation, _: bool) {
         match how {
             // The die knows of its locks, and the cells below them keep what they hold.
             Sanitisation::LockPage | Sanitisation::LockBlock => {}

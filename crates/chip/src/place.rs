@@ -153,10 +153,16 @@ impl<P: Payload> Chip<P> {
         for plane in planes(target.planes) {
             self.check_block(target, plane)?;
             let block = self.block_at(target, plane);
+            let is_broken_off = |page| self.ruined.contains(&Place { page: u32::from(page), ..self.place(target, plane) });
+            // A cut may have left one plane of a group programmed and another erased. They are locked as one.
+            let stands_in = |plane| self.block_at(target, plane).next_page > 0 || self.block_at(target, plane).state == State::Torn;
             let holds_something = match how {
-                Sanitisation::LockPage | Sanitisation::Reprogram => target.page.0 < block.next_page,
-                Sanitisation::Scrub => self.wordline(target.page.0).start < block.next_page,
-                Sanitisation::LockBlock => block.next_page > 0 || block.state == State::Torn,
+                Sanitisation::LockPage | Sanitisation::Reprogram => target.page.0 < block.next_page || is_broken_off(target.page.0),
+                Sanitisation::Scrub => {
+                    let mut wordline = self.wordline(target.page.0);
+                    wordline.start < block.next_page || wordline.any(is_broken_off)
+                }
+                Sanitisation::LockBlock => planes(target.planes).any(stands_in),
             };
             match block.state {
                 State::FactoryBad => return Err(Why::FactoryBad),

@@ -182,7 +182,7 @@ impl<P: Payload> Chip<P> {
 
     fn seal(&mut self, place: Place, how: Sanitisation, now: Nanos) {
         self.seals.seal(place, how, now);
-        self.payload.sanitise(place, how);
+        self.payload.sanitise(place, how, !self.ruined.contains(&place));
     }
 
     /// A page of a wordline that is scrubbed counts as programmed, if it was not.

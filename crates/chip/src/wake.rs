@@ -37,8 +37,8 @@ impl<P: Persistent> Chip<P> {
         let place = self.place_of(plane, block, page);
         let kept = self.read_payload(place, image);
         match (kept, self.hide(place, image)) {
-            (Kept::Torn, _) => Kept::Torn,
             (_, Some(how)) => Kept::Sanitised(how),
+            (Kept::Torn, None) => Kept::Torn,
             // Its lock has not held.
             (Kept::Sanitised(_), None) => Kept::Whole,
             (Kept::Erased | Kept::Whole, None) => kept,

@@ -31,7 +31,8 @@ impl<P: Persistent> Survey for Waking<'_, P> {
         let chip = &mut self.chips[self.wiring.die(self.core, place.die)];
         match chip.wake_page(place.plane, place.block, place.page, &mut self.image) {
             Kept::Erased => Found::Erased,
-            Kept::Torn | Kept::Sanitised(_) => Found::Torn,
+            Kept::Torn => Found::Torn,
+            Kept::Sanitised(_) => Found::Gone,
             Kept::Whole => {
                 marks.extend_from_slice(&self.image.marks);
                 Found::Whole

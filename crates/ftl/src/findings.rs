@@ -72,6 +72,15 @@ impl Copied {
     pub(crate) const NONE: Copied = Copied { version: 0, stand: u32::MAX, offset: 0 };
 }
 
+/// What must not stay readable once it is stale.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SecretsFound {
+    /// All copies: unit, stand, offset.
+    pub(crate) known: Vec<(u32, u32, u32)>,
+    /// Pages of which nobody can say what they hold: stand, offset of the first unit.
+    pub(crate) torn: Vec<(u32, u32)>,
+}
+
 /// All that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
@@ -92,8 +101,8 @@ pub(crate) struct Findings {
     assumed: Vec<u64>,
     /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
     doubtful: Vec<(u32, Copied)>,
-    /// All copies that are secret, of a core that has to do something about it: unit, stand, offset.
-    pub(crate) secret: Option<Vec<(u32, u32, u32)>>,
+    /// What is secret, of a core that has to do something about it.
+    pub(crate) secret: Option<SecretsFound>,
     /// What the key store says, of a core that has one.
     pub(crate) keys: Option<KeysFound>,
     /// What capacitors have kept of each unit, and in which slot.
@@ -144,7 +153,7 @@ impl Findings {
             tally: Recovery::default(),
             assumed: vec![0; exported.div_ceil(64)],
             doubtful: Vec::new(),
-            secret: fresh.secrets.is_some().then(Vec::new),
+            secret: fresh.secrets.is_some().then(SecretsFound::default),
             keys: None,
             held: BTreeMap::new(),
         };
@@ -186,7 +195,7 @@ impl Findings {
         for place in reader.places(self.stands[number].die, self.stands[number].blocks, 0) {
             match reader.page(place, &mut self.tally) {
                 Found::Erased => {}
-                Found::Torn | Found::Unreadable => is_blank = false,
+                Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
                 Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
                     return self.look_at(number, reader, Until::Erased);
                 }
@@ -222,13 +231,22 @@ impl Findings {
                 let found = reader.page(place, &mut self.tally);
                 is_blank &= found == Found::Erased;
                 self.stands[number].touched |= found != Found::Erased;
-                if found == Found::Whole {
-                    self.read_page(number, place, reader);
+                match found {
+                    Found::Whole => self.read_page(number, place, reader),
+                    Found::Torn | Found::Unreadable => self.note_torn(number, place, &reader.layout),
+                    Found::Erased | Found::Gone => {}
                 }
             }
             if is_blank && until == Until::Erased {
                 return;
             }
+        }
+    }
+
+    /// Nobody knows what the page at `place` holds. It may be secret, and nothing in it is wanted.
+    fn note_torn(&mut self, number: usize, place: PagePlace, layout: &Layout) {
+        if let Some(secret) = &mut self.secret {
+            secret.torn.push((number as u32, (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page));
         }
     }
 
@@ -284,7 +302,7 @@ impl Findings {
                 continue;
             }
             if let Some(secret) = secret.as_mut().filter(|_| !mark.insecure) {
-                secret.push((lpn, number as u32, offset));
+                secret.known.push((lpn, number as u32, offset));
             }
             let stand = &mut stands[number];
             stand.order = (true, stand.order.1.max(mark.version));
@@ -366,7 +384,7 @@ impl Findings {
     /// Which stands hold something secret.
     pub(crate) fn holds_secrets(&self) -> Vec<bool> {
         let mut holds = vec![false; self.stands.len()];
-        self.secret.iter().flatten().for_each(|&(_, stand, _)| holds[stand as usize] = true);
+        self.secret.iter().flat_map(|secret| &secret.known).for_each(|&(_, stand, _)| holds[stand as usize] = true);
         holds
     }
 

@@ -24,19 +24,22 @@ impl Ftl {
                 return Some(operation);
             }
             let full = self.layout.units_per_program;
-            if self.dies[die].moved.len() as u32 >= full && self.drop_overtaken(die) >= full {
-                return self.program_moved(die);
+            let is_full = self.dies[die].moved.len() as u32 >= full && self.drop_overtaken(die) >= full;
+            if is_full && let Some(operation) = self.program_moved(die) {
+                return Some(operation);
             }
+            // No block takes what was gathered, but there may be one in which nothing is valid.
             let Some(job) = self.dies[die].job else {
                 if self.dies[die].moves_under_way > 0 {
                     return None;
                 }
-                if self.start_job(die) {
+                if self.start_job(die, is_full) {
                     continue;
                 }
-                return if self.drop_overtaken(die) > 0 { self.program_moved(die) } else { None };
+                return if !is_full && self.drop_overtaken(die) > 0 { self.program_moved(die) } else { None };
             };
             match self.groups.next_valid(job.victim, job.cursor, job.end) {
+                Some(_) if is_full => return None,
                 Some(offset) => return self.move_page(die, job, offset),
                 None => {
                     self.end_job(die, job);
@@ -96,16 +99,16 @@ impl Ftl {
         Some(self.order(die, tag, OperationKind::Erase { target }, cause))
     }
 
-    /// Choose the next victim of `die`; returns whether there is one.
-    fn start_job(&mut self, die: DieId) -> bool {
-        if self.start_retirement(die) {
+    /// Choose the next victim of `die`; returns whether there is one. `must_be_empty`: nothing can be moved.
+    fn start_job(&mut self, die: DieId, must_be_empty: bool) -> bool {
+        if !must_be_empty && self.start_retirement(die) {
             return true;
         }
         let roomy = self.dies[die].free.len() as u32 > self.config.reclaim.floor;
         let state = &mut self.dies[die];
         // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
         let is_due = |&mut (_, cause, _): &mut (Group, Cause, u32)| roomy || (cause == Cause::Sanitise && !state.free.is_empty());
-        while let Some((group, cause, erases)) = state.wanted.pop_front_if(is_due) {
+        while !must_be_empty && let Some((group, cause, erases)) = state.wanted.pop_front_if(is_due) {
             // It may have been reclaimed since it was asked for.
             let unchanged = self.groups.erases(group) == erases;
             if unchanged && self.groups.use_of(group) == Use::Closed {
@@ -125,7 +128,7 @@ impl Ftl {
         let programs = state.open[Stream::Moved as usize].map_or(0, |open| self.layout.programs - open.program);
         let room = (programs * self.layout.units_per_program).saturating_sub(state.moved.len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
-        let has_none = state.free.is_empty();
+        let has_none = state.free.is_empty() || must_be_empty;
         let policy = if has_none { VictimPolicy::Greedy } else { self.config.reclaim.victim };
         let victim = if candidates.free_a_group(room) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
         let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
-use crate::findings::{Copied, Findings};
+use crate::findings::{Copied, Findings, SecretsFound};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::Other;
@@ -148,7 +148,7 @@ impl Ftl {
 
     /// Whatever is secret, stale and readable became so a moment before the power went, and is dealt with now.
     fn find_secrets(&mut self, findings: &Findings, stands: &[Option<usize>]) {
-        let Some(secret) = &findings.secret else {
+        let Some(SecretsFound { known, torn }) = &findings.secret else {
             return;
         };
         let mut group_of = vec![None; findings.stands.len()];
@@ -157,7 +157,7 @@ impl Ftl {
                 group_of[*stand] = Some(group);
             }
         }
-        for &(lpn, stand, offset) in secret {
+        for &(lpn, stand, offset) in known {
             let Some(group) = group_of[stand as usize] else { continue };
             let addr = self.layout.unit(group, offset);
             self.secrets.as_mut().expect("it found some").keep(addr);
@@ -166,6 +166,8 @@ impl Ftl {
             }
         }
         self.guard(Vec::new(), Vec::new(), Vec::new());
+        let pages: Vec<(Group, u32)> = torn.iter().filter_map(|&(stand, first)| Some((group_of[stand as usize]?, first))).collect();
+        self.expose_torn(&pages);
     }
 
     /// What capacitors have kept and flash has not goes on as if nothing had happened.

@@ -41,6 +41,37 @@ impl Ftl {
         }
     }
 
+    /// The pages that begin at these offsets of groups hold bits of something, and nobody can say of what: nothing is acknowledged before they are unreadable.
+    /// In a block that has failed they stay.
+    pub(crate) fn expose_torn(&mut self, pages: &[(Group, u32)]) {
+        if pages.is_empty() {
+            return;
+        }
+        for &(group, first) in pages {
+            if self.groups.is_condemned(group) {
+                continue;
+            }
+            let secrets = self.secrets.as_mut().expect("asked before");
+            match self.groups.use_of(group) {
+                // An erase was broken off, perhaps, and locks need a whole block.
+                Use::Drained => {
+                    let gate = secrets.gate(Vec::new());
+                    secrets.attach(secrets.whole(group), Remedy::Erase, gate, 0);
+                    self.pass_gate(gate);
+                }
+                Use::Closed => {
+                    for addr in (first..first + self.layout.units_per_page).map(|offset| self.layout.unit(group, offset)) {
+                        secrets.keep(addr);
+                        secrets.exposed.push(addr);
+                    }
+                }
+                Use::Free | Use::Active | Use::Draining | Use::Bad | Use::Journal => {}
+            }
+        }
+        self.guard(Vec::new(), Vec::new(), Vec::new());
+        self.secrets.as_mut().expect("asked before").note_unknown();
+    }
+
     /// The copy of `lpn` at `addr` has become stale.
     #[inline]
     pub(crate) fn expose(&mut self, lpn: u32, addr: UnitAddr) {
@@ -165,6 +196,7 @@ impl Ftl {
         let secrets = self.secrets.as_mut().expect("asked before");
         let gate = secrets.gate(parts);
         copies.into_iter().for_each(|copy| secrets.await_landing(copy, gate));
+        secrets.await_unknown(gate);
         let mut rest = &exposed[..];
         while let Some(&addr) = rest.first() {
             let group = self.layout.group(addr);
@@ -195,9 +227,9 @@ impl Ftl {
         duty.inspect(|&duty| secrets.join(duty, gate, trims)).is_some()
     }
 
-    /// Whether this event has exposed anything, or will when `copies` land.
+    /// Whether this event has exposed anything, or will when `copies` land; or something was exposed of which nobody can say what it was.
     pub(crate) fn has_exposed(&self, copies: &[Flying]) -> bool {
-        self.secrets.as_ref().is_some_and(|secrets| !secrets.exposed.is_empty() || !copies.is_empty())
+        self.secrets.as_ref().is_some_and(|secrets| !secrets.exposed.is_empty() || !copies.is_empty() || secrets.has_unknown())
     }
 
     /// Groups that this event has emptied wait to be erased.

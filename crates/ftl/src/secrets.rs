@@ -13,6 +13,7 @@
 //!   there are.
 //! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
 //!   Every stale copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
+//! - After a power cut a page may hold bits of any unit. Every gate waits for such pages.
 //! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
 //!
 //! Here are the tables; `sanitise.rs` has the rules.
@@ -103,6 +104,8 @@ pub(crate) struct Secrets {
     queues: Vec<VecDeque<u32>>,
     /// The number of the newest duty.
     asked: u32,
+    /// Duties since the power came back, if some are about what nobody can say what it is.
+    unknown: Vec<u32>,
     /// Those that are shut, oldest first.
     gates: BTreeMap<u64, Gate>,
     /// The number of the newest gate.
@@ -131,6 +134,7 @@ impl Secrets {
             exposed: Vec::new(),
             duties: BTreeMap::new(),
             asked: 0,
+            unknown: Vec::new(),
             queues: vec![VecDeque::new(); layout.dies as usize],
             gates: BTreeMap::new(),
             begun: 0,
@@ -292,6 +296,23 @@ impl Secrets {
         duty.trims = duty.trims.max(trims);
     }
 
+    /// What there is to do now is, in part, about what may be a copy of any unit.
+    pub(crate) fn note_unknown(&mut self) {
+        self.unknown = self.duties.keys().copied().collect();
+    }
+
+    /// Whether there are such.
+    pub(crate) fn has_unknown(&self) -> bool {
+        !self.unknown.is_empty()
+    }
+
+    /// `gate` waits for them, too.
+    pub(crate) fn await_unknown(&mut self, gate: u64) {
+        for id in self.unknown.clone() {
+            self.join(id, gate, 0);
+        }
+    }
+
     /// The duties of `die`, oldest first.
     pub(crate) fn duties_of(&self, die: DieId) -> impl Iterator<Item = u32> + '_ {
         self.queues[die.index()].iter().copied()
@@ -308,6 +329,7 @@ impl Secrets {
     /// `id` is done. Returns the gates that waited.
     pub(crate) fn end(&mut self, id: u32) -> Vec<u64> {
         let duty = self.duties.remove(&id).expect("it is queued");
+        self.unknown.retain(|&other| other != id);
         self.queues[self.layout.die(duty.scope.group).index()].retain(|&other| other != id);
         duty.gates
     }

@@ -24,8 +24,10 @@ pub struct PagePlace {
 pub enum Found {
     /// Nothing since the last erase.
     Erased,
-    /// The power went while it was programmed or erased.
+    /// The power went while it was programmed or erased: the pins give bits of what it held, or was to hold.
     Torn,
+    /// It was made unreadable: the pins give nothing of it.
+    Gone,
     /// Something that cannot be corrected.
     Unreadable,
     /// What was programmed.

@@ -61,8 +61,8 @@ const READS: usize = 2000;
 /// Bytes of each.
 const READ_BYTES: u32 = 4096;
 
-/// How much longer a client waits for a read of `disk` than the drive takes, in the mean without the slowest hundredth: measured by reading from it, one request at a time, over a
-/// socket like `at`. `disk` is to be a fresh drive with bytes in memory whose time is the wall's; it is closed afterwards.
+/// How much longer a client waits for a read of `disk` than the drive takes, in the mean without the slowest hundredth: measured by reading from it, one
+/// request at a time, over a socket like `at`. `disk` is to be a fresh drive with bytes in memory whose time is the wall's; it is closed afterwards.
 ///
 /// # Errors
 /// If there is no socket to be had, or the drive fails.

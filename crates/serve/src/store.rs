@@ -266,7 +266,7 @@ impl<B: Backing> Payload for MediaPayload<B> {
         }
     }
 
-    fn sanitise(&mut self, place: Place, how: Sanitisation) {
+    fn sanitise(&mut self, place: Place, how: Sanitisation, is_whole: bool) {
         let mut shared = self.shared.borrow_mut();
         let die = shared.media.die_mut(self.die);
         let at = media_place(place);
@@ -275,6 +275,8 @@ impl<B: Backing> Payload for MediaPayload<B> {
             Sanitisation::LockBlock => die.flag_block(place.block, BLOCK_LOCKED),
             // The die knows of a page that the file has lost.
             _ if !is_programmed => Ok(()),
+            // Flags beside a torn page mean nothing, so the file forgets what it held.
+            Sanitisation::LockPage if !is_whole => die.wipe_page(at, LOCKED),
             Sanitisation::LockPage => die.flag_page(at, LOCKED),
             Sanitisation::Scrub => die.wipe_page(at, SCRUBBED),
             Sanitisation::Reprogram => die.wipe_page(at, REPROGRAMMED),

@@ -133,10 +133,10 @@ fn content(version: u8) -> Vec<u8> {
     (0..FILE_BYTES / LINE).map(line).collect::<String>().into_bytes()
 }
 
-/// What `wordline forensics` says of a folder of media.
+/// What `wordline forensics` says of a folder of media, bits of broken-off programs and erases included.
 fn look(bench: &Bench, media: &str) -> Result<Value, String> {
     let program = bench.built("wordline").display().to_string();
-    let text = said(bench.command(&program, &["forensics", media, "--find", SECRET, "--json", "-"]))?;
+    let text = said(bench.command(&program, &["forensics", media, "--find", SECRET, "--raw-chips", "--json", "-"]))?;
     serde_json::from_str(&text).map_err(|error| format!("forensics wrote no JSON: {error}"))
 }
 

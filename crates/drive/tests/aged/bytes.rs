@@ -171,8 +171,8 @@ impl Payload for Rotting {
         self.sound.copy(from, to);
     }
 
-    fn sanitise(&mut self, place: Place, how: Sanitisation) {
-        self.sound.sanitise(place, how);
+    fn sanitise(&mut self, place: Place, how: Sanitisation, is_whole: bool) {
+        self.sound.sanitise(place, how, is_whole);
     }
 
     fn erase(&mut self, block: u32) {

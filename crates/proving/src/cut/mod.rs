@@ -73,6 +73,8 @@ pub enum Bug {
     MemosDoubled,
     /// A die reports a lock, a scrub or a reprogram that it has not done.
     LockIgnored,
+    /// After a cut, torn pages pass for pages that were made unreadable.
+    TornIgnored,
     /// Pages of the key store are programmed with the keys that were to be destroyed.
     KeysKept,
     /// The register holds the key of the table before the newest.
@@ -87,7 +89,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 25] = [
+    pub const ALL: [Bug; 26] = [
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -108,6 +110,7 @@ impl Bug {
         Bug::MemosDropped,
         Bug::MemosDoubled,
         Bug::LockIgnored,
+        Bug::TornIgnored,
         Bug::KeysKept,
         Bug::RegisterLate,
         Bug::HeldForgotten,

@@ -34,13 +34,29 @@ impl Stored {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Page {
     Erased,
-    Torn,
+    /// Nothing of it can be relied upon, and bits of these units may be read by who looks closely.
+    Torn(Vec<Stored>),
+    /// It was made unreadable.
+    Gone,
     Whole(Vec<Stored>),
+}
+
+impl Page {
+    /// A program or an erase of it is broken off.
+    fn tear(&mut self) {
+        match self {
+            Page::Whole(units) => *self = Page::Torn(std::mem::take(units)),
+            Page::Erased => *self = Page::Torn(Vec::new()),
+            Page::Torn(_) | Page::Gone => {}
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Block {
     healthy: bool,
+    /// It has failed, or a block beside it in the same operation.
+    is_given_up: bool,
     erases: u32,
     pages: Vec<Page>,
     /// Erases when the last checkpoint was begun.
@@ -77,7 +93,7 @@ pub(super) struct Nand {
 impl Nand {
     pub(super) fn new(layout: Layout, per_plane: u32, bits: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
         let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
-        let block = Block { healthy: true, erases: 0, pages, reads: Reads::default(), erases_then: 0, was_open: false };
+        let block = Block { healthy: true, is_given_up: false, erases: 0, pages, reads: Reads::default(), erases_then: 0, was_open: false };
         let mut nand = Nand { layout, per_plane, bits, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
@@ -104,7 +120,7 @@ impl Nand {
     pub(super) fn read(&self, place: PagePlace) -> &[Stored] {
         match self.page(place) {
             Page::Whole(units) => units,
-            page @ (Page::Erased | Page::Torn) => panic!("{place:?} is read, which is {page:?}"),
+            page => panic!("{place:?} is read, which is {page:?}"),
         }
     }
 
@@ -172,7 +188,7 @@ impl Nand {
     pub(super) fn program(&mut self, die: DieId, target: &Target, units: &[Stored], good: bool, dice: &mut Draw) {
         let places = self.places(die, target, self.layout.pages_per_program);
         for (place, units) in places.iter().zip(units.chunks(self.layout.units_per_page as usize)) {
-            let page = if good || dice.happens(0.3) { Page::Whole(units.to_vec()) } else { Page::Torn };
+            let page = if good || dice.happens(0.3) { Page::Whole(units.to_vec()) } else { Page::Torn(units.to_vec()) };
             *self.page_mut(*place) = page;
         }
         if !good {
@@ -187,7 +203,11 @@ impl Nand {
             block.erases += 1;
             block.reads = Reads::default();
             block.was_open = true;
-            block.pages.fill(if good || dice.happens(0.2) { Page::Erased } else { Page::Torn });
+            if good || dice.happens(0.2) {
+                block.pages.fill(Page::Erased);
+            } else {
+                block.pages.iter_mut().for_each(Page::tear);
+            }
         }
         if !good {
             self.spoil(die, target, dice);
@@ -199,8 +219,10 @@ impl Nand {
         let planes: Vec<PlaneId> = target.planes.iter().collect();
         let sure = dice.below(planes.len() as u64) as usize;
         for (index, &plane) in planes.iter().enumerate() {
+            let block = self.block_mut(die, plane, target.block(plane));
+            block.is_given_up = true;
             if index == sure || dice.happens(0.2) {
-                self.block_mut(die, plane, target.block(plane)).healthy = false;
+                block.healthy = false;
             }
         }
     }
@@ -214,7 +236,7 @@ impl Nand {
             let pages = reach.start as usize..reach.end as usize;
             if share >= 1.0 || dice.happens(share) {
                 assert!(block.pages[pages.clone()].iter().any(|page| *page != Page::Erased), "{how:?} of what is erased");
-                block.pages[pages].fill(Page::Torn);
+                block.pages[pages].fill(Page::Gone);
             }
         }
     }
@@ -223,21 +245,23 @@ impl Nand {
     pub(super) fn whole_pages(&self) -> impl Iterator<Item = &[Stored]> {
         self.blocks.iter().flat_map(|block| &block.pages).filter_map(|page| match page {
             Page::Whole(units) => Some(&units[..]),
-            Page::Erased | Page::Torn => None,
+            Page::Erased | Page::Torn(_) | Page::Gone => None,
         })
     }
 
-    /// Every unit that the chips would put out, and where it is.
+    /// Every unit that the chips would put out, and where it is: also bits of it, but not in blocks that are given up.
     pub(super) fn readable(&self) -> impl Iterator<Item = (String, &Stored)> {
         let of_page = |block: usize, page: usize, stored: &Page| match stored {
             Page::Whole(_) => format!("page {page} of block {block}"),
-            Page::Erased | Page::Torn => String::new(),
+            Page::Torn(_) => format!("page {page} of block {block}, which is torn,"),
+            Page::Erased | Page::Gone => String::new(),
         };
         self.blocks.iter().enumerate().flat_map(move |(number, block)| {
             block.pages.iter().enumerate().flat_map(move |(at, page)| {
                 let units = match page {
                     Page::Whole(units) => &units[..],
-                    Page::Erased | Page::Torn => &[],
+                    Page::Torn(units) if !block.is_given_up => &units[..],
+                    Page::Erased | Page::Torn(_) | Page::Gone => &[],
                 };
                 let place = of_page(number, at, page);
                 units.iter().map(move |unit| (place.clone(), unit))
@@ -252,7 +276,7 @@ impl Nand {
         for (place, units) in places.iter().zip(units.chunks(self.layout.units_per_page as usize)) {
             let page = match if mood == 3 { dice.below(3) } else { mood } {
                 0 => Page::Erased,
-                1 => Page::Torn,
+                1 => Page::Torn(units.to_vec()),
                 _ => Page::Whole(units.to_vec()),
             };
             *self.page_mut(*place) = page;
@@ -270,11 +294,11 @@ impl Nand {
             match dice.below(4) {
                 0 => continue,
                 1 => block.pages.fill(Page::Erased),
-                2 => block.pages.fill(Page::Torn),
+                2 => block.pages.iter_mut().for_each(Page::tear),
                 _ => {
                     for page in &mut block.pages {
                         if dice.happens(0.5) {
-                            *page = Page::Torn;
+                            page.tear();
                         }
                     }
                 }
@@ -344,12 +368,14 @@ impl Survey for Look<'_> {
         match self.nand.page(place) {
             Page::Erased => Found::Erased,
             _ if self.bug == Some(Bug::OpenedMissed) && self.is_missed(place) => Found::Erased,
-            Page::Torn if self.bug == Some(Bug::TornPasses) => {
+            Page::Torn(_) | Page::Gone if self.bug == Some(Bug::TornPasses) => {
                 let units = self.nand.layout.units_per_page;
                 marks.extend((0..units).map(|unit| Mark { lpn: wordline_units::Lpn(unit), version: 1 << 40, lost: 0, insecure: false }));
                 Found::Whole
             }
-            Page::Torn => Found::Torn,
+            Page::Torn(_) if self.bug == Some(Bug::TornIgnored) => Found::Gone,
+            Page::Torn(_) => Found::Torn,
+            Page::Gone => Found::Gone,
             Page::Whole(units) if self.bug == Some(Bug::TrimLost) && units[0].mark.lpn == wordline_ftl::JOURNAL => Found::Unreadable,
             Page::Whole(units) => {
                 marks.extend(units.iter().map(|unit| unit.mark));

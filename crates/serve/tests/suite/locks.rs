@@ -82,7 +82,7 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
         .iter()
         .map(|&(place, how)| {
             let from = tape.len();
-            payload.sanitise(place, how);
+            payload.sanitise(place, how, true);
             (from, tape.len())
         })
         .collect();

@@ -16,7 +16,7 @@ impl World {
             let addr = ftl.map().get(lpn);
             (addr != UnitAddr::NONE).then(|| match self.nand.page(place_of(ftl, addr)) {
                 Page::Whole(units) => Ok(units[ftl.layout().place(ftl.layout().offset(addr)).unit as usize].mark),
-                page @ (Page::Erased | Page::Torn) => Err(page.clone()),
+                page @ (Page::Erased | Page::Torn(_) | Page::Gone) => Err(page.clone()),
             })
         };
         for lpn in 0..self.ftl.map().exported() {
@@ -38,7 +38,7 @@ impl World {
     pub(super) fn audit(&self) -> Result<(), String> {
         self.ftl.audit(|addr| match self.nand.page(self.place(addr)) {
             Page::Whole(units) => units[self.ftl.layout().place(self.ftl.layout().offset(addr)).unit as usize].mark.lpn,
-            Page::Erased | Page::Torn => Lpn(u32::MAX),
+            Page::Erased | Page::Torn(_) | Page::Gone => Lpn(u32::MAX),
         })
     }
 
@@ -86,7 +86,7 @@ impl World {
                 Bytes::Sectors(sectors) => Ok(sectors.clone()),
                 bytes @ (Bytes::Nothing | Bytes::Journal(_)) => Err(format!("{addr:?} holds {bytes:?}")),
             },
-            page @ (Page::Erased | Page::Torn) => Err(format!("{addr:?} is {page:?}")),
+            page @ (Page::Erased | Page::Torn(_) | Page::Gone) => Err(format!("{addr:?} is {page:?}")),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! One seed: a drive, its load, and what it may hold after each cut.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use wordline_drive::{Drive, Holds};
+use wordline_drive::{Drive, Holds, Output};
 use wordline_engine::{Event, Observer};
 use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
@@ -55,6 +56,8 @@ pub(crate) struct Tally {
     /// Units on the dies of drives with a sanitiser: what is not stale, and what is and need not be secret.
     put_out: u64,
     open: u64,
+    /// Pages that a cut has broken off, on the dies of such drives in the end.
+    torn: u64,
 }
 
 impl Tally {
@@ -72,6 +75,7 @@ impl Tally {
         self.held += other.held;
         self.put_out += other.put_out;
         self.open += other.open;
+        self.torn += other.torn;
     }
 
     pub(crate) fn has_seen_everything(&self) -> bool {
@@ -238,12 +242,16 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
             }
         }
         // It goes on working.
+        let mut rewritten = BTreeSet::new();
         for unit in 0..config.exported_units.min(40) {
             let request = request(&drive, HostOp::Write, unit, 1, unit % 8 == 0);
             let id = drive.submit(&request, &stamped(unit, AFTER, unit_bytes));
             let (ok, _) = await_one(&mut drive, id)?;
             if !ok && !world.may_fail {
                 return Err(format!("cut at {cut}: unit {unit} cannot be written any more"));
+            }
+            if ok {
+                rewritten.insert(unit);
             }
             let found = if ok { read(&mut drive, unit)? } else { None };
             if found.as_ref().is_some_and(|found| *found != stamped(unit, AFTER, unit_bytes)) || (found.is_none() && !world.may_fail) {
@@ -253,11 +261,17 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
                 ));
             }
         }
+        if world.keeps_secrets() && !drive.is_worn_out() {
+            flush(&mut drive)?;
+        }
         if !world.is_silent {
             drive.settle();
             drive.audit().map_err(|problem| format!("cut at {cut}: {problem}"))?;
         }
         store.trouble().map_or(Ok(()), Err)?;
+        if world.keeps_secrets() && !drive.is_worn_out() {
+            tally.torn += nothing_older_is_put_out(drive, &history, &rewritten).map_err(|leak| format!("cut at {cut}: {leak}"))?;
+        }
     }
     tally.hidden = ills.iter().map(|ills| ills.borrow().happened).sum();
     Ok(tally)
@@ -266,9 +280,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
 /// With a sanitiser: once a flush was answered, the pins of no die put out what is stale, unless it need not be secret.
 fn nothing_stale_is_put_out(mut drive: Live, history: &[Vec<Version>], tally: &mut Tally) -> Result<(), String> {
     let unit_bytes = drive.unit_bytes().0 as usize;
-    let flush = request(&drive, HostOp::Flush, 0, 0, false);
-    let id = drive.submit(&flush, &[]);
-    await_one(&mut drive, id)?;
+    flush(&mut drive)?;
     drive.settle();
     let (mut leak, mut open) = (None, 0);
     drive.desolder().read(|page| {
@@ -288,6 +300,32 @@ fn nothing_stale_is_put_out(mut drive: Live, history: &[Vec<Version>], tally: &m
     });
     tally.open += open;
     leak.map_or(Ok(()), Err)
+}
+
+fn flush(drive: &mut Live) -> Result<(), String> {
+    let flush = request(drive, HostOp::Flush, 0, 0, false);
+    let id = drive.submit(&flush, &[]);
+    await_one(drive, id).map(|_| ())
+}
+
+/// As [`nothing_stale_is_put_out`], after a cut, when `units` were written anew: nothing older of them can be read, not even from what the cut has broken
+/// off. By what the bytes look like, for a torn page has no marks. Returns how many pages there were that hold something and are not whole.
+fn nothing_older_is_put_out(mut drive: Live, history: &[Vec<Version>], units: &BTreeSet<u64>) -> Result<u64, String> {
+    let unit_bytes = drive.unit_bytes().0 as usize;
+    drive.settle();
+    let (mut leak, mut torn) = (None, 0);
+    drive.desolder().read(|page| {
+        torn += u64::from(page.output == Output::Ruined);
+        for bytes in page.bytes.chunks_exact(unit_bytes) {
+            let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+            let (stamp, unit) = (number(0), number(8));
+            let looks_so = |version: &Version| version.stamp == stamp && stamp > 0 && !version.insecure;
+            if units.contains(&unit) && history[unit as usize].iter().any(looks_so) && bytes[16..64] == stamped(unit, stamp, 64)[16..] {
+                leak = Some(format!("{:?} puts out {:?} with bytes of unit {unit}, stamp {stamp}", page.place, page.output));
+            }
+        }
+    });
+    leak.map_or(Ok(torn), Err)
 }
 
 /// Random requests, many at once; no two writes of the same unit at the same time. Returns the history of each unit.

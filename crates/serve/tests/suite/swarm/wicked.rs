@@ -113,8 +113,8 @@ impl<P: Persistent> Payload for Wicked<P> {
         }
     }
 
-    fn sanitise(&mut self, place: Place, how: Sanitisation) {
-        self.inner.sanitise(place, how);
+    fn sanitise(&mut self, place: Place, how: Sanitisation, is_whole: bool) {
+        self.inner.sanitise(place, how, is_whole);
     }
 
     fn erase(&mut self, block: u32) {

@@ -130,6 +130,6 @@ pub(crate) fn world(case: &Case) -> World {
     let may_fail = silent || failures || unreadable || physics || dying;
     let (dies_at, heat_every) = (1 + draw.below(case.requests.max(1)), 20 + draw.below(200));
     let (dies_at, heat_every) = (dying.then_some(dies_at), (heat && physics).then_some(heat_every));
-    let insecure = sanitiser.then_some(share as f64 * 0.3);
+    let insecure = sanitiser.then_some([0.1, 0.4][share as usize]);
     World { config: plan.build(), is_silent: silent, is_through, may_fail, depth, dies_at, heat_every, insecure }
 }
