@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use wordline_chip::Payload;
 use wordline_drive::Drive;
-use wordline_nbd::{Errno, Op};
+use wordline_nbd::{Errno, Op, ZeroHow};
+use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostRequest, Nanos, Priority};
 
 use super::clock::{Clock, Timing};
@@ -115,6 +116,8 @@ pub(super) struct Worker<P: Payload> {
     closing: bool,
     /// How long an answer and the next request are on their way: what is done at an instant is done so much before the wall's.
     pub(super) link: Duration,
+    /// What is stale is to be unreadable on its flash.
+    is_sanitising: bool,
 }
 
 impl<P: Payload> Worker<P> {
@@ -125,6 +128,7 @@ impl<P: Payload> Worker<P> {
         is_used: bool,
     ) -> Worker<P> {
         let is_touched = is_used || drive.next_at().is_some();
+        let is_sanitising = drive.config().firmware.techniques.iter().any(|choice| choice.card().answers.contains(&"sanitise"));
         let mut worker = Worker {
             drive,
             keeper,
@@ -146,6 +150,7 @@ impl<P: Payload> Worker<P> {
             zeroes: Vec::new(),
             closing: false,
             link: Duration::ZERO,
+            is_sanitising,
         };
         if is_touched {
             worker.start_clock(Instant::now());
@@ -228,9 +233,24 @@ impl<P: Payload> Worker<P> {
             Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
+        let op = if self.is_sanitising && !insecure { self.whole(op) } else { op };
         let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, insecure);
         let piece = Some(pieces.next()?);
         Some(Job { end, piece, pieces, priority, is_read, is_durable, came, has_begun: false })
+    }
+
+    /// A drive keeps the data of a unit that is trimmed only in part. Where what is deleted must be gone, the ends of a trim are written with zeroes instead.
+    fn whole(&self, op: Op) -> Op {
+        let Op::Trim { offset, length, fua } = op else { return op };
+        let (unit, end) = (self.drive.unit_bytes().0, offset + length);
+        let holds = |at: u64| self.drive.holds(at / SECTOR_BYTES);
+        // What holds nothing need not be written.
+        let from = if offset % unit == 0 || holds(offset) { offset } else { offset.next_multiple_of(unit) };
+        let until = if end % unit == 0 || holds(end) { end } else { end / unit * unit };
+        if from >= until || (from.is_multiple_of(unit) && until.is_multiple_of(unit)) {
+            return Op::Trim { offset, length, fua };
+        }
+        Op::WriteZeroes { offset: from, length: until - from, how: ZeroHow { may_punch: true, must_be_fast: false }, fua }
     }
 
     /// Submit everything that may go to the drive now.

@@ -1,4 +1,5 @@
-//! What is written as insecure, by the name of the export or by a hint of its stretch, may be read from the chips once it is stale; nothing else may.
+//! What is written as insecure, by the name of the export or by a hint of its stretch, may be read from the chips once it is stale; nothing else may, whole
+//! units or parts of them.
 
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
@@ -20,20 +21,22 @@ use crate::replay::tell;
 const UNIT: u64 = 16_384;
 const UNITS: u64 = 64;
 
-/// A drive that locks page by page, so large that nothing need be erased.
+/// Small, and yet so large that nothing need be erased.
+const SMALL: [&str; 9] = [
+    "geometry.blocks=48",
+    "mapping.over_provisioning=32 %",
+    "geometry.layers=8",
+    "geometry.wordlines_per_layer=4",
+    "flash.channels=1",
+    "flash.dies_per_channel=2",
+    "buffer.size=512 KiB",
+    "recovery.on=true",
+    "cells.physics=false",
+];
+
+/// A drive that locks page by page.
 fn config() -> DriveConfig {
-    let small = [
-        "geometry.blocks=48",
-        "mapping.over_provisioning=32 %",
-        "geometry.layers=8",
-        "geometry.wordlines_per_layer=4",
-        "flash.channels=1",
-        "flash.dies_per_channel=2",
-        "buffer.size=512 KiB",
-        "recovery.on=true",
-        "cells.physics=false",
-    ];
-    Plan::load_set("secssd-nobLock", &small).expect("a preset").build()
+    Plan::load_set("secssd-nobLock", &SMALL).expect("a preset").build()
 }
 
 fn connect(path: &std::path::Path, export: &str) -> Connected<UnixStream> {
@@ -134,4 +137,48 @@ fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
     let newest = taken.newest().expect("no trouble");
     assert!((0..UNITS).all(|unit| newest[unit as usize].is_some() == twin.now.contains_key(&unit)));
     std::fs::remove_dir_all(&folder).expect("ours");
+}
+
+/// Whether some sector that the chips put out is filled with `byte`.
+fn puts_out(folder: &std::path::Path, config: DriveConfig, named: (&str, u128), byte: u8) -> bool {
+    let mut taken = Taken::off(folder, config, named).expect("nobody has it any more");
+    let mut found = false;
+    taken.chips.read(|page| found |= page.bytes.chunks_exact(512).any(|sector| sector.iter().all(|&other| other == byte)));
+    found
+}
+
+#[test]
+fn what_is_trimmed_in_part_of_a_unit_is_gone_too() {
+    for (preset, is_gone) in [("secssd-nobLock", true), ("paper-evanesco", false)] {
+        let (folder, path) = (socket().with_extension("media"), socket());
+        let config = Plan::load_set(preset, &SMALL).expect("a preset").build();
+        let (size, slots) = (config.exported().0, config.firmware.buffer.units);
+        let Opened { media, dump, .. } = open_or_make(&folder, &config, (preset, 9), Durability::Process).expect("a fresh folder");
+        assert!(slots > 0);
+        let built = config.clone();
+        let build = move || {
+            let (store, watched) = (MediaStore::new(media, 1, dump), watch(&built));
+            (Drive::with_payload(built, watched, |die| store.payload(die)), store)
+        };
+        let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
+        let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
+        let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
+        let mut client = connect(&path, "disk");
+        // Three units: the end of the first, the second, and the beginning of the third are deleted.
+        let (from, until) = (UNIT - 1_024, 2 * UNIT + 3 * 1_024);
+        client.write(0, &vec![0x4b; from as usize]);
+        client.write(from, &vec![0x53; (until - from) as usize]);
+        client.write(until, &vec![0x4c; (3 * UNIT - until) as usize]);
+        assert_eq!(client.call(&Op::Flush).fault, None);
+        assert_eq!(client.call(&Op::Trim { offset: from, length: until - from, fua: false }).fault, None);
+        // Beside it, what holds nothing stays so.
+        assert_eq!(client.call(&Op::Trim { offset: 9 * UNIT + 512, length: 512, fua: false }).fault, None);
+        assert_eq!(client.call(&Op::Flush).fault, None);
+        assert!(client.read(0, from as u32).iter().all(|&byte| byte == 0x4b) && client.read(until, 4_096).iter().all(|&byte| byte == 0x4c));
+        assert!(!is_gone || client.read(from, (until - from) as u32).iter().all(|&byte| byte == 0));
+        drop((client, running));
+        let found = [0x4b, 0x4c, 0x53].map(|byte| puts_out(&folder, config.clone(), (preset, 9), byte));
+        assert_eq!(found, [true, true, !is_gone], "{preset}");
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
 }
