@@ -42,9 +42,9 @@ impl Ftl {
     }
 
     /// The pages that begin at these offsets of groups hold bits of something, and nobody can say of what: nothing is acknowledged before they are unreadable.
-    /// In a block that has failed they stay.
+    /// In a block that has failed they stay, and so they do where they are encrypted.
     pub(crate) fn expose_torn(&mut self, pages: &[(Group, u32)]) {
-        if pages.is_empty() {
+        if pages.is_empty() || self.keys.is_some() {
             return;
         }
         for &(group, first) in pages {

@@ -249,7 +249,8 @@ impl Nand {
         })
     }
 
-    /// Every unit that the chips would put out, and where it is: also bits of it, but not in blocks that are given up.
+    /// Every unit that the chips would put out, and where it is: also bits of it, but not in blocks that are given up,
+    /// nor bits that are encrypted.
     pub(super) fn readable(&self) -> impl Iterator<Item = (String, &Stored)> {
         let of_page = |block: usize, page: usize, stored: &Page| match stored {
             Page::Whole(_) => format!("page {page} of block {block}"),
@@ -260,7 +261,7 @@ impl Nand {
             block.pages.iter().enumerate().flat_map(move |(at, page)| {
                 let units = match page {
                     Page::Whole(units) => &units[..],
-                    Page::Torn(units) if !block.is_given_up => &units[..],
+                    Page::Torn(units) if !block.is_given_up && units.iter().all(|unit| unit.key.is_none()) => &units[..],
                     Page::Erased | Page::Torn(_) | Page::Gone => &[],
                 };
                 let place = of_page(number, at, page);

@@ -3,7 +3,7 @@
 //! Checks: when a write that waits for its program, a flush or a trim is acknowledged, no page that would be put out holds a state of what it covers that is
 //! older than the promise, unless the host has said that it is not secret; by what the sectors hold, not by marks. What a cut has broken off can be read as
 //! if it were whole. Where there is a key store, what is encrypted can be read if its key is in what the register opens (`keys.rs`). Does not check: what is
-//! broken off in blocks that have failed; how long a lock holds; what is in the write buffer.
+//! broken off in blocks that have failed, or was encrypted; how long a lock holds; what is in the write buffer.
 
 use std::collections::BTreeMap;
 
