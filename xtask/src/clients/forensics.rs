@@ -40,6 +40,13 @@ pub(super) fn run(bench: &Bench) -> Result<(), String> {
             return Err(format!("over secssd, {what}: {found:?}"));
         }
     }
+    for rival in ["scrssd", "erssd", "osrssd"] {
+        let found = deleted(bench, rival, "disk", None)?;
+        if found.versions != 0 || found.hits != 0 || found.searched.hits != 0 {
+            return Err(format!("over {rival}: {found:?}"));
+        }
+        println!("disk of {rival}: nothing is found");
+    }
     let open = [("paper-evanesco", "disk"), ("secssd", "disk@insecure")]
         .map(|(preset, export)| deleted(bench, preset, export, None).map(|found| (preset, export, found)));
     for open in open {
