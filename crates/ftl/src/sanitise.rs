@@ -51,15 +51,17 @@ impl Ftl {
             if self.groups.is_condemned(group) {
                 continue;
             }
-            let secrets = self.secrets.as_mut().expect("asked before");
             match self.groups.use_of(group) {
                 // An erase was broken off, perhaps, and locks need a whole block.
+                Use::Drained if self.must_erase(group) => {}
                 Use::Drained => {
+                    let secrets = self.secrets.as_mut().expect("asked before");
                     let gate = secrets.gate(Vec::new());
                     secrets.attach(secrets.whole(group), Remedy::Erase, gate, 0);
                     self.pass_gate(gate);
                 }
                 Use::Closed => {
+                    let secrets = self.secrets.as_mut().expect("asked before");
                     for addr in (first..first + self.layout.units_per_page).map(|offset| self.layout.unit(group, offset)) {
                         secrets.keep(addr);
                         secrets.exposed.push(addr);

@@ -130,7 +130,7 @@ impl Caller {
         self.client.request(self.cookie, op);
         match self.hear()? {
             Heard::Answer(Answer { fault: None, .. }) => Ok(()),
-            heard => Err(io::Error::other(format!("{heard:?}"))),
+            heard @ (Heard::Answer(_) | Heard::Ready(_)) => Err(io::Error::other(format!("{heard:?}"))),
         }
     }
 }
