@@ -120,7 +120,7 @@ impl Nand {
     pub(super) fn read(&self, place: PagePlace) -> &[Stored] {
         match self.page(place) {
             Page::Whole(units) => units,
-            page => panic!("{place:?} is read, which is {page:?}"),
+            page @ (Page::Erased | Page::Torn(_) | Page::Gone) => panic!("{place:?} is read, which is {page:?}"),
         }
     }
 
