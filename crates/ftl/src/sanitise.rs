@@ -97,7 +97,9 @@ impl Ftl {
                 is_secret: !self.buffer.is_insecure(slot),
             }),
             Entry::Moved(Moved { lpn, from }) => {
-                Some(Lander { lpn, copy: Flying::From(from), is_host: false, is_secret: secrets.is_secret(from) })
+                // Its key may have been destroyed while the copy was on its way.
+                let is_secret = secrets.is_secret(from) || secrets.is_flying(Flying::From(from));
+                Some(Lander { lpn, copy: Flying::From(from), is_host: false, is_secret })
             }
             Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => None,
         };
@@ -165,7 +167,7 @@ impl Ftl {
             let (source, addr) = (layout.unit(from.0, from.1 + unit), layout.unit(to.0, to.1 + unit));
             let waiting = secrets.landed(lpn, Flying::From(source));
             secrets.exposed.retain(|&exposed| exposed != source);
-            if !secrets.is_secret(source) {
+            if !secrets.is_secret(source) && waiting.is_empty() {
                 over.extend(waiting);
                 continue;
             }

@@ -249,6 +249,11 @@ impl Secrets {
         self.flying.entry(copy).or_default().push(gate);
     }
 
+    /// Whether a gate waits until the copy lands: then its source was exposed, and so it was secret.
+    pub(crate) fn is_flying(&self, copy: Flying) -> bool {
+        self.flying.contains_key(&copy)
+    }
+
     /// `slot` holds a version of `lpn` that is being programmed, and not wanted any more.
     pub(crate) fn doom(&mut self, lpn: u32, slot: u32) {
         self.doomed.insert((lpn, slot));
