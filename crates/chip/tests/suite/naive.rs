@@ -187,9 +187,13 @@ impl Twin {
                     && self.exists(target, true)
                     && self.collecting.is_none()
                     && !self.held.as_ref().is_some_and(|job| job.program)
-                    && spots(target)
-                        .iter()
-                        .all(|spot| !self.bad.contains(spot) && !self.holds(*spot) && self.holds_something(*spot, target.page.0, *how))
+                    && spots(target).iter().all(|spot| !self.bad.contains(spot) && !self.holds(*spot))
+                    && if *how == Sanitisation::LockBlock {
+                        // Blocks that are locked as one need not all hold something.
+                        spots(target).iter().any(|spot| self.holds_something(*spot, target.page.0, *how))
+                    } else {
+                        spots(target).iter().all(|spot| self.holds_something(*spot, target.page.0, *how))
+                    }
             }
             Command::Suspend => self.held.is_none() && self.job.as_ref().is_some_and(|job| now < job.end) && now >= self.no_suspend_before,
             Command::Resume => quiet && self.held.is_some(),

@@ -55,10 +55,13 @@ fn what_is_not_there_cannot_be_made_unreadable() {
     for how in [Sanitisation::Scrub, Sanitisation::LockBlock] {
         assert_eq!(chip.probe(&sanitise(at(0, 5), how), LATE), Probe::Ready);
         assert_illegal(&chip, sanitise(at(1, 0), how), LATE, Why::NotProgrammed);
-        assert_illegal(&chip, sanitise(both([0, 0], 0), how), LATE, Why::NotProgrammed);
         assert_illegal(&chip, sanitise(at(0, 6), how), LATE, Why::Page);
         assert_illegal(&chip, sanitise(at(4, 0), how), LATE, Why::Block);
     }
+    // A cut may leave one of two blocks that belong together erased: they are locked as one.
+    assert_illegal(&chip, sanitise(both([0, 0], 0), Sanitisation::Scrub), LATE, Why::NotProgrammed);
+    assert_eq!(chip.probe(&sanitise(both([0, 0], 0), Sanitisation::LockBlock), LATE), Probe::Ready);
+    assert_illegal(&chip, sanitise(both([1, 1], 0), Sanitisation::LockBlock), LATE, Why::NotProgrammed);
     let mut sheet = sheet(ProgramScope::Page);
     let able = &mut sheet.capabilities;
     (able.page_lock, able.block_lock, able.scrub, able.reprogram) = (false, false, false, false);
