@@ -1,6 +1,6 @@
 //! One firmware core: hear, speak, acknowledge.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use wordline_flash::{Operation, Report};
 use wordline_units::random::{Draw, Stream as Dice};
@@ -66,6 +66,8 @@ pub struct Ftl {
     pub(crate) checkpoints: Option<Box<Checkpoints>>,
     /// How it came back from a power cut.
     pub(crate) recovery: Option<Recovery>,
+    /// How often spare blocks had been erased when it came back, by die and block of the first plane; others are new.
+    pub(crate) spare_erases: BTreeMap<(DieId, u16), u32>,
     /// Only where a technique cares.
     pub(crate) secrets: Option<Box<Secrets>>,
     /// Only where a technique destroys keys.
@@ -141,6 +143,7 @@ impl Ftl {
             journal: None,
             checkpoints: None,
             recovery: None,
+            spare_erases: BTreeMap::new(),
             idle_wait,
             secrets: techniques.iter().any(|technique| technique.is_sanitiser()).then(|| Box::new(Secrets::new(layout))),
             techniques,

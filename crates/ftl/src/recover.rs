@@ -135,6 +135,8 @@ impl Ftl {
                         stands[place] = Some(spare);
                     }
                 } else if !findings.stands[spare].touched {
+                    // It may have been in service before the cut.
+                    self.spare_erases.insert((die, findings.stands[spare].blocks[0]), findings.stands[spare].erases);
                     for (spares, &block) in
                         self.dies[die].spares.iter_mut().zip(&findings.stands[spare].blocks[..self.layout.planes as usize])
                     {

@@ -61,7 +61,8 @@ impl Ftl {
     pub(crate) fn replace(&mut self, die: DieId, group: Group) {
         let replacement = self.take_spares(die);
         self.groups.retire(group, replacement);
-        if replacement.is_some() {
+        if let Some(blocks) = replacement {
+            self.groups.erases[group.index()] = self.spare_erases.remove(&(die, blocks[0])).unwrap_or(0);
             self.dies[die].free.push_back(group);
         }
         self.notes.push_back(Note::Retired(group));
