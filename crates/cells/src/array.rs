@@ -10,14 +10,17 @@
 //! ```
 
 mod locks;
+mod relaxed;
 
 pub use locks::Disturbed;
+pub use relaxed::Trace;
 
 use std::sync::Arc;
 
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, Nanos};
 
+use crate::array::relaxed::Courses;
 use crate::grid::{Grid, Place};
 use crate::model::Model;
 use crate::program::Settings;
@@ -93,6 +96,7 @@ pub struct KeptLife(pub [u32; 5]);
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Lives {
     lives: Vec<Life>,
+    courses: Courses,
     aged: f64,
     noise: u64,
 }
@@ -122,6 +126,8 @@ pub struct CellArray {
     errors: Draw,
     noise: Draw,
     locks: Draw,
+    traces: Draw,
+    courses: Courses,
 }
 
 /// A stretch of time at one temperature.
@@ -140,12 +146,14 @@ struct Warmth {
 struct Remembered {
     /// The block, the layer and the condition; zero: nothing.
     key: u64,
+    /// How the wordline was programmed: see [`Courses`].
+    course: u16,
     wear: f32,
     traits: Traits,
 }
 
 const NOTHING: Remembered =
-    Remembered { key: 0, wear: 0.0, traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 } };
+    Remembered { key: 0, course: 0, wear: 0.0, traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 } };
 
 /// The most wordline conditions a die remembers. With the whole table of eight retry entries for three pages, 1.6 MiB of a die that has been read all over.
 const REMEMBERED: usize = 16_384;
@@ -189,6 +197,8 @@ impl CellArray {
             errors: Draw::new(seed, Stream::CellErrors, die),
             noise: Draw::new(seed, Stream::CellNoise, die),
             locks: Draw::new(seed, Stream::CellLocks, die),
+            traces: Draw::new(seed, Stream::CellTraces, die),
+            courses: Courses::default(),
             model,
         }
     }
@@ -207,6 +217,8 @@ impl CellArray {
             errors: Draw::new(self.seed, Stream::CellErrors, die),
             noise: Draw::new(self.seed, Stream::CellNoise, die),
             locks: Draw::new(self.seed, Stream::CellLocks, die),
+            traces: Draw::new(self.seed, Stream::CellTraces, die),
+            courses: Courses::default(),
             ..*self
         }
     }
@@ -290,18 +302,29 @@ impl CellArray {
         if self.memory.is_empty() {
             self.begin_to_remember();
         }
-        let slot = (block as usize * self.model.layers().len() + layer as usize) % self.memory.len();
+        let course = self.courses.of(block, wordline);
+        let mut slot = block as usize * self.model.layers().len() + layer as usize;
+        if course > 0 {
+            // Followers of a layer share a course, and are read beside their leader.
+            slot += self.memory.len() / 2;
+        }
+        let slot = slot % self.memory.len();
         let width = (self.bits * self.entries) as usize;
-        if self.memory[slot].key != key {
+        if self.memory[slot].key != key || self.memory[slot].course != course {
             if self.memory[slot].key >> 32 != name {
                 self.memory[slot].traits = self.model.traits(&self.model.block(self.seed, self.die, block), layer);
             }
-            self.memory[slot].key = key;
+            (self.memory[slot].key, self.memory[slot].course) = (key, course);
             self.rates[slot * width..][..width].fill(0.0);
         }
         let at = slot * width + (kind * self.entries + entry) as usize;
         if self.rates[at] == 0.0 {
-            self.look_up(&life, (retention, read), (kind, entry), (slot, at));
+            if course > 0 {
+                let (rate, worn) = self.course_rate(course, (block, page, entry), (retention, read), 0.0);
+                self.keep_rate((rate, worn), (slot, at));
+            } else {
+                self.look_up(&life, (retention, read), (kind, entry), (slot, at));
+            }
         }
         (f64::from(self.rates[at]), f64::from(self.memory[slot].wear))
     }
@@ -315,7 +338,11 @@ impl CellArray {
 
     fn look_up(&mut self, life: &Life, (retention, read): (u32, u32), (page, entry): (u32, u32), (slot, at): (usize, usize)) {
         let traits = self.memory[slot].traits;
-        let (rate, worn) = self.grid_rate(life, &traits, (retention, read), (page, entry), 0.0);
+        let found = self.grid_rate(life, &traits, (retention, read), (page, entry), 0.0);
+        self.keep_rate(found, (slot, at));
+    }
+
+    fn keep_rate(&mut self, (rate, worn): (f64, f64), (slot, at): (usize, usize)) {
         self.memory[slot].wear = worn as f32;
         self.rates[at] = (rate as f32).max(f32::MIN_POSITIVE);
     }
@@ -361,11 +388,12 @@ impl CellArray {
         aged + (self.warm_seconds(now) - self.warm_seconds(Nanos((programmed * 1e9) as u64))).max(0.0)
     }
 
-    /// Program the wordline of `page` of `block`.
-    pub fn program(&mut self, block: u32, page: u32, now: Nanos) -> Took {
+    /// Program the wordline of `page` of `block`, which is the first since the block's erase if so said.
+    pub fn program(&mut self, block: u32, page: u32, is_first: bool, now: Nanos, settings: &Settings) -> Took {
+        self.keep_course(block, page, settings);
         let physics = self.model.physics();
         let life = &mut self.lives[block as usize];
-        if page == 0 {
+        if is_first {
             let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
             // A block rests from one erase to the next; its program shares the rest of its erase.
             life.program = history.programmed(physics, (now - life.erased).as_secs_f64(), self.temperature).program;
@@ -373,11 +401,17 @@ impl CellArray {
         }
         life.last = now;
         let layer = (page / self.bits / self.wordlines_per_layer) as u16;
+        if !settings.is_default() {
+            let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+            let traits = self.model.traits(&self.model.block(self.seed, self.die, block), u32::from(layer));
+            let program = self.model.program(&self.model.warmed(&traits, self.temperature), &history, settings);
+            return Took { pace: program.time / self.nominal.0, loops: program.loops.min(u32::from(u8::MAX)) as u8 };
+        }
         if life.pace == 0.0 || life.layer != layer {
             let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
             let traits = self.model.traits(&self.model.block(self.seed, self.die, block), u32::from(layer));
             life.layer = layer;
-            let program = self.model.program(&traits, &history, &Settings::default());
+            let program = self.model.program(&self.model.warmed(&traits, self.temperature), &history, settings);
             life.pace = (program.time / self.nominal.0) as f32;
             life.loops = program.loops.min(u32::from(u8::MAX)) as u8;
         }
@@ -386,6 +420,7 @@ impl CellArray {
 
     /// Erase `block`.
     pub fn erase(&mut self, block: u32, now: Nanos) -> Took {
+        self.courses.erase(block);
         let life = &mut self.lives[block as usize];
         let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
         let history = history.erased(self.model.physics(), (now - life.erased).as_secs_f64(), self.temperature, 0, false);
@@ -421,15 +456,16 @@ impl CellArray {
 
     /// For a snapshot.
     pub fn lives(&self) -> Lives {
-        Lives { lives: self.lives.clone(), aged: self.aged, noise: self.noise.drawn() }
+        Lives { lives: self.lives.clone(), courses: self.courses.clone(), aged: self.aged, noise: self.noise.drawn() }
     }
 
     /// Go on where a snapshot stopped. `false`: it is of a die with another number of blocks.
     #[must_use]
     pub fn resume(&mut self, lives: Lives) -> bool {
-        if lives.lives.len() != self.lives.len() {
+        if lives.lives.len() != self.lives.len() || !lives.courses.fits(self.lives.len(), self.wordlines()) {
             return false;
         }
+        self.courses = lives.courses;
         self.lives = lives.lives;
         self.aged = lives.aged;
         self.noise.resume(lives.noise);

@@ -59,7 +59,7 @@ mod state;
 mod variation;
 mod wordline;
 
-pub use array::{Age, CellArray, Disturbed, KeptLife, Lives, Sensed, Took};
+pub use array::{Age, CellArray, Disturbed, KeptLife, Lives, Sensed, Took, Trace};
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;
 pub use fixed::{Cells, Faults, Outcome};

@@ -97,6 +97,13 @@ impl Model {
         Wordline::new(self, traits, condition)
     }
 
+    /// These traits as they are while it is `at`: warm cells program faster.
+    #[must_use]
+    pub fn warmed(&self, traits: &Traits, at: Celsius) -> Traits {
+        let above = at.0 - self.physics.retention.temperature;
+        Traits { speed: traits.speed + self.physics.ispp.warm_speed * above, ..*traits }
+    }
+
     /// What programming a wordline is like.
     pub fn program(&self, traits: &Traits, history: &History, settings: &Settings) -> Program {
         let course = self.course(traits, self.wear(traits, history), settings);

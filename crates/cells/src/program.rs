@@ -27,7 +27,7 @@ pub const LEVELS: usize = 15;
 pub const LOOPS: usize = 64;
 
 /// How a wordline is to be programmed. [`Default`]: as the chip does by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// V_start is raised by this, in mV.
     pub start_margin: f32,

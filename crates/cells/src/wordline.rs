@@ -33,7 +33,7 @@ impl Wordline {
         let count = physics.shape.states();
         let wear = crate::wear::wear(physics, traits, &condition.history);
         let w = effects::relative(physics, wear);
-        let course = model.course(traits, wear, &condition.settings);
+        let course = model.course(&model.warmed(traits, condition.programmed_at), wear, &condition.settings);
         let (levels, tails) = (&physics.states.verify, &physics.tails);
         let top = levels[count - 2];
         let loops = course.loops(top);

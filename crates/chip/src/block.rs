@@ -11,7 +11,7 @@ pub(crate) struct Block {
     pub(crate) erases: u32,
     /// Pages read since the last erase.
     pub(crate) reads: u32,
-    /// The only page that may be programmed next.
+    /// Pages programmed since the last erase. On a die that programs them in order, it is the only one that may be programmed next.
     pub(crate) next_page: u16,
     /// Whether it may be used at all.
     pub(crate) state: State,

@@ -1,7 +1,7 @@
 //! Where a die asks its cells: only dies with physics come here.
 
-use wordline_cells::{Sensed, Took};
-use wordline_flash::{Feature, Target};
+use wordline_cells::{Sensed, Settings, Took, Trace};
+use wordline_flash::{Feature, ProgramSettings, ProgramTrace, Target};
 use wordline_units::Nanos;
 
 use crate::chip::Chip;
@@ -17,7 +17,7 @@ impl<P: Payload> Chip<P> {
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
             let block = &self.blocks[place.block as usize];
-            if u32::from(block.next_page) <= place.page {
+            if !self.is_programmed(place) {
                 // An erased page is all ones, which the controller knows without error correction.
                 continue;
             }
@@ -44,14 +44,41 @@ impl<P: Payload> Chip<P> {
     #[inline(never)]
     pub(crate) fn program_cells(&mut self, target: &Target, now: Nanos) {
         self.took = Took::default();
+        let settings = self.settings();
+        self.programmed = *target;
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
+            let is_first = if self.is_unordered() {
+                u32::from(self.blocks[place.block as usize].next_page) == self.sheet.pages_per_program()
+            } else {
+                place.page == 0
+            };
             let Some(array) = &mut self.array else { continue };
-            self.took = self.took.with(array.program(place.block, place.page, now));
-            if P::KEEPS && place.page == 0 {
+            self.took = self.took.with(array.program(place.block, place.page, is_first, now, &settings));
+            if P::KEEPS && is_first {
                 self.payload.keep_life(place.block, array.kept(place.block));
             }
         }
+    }
+
+    /// How the registers say that wordlines are to be programmed.
+    fn settings(&self) -> Settings {
+        if !self.sheet.capabilities.program_settings {
+            return Settings::default();
+        }
+        let ProgramSettings { start_margin, final_margin, skip } = ProgramSettings::from_registers(|feature| self.feature(feature));
+        Settings { start_margin: f32::from(start_margin), final_margin: f32::from(final_margin), skip }
+    }
+
+    /// What the die tells of its last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics.
+    pub fn program_trace(&self) -> Option<ProgramTrace> {
+        let array = self.array.as_ref()?;
+        let of_planes = planes(self.programmed.planes).map(|plane| {
+            let place = self.place(&self.programmed, plane);
+            let Trace { first, last, low_errors, errors } = array.trace(place.block, place.page);
+            ProgramTrace { first, last, low_errors, errors }
+        });
+        of_planes.reduce(ProgramTrace::with)
     }
 
     /// Erase a block of each plane; the slowest decides.

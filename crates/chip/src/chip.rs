@@ -8,6 +8,7 @@ use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
+use crate::order::Written;
 use crate::payload::{NoPayload, PageImage, Payload, Place};
 use crate::place::planes;
 use crate::registers::Registers;
@@ -72,9 +73,13 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) array: Option<Box<CellArray>>,
     /// What the program or erase that begins takes; without physics, the times of the data sheet and no known loops.
     pub(crate) took: Took,
+    /// What was programmed last, on a die with physics.
+    pub(crate) programmed: Target,
     /// All blocks, plane after plane.
     pub(crate) blocks: Vec<Block>,
     pub(crate) payload: P,
+    /// Which pages are programmed, where that may be any.
+    pub(crate) written: Written,
     /// Pages whose program failed or was abandoned. Few, so the hot paths only ask whether there are any.
     pub(crate) ruined: BTreeSet<Place>,
     /// Pages that were made unreadable.
@@ -93,7 +98,7 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) suspended: Option<Held>,
     /// The earliest suspend that the interval after the last resume allows.
     pub(crate) suspend_from: Nanos,
-    pub(crate) features: [u32; 3],
+    pub(crate) features: [u32; Feature::COUNT],
     dead: bool,
 }
 
@@ -123,6 +128,7 @@ impl<P: Payload> Chip<P> {
             }
         }
         let page_bytes = geometry.page.0 + geometry.spare.0;
+        let written = if sheet.capabilities.any_order { Written::new(blocks.len(), geometry.pages()) } else { Written::default() };
         Chip {
             planes: PlaneSet::first(geometry.planes),
             room: page_bytes * u64::from(geometry.planes * sheet.pages_per_program()),
@@ -131,8 +137,10 @@ impl<P: Payload> Chip<P> {
             cells,
             array: None,
             took: Took { pace: 1.0, loops: 0 },
+            programmed: Work::OTHER.target,
             blocks,
             payload,
+            written,
             ruined: BTreeSet::new(),
             seals: Seals::default(),
             latest: Nanos::ZERO,
@@ -145,7 +153,7 @@ impl<P: Payload> Chip<P> {
             status: Status::Good,
             suspended: None,
             suspend_from: Nanos::ZERO,
-            features: [0; 3],
+            features: [0; Feature::COUNT],
             dead: false,
         }
     }
@@ -220,7 +228,7 @@ impl<P: Payload> Chip<P> {
         debug_assert!(unit < self.grain.units);
         let entry = self.entry(plane, block);
         let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
-        if page.0 >= entry.next_page {
+        if !self.is_programmed(place) {
             PADDING
         } else if self.is_sealed(place, self.latest) {
             Self::SEALED_UNIT
@@ -239,7 +247,7 @@ impl<P: Payload> Chip<P> {
             for plane in planes(target.planes) {
                 let entry = self.block_at(target, plane);
                 let place = Place { block: self.flat(target, plane) as u32, page };
-                if page < u32::from(entry.next_page) {
+                if self.is_programmed(place) {
                     if self.is_sealed(place, self.latest) {
                         into.extend(std::iter::repeat_n(Self::SEALED_UNIT, self.grain.units as usize));
                         continue;
@@ -268,7 +276,7 @@ impl<P: Payload> Chip<P> {
         self.entry(plane, block).reads
     }
 
-    /// The page of a block that must be programmed next; the number of pages, if it is full.
+    /// Pages of a block programmed since its last erase. On a die that programs them in order, the page that must be programmed next.
     #[inline]
     pub fn next_page(&self, plane: PlaneId, block: BlockId) -> u32 {
         u32::from(self.entry(plane, block).next_page)
@@ -323,7 +331,8 @@ impl<P: Payload> Chip<P> {
         let entry = self.entry_mut(plane, block);
         assert!(entry.state == State::Usable, "a bad block cannot be filled");
         entry.spare = Spare::Regular { first: first.0, page_step };
-        entry.next_page = pages as u16;
+        let block = self.index(plane, block) as u32;
+        self.mark_first(block, pages);
     }
 
     /// Make `block` as if its next page had been programmed with `units`. Takes no time, like [`Chip::fill_regular`].
@@ -333,8 +342,10 @@ impl<P: Payload> Chip<P> {
         let entry = self.entry_mut(plane, block);
         assert!(entry.state == State::Usable, "a bad block cannot be filled");
         assert!(u32::from(entry.next_page) < grain.pages, "the block is full");
-        entry.spare.set(grain, u32::from(entry.next_page), units);
-        entry.next_page += 1;
+        let page = u32::from(entry.next_page);
+        entry.spare.set(grain, page, units);
+        let block = self.index(plane, block) as u32;
+        self.mark_programmed(Place { block, page });
     }
 
     /// Make `block` as if it had been erased `erases` times.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_cells::Lives;
-use wordline_flash::Status;
+use wordline_flash::{Feature, Status};
 use wordline_units::Nanos;
 
 use crate::block::Block;
@@ -45,7 +45,8 @@ pub struct Image {
     ruined: Vec<(u32, u32)>,
     seals: Seals,
     drawn: [u64; 3],
-    features: [u32; 3],
+    features: [u32; Feature::COUNT],
+    written: Vec<u64>,
     cells: Option<Lives>,
 }
 
@@ -53,7 +54,11 @@ impl Chip {
     /// The die as plain data, if it is at rest at `now`.
     pub fn image(&self, now: Nanos) -> Option<Image> {
         self.is_at_rest(now).then(|| Image {
-            blocks: self.blocks.iter().map(|block| Block { spare: block.spare.cut(self.grain, block.next_page), ..*block }).collect(),
+            blocks: (0..)
+                .zip(&self.blocks)
+                .map(|(n, block)| Block { spare: block.spare.cut(self.grain, self.extent(n)), ..*block })
+                .collect(),
+            written: self.written(),
             ruined: self.ruined.iter().map(|place| (place.block, place.page)).collect(),
             seals: self.seals.clone(),
             drawn: self.cells.drawn(),
@@ -65,7 +70,7 @@ impl Chip {
     /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is
     /// refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
-        let Image { blocks, ruined, seals, drawn, features, cells } = image;
+        let Image { blocks, ruined, seals, drawn, features, written, cells } = image;
         if blocks.len() != self.blocks.len() {
             return Err("a die has another number of blocks");
         }
@@ -76,14 +81,20 @@ impl Chip {
         if !seals.fits(blocks.len(), grain.pages) {
             return Err("a locked page lies outside its die");
         }
-        for (mine, block) in self.blocks.iter_mut().zip(blocks) {
+        for (mine, block) in self.blocks.iter_mut().zip(&blocks) {
             if u32::from(block.next_page) > grain.pages {
                 return Err("a block holds more pages than it has");
             }
-            let Some(spare) = block.spare.uncut(grain, block.next_page) else {
+            mine.next_page = block.next_page;
+        }
+        if !self.resume_written(written) {
+            return Err("which pages are programmed does not fit the blocks");
+        }
+        for (index, block) in blocks.into_iter().enumerate() {
+            let Some(spare) = block.spare.uncut(grain, self.extent(index as u32)) else {
                 return Err("a spare area does not fit its block");
             };
-            *mine = Block { spare, ..block };
+            self.blocks[index] = Block { spare, ..block };
         }
         self.ruined = ruined.into_iter().map(|(block, page)| Place { block, page }).collect();
         self.seals = seals;

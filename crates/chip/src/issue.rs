@@ -129,12 +129,12 @@ impl<P: Payload> Chip<P> {
         for page in u32::from(target.page.0)..u32::from(target.page.0) + pages {
             for plane in planes(target.planes) {
                 let block = self.flat(target, plane);
+                let place = Place { block: block as u32, page };
                 if P::KEEPS {
-                    self.payload.program(Place { block: block as u32, page }, contents.of_page(at / units, units));
+                    self.payload.program(place, contents.of_page(at / units, units));
                 }
-                let block = &mut self.blocks[block];
-                block.spare.set(self.grain, page, &spare[at..at + units]);
-                block.next_page = page as u16 + 1;
+                self.blocks[block].spare.set(self.grain, page, &spare[at..at + units]);
+                self.mark_programmed(place);
                 at += units;
             }
         }
@@ -297,13 +297,13 @@ impl<P: Payload> Chip<P> {
             let outcome = self.cells.erase(block.erases);
             block.erases = block.erases.saturating_add(1);
             block.reads = 0;
-            block.next_page = 0;
             block.spare.erase();
             block.state = State::Usable;
             if outcome == Outcome::Bad {
                 block.state = State::Torn;
                 status = Status::Failed;
             }
+            self.mark_erased(index as u32);
             self.payload.erase(index as u32);
             if P::KEEPS
                 && let Some(array) = &self.array
@@ -343,16 +343,15 @@ impl<P: Payload> Chip<P> {
             let copied = &self.blocks[from.block as usize];
             if sealed {
                 // Its spare area names none.
-            } else if source.page.0 < copied.next_page && copied.spare == Spare::Stored {
+            } else if self.is_programmed(from) && copied.spare == Spare::Stored {
                 units.copy_from_slice(&self.stored(from));
-            } else if source.page.0 < copied.next_page {
+            } else if self.is_programmed(from) {
                 for (unit, lpn) in units.iter_mut().enumerate() {
                     *lpn = copied.spare.get(self.grain, from.page, unit as u32);
                 }
             }
-            let block = &mut self.blocks[to.block as usize];
-            block.spare.set(self.grain, to.page, units);
-            block.next_page = to.page as u16 + 1;
+            self.blocks[to.block as usize].spare.set(self.grain, to.page, units);
+            self.mark_programmed(to);
             if self.registers.source_status != Status::Good {
                 self.ruined.insert(to);
             }

@@ -22,6 +22,7 @@ mod cells;
 mod chip;
 pub mod image;
 mod issue;
+mod order;
 mod payload;
 mod place;
 mod probe;

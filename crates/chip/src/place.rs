@@ -99,6 +99,10 @@ impl<P: Payload> Chip<P> {
                 State::Torn => return Err(Why::NotErased),
                 State::FactoryBad => return Err(Why::FactoryBad),
             }
+            if self.is_unordered() {
+                self.check_place(self.place(target, plane))?;
+                continue;
+            }
             if target.page.0 < block.next_page {
                 return Err(Why::Programmed);
             }
@@ -107,6 +111,16 @@ impl<P: Payload> Chip<P> {
             }
         }
         Ok(())
+    }
+
+    /// Where wordlines may be programmed in any order: whether the page is the next of its wordline.
+    #[cold]
+    fn check_place(&self, place: Place) -> Result<(), Why> {
+        if self.is_programmed(place) {
+            return Err(Why::Programmed);
+        }
+        let is_first = self.page_type(place.page as u16) == 0;
+        if is_first || self.is_programmed(Place { page: place.page - 1, ..place }) { Ok(()) } else { Err(Why::PageSkipped) }
     }
 
     /// Whether a program command may begin at the page of `target`.
@@ -124,8 +138,9 @@ impl<P: Payload> Chip<P> {
             return Err(Why::NoCopySource);
         }
         match self.registers.collecting {
-            // Page order has made sure that it is the next page, if it is the same blocks.
-            Some(begun) if begun.planes != target.planes || !same_blocks(&begun, target) => Err(Why::Collecting),
+            Some(begun) if begun.planes != target.planes || !same_blocks(&begun, target) || begun.page.0 + 1 != target.page.0 => {
+                Err(Why::Collecting)
+            }
             Some(_) => Ok(()),
             None => self.check_unit(target),
         }
@@ -157,10 +172,13 @@ impl<P: Payload> Chip<P> {
             // A cut may have left one plane of a group programmed and another erased. They are locked as one.
             let stands_in = |plane| self.block_at(target, plane).next_page > 0 || self.block_at(target, plane).state == State::Torn;
             let holds_something = match how {
-                Sanitisation::LockPage | Sanitisation::Reprogram => target.page.0 < block.next_page || is_broken_off(target.page.0),
+                Sanitisation::LockPage | Sanitisation::Reprogram => {
+                    self.is_programmed(self.place(target, plane)) || is_broken_off(target.page.0)
+                }
                 Sanitisation::Scrub => {
                     let mut wordline = self.wordline(target.page.0);
-                    wordline.start < block.next_page || wordline.any(is_broken_off)
+                    let first = Place { page: u32::from(wordline.start), ..self.place(target, plane) };
+                    self.is_programmed(first) || wordline.any(is_broken_off)
                 }
                 Sanitisation::LockBlock => planes(target.planes).any(stands_in),
             };

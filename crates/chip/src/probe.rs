@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wordline_flash::Command;
+use wordline_flash::{Command, Feature};
 use wordline_units::{Bytes, Nanos};
 
 use crate::chip::{Chip, WorkKind};
@@ -182,12 +182,27 @@ impl<P: Payload> Chip<P> {
                 check_size(*bytes, self.page_bytes() * u64::from(planes))
             }
             Command::DataIn { bytes } => check_size(*bytes, self.room - self.registers.taken_in.0),
-            Command::Suspend
-            | Command::Resume
-            | Command::SetFeature { .. }
-            | Command::GetFeature { .. }
-            | Command::Status
-            | Command::Reset => Ok(()),
+            Command::SetFeature { feature: Feature::ProgramTrace, .. } => Err(Why::Unsupported),
+            Command::SetFeature { feature, .. } | Command::GetFeature { feature } => self.check_feature(*feature),
+            Command::Suspend | Command::Resume | Command::Status | Command::Reset => Ok(()),
+        }
+    }
+
+    fn check_feature(&self, feature: Feature) -> Result<(), Why> {
+        match feature {
+            Feature::InterfaceMode | Feature::DriveStrength | Feature::ReadLevel => Ok(()),
+            Feature::ProgramWindow
+            | Feature::VerifySkip1
+            | Feature::VerifySkip5
+            | Feature::VerifySkip9
+            | Feature::VerifySkip13
+            | Feature::ProgramTrace => {
+                if self.sheet.capabilities.program_settings {
+                    Ok(())
+                } else {
+                    Err(Why::Unsupported)
+                }
+            }
         }
     }
 

@@ -187,13 +187,12 @@ impl<P: Payload> Chip<P> {
 
     /// A page of a wordline that is scrubbed counts as programmed, if it was not.
     fn fill_with_nothing(&mut self, place: Place) {
-        let block = &mut self.blocks[place.block as usize];
-        if u32::from(block.next_page) > place.page || block.state != State::Usable {
+        if self.is_programmed(place) || self.blocks[place.block as usize].state != State::Usable {
             return;
         }
         let units = self.grain.units as usize;
-        block.spare.set(self.grain, place.page, &[PADDING; UNITS_MAX as usize][..units]);
-        block.next_page = place.page as u16 + 1;
+        self.blocks[place.block as usize].spare.set(self.grain, place.page, &[PADDING; UNITS_MAX as usize][..units]);
+        self.mark_programmed(place);
         self.program_zeroes(place);
     }
 

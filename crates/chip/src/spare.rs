@@ -40,10 +40,11 @@ impl Spare {
     pub(crate) fn get(&self, grain: Grain, page: u32, unit: u32) -> Lpn {
         match self {
             Spare::Empty | Spare::Stored => PADDING,
-            Spare::Regular { first, page_step } => Lpn(first + page * page_step + unit),
+            // Of a page that is not programmed this means nothing, and may be any number.
+            Spare::Regular { first, page_step } => Lpn(first.saturating_add(page.saturating_mul(*page_step)).saturating_add(unit)),
             Spare::PageGrain(pages) => match pages[page as usize] {
                 u32::MAX => PADDING,
-                first => Lpn(first + unit),
+                first => Lpn(first.saturating_add(unit)),
             },
             Spare::UnitGrain(units) => Lpn(units[(page * grain.units + unit) as usize]),
         }
@@ -58,7 +59,7 @@ impl Spare {
         into.extend((0..grain.units).map(|unit| self.get(grain, page, unit)));
     }
 
-    /// Write a page's units. Pages after `page` are lost, as program order allows.
+    /// Write a page's units.
     #[inline]
     pub(crate) fn set(&mut self, grain: Grain, page: u32, units: &[Lpn]) {
         if grain.units == 1 {
@@ -88,9 +89,9 @@ impl Spare {
         let old = std::mem::take(self);
         let width = if by_page { 1 } else { grain.units };
         let mut entries = vec![u32::MAX; (grain.pages * width) as usize].into_boxed_slice();
-        for earlier in 0..page {
+        for other in 0..grain.pages {
             for unit in 0..width {
-                entries[(earlier * width + unit) as usize] = old.get(grain, earlier, unit).0;
+                entries[(other * width + unit) as usize] = old.get(grain, other, unit).0;
             }
         }
         *self = if by_page { Spare::PageGrain(entries) } else { Spare::UnitGrain(entries) };

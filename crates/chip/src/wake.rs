@@ -18,11 +18,13 @@ impl<P: Persistent> Chip<P> {
         let kept = self.payload.kept_block(index);
         let entry = &mut self.blocks[index as usize];
         entry.erases = kept.erases;
-        entry.next_page = kept.next_page as u16;
         entry.spare = if kept.next_page > 0 { Spare::Stored } else { Spare::Empty };
         if kept.is_torn {
             entry.state = State::Torn;
         }
+        // Where wordlines go in any order there may be gaps among them, which the store tells when such a page is looked at. The firmware programs no block
+        // on before its next erase.
+        self.mark_first(index, kept.next_page);
         if kept.is_locked {
             self.learn(Place { block: index, page: 0 }, Kept::Sanitised(Sanitisation::LockBlock));
         }

@@ -351,6 +351,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let layout = self.ftls[core as usize].layout();
                     Event::Exposed { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
                 }
+                Note::ProgrammedAgain(group) => {
+                    let layout = self.ftls[core as usize].layout();
+                    Event::ProgrammedAgain { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
+                }
                 Note::WornOut => Event::WornOut,
             };
             self.emit(now, event);

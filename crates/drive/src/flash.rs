@@ -11,7 +11,7 @@
 use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
-use wordline_flash::{Command, Feature, Operation, OperationKind, Report, Status, Target};
+use wordline_flash::{Command, Feature, Operation, OperationKind, ProgramSettings, Report, Status, Target};
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, PageId};
 
 use crate::drive::{Drive, Due, Last, write_down};
@@ -55,6 +55,8 @@ pub(crate) struct Flight {
     decoding: Nanos,
     dram: Nanos,
     core_span: Nanos,
+    /// The die is still to be asked what the program was like.
+    to_ask: bool,
     /// Counts suspends, so that a completion that was overtaken by one is recognised.
     attempt: u32,
 }
@@ -86,6 +88,7 @@ const IDLE: Flight = Flight {
     decoding: Nanos::ZERO,
     dram: Nanos::ZERO,
     core_span: Nanos::ZERO,
+    to_ask: false,
     attempt: 0,
 };
 
@@ -135,6 +138,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.decoding = Nanos::ZERO;
         flight.dram = Nanos::ZERO;
         flight.core_span = cost;
+        flight.to_ask = false;
         flight.attempt = 0;
         match operation.kind {
             OperationKind::Read { target, bytes } => {
@@ -165,9 +169,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 chip.transfer(Command::DataIn { bytes }, end - span, loaded);
                 let spare = self.ftls[core as usize].spare(operation.die);
                 let contents = self.data.as_ref().map_or(Contents::NONE, |data| data.gathered());
-                let issued = chip.program(Command::Program { target, cache: false }, loaded, spare, contents);
+                let mut from = loaded;
+                if let Some(settings) = self.ftls[core as usize].program_settings(operation.die) {
+                    from = set_program(chip, settings, from);
+                    flight.to_ask = self.config.cells.is_some();
+                }
+                let issued = chip.program(Command::Program { target, cache: false }, from, spare, contents);
                 flight.bus = span;
-                flight.array_from = loaded;
+                flight.array_from = from;
                 flight.transferred = loaded;
                 self.work(slot, die, loaded, issued);
             }
@@ -181,7 +190,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.op = FlashOp::Copyback;
                 flight.target = to;
                 flight.source = from;
-                let issued = chip.copy_back(from, to, start);
+                let settings = self.ftls[core as usize].program_settings(operation.die);
+                let set = settings.map_or(start, |settings| set_program(chip, settings, start));
+                let issued = chip.copy_back(from, to, set);
                 self.work(slot, die, start, issued);
             }
             OperationKind::Sanitise { target, how } => {
@@ -287,11 +298,21 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// A program, an erase, a copyback or a lock has ended.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u32) {
-        let Drive { flights, chips, spare, last, working, ftls, config, .. } = self;
-        let flight = &flights[slot as usize];
+        let Drive { flights, chips, spare, last, working, ftls, config, calendar, .. } = self;
+        let flight = &mut flights[slot as usize];
         if flight.attempt != attempt {
             return;
         }
+        if std::mem::take(&mut flight.to_ask) && flight.status == Status::Good {
+            // The program stays the die's business until it has told how it went.
+            let told = chips[flight.die].issue(Command::GetFeature { feature: Feature::ProgramTrace }, now).ready_at;
+            if let Some(trace) = chips[flight.die].program_trace() {
+                ftls[flight.core as usize].hear(trace);
+            }
+            flight.array += told - now;
+            return calendar.enter(told, Due::Worked { flight: slot, attempt });
+        }
+        let flight = &*flight;
         working[flight.die] = u32::MAX;
         *last = Some(Last {
             array: flight.array,
@@ -433,4 +454,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 /// Put the next reads of `chip` at an entry of its retry table; returns when it is there.
 fn set_read_level<P: Payload>(chip: &mut Chip<P>, level: u32, now: Nanos) -> Nanos {
     chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: level }, now).ready_at
+}
+
+/// Have the next programs of `chip` done as `settings` say; returns when its registers say so.
+fn set_program<P: Payload>(chip: &mut Chip<P>, settings: &ProgramSettings, now: Nanos) -> Nanos {
+    let states = (1 << chip.sheet().geometry.cell.bits()) - 1;
+    settings.registers(states).fold(now, |now, (feature, value)| {
+        let stands = chip.feature(feature) == value;
+        if stands { now } else { chip.issue(Command::SetFeature { feature, value }, now).ready_at }
+    })
 }

@@ -38,6 +38,13 @@ pub enum Event {
         /// Its number.
         block: BlockId,
     },
+    /// What a technique distrusts of a program that has ended well is programmed again, elsewhere.
+    ProgrammedAgain {
+        /// The die.
+        die: DieId,
+        /// The number of the block group.
+        block: BlockId,
+    },
     /// A die refuses to make unreadable what is stale and secret in a block group.
     Exposed {
         /// Its die.

@@ -83,5 +83,6 @@ fn digest(event: &Event) -> [u64; 3] {
         Event::Retired { die, block } => [5, u64::from(die.0), u64::from(block.0)],
         Event::WornOut => [6, 0, 0],
         Event::Exposed { die, block } => [7, u64::from(die.0), u64::from(block.0)],
+        Event::ProgrammedAgain { die, block } => [8, u64::from(die.0), u64::from(block.0)],
     }
 }

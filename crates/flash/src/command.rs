@@ -80,6 +80,25 @@ pub enum Feature {
     DriveStrength,
     /// Which entry of the vendor's read-retry table the next reads use; 0 is the default.
     ReadLevel,
+    /// How much narrower than by default the ISPP window of the next programs is: margin on V_start in the low half, on V_final in the high one, in mV.
+    ProgramWindow,
+    /// Verifies left out by the next programs: states P1 to P4, lowest byte first. See [`crate::ProgramSettings`].
+    VerifySkip1,
+    /// The same of P5 to P8.
+    VerifySkip5,
+    /// The same of P9 to P12.
+    VerifySkip9,
+    /// The same of P13 to P15.
+    VerifySkip13,
+    /// What the last program was like; to be asked for, not to be set. See [`crate::ProgramTrace`].
+    ProgramTrace,
+}
+
+impl Feature {
+    /// How many there are.
+    pub const COUNT: usize = Feature::ProgramTrace as usize + 1;
+    /// The registers of skipped verifies, lowest states first.
+    pub const VERIFY_SKIPS: [Feature; 4] = [Feature::VerifySkip1, Feature::VerifySkip5, Feature::VerifySkip9, Feature::VerifySkip13];
 }
 
 /// One command.

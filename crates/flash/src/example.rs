@@ -55,6 +55,8 @@ pub const fn sheet() -> Sheet {
             block_lock: false,
             scrub: false,
             reprogram: false,
+            any_order: false,
+            program_settings: false,
         },
     }
 }

@@ -12,8 +12,10 @@
 pub mod command;
 pub mod example;
 pub mod operation;
+pub mod program;
 pub mod sheet;
 
 pub use command::{Command, Feature, PlaneSet, Target};
 pub use operation::{Mark, Operation, OperationKind, Report, Sanitisation, Status};
+pub use program::{ProgramSettings, ProgramTrace};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

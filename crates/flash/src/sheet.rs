@@ -73,6 +73,10 @@ pub struct Capabilities {
     pub scrub: bool,
     /// Destroy a page of a wordline by one-shot reprogramming.
     pub reprogram: bool,
+    /// Program the wordlines of a block in any order (003 §4.1.3). Otherwise pages are programmed one after the other.
+    pub any_order: bool,
+    /// Narrow the window of programs, leave out verifies, and tell what a program was like: [`crate::ProgramSettings`] and [`crate::ProgramTrace`].
+    pub program_settings: bool,
 }
 
 impl Capabilities {

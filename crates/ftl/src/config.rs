@@ -3,6 +3,7 @@
 use wordline_flash::Sheet;
 use wordline_units::{Bytes, Nanos};
 
+use crate::order::Order;
 use crate::techniques::Choice;
 use crate::victim::VictimPolicy;
 
@@ -29,6 +30,8 @@ pub struct Config {
     pub wear: WearConfig,
     /// In which order a die takes its work.
     pub schedule: ScheduleConfig,
+    /// In which order the wordlines of a block are programmed.
+    pub order: Order,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
     /// Whether somebody keeps the bytes: see [`crate::DataStep`]. Then it recovers, too.

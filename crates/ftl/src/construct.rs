@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use wordline_units::random::{Draw, Stream as Dice};
 use wordline_units::{DieId, Lpn};
 
-use crate::die::{Open, Stream};
+use crate::die::Stream;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, Layout};
+use crate::order::Open;
 use crate::permutation::Permutation;
 use crate::steady::{CountedDie, Steady};
 use crate::victim::Candidates;
@@ -52,7 +53,7 @@ impl Ftl {
             if programs == layout.programs {
                 self.groups.close(group);
             } else {
-                self.dies[die].open[Stream::Host as usize] = Some(Open { group, program: programs });
+                self.dies[die].open[Stream::Host as usize].push(Open::at(group, programs, &layout));
             }
         }
         self.map.fill_regular(units);
@@ -138,7 +139,8 @@ impl Ftl {
             }
             let state = &mut self.dies[*die];
             state.free = counted.free.iter().map(|&number| groups[number as usize]).collect();
-            state.open = counted.open.map(|open| open.map(|(number, program)| Open { group: groups[number as usize], program }));
+            let open = |(number, programs): (u32, u32)| Open::at(groups[number as usize], programs, &layout);
+            state.open = counted.open.map(|counted| counted.map(open).into_iter().collect());
         }
         // Groups are closed oldest first, as if all dies had been worked in step.
         order.sort_unstable_by_key(|&(age, ..)| Reverse(age));

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use wordline_flash::ProgramSettings;
 use wordline_units::{Cause, Priority};
 
 use crate::layout::{Group, UnitAddr};
 use crate::list::NIL;
+use crate::order::Open;
 
 /// The two streams of data a die keeps apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +16,6 @@ pub(crate) enum Stream {
     Host = 0,
     /// Data that has been programmed before.
     Moved = 1,
-}
-
-/// A group being written and its next program unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Open {
-    pub(crate) group: Group,
-    pub(crate) program: u32,
 }
 
 /// A victim whose valid data is being read.
@@ -82,7 +77,8 @@ pub(crate) struct Die {
     pub(crate) reads: [Fifo; Priority::ALL.len()],
     pub(crate) reads_waiting: u32,
     pub(crate) free: VecDeque<Group>,
-    pub(crate) open: [Option<Open>; 2],
+    /// Groups being written, for each stream.
+    pub(crate) open: [Vec<Open>; 2],
     pub(crate) job: Option<Job>,
     pub(crate) moved: VecDeque<Moved>,
     pub(crate) moved_cause: Cause,
@@ -103,6 +99,8 @@ pub(crate) struct Die {
     /// How many of them are of the host, moved, padding.
     pub(crate) carried: [u16; 3],
     pub(crate) spare: Vec<wordline_units::Lpn>,
+    /// How that program is to be done.
+    pub(crate) settings: ProgramSettings,
     /// Nothing could be reclaimed when it was last tried.
     pub(crate) starved: bool,
     /// Spare blocks of each plane.
@@ -118,7 +116,7 @@ impl Die {
             reads: [Fifo { head: NIL, tail: NIL }; Priority::ALL.len()],
             reads_waiting: 0,
             free,
-            open: [None; 2],
+            open: [Vec::new(), Vec::new()],
             job: None,
             moved: VecDeque::new(),
             moved_cause: Cause::Reclaim,
@@ -131,6 +129,7 @@ impl Die {
             batch: Vec::new(),
             carried: [0; 3],
             spare: Vec::new(),
+            settings: ProgramSettings::DEFAULT,
             starved: false,
             spares,
             read_turn: false,

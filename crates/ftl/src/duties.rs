@@ -3,12 +3,12 @@
 use wordline_flash::{Operation, OperationKind, Sanitisation};
 use wordline_units::{Cause, DieId};
 
-use crate::die::{Open, Stream};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, UnitAddr};
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
+use crate::order::Open;
 use crate::seam::Remedy;
 use crate::secrets::Scope;
 
@@ -66,8 +66,9 @@ impl Ftl {
     /// A wordline that is scrubbed while it is still being written is lost in all planes.
     fn reach(&self, scope: Scope, how: Remedy) -> Scope {
         let is_cut = self.open_at(scope.group).is_some_and(|open| {
-            let next = open.program * self.layout.pages_per_program;
-            how == Remedy::Scrub && next < scope.first + scope.pages
+            let next = open.ordered() * self.layout.pages_per_program;
+            // Where a program fills whole wordlines, no wordline is written in part.
+            how == Remedy::Scrub && self.layout.programs_per_layer == 1 && next < scope.first + scope.pages
         });
         if is_cut { Scope { plane: None, ..scope } } else { scope }
     }
@@ -78,10 +79,12 @@ impl Ftl {
 
     /// The offsets of `scope` that have been programmed.
     fn programmed_offsets(&self, scope: Scope) -> impl Iterator<Item = u32> + use<> {
-        let end = self.open_at(scope.group).map_or(self.layout.units_per_group, |open| open.program * self.layout.units_per_program);
+        let (layout, open) = (self.layout, self.open_at(scope.group));
+        let end = layout.units_per_group;
         let failed = self.dies[self.layout.die(scope.group)].failed.iter().find(|&&(group, _)| group == scope.group).map(|&(_, end)| end);
         let end = end.min(failed.unwrap_or(end));
-        scope.offsets(&self.layout).filter(move |&offset| offset < end)
+        let is_there = move |offset: u32| offset < end && open.is_none_or(|open| open.has(offset / layout.units_per_program, &layout));
+        scope.offsets(&self.layout).filter(move |&offset| is_there(offset))
     }
 
     /// Read the page that holds the valid unit at `offset`, to be moved.
@@ -161,19 +164,19 @@ impl Ftl {
     /// What was not programmed yet of a wordline that is scrubbed is lost.
     fn skip_scrubbed(&mut self, die: DieId, scope: Scope) {
         let end = (scope.first + scope.pages).div_ceil(self.layout.pages_per_program);
-        for stream in [Stream::Host, Stream::Moved] {
-            let Some(open) = self.dies[die].open[stream as usize].filter(|open| open.group == scope.group && scope.plane.is_none()) else {
-                continue;
-            };
-            if open.program >= end {
+        let Ftl { dies, layout, groups, .. } = self;
+        let units = layout.units_per_program;
+        for open in dies[die].open.iter_mut().flatten().filter(|open| open.group == scope.group && scope.plane.is_none()) {
+            // Where a program fills whole wordlines, and they go in any order, there is no such rest.
+            if !open.is_prefix(layout) || open.ordered() >= end {
                 continue;
             }
-            let units = self.layout.units_per_program;
-            (open.program * units..end * units).for_each(|offset| self.groups.add_stale(self.layout.unit(scope.group, offset)));
-            self.advance(die, stream, Open { program: end - 1, ..open });
-            if end == self.layout.programs {
-                self.groups.close(scope.group);
+            (open.ordered() * units..end * units).for_each(|offset| groups.add_stale(layout.unit(scope.group, offset)));
+            open.skip_to(end, layout);
+            if open.is_full(layout) {
+                groups.close(scope.group);
             }
         }
+        dies[die].open.iter_mut().for_each(|open| open.retain(|open| !open.is_full(layout)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use wordline_flash::{Operation, Report};
+use wordline_flash::{Operation, ProgramSettings, ProgramTrace, Report};
 use wordline_units::random::{Draw, Stream as Dice};
 use wordline_units::{Bytes, DieId, HostOp, IdMap, Lpn, Nanos, PlaneId};
 
@@ -73,6 +73,10 @@ pub struct Ftl {
     /// Only where a technique destroys keys.
     pub(crate) keys: Option<Box<Keys>>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
+    /// Whether any of them sets programs.
+    pub(crate) sets_programs: bool,
+    /// What the die has told of the program that ends.
+    pub(crate) trace: Option<ProgramTrace>,
     pub(crate) idle_wait: Option<Nanos>,
     pub(crate) upkeep: Vec<Upkeep>,
     /// Room for the addresses a trim makes stale.
@@ -146,6 +150,8 @@ impl Ftl {
             spare_erases: BTreeMap::new(),
             idle_wait,
             secrets: techniques.iter().any(|technique| technique.is_sanitiser()).then(|| Box::new(Secrets::new(layout))),
+            sets_programs: techniques.iter().any(|technique| technique.is_programmer()),
+            trace: None,
             techniques,
             upkeep: Vec::new(),
             stale: Vec::new(),
@@ -287,6 +293,17 @@ impl Ftl {
         &self.dies[die].spare
     }
 
+    /// How the program or copyback that `die` has just been ordered to do is to be done; `None`: nobody sets programs, and nobody wants to hear of them.
+    #[inline]
+    pub fn program_settings(&self, die: DieId) -> Option<&ProgramSettings> {
+        self.sets_programs.then(|| &self.dies[die].settings)
+    }
+
+    /// What a die tells of the program whose report comes next.
+    pub fn hear(&mut self, trace: ProgramTrace) {
+        self.trace = Some(trace);
+    }
+
     /// Units of the program that `die` is doing, by origin: host, moved, padding.
     #[inline]
     pub fn carried(&self, die: DieId) -> [u16; 3] {
@@ -374,7 +391,7 @@ impl Ftl {
 
     /// Whether nothing is under way and nothing will be by itself: as [`Ftl::is_quiet`], but for data of dies that have no room left to move it to.
     pub fn is_at_rest(&self) -> bool {
-        let has_room = |die: &Die| die.open[Stream::Moved as usize].is_some() || !die.free.is_empty() || !die.erasable.is_empty();
+        let has_room = |die: &Die| !die.open[Stream::Moved as usize].is_empty() || !die.free.is_empty() || !die.erasable.is_empty();
         let is_done = |die: &Die| die.moved.is_empty() || !has_room(die);
         self.under_way == 0 && self.buffer.is_empty() && self.parts.len() == 0 && self.dies.iter().all(|(_, die)| is_done(die))
     }

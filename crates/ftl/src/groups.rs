@@ -179,9 +179,9 @@ impl Groups {
         self.stale[index * self.words..][..self.words].fill(0);
     }
 
-    /// Nothing is programmed in `group` from `offset` on before it is erased.
-    pub(crate) fn give_up(&mut self, group: Group, offset: u32) {
-        for at in offset..self.layout.units_per_group {
+    /// Nothing is programmed in `group` at these offsets before it is erased.
+    pub(crate) fn give_up(&mut self, group: Group, offsets: std::ops::Range<u32>) {
+        for at in offsets {
             self.stale[group.index() * self.words + at as usize / 64] |= 1 << (at % 64);
         }
     }

@@ -9,11 +9,12 @@
 use serde::{Deserialize, Serialize};
 use wordline_units::{BlockId, Cause, DieId, Id, IdMap, PlaneId};
 
-use crate::die::{Activity, Die, Job, Open};
+use crate::die::{Activity, Die, Job, Stream};
 use crate::firmware::Ftl;
 use crate::groups::{Groups, Use};
 use crate::layout::{Group, UnitAddr};
 use crate::map::{SEGMENT, SEGMENT_BITS, Segment};
+use crate::order::{Open, Order};
 use crate::victim::Candidates;
 
 /// What a quiet core knows.
@@ -48,7 +49,7 @@ struct Table {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Holdings {
     free: Vec<Group>,
-    open: [Option<Open>; 2],
+    open: [Vec<Open>; 2],
     job: Option<Job>,
     moved_cause: Cause,
     failed: Vec<(Group, u32)>,
@@ -185,8 +186,14 @@ impl Ftl {
         }
         for open in open.iter().flatten() {
             claim(open.group, Use::Active)?;
-            demand(open.program < self.layout.programs, "an open block group is full")?;
+            demand(open.is_sound(&self.layout), "an open block group is written as none can be")?;
+            demand(!open.is_full(&self.layout), "an open block group is full")?;
+            let is_in_order = self.config.order != Order::HorizontalFirst || open.is_prefix(&self.layout);
+            demand(is_in_order, "an open block group was written in another order")?;
         }
+        let few = |open: &Vec<Open>, most: u32| demand(open.len() <= most as usize, "a die has more open block groups than it may");
+        few(&open[Stream::Host as usize], self.config.order.open_blocks())?;
+        few(&open[Stream::Moved as usize], 1)?;
         for &(group, end) in failed {
             claim(group, Use::Active)?;
             demand(end <= self.layout.units_per_group, "a failed block group was programmed beyond its end")?;
@@ -246,7 +253,7 @@ impl Ftl {
             Use::Free => Some(0),
             Use::Closed => Some(self.layout.programs * self.layout.pages_per_program),
             Use::Active => {
-                die.open.iter().flatten().find(|open| open.group == group).map(|open| open.program * self.layout.pages_per_program)
+                die.open.iter().flatten().find(|open| open.group == group).map(|open| open.ordered() * self.layout.pages_per_program)
             }
             Use::Draining | Use::Drained | Use::Bad | Use::Journal => None,
         }
@@ -291,7 +298,7 @@ impl Die {
     fn image(&self) -> Holdings {
         Holdings {
             free: self.free.iter().copied().collect(),
-            open: self.open,
+            open: self.open.clone(),
             job: self.job,
             moved_cause: self.moved_cause,
             failed: self.failed.clone(),

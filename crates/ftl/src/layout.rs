@@ -10,7 +10,7 @@
 //!
 //! The shift wastes addresses (576 units take 1,024) and saves a division on every overwrite.
 
-use wordline_flash::{PlaneSet, Sheet, Target};
+use wordline_flash::{PlaneSet, ProgramScope, Sheet, Target};
 use wordline_units::{Bytes, DieId, PageId, PlaneId};
 
 /// A block group, counted over all dies of a core.
@@ -62,6 +62,8 @@ pub struct Layout {
     pub units_per_program: u32,
     /// Program units in a group.
     pub programs: u32,
+    /// Program units in an h-layer of a group, where one fills whole wordlines; otherwise 1.
+    pub programs_per_layer: u32,
     /// Mapping units in a group.
     pub units_per_group: u32,
     shift: u32,
@@ -76,6 +78,10 @@ impl Layout {
         let pages_per_program = sheet.pages_per_program();
         let units_per_program = units_per_page * pages_per_program * geometry.planes;
         let programs = geometry.pages() / pages_per_program;
+        let programs_per_layer = match sheet.capabilities.program_scope {
+            ProgramScope::Page => 1,
+            ProgramScope::Wordline => geometry.wordlines_per_layer,
+        };
         let units_per_group = programs * units_per_program;
         let shift = u32::BITS - (units_per_group - 1).leading_zeros();
         assert!((u64::from(dies * groups) << shift) < u64::from(u32::MAX), "unit addresses do not fit 32 bits: use more cores");
@@ -87,9 +93,15 @@ impl Layout {
             pages_per_program,
             units_per_program,
             programs,
+            programs_per_layer,
             units_per_group,
             shift,
         }
+    }
+
+    /// Program units of a group that are the first of their h-layer.
+    pub const fn leaders(&self) -> u32 {
+        self.programs / self.programs_per_layer
     }
 
     /// Block groups of all dies.
@@ -155,6 +167,12 @@ impl Layout {
         Place { page: PageId(page as u16), plane: PlaneId(plane as u8), unit }
     }
 
+    /// The offsets of the units of program unit `program`.
+    #[inline]
+    pub fn units_of(&self, program: u32) -> std::ops::Range<u32> {
+        program * self.units_per_program..(program + 1) * self.units_per_program
+    }
+
     /// The first page of program unit `program`.
     #[inline]
     pub fn first_page(&self, program: u32) -> PageId {
@@ -200,7 +218,6 @@ fn split(value: u32, by: u32) -> (u32, u32) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use wordline_flash::ProgramScope;
     use wordline_units::Geometry;
 
     /// A small die: `planes` × `blocks`, 2 h-layers × 2 wordlines.

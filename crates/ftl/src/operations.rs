@@ -21,8 +21,8 @@ pub(crate) enum Purpose {
     Fill { slot: u32 },
     /// Valid units of a victim's page, one bit each from the page's first unit.
     Move { units: u64 },
-    /// A program of the die's batch.
-    Program { program: u32 },
+    /// A program of the die's batch; `closes`: the last of its group.
+    Program { program: u32, closes: bool },
     /// An erase.
     Erase,
     /// A move of a program unit without the bus.
@@ -128,7 +128,7 @@ impl Ftl {
                 self.wake(report.die);
                 self.spread(News::PageRead { group, status: report.status });
             }
-            Purpose::Program { program } => self.programmed(now, report, group, program),
+            Purpose::Program { program, closes } => self.programmed(now, report, group, program, closes),
             Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),
             Purpose::Erase => self.erased(report, group),
             Purpose::Journal => self.journaled(now, report, group),
@@ -150,11 +150,13 @@ impl Ftl {
         (0..self.map.exported()).find(|&lpn| self.map.get(lpn) == addr).expect("what is valid is mapped")
     }
 
-    fn programmed(&mut self, now: Nanos, report: &Report, group: Group, program: u32) {
+    fn programmed(&mut self, now: Nanos, report: &Report, group: Group, program: u32, closes: bool) {
         let mut batch = std::mem::take(&mut self.dies[report.die].batch);
         let first = program * self.layout.units_per_program;
         let carried = self.secrets.is_some().then(|| self.before_landing(&batch));
-        if report.status == Status::Good {
+        if self.sets_programs && self.is_distrusted(report, group, program) {
+            self.program_again(now, report.die, (group, program), closes, &batch, carried.as_deref());
+        } else if report.status == Status::Good {
             let mut valid = 0;
             let per_page = self.layout.units_per_page;
             if per_page == 1 {
@@ -172,7 +174,7 @@ impl Ftl {
                 // A unit that was trimmed on its way here is no longer in the buffer, and never valid here.
                 self.hold_for_journal(group);
             }
-            if program + 1 == self.layout.programs {
+            if closes {
                 self.groups.close(group);
             }
             if self.checkpoints.is_some() {
@@ -183,13 +185,7 @@ impl Ftl {
             }
             self.settle(now);
         } else {
-            for entry in batch.iter().rev() {
-                match *entry {
-                    Entry::Host { slot } => self.buffer.failed(slot),
-                    Entry::Moved(moved) => self.dies[report.die].moved.push_front(moved),
-                    Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => {}
-                }
-            }
+            self.take_back(report.die, &batch);
             self.abandon(report.die, group, program);
             if let Some(carried) = carried {
                 self.after_landing(group, first, false, &carried);
@@ -198,6 +194,17 @@ impl Ftl {
         }
         batch.clear();
         self.dies[report.die].batch = batch;
+    }
+
+    /// What was to be programmed waits again.
+    pub(crate) fn take_back(&mut self, die: DieId, batch: &[Entry]) {
+        for entry in batch.iter().rev() {
+            match *entry {
+                Entry::Host { slot } => self.buffer.failed(slot),
+                Entry::Moved(moved) => self.dies[die].moved.push_front(moved),
+                Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => {}
+            }
+        }
     }
 
     /// The unit of `entry` is on flash: the logical unit that lies there now, or none, and whether the data is the host's.

@@ -4,7 +4,7 @@
 //! Units left over at the end of a victim travel with the next one. The victim is erased once its last valid unit is on flash elsewhere and its last
 //! reader is gone.
 
-use wordline_flash::{Operation, OperationKind};
+use wordline_flash::{Operation, OperationKind, ProgramSettings};
 use wordline_units::{Cause, DieId};
 
 use crate::die::{Entry, Job, Stream};
@@ -125,7 +125,7 @@ impl Ftl {
         }
         let candidates = self.groups.candidates(die);
         let state = &self.dies[die];
-        let programs = state.open[Stream::Moved as usize].map_or(0, |open| self.layout.programs - open.program);
+        let programs: u32 = state.open[Stream::Moved as usize].iter().map(|open| self.layout.programs - open.ordered()).sum();
         let room = (programs * self.layout.units_per_program).saturating_sub(state.moved.len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free.is_empty() || must_be_empty;
@@ -221,13 +221,13 @@ impl Ftl {
     }
 
     fn copy_back(&mut self, die: DieId, job: Job, from_program: u32) -> Option<Operation> {
-        let open = self.open(die, Stream::Moved)?;
+        let (group, program) = self.next_program(die, Stream::Moved)?;
         self.dies[die].job = Some(Job { cursor: (from_program + 1) * self.layout.units_per_program, ..job });
-        let purpose = Purpose::Copyback { from: job.victim, from_program, program: open.program };
-        let tag = self.pending.insert(Pending { purpose, group: open.group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let purpose = Purpose::Copyback { from: job.victim, from_program, program };
+        let tag = self.pending.insert(Pending { purpose, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let from = self.layout.all_planes(self.groups.blocks(job.victim), self.layout.first_page(from_program));
-        let to = self.layout.all_planes(self.groups.blocks(open.group), self.layout.first_page(open.program));
-        self.advance(die, Stream::Moved, open);
+        let to = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
+        self.dies[die].settings = ProgramSettings::DEFAULT;
         if let Some(secrets) = &mut self.secrets {
             secrets.copying[usize::from(die.0)] = Some((job.victim, from_program * self.layout.units_per_program));
         }
@@ -236,7 +236,7 @@ impl Ftl {
 
     /// Program what was gathered. `None`: no block is left to take it.
     pub(crate) fn program_moved(&mut self, die: DieId) -> Option<Operation> {
-        let open = self.open(die, Stream::Moved)?;
+        let place = self.next_program(die, Stream::Moved)?;
         let state = &mut self.dies[die];
         state.begin_batch();
         for _ in 0..self.layout.units_per_program {
@@ -246,7 +246,7 @@ impl Ftl {
             }
         }
         let cause = state.moved_cause;
-        Some(self.program(die, Stream::Moved, open, cause))
+        Some(self.program(die, place, cause))
     }
 
     /// Do what a technique asked for.

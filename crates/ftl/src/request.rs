@@ -45,6 +45,8 @@ pub enum Note {
     Retired(Group),
     /// A die refuses to make unreadable what is stale and secret in this block group.
     Exposed(Group),
+    /// A program in this block group is not relied on, and its data goes elsewhere.
+    ProgrammedAgain(Group),
     /// No more writes are taken.
     WornOut,
 }

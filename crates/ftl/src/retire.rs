@@ -3,10 +3,10 @@
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
-use crate::die::Stream;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, Layout};
+use crate::order::{Open, Order};
 use crate::request::Note;
 
 /// Spare blocks of each plane of one die.
@@ -42,19 +42,38 @@ pub(crate) fn form_groups(config: &Config, layout: &Layout) -> (Vec<[u16; 4]>, V
 impl Ftl {
     /// A program of `group` failed at `program`: nothing more is written to it, and what it holds moves away.
     pub(crate) fn abandon(&mut self, die: DieId, group: Group, program: u32) {
-        for stream in [Stream::Host, Stream::Moved] {
-            if self.dies[die].open[stream as usize].is_some_and(|open| open.group == group) {
-                self.dies[die].open[stream as usize] = None;
-            }
-        }
+        let open = self.take_open(die, group);
         self.groups.condemn(group);
-        let end = program * self.layout.units_per_program;
+        let mut end = program * self.layout.units_per_program;
+        if self.config.order != Order::HorizontalFirst {
+            end = open.map_or(self.layout.units_per_group, |open| self.end_of(&open));
+            self.groups.give_up(group, self.layout.units_of(program));
+        }
         // It may have been given up while its last program was under way.
         self.dies[die].failed.retain(|&(failed, _)| failed != group);
         self.dies[die].failed.push((group, end));
         if self.secrets.is_some() {
-            self.groups.give_up(group, end);
+            self.groups.give_up(group, end..self.layout.units_per_group);
         }
+    }
+
+    /// Nothing more is written to `group`, if it is open.
+    pub(crate) fn take_open(&mut self, die: DieId, group: Group) -> Option<Open> {
+        self.dies[die].open.iter_mut().find_map(|open| {
+            let at = open.iter().position(|open| open.group == group)?;
+            Some(open.remove(at))
+        })
+    }
+
+    /// How far a group was written that takes no more. Where what was written is not the first of it, the gaps pass for stale.
+    pub(crate) fn end_of(&mut self, open: &Open) -> u32 {
+        if open.is_prefix(&self.layout) {
+            return open.ordered() * self.layout.units_per_program;
+        }
+        let Ftl { groups, layout, .. } = self;
+        let gaps = (0..layout.programs).filter(|&program| !open.has(program, layout));
+        gaps.for_each(|program| groups.give_up(open.group, layout.units_of(program)));
+        layout.units_per_group
     }
 
     /// `group` cannot be erased, or a program in it has failed and its data is gone elsewhere: put it on spare blocks, or out of service.

@@ -10,7 +10,7 @@
 use wordline_flash::{Report, Status};
 use wordline_units::{Cause, DieId};
 
-use crate::die::{Entry, Moved, Open};
+use crate::die::{Entry, Moved};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, UnitAddr};
@@ -328,13 +328,10 @@ impl Ftl {
             // To give up an open block takes room, and without any nothing could be emptied. It is asked again when something is erased, or it is full.
             Use::Active if self.dies[die].free.len() as u32 <= self.config.reclaim.floor => {}
             Use::Active => {
-                let state = &mut self.dies[die];
-                for open in &mut state.open {
-                    if let Some(Open { program, .. }) = open.take_if(|open| open.group == group) {
-                        let end = program * self.layout.units_per_program;
-                        state.failed.push((group, end));
-                        self.groups.give_up(group, end);
-                    }
+                if let Some(open) = self.take_open(die, group) {
+                    let end = self.end_of(&open);
+                    self.dies[die].failed.push((group, end));
+                    self.groups.give_up(group, end..self.layout.units_per_group);
                 }
             }
             // On its way to be erased, or out of service.

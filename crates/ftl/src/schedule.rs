@@ -7,10 +7,12 @@
 use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
-use crate::die::{Activity, Entry, Open, Stream};
+use crate::die::{Activity, Entry, Stream};
 use crate::firmware::Ftl;
+use crate::layout::Group;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
+use crate::order::{self, Open, Order, Pick};
 
 impl Ftl {
     /// The next operation of `die`, which is free or suspended.
@@ -101,7 +103,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn can_write(&self, die: DieId) -> bool {
         let state = &self.dies[die];
-        state.open[Stream::Host as usize].is_some() || state.free.len() as u32 > self.config.reclaim.floor
+        !state.open[Stream::Host as usize].is_empty() || state.free.len() as u32 > self.config.reclaim.floor
     }
 
     /// Whether the buffer has a program unit to give, full or forced out.
@@ -133,11 +135,12 @@ impl Ftl {
         idle.next(|die| {
             let state = &dies[die];
             state.activity == Activity::Free
-                && (state.open[Stream::Host as usize].is_some() || state.free.len() as u32 > config.reclaim.floor)
+                && (!state.open[Stream::Host as usize].is_empty() || state.free.len() as u32 > config.reclaim.floor)
         })
     }
 
     fn program_host(&mut self, die: DieId) -> Operation {
+        let place = self.next_program(die, Stream::Host).expect("the die can take a host program");
         let state = &mut self.dies[die];
         state.begin_batch();
         for _ in 0..self.layout.units_per_program {
@@ -149,34 +152,45 @@ impl Ftl {
                 None => state.push_entry(Entry::Padding, u32::MAX),
             }
         }
-        let open = self.open(die, Stream::Host).expect("the die can take a host program");
-        self.program(die, Stream::Host, open, Cause::Host)
+        self.program(die, place, Cause::Host)
     }
 
-    /// Order the program of the die's batch at `open`.
-    pub(crate) fn program(&mut self, die: DieId, stream: Stream, open: Open, cause: Cause) -> Operation {
+    /// Order the program of the die's batch at `place`.
+    pub(crate) fn program(&mut self, die: DieId, (group, program): (Group, u32), cause: Cause) -> Operation {
         let bytes = self.unit_bytes(self.layout.units_per_program);
-        let purpose = Purpose::Program { program: open.program };
-        let tag = self.pending.insert(Pending { purpose, group: open.group, offset: 0, bytes, next: NIL });
-        let target = self.layout.all_planes(self.groups.blocks(open.group), self.layout.first_page(open.program));
-        self.advance(die, stream, open);
+        let closes = !self.dies[die].open.iter().flatten().any(|open| open.group == group);
+        let purpose = Purpose::Program { program, closes };
+        let tag = self.pending.insert(Pending { purpose, group, offset: 0, bytes, next: NIL });
+        let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
+        if self.sets_programs {
+            self.dies[die].settings = self.settings_for(group, program);
+        }
         self.order(die, tag, OperationKind::Program { target, bytes }, cause)
     }
 
-    /// Where the next program of `stream` goes; takes a free group where none is open. `None`: there is none to take.
-    pub(crate) fn open(&mut self, die: DieId, stream: Stream) -> Option<Open> {
-        if let Some(open) = self.dies[die].open[stream as usize] {
-            return Some(open);
+    /// Where the next program of `stream` goes, which is ordered from now on; takes a free group where that is due. `None`: there is none to take.
+    pub(crate) fn next_program(&mut self, die: DieId, stream: Stream) -> Option<(Group, u32)> {
+        let order = if stream == Stream::Host { self.config.order } else { Order::HorizontalFirst };
+        let may_open = self.dies[die].free.len() as u32 > self.config.reclaim.floor;
+        let picked = order::pick(order, &self.dies[die].open[stream as usize], &self.layout, self.buffer.fill(), may_open);
+        let Pick { at, program } = match picked {
+            Some(pick) => pick,
+            None => {
+                let group = self.allocate(die, stream)?;
+                self.groups.open(group);
+                let open = &mut self.dies[die].open[stream as usize];
+                open.push(Open::at(group, 0, &self.layout));
+                Pick { at: open.len() - 1, program: 0 }
+            }
+        };
+        let Ftl { dies, layout, .. } = self;
+        let all = &mut dies[die].open[stream as usize];
+        let open = &mut all[at];
+        open.order(program, layout);
+        let group = open.group;
+        if open.is_full(layout) {
+            all.remove(at);
         }
-        let group = self.allocate(die, stream)?;
-        self.groups.open(group);
-        let open = Open { group, program: 0 };
-        self.dies[die].open[stream as usize] = Some(open);
-        Some(open)
-    }
-
-    pub(crate) fn advance(&mut self, die: DieId, stream: Stream, open: Open) {
-        let next = Open { program: open.program + 1, ..open };
-        self.dies[die].open[stream as usize] = (next.program < self.layout.programs).then_some(next);
+        Some((group, program))
     }
 }

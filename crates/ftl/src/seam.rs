@@ -10,12 +10,14 @@
 //! | [`Technique::vote_copyback`] | [`Vote`] | consent: somebody proposes, nobody refuses |
 //! | [`Technique::urge_suspend`] | [`Urgency`] | the greatest |
 //! | [`Technique::sanitise`] | [`Remedy`] | the most thorough |
+//! | [`Technique::program_settings`] | [`ProgramSettings`] | the most careful, number by number |
+//! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
-use wordline_flash::Status;
+use wordline_flash::{ProgramSettings, ProgramTrace, Status};
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
 use crate::groups::Groups;
@@ -36,6 +38,17 @@ pub enum News {
         /// The group.
         group: Group,
     },
+    /// A program has ended: told where techniques set programs.
+    Programmed {
+        /// Where it went.
+        at: Wordline,
+        /// How it was done.
+        settings: ProgramSettings,
+        /// How it ended.
+        status: Status,
+        /// What the die tells of it; `None`: it cannot.
+        trace: Option<ProgramTrace>,
+    },
     /// `die` has had nothing to do for the span that a technique asked for.
     Idle {
         /// The die.
@@ -45,6 +58,17 @@ pub enum News {
         /// Free groups it has.
         free: u32,
     },
+}
+
+/// A program unit of a block group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wordline {
+    /// The group.
+    pub group: Group,
+    /// The h-layer.
+    pub layer: u32,
+    /// Its place in the h-layer.
+    pub place: u32,
 }
 
 /// A piece of work that a technique wants done.
@@ -203,6 +227,21 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
+    /// Whether it answers [`Technique::program_settings`]: only then does the core ask, and the die tell, what each program was like.
+    fn is_programmer(&self) -> bool {
+        false
+    }
+
+    /// How the program unit at `at` may be programmed, other than the die does by itself.
+    fn program_settings(&self, _at: &Wordline) -> Option<ProgramSettings> {
+        None
+    }
+
+    /// Whether what has been programmed, as `news` says, must not be relied on: it is programmed again elsewhere. Asked before the news is learnt.
+    fn distrusts(&self, _news: &News) -> bool {
+        false
+    }
+
     /// What must not be forgotten because of `news`, which was learnt before. It is on flash a program or two later, and nobody waits for it; only a technique
     /// whose card says [`Persists::Memos`] is asked.
     fn remember(&self, _news: &News) -> Option<Memo> {
@@ -250,6 +289,21 @@ pub fn merge_remedies(answers: impl IntoIterator<Item = Option<Remedy>>) -> Opti
 /// The greatest key store.
 pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> Option<KeyStore> {
     answers.into_iter().flatten().max()
+}
+
+/// Each number as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can take as well.
+pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
+    let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
+        start_margin: a.start_margin.min(b.start_margin),
+        final_margin: a.final_margin.min(b.final_margin),
+        skip: core::array::from_fn(|state| a.skip[state].min(b.skip[state])),
+    };
+    answers.into_iter().flatten().reduce(careful).unwrap_or(ProgramSettings::DEFAULT)
+}
+
+/// Distrust by one is enough.
+pub fn merge_distrust(answers: impl IntoIterator<Item = bool>) -> bool {
+    answers.into_iter().any(|distrusts| distrusts)
 }
 
 /// The greatest urgency.

@@ -85,6 +85,10 @@ sections! {
         suspend_program: bool = false;
         /// Suspend an erase.
         suspend_erase: bool = false;
+        /// Program the wordlines of a block in any order. Otherwise pages are programmed one after the other.
+        any_order: bool = false;
+        /// Narrow the window of programs and leave out verifies by set-features, and tell of the last program by get-features.
+        program_settings: bool = false;
     }
 
     /// How often cells fail.

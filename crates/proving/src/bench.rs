@@ -127,7 +127,7 @@ impl Observer for Tally {
             }
             Event::Invalidated { .. } => {}
             Event::Retired { .. } => self.retired += 1,
-            Event::Exposed { .. } => {}
+            Event::Exposed { .. } | Event::ProgrammedAgain { .. } => {}
             Event::WornOut => self.worn_out = true,
         }
     }

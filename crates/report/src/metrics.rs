@@ -206,6 +206,7 @@ impl Observer for Metrics {
             Event::Invalidated { units, .. } => self.totals.invalidated_units += u64::from(*units),
             Event::Retired { .. } => self.totals.retired_blocks += 1,
             Event::Exposed { .. } => self.totals.exposed_blocks += 1,
+            Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),
         }
     }

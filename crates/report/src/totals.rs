@@ -73,6 +73,8 @@ pub struct Totals {
     pub retired_blocks: u64,
     /// Block groups in which something stale and secret could not be made unreadable.
     pub exposed_blocks: u64,
+    /// Programs that were done again elsewhere because a technique distrusted them.
+    pub programmed_again: u64,
 }
 
 impl Totals {
@@ -203,6 +205,7 @@ impl Totals {
         delta.invalidated_units -= earlier.invalidated_units;
         delta.retired_blocks -= earlier.retired_blocks;
         delta.exposed_blocks -= earlier.exposed_blocks;
+        delta.programmed_again -= earlier.programmed_again;
         delta
     }
 }

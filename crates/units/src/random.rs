@@ -52,6 +52,8 @@ pub enum Stream {
     CellNoise = 15,
     /// Flag cells of locked pages, and how far a reprogrammed wordline is shifted.
     CellLocks = 16,
+    /// What a die counts of wrong cells just after a program.
+    CellTraces = 17,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -10,7 +10,6 @@ use crate::condition::{Condition, Reprogrammed};
 use crate::flag;
 use crate::reading::unit;
 use crate::special::tail_inverse;
-use crate::wear::History;
 
 /// Pulses that a wordline has had since it was programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,20 +41,23 @@ impl CellArray {
         let traits = self.model.traits(&self.model.block(self.seed, self.die, block), layer);
         let flags = &self.model.physics().flag;
         let dose = f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time);
+        let course = self.courses.of(block, wordline);
+        if by.reprogrammed == 0 && course > 0 {
+            let dose = if by.locks == 0 { 0.0 } else { dose };
+            return self.course_rate(course, (block, page, entry), self.steps(&life, layer, page, reads, now), dose);
+        }
         if by.reprogrammed == 0 {
             let added = if by.locks == 0 { 0.0 } else { flag::disturb(flags, dose) };
             let steps = self.steps(&life, layer, page, reads, now);
             return self.grid_rate(&life, &traits, steps, (kind, entry), added);
         }
         let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
-        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
         let condition = Condition {
             retention: self.retention(&life, layer, page, now),
             reads: f64::from(reads),
-            open_interval: (life.first - life.erased).as_secs_f64(),
             lock_dose: if by.locks == 0 { 0.0 } else { dose as f32 },
             reprogrammed: Some(Reprogrammed { pages: by.reprogrammed, luck: luck as f32 }),
-            ..Condition::new(history, self.temperature)
+            ..self.condition(&life, course)
         };
         let cells = self.model.wordline(&traits, &condition);
         (cells.error_rate(&self.model, kind, &self.model.references(entry)), cells.wear)

@@ -169,6 +169,8 @@ parameters! {
         wear_speed: Millivolts;
         /// Wear after which most of that is reached.
         wear_speed_scale: Cycles;
+        /// How much faster cells program for each kelvin above `retention.temperature`.
+        warm_speed: MillivoltsPerKelvin;
         /// Disturb: rise of erased cells of the wordline for each loop.
         disturb: Millivolts;
     }

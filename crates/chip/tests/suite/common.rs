@@ -53,6 +53,8 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             block_lock: true,
             scrub: true,
             reprogram: true,
+            any_order: false,
+            program_settings: true,
         },
     }
 }

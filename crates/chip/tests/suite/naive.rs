@@ -85,6 +85,15 @@ impl Twin {
         self.pages.range((plane, block, 0)..=(plane, block, u16::MAX)).count() as u16
     }
 
+    /// Whether a page is the one to be programmed next, or one of them.
+    fn is_next(&self, (plane, block): Spot, page: u16) -> bool {
+        if !self.sheet.capabilities.any_order {
+            return self.next_page((plane, block)) == page;
+        }
+        let has = |page| self.pages.contains_key(&(plane, block, page));
+        !has(page) && (page.is_multiple_of(3) || has(page - 1))
+    }
+
     fn exists(&self, target: &Target, with_page: bool) -> bool {
         let geometry = &self.sheet.geometry;
         let all = spots(target);
@@ -105,7 +114,7 @@ impl Twin {
     fn may_program(&self, target: &Target) -> bool {
         self.exists(target, true)
             && spots(target).iter().all(|spot| {
-                !self.bad.contains(spot) && !self.unerased.contains(spot) && self.next_page(*spot) == target.page.0 && !self.holds(*spot)
+                !self.bad.contains(spot) && !self.unerased.contains(spot) && self.is_next(*spot, target.page.0) && !self.holds(*spot)
             })
             && !self.held.as_ref().is_some_and(|job| job.program)
     }
@@ -122,11 +131,11 @@ impl Twin {
 
     /// Whether there is something to make unreadable at `spot`.
     fn holds_something(&self, spot: Spot, page: u16, how: Sanitisation) -> bool {
-        let programmed = self.next_page(spot);
+        let has = |page| self.pages.contains_key(&(spot.0, spot.1, page));
         match how {
-            Sanitisation::LockPage | Sanitisation::Reprogram => page < programmed,
-            Sanitisation::Scrub => page / 3 * 3 < programmed,
-            Sanitisation::LockBlock => programmed > 0 || self.unerased.contains(&spot),
+            Sanitisation::LockPage | Sanitisation::Reprogram => has(page),
+            Sanitisation::Scrub => has(page / 3 * 3),
+            Sanitisation::LockBlock => self.next_page(spot) > 0 || self.unerased.contains(&spot),
         }
     }
 
@@ -170,7 +179,7 @@ impl Twin {
             }
             Command::CopybackProgram { target } => {
                 let fits = match &self.collecting {
-                    Some((begun, _)) => spots(begun) == spots(target),
+                    Some((begun, _)) => spots(begun) == spots(target) && begun.page.0 + 1 == target.page.0,
                     None => target.page.0 % self.per_program() == 0,
                 };
                 quiet && self.may_program(target) && fits && self.copy.is_some_and(|source| source.planes == target.planes)

@@ -23,7 +23,15 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
     blocks[1] = if place[2] % 4 == 0 { u16::from(place[2] / 4 % 3) } else { blocks[0] };
     let anywhere = Target { planes, blocks, page: PageId(u16::from(place[3] / 16 % 7)) };
     let spot = spots(&anywhere).first().copied().unwrap_or_default();
-    let next = Target { page: PageId(if wild == 14 { anywhere.page.0 } else { twin.next_page(spot) }), ..anywhere };
+    // In any order: of three in four, a wordline drawn at random, or the next page of one that has been begun.
+    let is_begun = twin.pages.contains_key(&(spot.0, spot.1, anywhere.page.0));
+    let drawn = if is_begun { anywhere.page.0 + 1 } else { anywhere.page.0 / 3 * 3 };
+    let page = match (wild, twin.sheet.capabilities.any_order) {
+        (14, _) => anywhere.page.0,
+        (0..11, true) => drawn,
+        _ => twin.next_page(spot),
+    };
+    let next = Target { page: PageId(page), ..anywhere };
     let bytes = Bytes(if wild == 13 { 1_000 } else { u64::from(place[2]) + u64::from(wild > 2) });
     match kind % 29 {
         0..=3 => read(anywhere),
@@ -50,9 +58,17 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
     }
 }
 
-fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result<([usize; 3], [usize; 17]), TestCaseError> {
-    let mut chip: Chip = Chip::new(sheet(scope), faults, seed, 0, UNITS);
-    let mut twin = Twin::new(sheet(scope));
+fn run(
+    scope: ProgramScope,
+    any_order: bool,
+    faults: Faults,
+    seed: u64,
+    steps: &[Step],
+) -> Result<([usize; 3], [usize; 17]), TestCaseError> {
+    let mut sheet = sheet(scope);
+    sheet.capabilities.any_order = any_order;
+    let mut chip: Chip = Chip::new(sheet, faults, seed, 0, UNITS);
+    let mut twin = Twin::new(sheet);
     for plane in 0..2 {
         for block in 0..4 {
             if chip.is_factory_bad(PlaneId(plane), BlockId(u32::from(block))) {
@@ -114,6 +130,10 @@ fn run(scope: ProgramScope, faults: Faults, seed: u64, steps: &[Step]) -> Result
         for block in 0..4 {
             prop_assert_eq!(chip.next_page(plane, BlockId(block)), u32::from(twin.next_page((plane.0, block as u16))));
             for page in 0..6 {
+                let is_programmed = twin.pages.contains_key(&(plane.0, block as u16, page));
+                prop_assert_eq!(chip.is_page_programmed(plane, BlockId(block), PageId(page)), is_programmed);
+            }
+            for page in 0..6 {
                 let units: Vec<u32> = (0..UNITS).map(|unit| chip.spare(plane, BlockId(block), PageId(page), unit).0).collect();
                 let mut appended = Vec::new();
                 chip.spare_of(&Target::single(plane, BlockId(block), PageId(page)), 1, &mut appended);
@@ -140,13 +160,14 @@ proptest! {
     #[test]
     fn the_die_and_its_twin_agree(
         one_shot: bool,
+        any_order: bool,
         seed in 0u64..50,
         failing: bool,
         steps in prop::collection::vec(any::<Step>(), 1..400),
     ) {
         let scope = if one_shot { ProgramScope::Wordline } else { ProgramScope::Page };
         let faults = if failing { Faults { program_fail: 0.1, factory_bad: 0.1, ..Faults::default() } } else { Faults::default() };
-        run(scope, faults, seed, &steps)?;
+        run(scope, any_order, faults, seed, &steps)?;
     }
 }
 
@@ -158,8 +179,9 @@ fn the_random_commands_reach_every_class() {
         (state >> 32) as u32
     };
     let steps: Vec<Step> = (0..40_000).map(|_| (draw() as u8, draw().to_le_bytes(), draw() as u8, draw())).collect();
-    for scope in [ProgramScope::Page, ProgramScope::Wordline] {
-        let (answers, carried_out) = run(scope, Faults::default(), 1, &steps).expect("the twin agrees");
+    let scopes = [ProgramScope::Page, ProgramScope::Wordline];
+    for (scope, any_order) in scopes.into_iter().flat_map(|scope| [(scope, false), (scope, true)]) {
+        let (answers, carried_out) = run(scope, any_order, Faults::default(), 1, &steps).expect("the twin agrees");
         assert!(answers.iter().all(|&count| count > 1_000), "ready, blocked, illegal: {answers:?}");
         assert!(carried_out.iter().all(|&count| count > 20), "commands carried out, in the order of Class: {carried_out:?}");
     }

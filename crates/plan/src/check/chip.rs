@@ -37,6 +37,8 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         block_lock: able(&times.t_lock_block),
         scrub: able(&times.t_scrub),
         reprogram: able(&times.t_reprogram),
+        any_order: wanted.any_order.value,
+        program_settings: wanted.program_settings.value,
     };
     Some(Sheet { geometry: geometry?, timing: timing?, capabilities })
 }

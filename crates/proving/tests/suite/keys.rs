@@ -61,7 +61,12 @@ impl Observer for Log {
             }
             Event::Completed(done) => self.failed += u64::from(!done.ok),
             Event::WornOut => self.is_worn_out = true,
-            Event::Arrived { .. } | Event::Flash(_) | Event::Invalidated { .. } | Event::Retired { .. } | Event::Exposed { .. } => {}
+            Event::Arrived { .. }
+            | Event::Flash(_)
+            | Event::Invalidated { .. }
+            | Event::Retired { .. }
+            | Event::Exposed { .. }
+            | Event::ProgrammedAgain { .. } => {}
         }
     }
 }

@@ -40,7 +40,7 @@ impl Technique for IdleReclaim {
     fn upkeep(&self, news: &News) -> Option<Upkeep> {
         match *news {
             News::Idle { die, idle, free } if idle >= self.after && free < self.until_free => Some(Upkeep::Reclaim { die }),
-            News::PageRead { .. } | News::Erased { .. } | News::Idle { .. } => None,
+            News::PageRead { .. } | News::Erased { .. } | News::Programmed { .. } | News::Idle { .. } => None,
         }
     }
 

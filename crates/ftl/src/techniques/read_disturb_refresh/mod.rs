@@ -72,7 +72,7 @@ impl Technique for ReadDisturbRefresh {
         match *news {
             News::PageRead { group, .. } => self.reads[group.index()] = self.reads[group.index()].saturating_add(1),
             News::Erased { group } => self.reads[group.index()] = 0,
-            News::Idle { .. } => {}
+            News::Programmed { .. } | News::Idle { .. } => {}
         }
     }
 
@@ -82,7 +82,7 @@ impl Technique for ReadDisturbRefresh {
                 let value = self.reads[group.index()];
                 value.is_multiple_of(self.step()).then_some(Memo { group, value })
             }
-            News::Erased { .. } | News::Idle { .. } => None,
+            News::Erased { .. } | News::Programmed { .. } | News::Idle { .. } => None,
         }
     }
 
@@ -91,7 +91,7 @@ impl Technique for ReadDisturbRefresh {
             News::PageRead { group, .. } if self.reads[group.index()] >= self.reads_max => {
                 Some(Upkeep::Rewrite { group, cause: Cause::Disturb })
             }
-            News::PageRead { .. } | News::Erased { .. } | News::Idle { .. } => None,
+            News::PageRead { .. } | News::Erased { .. } | News::Programmed { .. } | News::Idle { .. } => None,
         }
     }
 }

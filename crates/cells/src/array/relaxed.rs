@@ -1,0 +1,181 @@
+//! Wordlines that were not programmed as the die does by itself: with a narrowed window, or with verifies left out.
+//!
+//! Of each such wordline the die keeps the number of a *course*: the settings, and how much faster than at the reference temperature its cells were. Courses
+//! are few, because followers of many h-layers share them. The grid knows no courses, so the error rates of these wordlines are worked out from the states
+//! themselves, and remembered like others.
+
+use wordline_units::Celsius;
+
+use super::{CellArray, Life, SCALE, middle};
+use crate::condition::Condition;
+use crate::program::{LEVELS, Settings};
+use crate::reading::{errors_at, unit};
+use crate::wear::History;
+use crate::wordline::Wordline;
+
+/// What the die can tell of the program of a wordline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// For each programmed state the loop in which its fastest cells arrived, counted from the first pulse.
+    pub first: [u8; LEVELS],
+    /// For each programmed state the loop in which it was done.
+    pub last: [u8; LEVELS],
+    /// Cells on the wrong side between the erased state and the lowest programmed one.
+    pub low_errors: u32,
+    /// Cells on the wrong side of any boundary.
+    pub errors: u32,
+}
+
+/// How wordlines were programmed.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Course {
+    settings: Settings,
+    /// Warmth at the program, above or below the reference, in steps of two kelvin.
+    warmth: i16,
+}
+
+/// The courses of a die's wordlines.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Courses {
+    /// Of each wordline of each block the number of its course; 0: the default. Empty: all are.
+    of: Vec<u16>,
+    /// Courses by number, from 1 on.
+    known: Vec<Course>,
+    /// Wordlines in a block.
+    wordlines: u32,
+}
+
+/// Kelvins in a step of warmth: the difference that a follower's table of loops cannot show.
+const WARMTH: f64 = 2.0;
+
+impl Courses {
+    /// The number of a wordline's course.
+    #[inline]
+    pub(super) fn of(&self, block: u32, wordline: u32) -> u16 {
+        if self.of.is_empty() { 0 } else { self.of[(block * self.wordlines + wordline) as usize] }
+    }
+
+    /// A block holds nothing any more.
+    pub(super) fn erase(&mut self, block: u32) {
+        if !self.of.is_empty() {
+            self.of[(block * self.wordlines) as usize..][..self.wordlines as usize].fill(0);
+        }
+    }
+
+    /// Whether it is of a die of this many blocks with this many wordlines each.
+    pub(super) fn fits(&self, blocks: usize, wordlines: u32) -> bool {
+        let sound = |&course: &u16| usize::from(course) <= self.known.len();
+        self.of.is_empty() || (self.wordlines == wordlines && self.of.len() == blocks * wordlines as usize && self.of.iter().all(sound))
+    }
+
+    fn set(&mut self, (blocks, wordlines): (usize, u32), block: u32, wordline: u32, course: Course) {
+        if self.of.is_empty() {
+            self.wordlines = wordlines;
+            self.of = vec![0; blocks * wordlines as usize];
+        }
+        // The latest courses are those of the layers that are being written.
+        let at = self.known.iter().rposition(|known| *known == course);
+        let number = at.unwrap_or_else(|| {
+            if self.known.len() == usize::from(u16::MAX) {
+                self.forget_unused();
+            }
+            self.known.push(course);
+            self.known.len() - 1
+        });
+        self.of[(block * self.wordlines + wordline) as usize] = number as u16 + 1;
+    }
+
+    /// Give up the numbers of courses that no wordline has any more.
+    #[cold]
+    fn forget_unused(&mut self) {
+        let mut numbers = vec![0u16; self.known.len() + 1];
+        self.of.iter().for_each(|&course| numbers[usize::from(course)] = 1);
+        let mut kept = Vec::new();
+        for (number, course) in self.known.iter().enumerate() {
+            if numbers[number + 1] == 1 {
+                kept.push(*course);
+                numbers[number + 1] = kept.len() as u16;
+            }
+        }
+        numbers[0] = 0;
+        self.of.iter_mut().for_each(|course| *course = numbers[usize::from(*course)]);
+        assert!(kept.len() < usize::from(u16::MAX), "{} courses in use at once", kept.len());
+        self.known = kept;
+    }
+}
+
+impl CellArray {
+    /// Remember how the wordline of `page` was programmed, if not as the die does by itself.
+    pub(super) fn keep_course(&mut self, block: u32, page: u32, settings: &Settings) {
+        let wordline = page / self.bits;
+        if !settings.is_default() {
+            let above = self.temperature.0 - self.model.physics().retention.temperature;
+            let course = Course { settings: *settings, warmth: libm::round(above / WARMTH) as i16 };
+            let size = (self.lives.len(), self.wordlines());
+            self.courses.set(size, block, wordline, course);
+        }
+    }
+
+    /// Wordlines in a block.
+    pub(super) fn wordlines(&self) -> u32 {
+        self.model.layers().len() as u32 * self.wordlines_per_layer
+    }
+
+    /// The error rate of a page of a wordline with a course of its own, for these steps of retention and reads, and the wear.
+    pub(super) fn course_rate(
+        &self,
+        number: u16,
+        (block, page, entry): (u32, u32, u32),
+        (retention, read): (u32, u32),
+        lock_dose: f64,
+    ) -> (f64, f64) {
+        let life = self.lives[block as usize];
+        let physics = self.model.physics();
+        let condition = Condition {
+            retention: middle(retention) * physics.retention.start,
+            reads: middle(read) * SCALE,
+            lock_dose: lock_dose as f32,
+            ..self.condition(&life, number)
+        };
+        let cells = self.cells(block, page, &condition);
+        (cells.error_rate(&self.model, page % self.bits, &self.model.references(entry)), cells.wear)
+    }
+
+    /// What the die tells of the program of the wordline of `page`, just after it.
+    pub fn trace(&self, block: u32, page: u32) -> Trace {
+        let wordline = page / self.bits;
+        let life = self.lives[block as usize];
+        let condition = self.condition(&life, self.courses.of(block, wordline));
+        let layer = wordline / self.wordlines_per_layer;
+        let traits = self.model.warmed(&self.model.traits(&self.model.block(self.seed, self.die, block), layer), condition.programmed_at);
+        let program = self.model.program(&traits, &condition.history, &condition.settings);
+        let cells = self.cells(block, page, &condition);
+        let references = self.model.references(0);
+        let misread = |boundary: usize| cells.misread(boundary, references[boundary - 1]);
+        let (low, all) = (misread(1), (1..cells.count).map(misread).sum::<f64>());
+        let count = f64::from(self.model.physics().shape.cells());
+        let dice = unit(self.traces.at(self.filling(block, wordline)));
+        Trace {
+            first: program.first,
+            last: program.last,
+            low_errors: errors_at(low * count, count, dice),
+            errors: errors_at(all * count, count, dice),
+        }
+    }
+
+    /// The condition of a wordline of a block just after a program with this course.
+    pub(super) fn condition(&self, life: &Life, number: u16) -> Condition {
+        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+        let course = usize::from(number).checked_sub(1).map(|number| self.courses.known[number]);
+        let (settings, at) = course.map_or((Settings::default(), self.temperature), |course| {
+            // That a page programmed at one temperature is read at another is not modelled for simulation; that it was programmed faster is.
+            (course.settings, Celsius(self.model.physics().retention.temperature + f64::from(course.warmth) * WARMTH))
+        });
+        Condition { settings, open_interval: (life.first - life.erased).as_secs_f64(), ..Condition::new(history, at) }
+    }
+
+    fn cells(&self, block: u32, page: u32, condition: &Condition) -> Wordline {
+        let layer = page / self.bits / self.wordlines_per_layer;
+        self.model.wordline(&self.model.traits(&self.model.block(self.seed, self.die, block), layer), condition)
+    }
+}
