@@ -2,7 +2,7 @@
 
 use wordline_cells::{Sensed, Settings, Took, Trace};
 use wordline_flash::{Feature, ProgramSettings, ProgramTrace, Target};
-use wordline_units::Nanos;
+use wordline_units::{Microvolts, Nanos};
 
 use crate::chip::Chip;
 use crate::payload::Payload;
@@ -66,8 +66,9 @@ impl<P: Payload> Chip<P> {
         if !self.sheet.capabilities.program_settings {
             return Settings::default();
         }
-        let ProgramSettings { start_margin, final_margin, skip } = ProgramSettings::from_registers(|feature| self.feature(feature));
-        Settings { start_margin: f32::from(start_margin), final_margin: f32::from(final_margin), skip }
+        let ProgramSettings { window, skip } = ProgramSettings::from_registers(|feature| self.feature(feature));
+        let millivolts = |volts: Microvolts| volts.0 as f32 / 1000.0;
+        Settings { start_margin: millivolts(window.start), final_margin: millivolts(window.end), skip }
     }
 
     /// What the die tells of its last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics.

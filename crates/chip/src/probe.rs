@@ -191,7 +191,8 @@ impl<P: Payload> Chip<P> {
     fn check_feature(&self, feature: Feature) -> Result<(), Why> {
         match feature {
             Feature::InterfaceMode | Feature::DriveStrength | Feature::ReadLevel => Ok(()),
-            Feature::ProgramWindow
+            Feature::WindowStart
+            | Feature::WindowEnd
             | Feature::VerifySkip1
             | Feature::VerifySkip5
             | Feature::VerifySkip9

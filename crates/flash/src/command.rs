@@ -80,9 +80,11 @@ pub enum Feature {
     DriveStrength,
     /// Which entry of the vendor's read-retry table the next reads use; 0 is the default.
     ReadLevel,
-    /// How much narrower than by default the ISPP window of the next programs is: margin on V_start in the low half, on V_final in the high one, in mV.
-    ProgramWindow,
-    /// Verifies left out by the next programs: states P1 to P4, lowest byte first. See [`crate::ProgramSettings`].
+    /// By how many microvolts V_start of the next programs is raised. See [`crate::ProgramSettings`].
+    WindowStart,
+    /// By how many microvolts their V_final is lowered.
+    WindowEnd,
+    /// Verifies left out by the next programs: states P1 to P4, lowest byte first.
     VerifySkip1,
     /// The same of P5 to P8.
     VerifySkip5,

@@ -3,43 +3,47 @@
 //! Both go through the set- and get-features of the vendors' interface (003 §4.1.4, §5.1): the settings hold for every program until they are changed, and the
 //! trace is of the last program.
 
+use wordline_units::Microvolts;
+
 use crate::command::Feature;
+use crate::margins::WindowMargin;
 
 /// The most programmed states that a cell can have.
 pub const STATES_MAX: usize = 15;
 
 /// Settings of the programs that follow. [`Default`]: as the die does by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramSettings {
-    /// V_start is raised by this, in mV (003 §4.1.2).
-    pub start_margin: u16,
-    /// V_final is lowered by this, in mV.
-    pub final_margin: u16,
+    /// By how much the window is narrowed (003 §4.1.2).
+    pub window: WindowMargin,
     /// For each programmed state, lowest first, the verifies that are left out: its first is in the loop after (003 §4.1.1).
     pub skip: [u8; STATES_MAX],
 }
 
 impl ProgramSettings {
     /// As the die does by itself.
-    pub const DEFAULT: ProgramSettings = ProgramSettings { start_margin: 0, final_margin: 0, skip: [0; STATES_MAX] };
+    pub const DEFAULT: ProgramSettings =
+        ProgramSettings { window: WindowMargin { start: Microvolts(0), end: Microvolts(0) }, skip: [0; STATES_MAX] };
 
-    /// The registers of a die whose cells have `states` programmed states, and what stands in them: both margins in one, four states in each of the others.
+    /// The registers of a die whose cells have `states` programmed states, and what stands in them: one for each margin, in microvolts, and one for four states.
     pub fn registers(&self, states: usize) -> impl Iterator<Item = (Feature, u32)> + '_ {
-        let window = u32::from(self.start_margin) | u32::from(self.final_margin) << 16;
+        let window = [(Feature::WindowStart, self.window.start.0), (Feature::WindowEnd, self.window.end.0)];
         let skips = Feature::VERIFY_SKIPS.into_iter().zip(self.skip.chunks(4)).take(states.div_ceil(4));
         let packed = |skips: &[u8]| skips.iter().rev().fold(0, |packed, &skip| packed << 8 | u32::from(skip));
-        [(Feature::ProgramWindow, window)].into_iter().chain(skips.map(move |(feature, skips)| (feature, packed(skips))))
+        window.into_iter().chain(skips.map(move |(feature, skips)| (feature, packed(skips))))
     }
 
     /// What stands in the registers `of` a die.
     pub fn from_registers(of: impl Fn(Feature) -> u32) -> ProgramSettings {
-        let window = of(Feature::ProgramWindow);
         let mut skip = [0; STATES_MAX];
         for (feature, skips) in Feature::VERIFY_SKIPS.into_iter().zip(skip.chunks_mut(4)) {
             let packed = of(feature).to_le_bytes();
             skips.iter_mut().zip(packed).for_each(|(skip, packed)| *skip = packed);
         }
-        ProgramSettings { start_margin: window as u16, final_margin: (window >> 16) as u16, skip }
+        ProgramSettings {
+            window: WindowMargin { start: Microvolts(of(Feature::WindowStart)), end: Microvolts(of(Feature::WindowEnd)) },
+            skip,
+        }
     }
 }
 
@@ -78,17 +82,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn registers_hold_all_settings(start_margin: u16, final_margin: u16, skip: [u8; STATES_MAX]) {
-            let settings = ProgramSettings { start_margin, final_margin, skip };
+        fn registers_hold_all_settings(start: u32, end: u32, skip: [u8; STATES_MAX]) {
+            let window = WindowMargin { start: Microvolts(start), end: Microvolts(end) };
+            let settings = ProgramSettings { window, skip };
             let registers: Vec<(Feature, u32)> = settings.registers(STATES_MAX).collect();
             let of = |feature| registers.iter().find(|(of, _)| *of == feature).map_or(0, |(_, value)| *value);
             prop_assert_eq!(ProgramSettings::from_registers(of), settings);
-            prop_assert_eq!(registers.len(), 5);
+            prop_assert_eq!(registers.len(), 6);
         }
     }
 
     #[test]
     fn a_die_with_fewer_states_has_fewer_registers() {
-        assert_eq!([1, 3, 7, 15].map(|states| ProgramSettings::DEFAULT.registers(states).count()), [2, 2, 3, 5]);
+        assert_eq!([1, 3, 7, 15].map(|states| ProgramSettings::DEFAULT.registers(states).count()), [3, 3, 4, 6]);
     }
 }

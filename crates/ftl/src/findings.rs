@@ -121,11 +121,13 @@ impl Findings {
             all.clone().for_each(|stand| findings.look_at_first(stand, &mut reader));
             findings.apply_checkpoint(&fresh.layout);
         }
+        // On such dies what is erased may lie before what is not.
+        let until = if fresh.config.sheet.capabilities.any_order { Until::TheEnd } else { Until::Erased };
         for stand in all {
             match findings.stands[stand].look {
                 Look::Done => {}
                 _ if trust == Trust::Marks => findings.look_at(stand, &mut reader, Until::TheEnd),
-                Look::Data | Look::Unclear => findings.look_at(stand, &mut reader, Until::Erased),
+                Look::Data | Look::Unclear => findings.look_at(stand, &mut reader, until),
                 Look::Blank => findings.look_behind(stand, &mut reader),
             }
         }

@@ -124,7 +124,7 @@ impl Ftl {
         });
         let mut choices = config.techniques.clone();
         choices.sort_unstable();
-        let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout, &config.sheet)).collect();
+        let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout, &config.sheet, config.margins.as_deref())).collect();
         let idle_wait = crate::seam::merge_idle_wait(techniques.iter().map(|technique| technique.idle_wait()));
         let store = crate::seam::merge_key_stores(techniques.iter().map(|technique| technique.key_store()));
         let mut ftl = Ftl {

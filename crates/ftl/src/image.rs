@@ -101,8 +101,7 @@ impl Ftl {
         }
         for technique in &mut self.techniques {
             if let Some((_, state)) = image.techniques.iter().find(|(name, _)| name == technique.card().name) {
-                demand(state.len() == technique.image().len(), "a technique has learnt something of another shape")?;
-                technique.restore(state);
+                demand(technique.restore(state), "a technique has learnt something of another shape")?;
             }
         }
         self.map.segments = image.segments;

@@ -233,7 +233,7 @@ pub fn key_groups(config: &Config) -> u32 {
 }
 
 fn store(config: &Config, layout: &Layout) -> Option<KeyStore> {
-    merge_key_stores(config.techniques.iter().map(|choice| choice.build(layout, &config.sheet).key_store()))
+    merge_key_stores(config.techniques.iter().map(|choice| choice.build(layout, &config.sheet, config.margins.as_deref()).key_store()))
 }
 
 impl Ftl {

@@ -35,7 +35,7 @@ pub fn fits(config: &Config) -> Result<(), String> {
         ));
     }
     let own = groups(config, &layout);
-    let reserve = config.dies * (config.reclaim.floor + 2) + own;
+    let reserve = config.dies * config.reserve() + own;
     let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.units_per_group));
     if needed > room {
         return Err(format!(

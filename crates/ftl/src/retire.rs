@@ -108,7 +108,7 @@ impl Ftl {
         let per_group = u64::from(self.layout.units_per_group);
         let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
         let own = crate::own::groups(&self.config, &self.layout);
-        let reserve = u64::from(self.layout.dies) * u64::from(self.config.reclaim.floor + 2) + u64::from(own);
+        let reserve = u64::from(self.layout.dies) * u64::from(self.config.reserve()) + u64::from(own);
         good.saturating_sub(reserve) * per_group >= u64::from(self.map.exported())
     }
 

@@ -17,7 +17,7 @@
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
-use wordline_flash::{ProgramSettings, ProgramTrace, Status};
+use wordline_flash::{ProgramSettings, ProgramTrace, Status, WindowMargin};
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
 use crate::groups::Groups;
@@ -197,8 +197,11 @@ pub trait Technique: std::fmt::Debug + Send {
         Vec::new()
     }
 
-    /// Know again what [`Technique::image`] gave; always as many numbers as it gives now.
-    fn restore(&mut self, _state: &[u32]) {}
+    /// Know again what [`Technique::image`] gave; `false`: it is of another shape.
+    #[must_use]
+    fn restore(&mut self, state: &[u32]) -> bool {
+        state.is_empty()
+    }
 
     /// The core has come back from a power cut and found its flash as `groups` says. `memos` are the technique's own that were written down, one at most for a
     /// group; what was not written down begins anew.
@@ -294,8 +297,7 @@ pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> 
 /// Each number as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can take as well.
 pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
     let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
-        start_margin: a.start_margin.min(b.start_margin),
-        final_margin: a.final_margin.min(b.final_margin),
+        window: WindowMargin { start: a.window.start.min(b.window.start), end: a.window.end.min(b.window.end) },
         skip: core::array::from_fn(|state| a.skip[state].min(b.skip[state])),
     };
     answers.into_iter().flatten().reduce(careful).unwrap_or(ProgramSettings::DEFAULT)

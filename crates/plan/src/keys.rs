@@ -15,6 +15,7 @@ use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{KeyInfo, Line, SectionInfo, sections};
 use crate::words::PageTimes;
+use crate::words::WordlineOrder;
 
 sections! {
     /// The shape of a die.
@@ -219,6 +220,17 @@ sections! {
         linger: Maybe<Nanos> = Maybe(None);
     }
 
+    /// Which wordline of an open block takes the next host data.
+    "placement" (drive) placement: Placement {
+        /// All wordlines of an h-layer and then those of the next, or the first wordlines of h-layers ahead of the others.
+        order: WordlineOrder = WordlineOrder::HorizontalFirst;
+        /// With the mixed order: the share of the write buffer in use above which host data is taken to come in a burst, and goes to wordlines whose h-layer has
+        /// been begun.
+        threshold: Share = Share::NINE_TENTHS;
+        /// With the mixed order: how many blocks of a die take host data at once.
+        open_blocks: u32 = 2;
+    }
+
     /// What the firmware does to come back after a power cut.
     "recovery" (drive) recovery: Recovery {
         /// Whether it journals on flash what it cannot find again otherwise. A drive that is served always does. One that is simulated has no power to lose:
@@ -294,6 +306,28 @@ sections! {
         leaves: Maybe<u32> = Maybe(None);
         /// How long it takes to overwrite the controller's register, which opens the table of all trees. Needed where it is on.
         register: Maybe<Nanos> = Maybe(None);
+    }
+
+
+    /// Technique: the wordlines of an h-layer that follow its first are programmed as that one has shown that they can be (003 §4.1, §5.1).
+    "techniques.layer-similarity" (drive) layer_similarity: LayerSimilarity {
+        /// Whether it is switched on. The die needs `capabilities.program_settings`; without `cells.physics` it tells of no program, and nothing is gained.
+        on: bool = false;
+        /// Narrow the window of voltages by what the first wordline's errors leave over. Needs the chip's `margins`; without them the window stays.
+        window: bool = true;
+        /// Leave out verifies before the first wordline's fastest cells arrived.
+        verify: bool = true;
+        /// Count the verifies to leave out as the paper is printed: from the first wordline's V_start, though that of the others is raised. It costs data, and
+        /// is there to show that.
+        literal: bool = false;
+        /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
+        check: bool = true;
+    }
+
+    /// Technique: V_final of every program is lowered by what the chip's `margins` say is safe for its h-layer in any block at any age.
+    "techniques.layer-margins" (drive) layer_margins: LayerMargins {
+        /// Whether it is switched on. The die needs `capabilities.program_settings`, and the chip `margins`.
+        on: bool = false;
     }
 
     /// How a run starts.

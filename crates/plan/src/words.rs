@@ -54,6 +54,7 @@ words! {
     ProgramScope: "program scope", vec![("page", ProgramScope::Page), ("wordline", ProgramScope::Wordline)];
     Acknowledge: "time of acknowledgement", vec![("buffered", Acknowledge::Buffered), ("programmed", Acknowledge::Programmed)];
     Protection: "protection", vec![("none", Protection::None), ("capacitor", Protection::Capacitor)];
+    WordlineOrder: "order of wordlines", vec![("horizontal-first", WordlineOrder::HorizontalFirst), ("mixed", WordlineOrder::Mixed)];
     VictimPolicy: "victim policy", VictimPolicy::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
 }
 
@@ -70,6 +71,15 @@ fn read_word<T: Words + Kind>(value: &DeValue<'_>) -> Result<T, Refusal> {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("expected {}", T::expected()),
     }))
+}
+
+/// In which order the wordlines of a block are programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WordlineOrder {
+    /// One h-layer after the other.
+    HorizontalFirst,
+    /// Leaders ahead of their followers.
+    Mixed,
 }
 
 /// One time for all page types, or a list with one for each, LSB first.

@@ -4,6 +4,8 @@
 //! start; nothing is read that was not programmed. Does not check: time, buses, which commands a die takes when (the chip's own tests do), data
 //! beyond the spare area.
 
+use std::collections::BTreeSet;
+
 use wordline_flash::{PlaneSet, Sanitisation, Target};
 use wordline_ftl::Layout;
 use wordline_units::{DieId, Lpn, PageId};
@@ -39,8 +41,8 @@ pub struct Spot {
 
 #[derive(Clone, Debug, Default)]
 struct Block {
-    /// Pages programmed so far, failed ones included.
-    pages: u16,
+    /// Pages programmed since the erase, failed ones included.
+    pages: BTreeSet<u16>,
     failed: bool,
     dead: bool,
     units: Vec<Option<Stored>>,
@@ -52,15 +54,18 @@ pub struct Flash {
     layout: Layout,
     blocks_per_plane: u32,
     pages_per_block: u16,
+    /// Wordlines go in any order.
+    any_order: bool,
     blocks: Vec<Block>,
 }
 
 impl Flash {
-    /// Dies as delivered: erased, with `factory_bad` (plane, block) marks per die.
-    pub fn new(layout: Layout, blocks_per_plane: u32, factory_bad: &[Vec<(u8, u16)>]) -> Flash {
+    /// Dies as delivered: erased, with `factory_bad` (plane, block) marks per die. `any_order`: they program the wordlines of a block in any order.
+    pub fn new(layout: Layout, blocks_per_plane: u32, any_order: bool, factory_bad: &[Vec<(u8, u16)>]) -> Flash {
         let count = layout.dies * layout.planes * blocks_per_plane;
         let pages = layout.programs * layout.pages_per_program;
-        let mut flash = Flash { layout, blocks_per_plane, pages_per_block: pages as u16, blocks: vec![Block::default(); count as usize] };
+        let mut flash =
+            Flash { layout, blocks_per_plane, pages_per_block: pages as u16, any_order, blocks: vec![Block::default(); count as usize] };
         for block in &mut flash.blocks {
             block.units = vec![None; (pages * layout.units_per_page) as usize];
         }
@@ -111,7 +116,7 @@ impl Flash {
         assert_eq!(target.planes.len(), 1, "the firmware reads one plane at a time");
         let spots = self.spots(die, target, 1);
         let block = &self.blocks[self.block_index(spots[0].die, spots[0].plane, spots[0].block)];
-        assert!(target.page.0 < block.pages, "{:?} is read before it is programmed", spots[0]);
+        assert!(block.pages.contains(&target.page.0), "{:?} is read before it is programmed", spots[0]);
         spots.iter().map(|&spot| self.at(spot).unwrap_or(Stored::PADDING)).collect()
     }
 
@@ -122,12 +127,15 @@ impl Flash {
         let spots = self.spots(die, target, pages);
         assert_eq!(spots.len(), data.len(), "a program brings data for all its units");
         for plane in target.planes.iter() {
-            let limit = self.pages_per_block;
+            let (limit, any_order) = (self.pages_per_block, self.any_order);
             let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
             assert!(!block.failed && !block.dead, "die {die} {target:?}: program of a bad block");
-            assert_eq!(block.pages, target.page.0, "die {die} {target:?}: pages are programmed in order, once");
-            block.pages += pages as u16;
-            assert!(block.pages <= limit);
+            if !any_order {
+                assert_eq!(block.pages.len(), usize::from(target.page.0), "die {die} {target:?}: pages are programmed in order");
+            }
+            for page in target.page.0..target.page.0 + pages as u16 {
+                assert!(page < limit && block.pages.insert(page), "die {die} {target:?}: page {page} is programmed twice");
+            }
             block.failed |= !good;
         }
         for (spot, stored) in spots.iter().zip(data) {
@@ -147,10 +155,13 @@ impl Flash {
         for spot in self.sanitised(die, target, how, bits) {
             let units = self.layout.units_per_page as usize;
             let block = self.block_mut(spot.die, spot.plane, spot.block);
-            assert!(how == Sanitisation::Scrub || how == Sanitisation::LockBlock || spot.page < block.pages, "{how:?} of an erased page");
+            assert!(
+                how == Sanitisation::Scrub || how == Sanitisation::LockBlock || block.pages.contains(&spot.page),
+                "{how:?} of an erased page"
+            );
             block.units[usize::from(spot.page) * units + usize::from(spot.unit)] = None;
             if how == Sanitisation::Scrub {
-                block.pages = block.pages.max(spot.page + 1);
+                block.pages.insert(spot.page);
             }
         }
     }
@@ -160,8 +171,8 @@ impl Flash {
         for plane in target.planes.iter() {
             let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
             assert!(!block.failed && !block.dead, "die {die} {target:?}: erase of a bad block");
-            assert!(block.pages > 0, "die {die} {target:?}: erase of an erased block wears it for nothing");
-            block.pages = 0;
+            assert!(!block.pages.is_empty(), "die {die} {target:?}: erase of an erased block wears it for nothing");
+            block.pages.clear();
             block.dead = !good;
             block.units.fill(None);
         }

@@ -45,6 +45,8 @@ pub struct Harness {
     pub requests: u64,
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
     pub operations: [u64; 6],
+    /// Programs that were done again because a technique distrusted them.
+    pub done_again: u64,
     unanswered: u64,
 }
 
@@ -53,7 +55,12 @@ impl Harness {
     pub fn new(scenario: Scenario) -> Harness {
         let ftl = Ftl::new(scenario.config.clone());
         let layout = *ftl.layout();
-        let flash = Flash::new(layout, scenario.config.sheet.geometry.blocks, &scenario.config.factory_bad);
+        let flash = Flash::new(
+            layout,
+            scenario.config.sheet.geometry.blocks,
+            scenario.config.sheet.capabilities.any_order,
+            &scenario.config.factory_bad,
+        );
         let sectors = (scenario.config.unit.0 / 512) as u32;
         Harness {
             twin: Twin::new(layout.dies, flash.block_count(), sectors),
@@ -62,6 +69,7 @@ impl Harness {
             gathering: BTreeMap::new(),
             requests: 0,
             operations: [0; 6],
+            done_again: 0,
             unanswered: 0,
             ftl,
             scenario,
@@ -142,9 +150,7 @@ impl Harness {
 
     /// Take notes and acknowledgements; returns whether there was any of these.
     fn hear(&mut self) -> bool {
-        while let Some(note) = self.ftl.note() {
-            self.twin.worn_out |= note == Note::WornOut;
-        }
+        self.take_notes();
         let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
         let mut heard = false;
         while let Some(done) = self.ftl.acknowledge() {
@@ -152,6 +158,17 @@ impl Harness {
             (heard, self.unanswered) = (true, 0);
         }
         heard
+    }
+
+    /// Take notes; returns whether a program is done again.
+    fn take_notes(&mut self) -> bool {
+        let mut is_done_again = false;
+        while let Some(note) = self.ftl.note() {
+            self.twin.worn_out |= note == Note::WornOut;
+            is_done_again |= matches!(note, Note::ProgrammedAgain(_));
+        }
+        self.done_again += u64::from(is_done_again);
+        is_done_again
     }
 
     fn order(&mut self, operation: Operation) {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::Operation;
+use wordline_flash::{Operation, ProgramTrace};
 use wordline_ftl::{Ftl, Request};
 use wordline_units::random::Draw;
 use wordline_units::{DieId, HostOp, Nanos, Priority};
@@ -106,6 +106,14 @@ impl<R, L> Pace<R, L> {
     /// A span around `us` microseconds.
     pub(crate) fn about(&mut self, us: u64) -> Nanos {
         Nanos(us * 500 + self.dice.below(us * 1_000))
+    }
+
+    /// What a die tells of a program, `odd` of them with many wrong cells.
+    pub(crate) fn trace(&mut self, odd: f64) -> ProgramTrace {
+        let few = self.dice.below(80) as u32;
+        let errors = if self.dice.happens(odd) { 2_000 } else { few };
+        let first = core::array::from_fn(|state| 1 + state as u8 + self.dice.below(2) as u8);
+        ProgramTrace { first, last: first.map(|pulse| pulse + 1), low_errors: few / 2, errors }
     }
 
     /// A page is sensed; its report may come late.

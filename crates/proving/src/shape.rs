@@ -2,6 +2,7 @@
 
 use wordline_flash::Sheet;
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::order::Order;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{CellKind, Geometry};
 
@@ -30,6 +31,8 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         },
         reclaim: ReclaimConfig { victim: VictimPolicy::Greedy, start: 3, floor: 1, preemptible: false, lazy_erase: false },
         wear: WearConfig { dynamic: false, static_gap: None },
+        order: Order::HorizontalFirst,
+        margins: None,
         schedule: ScheduleConfig { reads_first: true, linger: None },
         techniques: vec![],
         keeps_data: false,

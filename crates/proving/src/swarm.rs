@@ -1,11 +1,15 @@
 //! A drive nobody would build, from a seed: every option at random, small enough that everything happens often.
 
-use wordline_flash::{ProgramScope, Sheet};
+use std::sync::Arc;
+
+use wordline_flash::{MarginStep, Margins, ProgramScope, Sheet, WindowMargin};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::order::Order;
 use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::layer_similarity::Params;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, CellKind, Nanos};
+use wordline_units::{Bytes, CellKind, Microvolts, Nanos};
 
 /// How the flash and the host behave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +34,8 @@ pub struct Habits {
     pub fua: f64,
     /// Probability that a write is of data that is not secret.
     pub insecure: f64,
+    /// Share of programs of which the die tells, where it is asked, that many cells are wrong.
+    pub odd_programs: f64,
 }
 
 /// One drive and its habits.
@@ -79,6 +85,15 @@ fn sheet(draw: &mut Draw) -> Sheet {
     sheet
 }
 
+/// A made-up table of margins: what is in it changes nothing but the settings that programs are ordered with.
+fn margins() -> Margins {
+    let step = |errors_max, start, end| {
+        let window = WindowMargin { start: Microvolts(start), end: Microvolts(end) };
+        MarginStep { errors_max, window }
+    };
+    Margins { step: Microvolts(100_000), steps: vec![step(20, 200_000, 100_000), step(60, 100_000, 0)], layers: vec![] }
+}
+
 /// The scenario of `seed`.
 pub fn scenario(seed: u64) -> Scenario {
     let draw = &mut Draw::new(seed, Stream::Mix, 0);
@@ -122,6 +137,8 @@ pub fn scenario(seed: u64) -> Scenario {
         },
         reclaim: ReclaimConfig { victim: pick(draw, VictimPolicy::ALL), start, floor, preemptible: draw.happens(0.5), lazy_erase: false },
         wear: WearConfig { dynamic: draw.happens(0.5), static_gap: pick(draw, &[None, Some(4), Some(20)]) },
+        order: Order::HorizontalFirst,
+        margins: Some(Arc::new(margins())),
         schedule: ScheduleConfig {
             reads_first: draw.happens(0.5),
             linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
@@ -144,6 +161,27 @@ pub fn scenario(seed: u64) -> Scenario {
         partial: pick(draw, &[0.0, 0.3, 0.9]),
         fua: pick(draw, &[0.0, 0.1]),
         insecure: 0.0,
+        odd_programs: 0.0,
     };
-    Scenario { seed, config, habits }
+    let mut scenario = Scenario { seed, config, habits };
+    let layers = &mut Draw::new(seed, Stream::Mix, 11);
+    if sheet.capabilities.program_scope == ProgramScope::Wordline && layers.happens(0.5) {
+        let config = &mut scenario.config;
+        config.techniques.push(Choice::LayerSimilarity {
+            params: Params {
+                window: layers.happens(0.8),
+                verify: layers.happens(0.8),
+                is_literal: layers.happens(0.2),
+                check: layers.happens(0.8),
+            },
+        });
+        if layers.happens(0.7) {
+            let open_blocks = 1 + layers.below(3) as u32;
+            config.sheet.capabilities.any_order = true;
+            config.order = Order::Mixed { threshold: pick(layers, &[0.0, 0.3, 0.9, 1.0]), open_blocks };
+            config.sheet.geometry.blocks += open_blocks - 1;
+        }
+        scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);
+    }
+    scenario
 }

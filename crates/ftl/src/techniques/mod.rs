@@ -2,7 +2,7 @@
 //!
 //! A technique is one folder beside this file, and one line in the list below. `docs/tutorials/sanitiser.md` walks through it.
 
-use wordline_flash::Sheet;
+use wordline_flash::{Margins, Sheet};
 use wordline_units::Nanos;
 
 use crate::layout::Layout;
@@ -10,7 +10,7 @@ use crate::seam::{Card, Technique};
 
 macro_rules! techniques {
     (
-        by ($layout:ident, $sheet:ident)
+        by ($layout:ident, $sheet:ident, $margins:ident)
         $($(#[$doc:meta])* $name:ident $({ $($(#[$about:meta])* $field:ident: $kind:ty,)* })? in $module:ident = $built:expr;)*
     ) => {
         $(pub mod $module;)*
@@ -27,8 +27,8 @@ macro_rules! techniques {
                 match self { $(Choice::$name $({ $($field: _,)* })? => &$module::CARD,)* }
             }
 
-            /// The technique, ready to work on a core with this `layout` and dies of this `sheet`.
-            pub fn build(&self, $layout: &Layout, $sheet: &Sheet) -> Box<dyn Technique> {
+            /// The technique, ready to work on a core with this `layout` and dies of this `sheet`, whose maker has found these `margins`.
+            pub fn build(&self, $layout: &Layout, $sheet: &Sheet, $margins: Option<&Margins>) -> Box<dyn Technique> {
                 match *self { $(Choice::$name $({ $($field,)* })? => Box::new($built),)* }
             }
         }
@@ -36,7 +36,7 @@ macro_rules! techniques {
 }
 
 techniques! {
-    by (layout, sheet)
+    by (layout, sheet, margins)
     /// Rewrite a block whose pages have been read so often since its last erase that read disturb nears the limit of error correction.
     ReadDisturbRefresh {
         /// Page reads of one block group between two erases.
@@ -69,6 +69,13 @@ techniques! {
         /// How long it takes to overwrite the controller's register.
         register: Nanos,
     } in crypto_erase = crypto_erase::CryptoErase::new(leaves, register);
+    /// Program the followers of an h-layer as its leader has shown that they can be.
+    LayerSimilarity {
+        /// What of it is used.
+        params: layer_similarity::Params,
+    } in layer_similarity = layer_similarity::LayerSimilarity::new(layout, margins, params);
+    /// Narrow programs by a table of margins by h-layer.
+    LayerMargins in layer_margins = layer_margins::LayerMargins::new(margins.unwrap_or(&Margins::default()));
     /// Reprogram the pages of stale secrets in one shot.
     ReprogramPage in reprogram_page = reprogram_page::ReprogramPage;
 }
@@ -90,6 +97,8 @@ mod tests {
             Choice::EraseAtOnce,
             Choice::ReprogramPage,
             Choice::CryptoErase { leaves: 256, register: Nanos(1) },
+            Choice::LayerSimilarity { params: layer_similarity::Params { window: true, verify: true, is_literal: false, check: true } },
+            Choice::LayerMargins,
         ];
         for card in all.map(|choice| choice.card()) {
             assert_eq!(card.answers.contains(&"remember"), matches!(card.persists, Persists::Memos(_)), "{}", card.name);

@@ -3,19 +3,24 @@
 use wordline_cells::Faults;
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, Weights};
-use wordline_flash::Sheet;
+use wordline_flash::{ProgramScope, Sheet};
 use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::order::Order;
 use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::layer_similarity::Params;
 use wordline_units::{Nanos, Rate};
 
 use super::within;
 use crate::keys::filled::Sections;
 use crate::kind::{Kind, Maybe};
 use crate::layer::{Mistakes, Set};
+use crate::words::WordlineOrder;
 
 const QUEUE_MAX: u32 = 65_536;
 /// As far as an arbitration weight of NVMe goes.
 const WEIGHT_MAX: u32 = 256;
+/// What is seen of leaders is kept for each open block, and blocks that are open hold no space for good.
+const OPEN_BLOCKS_MAX: u32 = 64;
 const TRANSFERS: std::ops::RangeInclusive<u64> = 1_000_000..=20_000_000_000;
 /// Below this, the transfer of one large request would take longer than virtual time lasts.
 const RATE_LEAST: u64 = 1_000_000;
@@ -63,8 +68,22 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     if every.value.0 == Some(0) {
         mistakes.at(&every.origin, "recovery.checkpoint_every is 0: expected at least 1, or \"none\"", None);
     }
+    placement(sections, mistakes);
     let techniques = techniques(sections, mistakes);
     (mistakes.count() == before).then_some(Checked { techniques })
+}
+
+fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let (placement, able) = (&sections.placement, &sections.capabilities);
+    if placement.order.value == WordlineOrder::HorizontalFirst {
+        return;
+    }
+    within(mistakes, "placement.open_blocks", &placement.open_blocks, 1, OPEN_BLOCKS_MAX);
+    if !able.any_order.value || able.program_scope.value != ProgramScope::Wordline {
+        let what =
+            "placement.order is \"mixed\", and the die cannot do it: it needs capabilities.any_order, and program_scope = \"wordline\"";
+        mistakes.at(&placement.order.origin, what, None);
+    }
 }
 
 fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
@@ -106,9 +125,31 @@ fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
         }
         choices.push(Choice::ReadPreemption);
     }
+    layers(sections, mistakes, &mut choices);
     sanitisers(sections, mistakes, &mut choices);
     crypto_erase(sections, mistakes, &mut choices);
     choices
+}
+
+fn layers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
+    let able = &sections.capabilities.program_settings;
+    let mut needs = |on: &Set<bool>, technique: &str| {
+        if !able.value {
+            let what = format!("techniques.{technique} is on, and the die cannot do it: capabilities.program_settings is false");
+            mistakes.at(&on.origin, what, None);
+        }
+    };
+    let alike = &sections.layer_similarity;
+    if alike.on.value {
+        needs(&alike.on, "layer-similarity");
+        let (window, verify) = (alike.window.value, alike.verify.value);
+        choices
+            .push(Choice::LayerSimilarity { params: Params { window, verify, is_literal: alike.literal.value, check: alike.check.value } });
+    }
+    if sections.layer_margins.on.value {
+        needs(&sections.layer_margins.on, "layer-margins");
+        choices.push(Choice::LayerMargins);
+    }
 }
 
 fn sanitisers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
@@ -191,6 +232,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         weights: Weights { high: controller.weight_high.value, normal: controller.weight_normal.value, low: controller.weight_low.value },
         firmware: wordline_ftl::Config {
             sheet,
+            margins: None,
             dies: 0,
             unit: sections.mapping.unit.value,
             exported_units: 0,
@@ -210,6 +252,13 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 lazy_erase: sections.reclaim.lazy_erase.value,
             },
             wear: WearConfig { dynamic: sections.wear.dynamic.value, static_gap: sections.wear.static_gap.value.0 },
+            order: match sections.placement.order.value {
+                WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
+                WordlineOrder::Mixed => Order::Mixed {
+                    threshold: sections.placement.threshold.value.fraction(),
+                    open_blocks: sections.placement.open_blocks.value,
+                },
+            },
             schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },
             techniques: checked.techniques,
             keeps_data: false,

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use wordline_flash::{Mark, Sanitisation, Target};
+use wordline_ftl::config::Config;
 use wordline_ftl::{BlockRecord, Found, Held, Key, Layout, PagePlace, Survey};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, PlaneId};
@@ -87,14 +88,18 @@ pub(super) struct Nand {
     per_plane: u32,
     /// Pages of a wordline.
     bits: u32,
+    /// Wordlines go in any order.
+    any_order: bool,
     blocks: Vec<Block>,
 }
 
 impl Nand {
-    pub(super) fn new(layout: Layout, per_plane: u32, bits: u32, factory_bad: &[Vec<(u8, u16)>]) -> Nand {
+    pub(super) fn new(config: &Config, layout: Layout) -> Nand {
+        let (per_plane, bits, factory_bad) = (config.sheet.geometry.blocks, config.sheet.geometry.cell.bits(), &config.factory_bad);
+        let any_order = config.sheet.capabilities.any_order;
         let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
         let block = Block { healthy: true, is_given_up: false, erases: 0, pages, reads: Reads::default(), erases_then: 0, was_open: false };
-        let mut nand = Nand { layout, per_plane, bits, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
+        let mut nand = Nand { layout, per_plane, bits, any_order, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
                 nand.block_mut(DieId(die as u16), PlaneId(plane), BlockId(u32::from(block))).healthy = false;
@@ -169,6 +174,10 @@ impl Nand {
             let block = &self.blocks[self.index(die, place.plane, place.block)];
             assert!(block.healthy, "{place:?} is programmed, in a block that has failed");
             let (before, behind) = block.pages.split_at(usize::from(target.page.0));
+            if self.any_order {
+                assert!(*self.page(place) == Page::Erased, "{place:?} is programmed without an erase");
+                continue;
+            }
             assert!(before.iter().all(|page| *page != Page::Erased), "{place:?} is programmed before the pages below it");
             assert!(behind.iter().all(|page| *page == Page::Erased), "{place:?} is programmed without an erase");
         }

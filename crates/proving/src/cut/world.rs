@@ -75,7 +75,7 @@ impl World {
         let config = &scenario.config;
         let sectors = (config.unit.0 / 512) as u32;
         World {
-            nand: Nand::new(layout, config.sheet.geometry.blocks, config.sheet.geometry.cell.bits(), &config.factory_bad),
+            nand: Nand::new(&config, layout),
             ledger: Ledger::new(config.exported_units, sectors),
             bug,
             tally: Tally::default(),

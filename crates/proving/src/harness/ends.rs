@@ -39,7 +39,7 @@ impl Harness {
         touched.extend(work.load.moved.iter().map(|moved| moved.0));
         self.ftl.suspend_refused(die);
         self.ftl.die_ready(die);
-        let mut spare = vec![];
+        let (mut spare, mut landing) = (vec![], vec![]);
         match work.operation.kind {
             OperationKind::Program { target, .. } => {
                 let spots = self.flash.spots(die, &target, self.ftl.layout().pages_per_program);
@@ -47,7 +47,11 @@ impl Harness {
                 data.extend(work.load.moved.iter().map(|&(lpn, _, version)| Stored { lpn: Lpn(lpn), version }));
                 data.extend(std::iter::repeat_n(Stored::PADDING, work.load.padding));
                 self.flash.program(die, &target, &data, work.good);
-                self.landed(slot, &work, &spots);
+                if self.ftl.program_settings(die).is_some() {
+                    let trace = self.pace.trace(self.scenario.habits.odd_programs);
+                    self.ftl.hear(trace);
+                }
+                landing = spots;
             }
             OperationKind::Erase { target } => self.flash.erase(die, &target, work.good),
             OperationKind::Copyback { from, to } => {
@@ -70,17 +74,21 @@ impl Harness {
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
         self.report(die, tag, work.good, &spare);
+        if !landing.is_empty() {
+            let is_done_again = self.take_notes();
+            self.landed(slot, &work, &landing, work.good && !is_done_again);
+        }
         touched.into_iter().filter(|&lpn| lpn != u32::MAX).for_each(|lpn| self.compare(lpn));
     }
 
     /// Tell the twin how a program ended.
-    fn landed(&mut self, die: usize, work: &Work<Load>, spots: &[Spot]) {
+    fn landed(&mut self, die: usize, work: &Work<Load>, spots: &[Spot], good: bool) {
         let flash = &self.flash;
         let index_of = |spot: Spot| flash.block_index(spot.die, spot.plane, spot.block);
         for (&stored, &spot) in work.load.host.iter().zip(spots) {
-            self.twin.land(stored, work.good.then(|| (spot, index_of(spot))), index_of);
+            self.twin.land(stored, good.then(|| (spot, index_of(spot))), index_of);
         }
-        if work.good {
+        if good {
             for (&moved, &spot) in work.load.moved.iter().zip(spots) {
                 self.twin.move_to(moved, (spot, index_of(spot)), index_of);
             }

@@ -54,8 +54,12 @@ impl Technique for ReadDisturbRefresh {
         self.reads.clone()
     }
 
-    fn restore(&mut self, state: &[u32]) {
-        self.reads.copy_from_slice(state);
+    fn restore(&mut self, state: &[u32]) -> bool {
+        let fits = state.len() == self.reads.len();
+        if fits {
+            self.reads.copy_from_slice(state);
+        }
+        fits
     }
 
     fn recover(&mut self, groups: &Groups, memos: &[Memo]) {

@@ -62,6 +62,10 @@ impl World {
         }
         self.ftl.suspend_refused(die);
         self.ftl.die_ready(die);
+        if !work.load.told && matches!(work.operation.kind, OperationKind::Program { .. }) && self.ftl.program_settings(die).is_some() {
+            let trace = self.pace.trace(self.scenario.habits.odd_programs);
+            self.ftl.hear(trace);
+        }
         if !work.load.told {
             self.report(die, work.operation.tag, work.good, &spare);
         }

@@ -1,0 +1,47 @@
+//! V_final of every program is lowered by what a table, made off-line, says is safe for its h-layer in every block and for the whole life.
+//!
+//! The table knows that some h-layers are better than others, and nothing of this block or of its age. So it must be set for the worst of both.
+
+use wordline_flash::{Margins, ProgramSettings, WindowMargin};
+use wordline_units::Microvolts;
+
+use crate::seam::{Card, Persists, Technique, Wordline};
+
+/// What it is.
+pub const CARD: Card = Card {
+    name: "layer-margins",
+    source: "Hung et al. 2015, as described by Shim, dissertation, SNU 2020, §4.1.2 and §6.1 (vertFTL)",
+    claim: "programs of h-layers that are better than the worst take fewer loops, at no cost in lifetime",
+    answers: &["program_settings"],
+    needs: &["program settings", "a table of margins by h-layer"],
+    persists: Persists::Nothing("the table is the chip's"),
+    limits: "safe for the worst block at the end of its life, so most of what could be had is left",
+};
+
+/// Lowers V_final by the table.
+#[derive(Clone, Debug)]
+pub struct LayerMargins {
+    layers: Vec<Microvolts>,
+}
+
+impl LayerMargins {
+    /// By the chip's table.
+    pub fn new(margins: &Margins) -> Self {
+        LayerMargins { layers: margins.layers.clone() }
+    }
+}
+
+impl Technique for LayerMargins {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn is_programmer(&self) -> bool {
+        true
+    }
+
+    fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
+        let end = self.layers.get(at.layer as usize).copied().unwrap_or(Microvolts(0));
+        Some(ProgramSettings { window: WindowMargin { start: Microvolts(0), end }, ..ProgramSettings::DEFAULT })
+    }
+}

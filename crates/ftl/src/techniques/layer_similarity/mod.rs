@@ -1,0 +1,107 @@
+//! Followers are programmed as their leader has shown that they can be: the optimal parameter manager of cubeFTL.
+//!
+//! All wordlines of an h-layer are made alike, and age alike. So the first of them to be programmed, the leader, is programmed as the chip does by itself, and
+//! the die is asked what it was like:
+//!
+//! - the loop in which the fastest cells of each state arrived: followers need no verify of that state before;
+//! - the errors between the erased state and P1: the fewer they are, the more may be taken from the window at either end, as the chip's table of margins says.
+//!
+//! A follower whose V_start is raised has its cells arrive earlier, so it may skip fewer verifies: 003 leaves this open, and without it fast cells run past
+//! their level. After each program the die's count of wrong cells is compared with that of the wordline programmed before it on the layer. If it is far higher,
+//! something has changed since (003 §4.1.4): the data is programmed again, and the next wordline of the layer is the new leader.
+//!
+//! What was seen of a leader is kept until all its followers are programmed, and lost with the power: then a block takes no more data before its next erase.
+
+mod params;
+mod state;
+
+use wordline_flash::{Margins, ProgramSettings, Status};
+
+use crate::layout::Layout;
+use crate::seam::{Card, News, Persists, Technique, Wordline};
+
+pub use params::Params;
+use state::{Layers, Seen};
+
+/// What it is.
+pub const CARD: Card = Card {
+    name: "layer-similarity",
+    source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.1 and §5.1 (cubeFTL)",
+    claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
+    answers: &["program_settings", "distrusts"],
+    needs: &["program settings", "cells with physics; without, nothing is known of a leader"],
+    persists: Persists::Nothing("what leaders have shown; blocks that were open at a power cut take no more data before their next erase"),
+    limits: "a leader may have been programmed long before its followers; the comparison after each program is what guards against that",
+};
+
+/// The optimal parameter manager.
+#[derive(Clone, Debug)]
+pub struct LayerSimilarity {
+    params: Params,
+    margins: Margins,
+    layers: Layers,
+}
+
+impl LayerSimilarity {
+    /// For a core with this `layout`. Without a table of `margins` the window stays as it is.
+    pub fn new(layout: &Layout, margins: Option<&Margins>, params: Params) -> Self {
+        LayerSimilarity { params, margins: margins.cloned().unwrap_or_default(), layers: Layers::new(layout) }
+    }
+
+    /// What followers of a leader that was seen like this may do.
+    fn settings(&self, seen: &Seen) -> ProgramSettings {
+        let mut settings = ProgramSettings::DEFAULT;
+        if self.params.window {
+            settings.window = self.margins.for_errors(seen.trace.low_errors);
+        }
+        if self.params.verify {
+            let earlier = if self.params.is_literal { 0 } else { self.margins.loops_earlier(settings.window.start) };
+            for (skip, first) in settings.skip.iter_mut().zip(seen.trace.first) {
+                *skip = u32::from(first).saturating_sub(1 + earlier) as u8;
+            }
+        }
+        settings
+    }
+}
+
+impl Technique for LayerSimilarity {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn is_programmer(&self) -> bool {
+        true
+    }
+
+    fn image(&self) -> Vec<u32> {
+        self.layers.image()
+    }
+
+    fn restore(&mut self, state: &[u32]) -> bool {
+        self.layers.restore(state)
+    }
+
+    fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
+        // A layer of which nothing is known is programmed by a leader.
+        Some(self.layers.get(at).map_or(ProgramSettings::DEFAULT, |seen| self.settings(seen)))
+    }
+
+    fn distrusts(&self, news: &News) -> bool {
+        let News::Programmed { at, trace: Some(trace), .. } = news else {
+            return false;
+        };
+        self.params.check && self.layers.get(at).is_some_and(|seen| trace.errors > self.params.most_errors(seen.errors))
+    }
+
+    fn learn(&mut self, news: &News) {
+        match *news {
+            News::Programmed { at, status: Status::Good, trace: Some(trace), .. } => {
+                let is_off = self.distrusts(news);
+                self.layers.programmed(&at, trace, is_off);
+            }
+            News::Programmed { at, .. } => self.layers.count(&at, false),
+            News::Erased { group } => self.layers.erased(group),
+            News::PageRead { .. } | News::Idle { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What is known of the h-layers that are being written.
+//!
+//! A few blocks of each die are open at a time, so a table of all h-layers would be empty but for a few thousandths. A group gets a row of its layers with its
+//! first leader and gives it back when its last follower is programmed, or when it is erased.
+
+use wordline_flash::ProgramTrace;
+use wordline_flash::program::STATES_MAX;
+
+use crate::layout::{Group, Layout};
+use crate::seam::Wordline;
+
+/// What was seen of the leader of an h-layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// What the die told of the leader.
+    pub(super) trace: ProgramTrace,
+    /// Wrong cells of the wordline programmed last on the layer.
+    pub(super) errors: u32,
+    /// Wordlines programmed since the erase; none: there is no leader.
+    programmed: u32,
+    /// There is no leader, because the last one is not relied on.
+    is_stale: bool,
+}
+
+/// A group that is being written.
+#[derive(Clone, Debug)]
+struct Row {
+    group: Group,
+    layers: Vec<Seen>,
+    /// Wordlines programmed in all layers.
+    programmed: u32,
+}
+
+/// All h-layers that are being written.
+#[derive(Clone, Debug)]
+pub(super) struct Layers {
+    /// The row of each group; [`NONE`]: it has none.
+    of: Vec<u32>,
+    rows: Vec<Row>,
+    /// Room of rows that were given back.
+    unused: Vec<Vec<Seen>>,
+    layers: usize,
+    /// Wordlines of an h-layer, and of a group.
+    each: u32,
+    all: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// Numbers of one layer in an image.
+const NUMBERS: usize = 5 + 2 * STATES_MAX;
+
+impl Layers {
+    pub(super) fn new(layout: &Layout) -> Layers {
+        Layers {
+            of: vec![NONE; layout.group_count()],
+            rows: Vec::new(),
+            unused: Vec::new(),
+            layers: layout.leaders() as usize,
+            each: layout.programs_per_layer,
+            all: layout.programs,
+        }
+    }
+
+    /// What was seen of the leader whose follower `at` would be.
+    pub(super) fn get(&self, at: &Wordline) -> Option<&Seen> {
+        let row = self.rows.get(self.of[at.group.index()] as usize)?;
+        Some(&row.layers[at.layer as usize]).filter(|seen| seen.programmed > 0 && !seen.is_stale)
+    }
+
+    /// A wordline was programmed, and this is what the die told of it. `is_off`: it is not relied on, nor is its leader any more.
+    pub(super) fn programmed(&mut self, at: &Wordline, trace: ProgramTrace, is_off: bool) {
+        let seen = &mut self.row(at.group).layers[at.layer as usize];
+        if is_off {
+            seen.is_stale = true;
+        } else {
+            if seen.programmed == 0 || seen.is_stale {
+                (seen.trace, seen.is_stale) = (trace, false);
+            }
+            seen.errors = trace.errors;
+        }
+        self.count(at, true);
+    }
+
+    /// A wordline was programmed. `is_told`: the die told of it.
+    pub(super) fn count(&mut self, at: &Wordline, is_told: bool) {
+        let (each, all) = (self.each, self.all);
+        let row = self.row(at.group);
+        let seen = &mut row.layers[at.layer as usize];
+        seen.is_stale |= !is_told && seen.programmed == 0;
+        seen.programmed = (seen.programmed + 1).min(each);
+        row.programmed += 1;
+        if row.programmed >= all {
+            self.erased(at.group);
+        }
+    }
+
+    /// A group holds nothing, or takes no more.
+    pub(super) fn erased(&mut self, group: Group) {
+        let at = std::mem::replace(&mut self.of[group.index()], NONE);
+        if at != NONE {
+            self.unused.push(self.rows.swap_remove(at as usize).layers);
+            if let Some(moved) = self.rows.get(at as usize) {
+                self.of[moved.group.index()] = at;
+            }
+        }
+    }
+
+    fn row(&mut self, group: Group) -> &mut Row {
+        if self.of[group.index()] == NONE {
+            self.of[group.index()] = self.rows.len() as u32;
+            let mut layers = self.unused.pop().unwrap_or_default();
+            layers.clear();
+            layers.resize(self.layers, Seen::default());
+            self.rows.push(Row { group, layers, programmed: 0 });
+        }
+        &mut self.rows[self.of[group.index()] as usize]
+    }
+
+    /// All rows as numbers: the group, its count, then each layer.
+    pub(super) fn image(&self) -> Vec<u32> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_unstable_by_key(|row| row.group);
+        let mut image = Vec::with_capacity(rows.len() * (2 + self.layers * NUMBERS));
+        for row in rows {
+            image.extend([row.group.0, row.programmed]);
+            for Seen { trace, errors, programmed, is_stale } in &row.layers {
+                image.extend([*errors, *programmed, u32::from(*is_stale), trace.low_errors, trace.errors]);
+                image.extend(trace.first.iter().chain(&trace.last).map(|&pulse| u32::from(pulse)));
+            }
+        }
+        image
+    }
+
+    /// Become what [`Layers::image`] was made of. `false`: it was made of something else.
+    pub(super) fn restore(&mut self, state: &[u32]) -> bool {
+        let width = 2 + self.layers * NUMBERS;
+        let is_sound = |row: &[u32]| (row[0] as usize) < self.of.len() && row[1] > 0 && row[1] < self.all;
+        if !state.len().is_multiple_of(width) || !state.chunks_exact(width).all(is_sound) {
+            return false;
+        }
+        for numbers in state.chunks_exact(width) {
+            if self.of[numbers[0] as usize] != NONE {
+                return false;
+            }
+            let row = self.row(Group(numbers[0]));
+            row.programmed = numbers[1];
+            for (seen, numbers) in row.layers.iter_mut().zip(numbers[2..].chunks_exact(NUMBERS)) {
+                let pulses = |from: usize| core::array::from_fn(|state| numbers[from + state] as u8);
+                let (first, last) = (pulses(5), pulses(5 + STATES_MAX));
+                let trace = ProgramTrace { first, last, low_errors: numbers[3], errors: numbers[4] };
+                *seen = Seen { trace, errors: numbers[0], programmed: numbers[1], is_stale: numbers[2] != 0 };
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::tests::small_sheet;
+    use proptest::prelude::*;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    fn layers() -> Layers {
+        let mut sheet = small_sheet(1, 6, ProgramScope::Wordline);
+        (sheet.geometry.layers, sheet.geometry.wordlines_per_layer) = (3, 4);
+        Layers::new(&Layout::new(&sheet, 1, 6, Bytes::kib(16)))
+    }
+
+    fn at(group: u32, layer: u32, place: u32) -> Wordline {
+        Wordline { group: Group(group), layer, place }
+    }
+
+    fn trace(errors: u32) -> ProgramTrace {
+        ProgramTrace { errors, low_errors: errors / 2, first: [errors as u8; STATES_MAX], ..ProgramTrace::default() }
+    }
+
+    #[test]
+    fn the_first_wordline_of_a_layer_is_its_leader_until_one_is_off() {
+        let mut layers = layers();
+        assert_eq!(layers.get(&at(1, 0, 0)), None);
+        layers.programmed(&at(1, 0, 0), trace(7), false);
+        layers.programmed(&at(1, 0, 1), trace(9), false);
+        let seen = *layers.get(&at(1, 0, 2)).expect("it has a leader");
+        assert_eq!((seen.trace, seen.errors), (trace(7), 9), "its leader's trace, and the errors of the one before");
+        assert_eq!(layers.get(&at(1, 1, 1)), None, "another layer");
+        assert_eq!(layers.get(&at(2, 0, 1)), None, "another group");
+        layers.programmed(&at(1, 0, 2), trace(900), true);
+        assert_eq!(layers.get(&at(1, 0, 3)), None, "its leader is not relied on any more");
+        layers.programmed(&at(1, 0, 3), trace(11), false);
+        assert_eq!(layers.get(&at(1, 0, 3)).expect("a new leader").trace, trace(11));
+    }
+
+    proptest! {
+        #[test]
+        fn an_image_brings_everything_back(steps in prop::collection::vec((0u32..6, 0u32..3, 0u32..500, any::<bool>(), 0u8..20), 0..80)) {
+            let mut layers = layers();
+            for (group, layer, errors, is_off, kind) in steps {
+                match kind {
+                    0 => layers.erased(Group(group)),
+                    1 => layers.count(&at(group, layer, 0), false),
+                    _ => layers.programmed(&at(group, layer, 0), trace(errors), is_off),
+                }
+            }
+            let mut again = super::tests::layers();
+            prop_assert!(again.restore(&layers.image()));
+            prop_assert_eq!(again.image(), layers.image());
+            for group in 0..6 {
+                for layer in 0..3 {
+                    prop_assert_eq!(again.get(&at(group, layer, 1)), layers.get(&at(group, layer, 1)));
+                }
+            }
+            prop_assert!(!super::tests::layers().restore(&[9, 1, 2]));
+        }
+    }
+}
