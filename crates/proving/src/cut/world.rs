@@ -306,7 +306,8 @@ impl World {
                 break;
             }
         }
-        if self.pace.is_still() && !self.is_dark() {
+        // A core that takes no more writes may have no room for its journal, and nobody waits for memos.
+        if self.pace.is_still() && !self.is_dark() && !self.ftl.is_worn_out() {
             self.nand.be_still();
         }
     }
