@@ -16,7 +16,7 @@
 //! begun lies there. So it does not matter that the pages are made at different moments: a unit that moves on meanwhile is found where it went. A checkpoint
 //! never becomes untrue, only less useful; nothing waits for it, and without one everything is read.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use wordline_flash::{Operation, OperationKind, Report, Status};
 use wordline_units::{Cause, DieId, Lpn, Nanos};
@@ -74,6 +74,8 @@ pub(crate) struct Checkpoints {
     writing: Option<Writing>,
     /// The newest that is whole.
     whole: Option<u64>,
+    /// Groups with pages that can be read and that the map does not know, because what they hold is programmed again.
+    unsure: BTreeSet<Group>,
     /// Programs of data since the last program of a checkpoint.
     due: u32,
     busy: bool,
@@ -192,7 +194,7 @@ impl Ftl {
             .map(|group| {
                 let blocks = self.groups.blocks(group);
                 let age = self.groups.closings.wrapping_sub(self.groups.closed[group.index()]);
-                if self.groups.is_condemned(group) {
+                if self.groups.is_condemned(group) || checkpoints.unsure.contains(&group) {
                     // A page whose program has failed may be readable all the same, and newer than what the map knows.
                     return None;
                 }
@@ -250,8 +252,17 @@ impl Ftl {
 
     /// `group` does not hold any more what it held.
     pub(crate) fn forget_settled(&mut self, group: Group) {
-        if let Some(Checkpoints { writing: Some(writing), .. }) = self.checkpoints.as_deref_mut() {
+        let Some(checkpoints) = self.checkpoints.as_deref_mut() else { return };
+        checkpoints.unsure.remove(&group);
+        if let Some(writing) = &mut checkpoints.writing {
             writing.stands[group.index()] = false;
+        }
+    }
+
+    /// `group` holds a page that the map does not know.
+    pub(crate) fn leave_unsettled(&mut self, group: Group) {
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.unsure.insert(group);
         }
     }
 

@@ -58,6 +58,7 @@ impl Ftl {
         if closes {
             self.groups.close(group);
         }
+        self.leave_unsettled(group);
         self.notes.push_back(crate::request::Note::ProgrammedAgain(group));
         if let Some(carried) = carried {
             self.after_landing(group, program * self.layout.units_per_program, false, carried);
