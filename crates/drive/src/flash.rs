@@ -457,7 +457,7 @@ fn set_read_level<P: Payload>(chip: &mut Chip<P>, level: u32, now: Nanos) -> Nan
 }
 
 /// Have the next programs of `chip` done as `settings` say; returns when its registers say so.
-fn set_program<P: Payload>(chip: &mut Chip<P>, settings: &ProgramSettings, now: Nanos) -> Nanos {
+pub(crate) fn set_program<P: Payload>(chip: &mut Chip<P>, settings: &ProgramSettings, now: Nanos) -> Nanos {
     let states = (1 << chip.sheet().geometry.cell.bits()) - 1;
     settings.registers(states).fold(now, |now, (feature, value)| {
         let stands = chip.feature(feature) == value;

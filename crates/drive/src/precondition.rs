@@ -19,6 +19,7 @@ use wordline_ftl::{Ftl, Request};
 use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
+use crate::flash::set_program;
 
 /// What ageing did to the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,7 +147,12 @@ impl<O: Observer> Drive<O> {
     /// Do `operation` at the die, by the die's own clock.
     fn perform(&mut self, now: Nanos, core: u32, operation: &Operation, aged: &mut Aged) -> Status {
         let chip = &mut self.chips[self.wiring.die(core, operation.die)];
-        let at = chip.array_until().max(now);
+        let mut at = chip.array_until().max(now);
+        if let (OperationKind::Program { .. } | OperationKind::Copyback { .. }, Some(settings)) =
+            (operation.kind, self.ftls[core as usize].program_settings(operation.die))
+        {
+            at = set_program(chip, settings, at);
+        }
         match operation.kind {
             OperationKind::Read { target, bytes } => {
                 let issued = chip.issue(Command::Read { target, cache: false }, at);
@@ -175,6 +181,7 @@ impl<O: Observer> Drive<O> {
         spare.clear();
         let die = self.wiring.die(core, operation.die);
         let ftl = &self.ftls[core as usize];
+        let mut is_to_tell = false;
         match operation.kind {
             OperationKind::Read { target, .. } => self.chips[die].spare_of(&target, 1, &mut spare),
             OperationKind::Copyback { from, .. } => {
@@ -186,6 +193,7 @@ impl<O: Observer> Drive<O> {
                 aged.host_units += host;
                 aged.moved_units += moved;
                 aged.padding_units += padding;
+                is_to_tell = status == Status::Good && ftl.program_settings(operation.die).is_some();
             }
             OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
@@ -193,6 +201,9 @@ impl<O: Observer> Drive<O> {
         let ftl = &mut self.ftls[core as usize];
         ftl.suspend_refused(operation.die);
         ftl.die_ready(operation.die);
+        if is_to_tell && let Some(trace) = self.chips[die].program_trace() {
+            ftl.hear(trace);
+        }
         ftl.report(now, &report, &spare);
         ftl.take_invalidated();
         while ftl.note().is_some() {}

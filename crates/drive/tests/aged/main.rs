@@ -5,6 +5,7 @@ use wordline_engine::Observer;
 use wordline_units::HostRequest;
 
 mod age;
+mod alike;
 mod bytes;
 mod capacitors;
 mod image;

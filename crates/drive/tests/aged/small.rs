@@ -68,6 +68,8 @@ impl Shape {
             buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
             reclaim: ReclaimConfig { victim: self.victim, start: 3, floor: 1, preemptible: self.preemptible, lazy_erase: false },
             wear: WearConfig { dynamic: false, static_gap: None },
+            order: wordline_ftl::order::Order::HorizontalFirst,
+            margins: None,
             schedule: ScheduleConfig { reads_first: true, linger: None },
             techniques: vec![],
             keeps_data: false,

@@ -7,9 +7,8 @@ use crate::keys::filled::Sections;
 use crate::kind::{Kind, Share};
 use crate::layer::Mistakes;
 use crate::quantity::WHOLE;
+use crate::words::WordlineOrder;
 
-/// Groups of a die that are open: one takes the host's data, one what is moved.
-const ACTIVE: u64 = 2;
 /// With every group either full or open, no move would ever free one.
 const SLACK: u64 = 1;
 /// The firmware keeps one bit for each 512-byte sector of a buffered unit in a word of 64.
@@ -114,6 +113,8 @@ struct Room {
     /// Groups that may be lost to factory bad blocks, once the spares have stood in for some.
     bad: u64,
     start: u64,
+    /// Groups that are open: those that take the host's data, and one that takes what is moved.
+    open: u64,
     /// Groups of the whole drive that hold keys.
     keys: u64,
 }
@@ -133,13 +134,17 @@ impl Room {
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
             start: u64::from(sections.reclaim.start.value),
+            open: 1 + match sections.placement.order.value {
+                WordlineOrder::HorizontalFirst => 1,
+                WordlineOrder::Mixed => u64::from(sections.placement.open_blocks.value),
+            },
             keys,
         }
     }
 
     /// Groups of a die that can hold what the host sees; `None`: not one.
     fn data_groups(&self) -> Option<u64> {
-        self.groups.checked_sub(self.spares + self.bad + self.start + ACTIVE + SLACK).filter(|&groups| groups > 0)
+        self.groups.checked_sub(self.spares + self.bad + self.start + self.open + SLACK).filter(|&groups| groups > 0)
     }
 
     /// The most the host can see, in units; 0: nothing.
@@ -176,9 +181,9 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
     };
     let written = if key == "mapping.capacity" { capacity.value.write() } else { op.value.write() };
     let mut needs = format!(
-        "of the {} block groups in a die, reclaim keeps {} free, {ACTIVE} are open, {} are spares, \
+        "of the {} block groups in a die, reclaim keeps {} free, {} are open, {} are spares, \
          up to {} may be lost to factory bad blocks and {SLACK} gives slack",
-        room.groups, room.start, room.spares, room.bad
+        room.groups, room.start, room.open, room.spares, room.bad
     );
     if room.keys > 0 {
         needs += &format!("; of all dies together, {} hold the log of keys", room.keys);
@@ -244,7 +249,7 @@ fn idle(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mistak
     let (true, Some(until_free)) = (idle.on.value, idle.until_free.value.0) else { return };
     let most = room
         .groups
-        .saturating_sub(room.filled(config.exported_units) + room.spares + room.bad + room.keys.div_ceil(room.dies) + ACTIVE + SLACK);
+        .saturating_sub(room.filled(config.exported_units) + room.spares + room.bad + room.keys.div_ceil(room.dies) + room.open + SLACK);
     if u64::from(until_free) > most {
         let what = format!(
             "techniques.idle-reclaim.until_free is {until_free}: a full drive can never have more than {most} groups of a die free"
