@@ -45,7 +45,8 @@ pub struct Block {
     pub condition: Condition,
     /// Erases begun so far.
     pub erases: u32,
-    /// The only page that may be programmed next. Those before it are written or torn.
+    /// Pages up to the last that was programmed. Where they are programmed in their order, it is the only one that may be next, and those before it are written or
+    /// torn.
     pub cursor: u32,
     /// Bits of the layers above, cleared by an erase.
     pub flags: u32,
@@ -110,6 +111,8 @@ pub struct Die<B> {
     file: String,
     identity: Identity,
     blocks: Vec<Known>,
+    /// Wordlines may be programmed in any order.
+    any_order: bool,
     /// Written since the last sync.
     dirty: bool,
 }
@@ -125,7 +128,7 @@ impl<B: Backing> Die<B> {
         backing.set_length(identity.shape.file_bytes()).map_err(host)?;
         backing.write(0, &identity.encode()).map_err(host)?;
         let blocks = vec![Known { record: Record::default(), cursor: 0 }; identity.shape.blocks as usize];
-        Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, dirty: true })
+        Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, any_order: false, dirty: true })
     }
 
     /// Opens a die, and writes the second copies of records that a power cut left behind.
@@ -147,12 +150,18 @@ impl<B: Backing> Die<B> {
         if length != whole {
             return Err(MediaError::unexpected(file, length.min(whole), format!("{whole} bytes in all"), format!("{length} bytes")));
         }
-        let mut die = Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), dirty: false };
+        let mut die = Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), any_order: false, dirty: false };
         die.read_records()?;
         for block in 0..die.identity.shape.blocks {
             die.find_cursor(block)?;
         }
         Ok(die)
+    }
+
+    /// The chip takes the wordlines of a block in any order. A page without a byte among others is then one that was not programmed; otherwise it is one that the
+    /// host has lost.
+    pub fn allow_any_order(&mut self) {
+        self.any_order = true;
     }
 
     /// Whose it is.
@@ -200,6 +209,10 @@ impl<B: Backing> Die<B> {
             return Ok((PageState::Erased, 0));
         }
         self.backing.read(offset, &mut into.bytes).map_err(|error| self.host(offset, "reading a page", error))?;
+        if self.any_order && !record.torn && into.bytes.iter().all(|&byte| byte == 0) {
+            into.bytes.fill(0xFF);
+            return Ok((PageState::Erased, 0));
+        }
         let (bytes, trailer) = into.split();
         let trailer = Trailer::decode(trailer);
         let whole = !record.torn && trailer.vouches(place.block, place.page, record.erases, bytes);
@@ -212,16 +225,17 @@ impl<B: Backing> Die<B> {
     /// If the host fails. The page is torn then, and cannot be programmed before an erase.
     ///
     /// # Panics
-    /// If this is not the next page of a good block, or the buffer is for another shape.
+    /// If this is not the next page of a good block, or, in any order, not a page of one, or the buffer is for another shape.
     pub fn program_page(&mut self, place: Place, page: &mut PageBuffer) -> Result<(), MediaError> {
         let offset = self.at(place);
         assert_eq!(page.bytes.len() as u64, self.shape().slot(), "a buffer of another shape");
         let Block { condition, erases, cursor, .. } = self.block(place.block);
-        assert_eq!((condition, cursor), (Condition::Good, place.page), "{place:?} is not the next page of a good block");
+        let next = if self.any_order { place.page } else { cursor };
+        assert_eq!((condition, next), (Condition::Good, place.page), "{place:?} is not the next page of a good block");
         let end = page.data + page.spare;
         let trailer = Trailer::encode(place.block, place.page, erases, &page.bytes[..end]);
         page.bytes[end..].copy_from_slice(&trailer);
-        self.blocks[place.block as usize].cursor += 1;
+        self.blocks[place.block as usize].cursor = cursor.max(place.page + 1);
         self.dirty = true;
         self.backing.write(offset, &page.bytes).map_err(|error| self.host(offset, "programming a page", error))
     }

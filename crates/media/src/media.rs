@@ -57,6 +57,15 @@ impl<B: Backing> Media<B> {
         Media { dies, durability, lock }
     }
 
+    /// Of chips that take the wordlines of a block in any order, if `any_order`: see [`Die::allow_any_order`].
+    #[must_use]
+    pub fn with_order(mut self, any_order: bool) -> Media<B> {
+        if any_order {
+            self.dies.iter_mut().for_each(Die::allow_any_order);
+        }
+        self
+    }
+
     /// The folder they are in; `None`: they are in memory.
     pub fn folder(&self) -> Option<&std::path::Path> {
         self.lock.as_ref().map(Lock::folder)

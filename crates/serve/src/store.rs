@@ -353,6 +353,7 @@ pub struct Opened {
 /// has capacitors and is to survive the host, or the host fails.
 pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128), durability: Durability) -> Result<Opened, MediaError> {
     let (identity, dump) = identity_of(config, (name, number))?;
+    let any_order = config.sheet.capabilities.any_order;
     if let Some(DumpShape { slots, .. }) = dump
         && durability == Durability::Host
     {
@@ -361,11 +362,11 @@ pub fn open_or_make(folder: &Path, config: &Config, (name, number): (&str, u128)
         return Err(MediaError::Shape { what, value: slots.into(), expected });
     }
     if folder.join("die-000.media").exists() {
-        let media = Media::open(folder, Some(&identity), durability)?;
+        let media = Media::open(folder, Some(&identity), durability)?.with_order(any_order);
         let dump = dump.map(|shape| media.open_dump(shape)).transpose()?;
         Ok(Opened { media, dump, is_found: true })
     } else {
-        let media = Media::create(folder, &identity, durability)?;
+        let media = Media::create(folder, &identity, durability)?.with_order(any_order);
         let dump = dump.map(|shape| media.create_dump(shape)).transpose()?;
         Ok(Opened { media, dump, is_found: false })
     }

@@ -37,7 +37,7 @@ impl Taken {
     /// If somebody has the folder, it holds no drive or another one, its files are damaged, or the host fails.
     pub fn off(folder: &Path, config: Config, (name, number): (&str, u128)) -> Result<Taken, MediaError> {
         let (identity, dump) = identity_of(&config, (name, number))?;
-        let media = Media::look_at(folder, Some(&identity))?;
+        let media = Media::look_at(folder, Some(&identity))?.with_order(config.sheet.capabilities.any_order);
         let dump = dump.map(|shape| media.look_at_dump(shape)).transpose()?;
         let units = (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32;
         let store = MediaStore::new(media, units, dump);

@@ -175,7 +175,8 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
         })
         .collect();
     let tape = Tape::new();
-    let media = Media::in_memory(&identity, Durability::Process, &tape).map_err(|error| error.to_string())?;
+    let any_order = config.sheet.capabilities.any_order;
+    let media = Media::in_memory(&identity, Durability::Process, &tape).map_err(|error| error.to_string())?.with_order(any_order);
     let dump = world.dump().map(|shape| Dump::create(Memory::recorded(&tape, geometry.dies() as usize), "buffer", shape));
     let made = tape.len();
     let slots = config.firmware.buffer.units;
@@ -214,6 +215,7 @@ pub(crate) fn trial(case: &Case) -> Result<Tally, String> {
         }
         let (files, beside) = left.files().split_at(geometry.dies() as usize);
         let media = Media::open_memory(files, Some(&identity), Durability::Process).map_err(|error| error.to_string())?;
+        let media = media.with_order(any_order);
         let dump = world.dump().map(|shape| Dump::open(beside[0].unrecorded(), "buffer", shape));
         let store = MediaStore::new(media, units_per_page, dump.transpose().map_err(|error| error.to_string())?);
         let mut drive: Live = Drive::wake(config.clone(), Completed::default(), |die| payload(&store, die), store.capacitors(slots));
