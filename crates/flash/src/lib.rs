@@ -7,13 +7,17 @@
 //! - [`operation`]: what firmware orders and the flash controller turns into commands (a read of some units of a page, a program of a program unit,
 //!   the erase of a block group), and the [`Report`] it gets back. Bad flash is a report, not an error.
 //!
+//! Beside the data sheet there may be a table of [`margins`] for programs, found by the maker of the chip.
+//!
 //! [`example`] is a made-up die for documents and tests.
 
 pub mod command;
 pub mod example;
+pub mod margins;
 pub mod operation;
 pub mod sheet;
 
 pub use command::{Command, Feature, PlaneSet, Target};
+pub use margins::{MarginStep, Margins, WindowMargin};
 pub use operation::{Mark, Operation, OperationKind, Report, Sanitisation, Status};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

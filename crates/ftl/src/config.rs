@@ -1,6 +1,8 @@
 //! What a firmware core is told when it starts. The plan has checked it; the firmware asserts the few relations it relies on.
 
-use wordline_flash::Sheet;
+use std::sync::Arc;
+
+use wordline_flash::{Margins, Sheet};
 use wordline_units::{Bytes, Nanos};
 
 use crate::techniques::Choice;
@@ -11,6 +13,8 @@ use crate::victim::VictimPolicy;
 pub struct Config {
     /// The data sheet of its dies.
     pub sheet: Sheet,
+    /// How far the chip's maker found that programs may be narrowed; `None`: nobody characterised it.
+    pub margins: Option<Arc<Margins>>,
     /// How many dies it owns.
     pub dies: u32,
     /// The mapping unit: the size of what one map entry points to. A page, or a divisor of one.

@@ -17,6 +17,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
     let program = sheet.geometry.planes * sheet.pages_per_program();
     Config {
         sheet,
+        margins: None,
         dies,
         unit: sheet.geometry.page,
         exported_units,

@@ -16,4 +16,4 @@ pub use activity::{Cause, FlashOp};
 pub use geometry::{CellKind, Geometry};
 pub use host::{HostOp, HostRequest, Priority};
 pub use id::{BlockId, ChannelId, DieId, Id, IdMap, LayerId, Lpn, PageId, PlaneId, RequestId, WordlineId};
-pub use quantity::{Bytes, Celsius, Millivolts, Nanos, Rate, Rber};
+pub use quantity::{Bytes, Celsius, Microvolts, Millivolts, Nanos, Rate, Rber};

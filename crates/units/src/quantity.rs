@@ -191,6 +191,17 @@ impl Rate {
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Millivolts(pub f64);
 
+/// A voltage that is set, and no measured one: whole microvolts, which hold every step of a chip's registers exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Microvolts(pub u32);
+
+impl Microvolts {
+    /// In millivolts.
+    pub fn millivolts(self) -> f64 {
+        f64::from(self.0) / 1e3
+    }
+}
+
 /// A temperature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Celsius(pub f64);

@@ -60,6 +60,7 @@ impl Shape {
         let raw = sheet.geometry.raw().0 / self.unit.0;
         let firmware = wordline_ftl::Config {
             sheet,
+            margins: None,
             dies: 0,
             unit: self.unit,
             exported_units: 0,

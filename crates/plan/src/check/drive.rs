@@ -191,6 +191,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         weights: Weights { high: controller.weight_high.value, normal: controller.weight_normal.value, low: controller.weight_low.value },
         firmware: wordline_ftl::Config {
             sheet,
+            margins: None,
             dies: 0,
             unit: sections.mapping.unit.value,
             exported_units: 0,
