@@ -109,6 +109,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let buffer_units = dies * program + draw.below(roominess) as u32;
     let config = Config {
         sheet,
+        margins: None,
         dies,
         unit,
         exported_units: exported,
