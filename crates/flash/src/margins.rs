@@ -1,7 +1,7 @@
 //! How far the window of program voltages may be narrowed: a table that the maker of the chip gives beside the data sheet.
 //!
-//! V_start and V_final are set for the worst h-layer of the worst block at the end of its life; other wordlines could do with less (003 §4.1.2). Two tables tell
-//! firmware how much:
+//! V_start and V_final are set for the worst h-layer of the worst block at the end of its life; other wordlines could do with less (003 §4.1.2). Two
+//! tables tell firmware how much:
 //!
 //! - by what it measures on a leader wordline (cubeFTL): the errors between the erased state and P1 just after its program, BER_EP1, say by how much the
 //!   wordlines of the same h-layer that are programmed after it may raise V_start and lower V_final. One look-up for both of 003's tables: from the

@@ -76,7 +76,8 @@ pub struct Age {
     pub showing: f64,
     /// The most that one shows.
     pub most: u32,
-    /// Errors of a codeword of the worst page after retention, in the mean, of the worst wordline: leaders, followers that skip up to L_min, followers by the table.
+    /// Errors of a codeword of the worst page after retention, in the mean, of the worst wordline: leaders, followers that skip up to L_min, followers by the
+    /// table.
     pub worst: [f64; 3],
     /// t_PROG saved, mean over wordlines: skipping up to L_min; margins alone; both; skipping by the table; both by the table; the static table.
     pub saved: [f64; 6],
