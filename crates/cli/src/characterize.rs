@@ -1,6 +1,7 @@
 //! `wordline characterize`: a lot of virtual chips on the bench.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use wordline_lab::bench::{BENCHES, Bench, Setup, Teller};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
@@ -15,7 +16,7 @@ use wordline_report::text::number;
 use crate::args::CharacterizeOptions;
 use crate::failure::Failure;
 use crate::files::{self, Pending};
-use crate::progress::Board;
+use crate::progress::{Board, Parts};
 
 /// Grids that have a name: P/E counts, retention, reads.
 const GRIDS: [(&str, &str, &str, &str); 3] = [
@@ -23,6 +24,9 @@ const GRIDS: [(&str, &str, &str, &str); 3] = [
     ("retention", "0,2k", "0,1d,1mo,3mo,6mo,12mo@30C", "0"),
     ("disturb", "0,2k", "0", "0,10k,100k,1M"),
 ];
+
+/// What finds a table for a chip file.
+const MARGINS: &str = "margins";
 
 /// Blocks that are read before their rows are written, for each thread.
 const AHEAD: usize = 4;
@@ -47,10 +51,14 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
             return Err(Failure::Usage(format!("{}: a raw table's name ends in .csv or .parquet", path.display())));
         }
     }
+    if options.bench == MARGINS {
+        return margins(options, setup);
+    }
     match GRIDS.iter().find(|(name, ..)| *name == options.bench) {
         Some((_, pe, retention, reads)) => grid(options, &setup, [pe, retention, reads]),
         None => {
-            let names: Vec<&str> = GRIDS.iter().map(|(name, ..)| *name).chain(BENCHES.iter().map(|bench| bench.name)).collect();
+            let names: Vec<&str> =
+                GRIDS.iter().map(|(name, ..)| *name).chain([MARGINS]).chain(BENCHES.iter().map(|bench| bench.name)).collect();
             let bench = BENCHES
                 .iter()
                 .find(|bench| bench.name == options.bench)
@@ -58,6 +66,23 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
             own(options, &setup, bench)
         }
     }
+}
+
+/// The section of a chip file that says how far programs may be narrowed.
+fn margins(options: &CharacterizeOptions, setup: Setup) -> Result<(), Failure> {
+    let unused = options.pe.is_some() || options.retention.is_some() || options.reads.is_some() || options.by.is_some();
+    if unused || options.out.is_some() || options.html.is_some() || options.against.is_some() {
+        let what = "prints a section of a chip file and takes --chip, --set, --lot, --seed and --threads";
+        return Err(Failure::Usage(format!("{MARGINS} {what}; its conditions are in studies/benches/margins.toml")));
+    }
+    let bar = Arc::new(Parts::new(Board::new(options.quiet).count(MARGINS, "tables", 1)));
+    bar.at(0, &options.chip);
+    let told = Arc::clone(&bar);
+    let setup = Setup { teller: Teller::new(move |text| told.more(text)), ..setup };
+    let found = wordline_lab::margins::characterise(&setup)?;
+    bar.finish();
+    files::write_or_print("-", format!("{}{}", found.remarks(), found.section()).trim_end())?;
+    Ok(())
 }
 
 /// A bench with conditions of its own.

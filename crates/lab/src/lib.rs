@@ -18,6 +18,7 @@ pub mod filed;
 pub mod fit;
 pub mod grid;
 pub mod lot;
+pub mod margins;
 pub mod page;
 pub mod parallel;
 pub mod progress;

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use wordline_cells::{Physics, Shape};
+use wordline_flash::Margins;
 
 use crate::error::PlanError;
 use crate::layer::{Mistakes, Set};
@@ -15,6 +17,7 @@ pub struct Chip {
     name: String,
     summary: String,
     physics: Physics,
+    margins: Option<Arc<Margins>>,
 }
 
 impl Chip {
@@ -71,11 +74,14 @@ impl Chip {
             let help = "chips with physics are tlc48, mlc48, qlc64, tlc2d and tlc64-measured";
             mistakes.whole("this chip has no [physics.*]: its times and failures are fixed", Some(help.into()));
         }
+        // All its keys have defaults.
+        let table = sections.margins.fill(&mut Vec::new());
+        let margins = table.zip(shape).and_then(|(table, shape)| crate::check::margins(&table, &shape, physics.as_ref(), &mut mistakes));
         match physics {
             Some(physics) if mistakes.is_empty() => {
                 let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
-                Ok(Chip { name, summary: gathered.summary().to_owned(), physics })
+                Ok(Chip { name, summary: gathered.summary().to_owned(), physics, margins })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
         }
@@ -89,6 +95,11 @@ impl Chip {
     /// One line on what it is.
     pub fn summary(&self) -> &str {
         &self.summary
+    }
+
+    /// How far its programs may be narrowed, where that was characterised.
+    pub fn margins(&self) -> Option<&Margins> {
+        self.margins.as_deref()
     }
 
     /// Its physics.

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::victim::VictimPolicy;
-use wordline_units::{Bytes, CellKind, Nanos, Rate};
+use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 
-use crate::kind::{Degrees, Kind, Maybe, Share, Span, Transfers};
+use crate::kind::{Degrees, Kind, List, Maybe, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{KeyInfo, Line, SectionInfo, sections};
@@ -104,6 +104,27 @@ sections! {
         read_fail: Share = Share::NONE;
         /// Erases after which a block can no longer be erased.
         endurance: Maybe<u32> = Maybe(None);
+    }
+
+    /// How far the window of program voltages may be narrowed, found by characterising many chips of the kind: `wordline characterize margins` prints this
+    /// section. A technique that narrows it needs it. `physics_of` brings it along for a chip of the same shape.
+    "margins" (chip) margins: Margins {
+        /// ΔV_ISPP, by which each loop's pulse is higher than the one before. "none": there is no table, whatever a parent file says.
+        step: Maybe<Microvolts> = Maybe(None);
+        /// Cells of the wordlines that were characterised: errors are counted over a whole wordline, so the table holds for no other number.
+        cells: u32 = 0;
+        /// How far below its default R1 stands while errors between the erased state and P1 are counted.
+        lowered: Microvolts = Microvolts(0);
+        /// Followers begin to verify a state so many loops before its first cells arrived on their leader.
+        early: u32 = 0;
+        /// The most errors between the erased state and P1 that a leader wordline may show, line by line, rising. Beyond the last, followers have no margin.
+        errors: List<u32> = List(Vec::new());
+        /// What the leader's followers may then add to V_start, line by line.
+        start: List<Microvolts> = List(Vec::new());
+        /// What they may then take from V_final, line by line. Both together fall.
+        end: List<Microvolts> = List(Vec::new());
+        /// What every wordline of an h-layer may take from V_final in any block at any age, layer by layer, topmost first.
+        layers: List<Microvolts> = List(Vec::new());
     }
 
     /// The physics of the cells, where the chip file or `physics_of` gives it, and the age a drive is set to, once it is filled and before a run starts.
@@ -336,6 +357,19 @@ sections! {
         seed: u64 = 1;
         /// Share of the exported capacity that is written, sequentially, before a run starts.
         fill: Share = Share::NONE;
+    }
+}
+
+impl parsed::Geometry {
+    /// Whether h-layers, cells of a wordline and bits of a cell are the same in another geometry.
+    pub(crate) fn same_block(&self, other: &parsed::Geometry) -> bool {
+        fn same<T: PartialEq>(one: &Option<Set<T>>, other: &Option<Set<T>>) -> bool {
+            one.as_ref().map(|set| &set.value) == other.as_ref().map(|set| &set.value)
+        }
+        same(&self.cell, &other.cell)
+            && same(&self.layers, &other.layers)
+            && same(&self.page, &other.page)
+            && same(&self.spare, &other.spare)
     }
 }
 

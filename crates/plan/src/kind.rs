@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 use toml::de::DeValue;
-use wordline_units::{Bytes, Nanos, Rate};
+use wordline_units::{Bytes, Microvolts, Nanos, Rate};
 
-use crate::quantity::{AGE, DATA_RATE, Dimension, Refusal, SHARE, SIZE, TIME, TRANSFER_RATE, WHOLE, shown};
+use crate::quantity::{AGE, DATA_RATE, Dimension, Refusal, SHARE, SIZE, TIME, TRANSFER_RATE, VOLTAGE, WHOLE, shown};
 
 /// A kind of value.
 pub(crate) trait Kind: Sized + Clone + PartialEq {
@@ -111,6 +111,25 @@ impl Kind for Rate {
     }
     fn schema() -> Json {
         quantity_schema(&DATA_RATE)
+    }
+}
+
+impl Kind for Microvolts {
+    fn expected() -> String {
+        VOLTAGE.expected()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        // A hundred volts: five times what any word line sees, and sums of two stay far from overflow.
+        match quantity(&VOLTAGE, value)? {
+            voltage if voltage > 100_000_000 => Err(Refusal::new("a voltage of more than 100 V")),
+            voltage => Ok(Microvolts(voltage as u32)),
+        }
+    }
+    fn write(&self) -> String {
+        quoted(&VOLTAGE.write(u64::from(self.0)))
+    }
+    fn schema() -> Json {
+        quantity_schema(&VOLTAGE)
     }
 }
 
@@ -343,6 +362,26 @@ impl<T: Kind> Kind for Maybe<T> {
     }
     fn schema() -> Json {
         json!({ "anyOf": [T::schema(), { "const": "none" }] })
+    }
+}
+
+/// Several values of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct List<T>(pub(crate) Vec<T>);
+
+impl<T: Kind> Kind for List<T> {
+    fn expected() -> String {
+        format!("a list, of which each is {}", T::expected())
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let DeValue::Array(list) = value else { return Err(unfit(value, &Self::expected())) };
+        list.iter().map(|item| T::read(item.get_ref())).collect::<Result<Vec<T>, Refusal>>().map(List)
+    }
+    fn write(&self) -> String {
+        format!("[{}]", self.0.iter().map(T::write).collect::<Vec<_>>().join(", "))
+    }
+    fn schema() -> Json {
+        json!({ "type": "array", "items": T::schema() })
     }
 }
 

@@ -238,13 +238,19 @@ impl Gathered {
     /// All keys, each from the nearest text that has it.
     pub(crate) fn merged(&self) -> crate::keys::parsed::Sections {
         let mut sections = crate::keys::parsed::Sections::default();
+        let mut lent = crate::keys::parsed::Sections::default();
         for number in self.by_rank() {
             let document = &self.documents[number];
             if document.only_physics {
-                sections.physics.inherit(&document.sections.physics);
+                lent.inherit(&document.sections);
             } else {
                 sections.inherit(&document.sections);
             }
+        }
+        sections.physics.inherit(&lent.physics);
+        // Margins hold for as many h-layers and cells as were characterised: to a chip of another shape its physics comes without them.
+        if sections.margins.step.is_none() && sections.geometry.same_block(&lent.geometry) {
+            sections.margins = lent.margins;
         }
         sections
     }

@@ -65,8 +65,12 @@ impl Plan {
         tell_missing(&missing, &mut mistakes);
         let checked = filled.and_then(|mut sections| {
             let config = check::check(&mut sections, &gathered, &mut mistakes)?;
-            let physics = sections.physics.check(shape(&config.sheet.geometry), &mut mistakes);
-            let config = wordline_drive::Config { cells: check::cells(&sections, physics.as_ref()), ..config };
+            let shape = shape(&config.sheet.geometry);
+            let physics = sections.physics.check(shape, &mut mistakes);
+            let margins = check::margins(&sections.margins, &shape, physics.as_ref(), &mut mistakes);
+            let cells = check::cells(&sections, physics.as_ref());
+            let firmware = wordline_ftl::Config { margins, ..config.firmware };
+            let config = wordline_drive::Config { cells, firmware, ..config };
             Some((sections, config, physics))
         });
         match checked {

@@ -85,6 +85,14 @@ pub(crate) const TRANSFER_RATE: Dimension = Dimension {
     units: &[("MT/s", 1_000_000), ("GT/s", 1_000_000_000)],
 };
 
+/// Voltages that are set, held in microvolts.
+pub(crate) const VOLTAGE: Dimension = Dimension {
+    name: "voltage",
+    example: "162.5 mV",
+    step: "a microvolt",
+    units: &[("uV", 1), ("µV", 1), ("μV", 1), ("mV", 1_000), ("V", 1_000_000)],
+};
+
 /// Shares and probabilities, held in parts per 10^15: fine enough for the rate of uncorrectable reads that a data sheet promises.
 pub(crate) const SHARE: Dimension =
     Dimension { name: "share", example: "12 %", step: "one in 10^15", units: &[("%", 10_000_000_000_000), ("ppm", 1_000_000_000)] };
@@ -92,7 +100,7 @@ pub(crate) const SHARE: Dimension =
 /// Steps in a whole, for [`SHARE`].
 pub(crate) const WHOLE: u64 = 1_000_000_000_000_000;
 
-const DIMENSIONS: [&Dimension; 6] = [&TIME, &AGE, &SIZE, &DATA_RATE, &TRANSFER_RATE, &SHARE];
+const DIMENSIONS: [&Dimension; 7] = [&TIME, &AGE, &SIZE, &DATA_RATE, &TRANSFER_RATE, &VOLTAGE, &SHARE];
 
 /// Why a text is no quantity: what is wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub fn json_schema() -> String {
     properties.insert("chip".into(), json!({ "type": "string", "description": "The chip: a preset or a file." }));
     properties.insert(
         "physics_of".into(),
-        json!({ "type": "string", "description": "The chip whose physics the cells have, where the drive's own chip has none: a preset or a file. It belongs to the chip named beside it." }),
+        json!({ "type": "string", "description": "The chip whose physics the cells have, where the drive's own chip has none: a preset or a file. It belongs to the chip named beside it. Its [margins] come with it where h-layers, pages and bits of a cell are the same." }),
     );
     let mut techniques = Map::new();
     let mut physics = Map::new();

@@ -52,6 +52,20 @@ macro_rules! sections {
                 pub(crate) struct $Name {
                     $( pub(crate) $key: Option<Set<$Kind>>, )*
                 }
+
+                impl $Name {
+                    /// Fills in defaults; says what is missing.
+                    pub(crate) fn fill(self, missing: &mut Vec<(&'static str, &'static str, String)>) -> Option<filled::$Name> {
+                        $( let $key = {
+                            let set = self.$key.or(sections!(@default $Kind $(, $default)?).map(Set::default_of));
+                            if set.is_none() {
+                                missing.push(($path, stringify!($key), <$Kind as Kind>::expected()));
+                            }
+                            set
+                        }; )*
+                        Some(filled::$Name { $( $key: $key?, )* })
+                    }
+                }
             )*
 
             /// All sections of one text.
@@ -84,16 +98,7 @@ macro_rules! sections {
 
                 /// Fills in defaults; says what is missing.
                 pub(crate) fn fill(self, missing: &mut Vec<(&'static str, &'static str, String)>) -> Option<filled::Sections> {
-                    $( let $field = {
-                        $( let $key = {
-                            let set = self.$field.$key.or(sections!(@default $Kind $(, $default)?).map(Set::default_of));
-                            if set.is_none() {
-                                missing.push(($path, stringify!($key), <$Kind as Kind>::expected()));
-                            }
-                            set
-                        }; )*
-                        (|| Some(filled::$Name { $( $key: $key?, )* }))()
-                    }; )*
+                    $( let $field = self.$field.fill(missing); )*
                     Some(filled::Sections { $( $field: $field?, )* physics: self.physics })
                 }
             }

@@ -39,7 +39,7 @@ const WALLS: &[Wall] = &[
     Wall { name: "plan", may_name: &["cells", "drive", "flash", "ftl", "units", "workload"], tests_may_name: &[], outside: None },
     Wall {
         name: "lab",
-        may_name: &["cells", "drive", "engine", "plan", "report", "units", "workload"],
+        may_name: &["cells", "drive", "engine", "flash", "plan", "report", "units", "workload"],
         tests_may_name: &[],
         outside: None,
     },

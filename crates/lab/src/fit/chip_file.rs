@@ -68,6 +68,11 @@ pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String 
         subject.physics.shape.wordlines_per_layer,
         origin.like
     );
+    let _ = writeln!(
+        text,
+        "\n[margins]\nstep = {{ value = \"none\", source = \"the table of {} is of that chip; nobody characterised this one\" }}",
+        origin.like
+    );
     let mut section = "";
     for (known, key) in ordered() {
         if known != section {

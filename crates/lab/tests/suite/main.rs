@@ -3,6 +3,7 @@
 
 mod determinism;
 mod inventory;
+mod margins;
 mod mistakes;
 mod physics;
 mod tables;

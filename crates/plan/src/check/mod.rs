@@ -3,6 +3,7 @@
 mod capacity;
 mod chip;
 mod drive;
+mod margins;
 
 use wordline_cells::{Age, Physics};
 use wordline_drive::Config;
@@ -13,6 +14,8 @@ use crate::keys::filled::Sections;
 use crate::kind::{Degrees, Maybe};
 use crate::layer::{Mistakes, Set};
 use crate::load::Gathered;
+
+pub(crate) use margins::check as margins;
 
 /// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. What can be checked without it still
 /// is.
