@@ -66,17 +66,17 @@ impl<P: Payload> Chip<P> {
         if !self.sheet.capabilities.program_settings {
             return Settings::default();
         }
-        let ProgramSettings { window, skip } = ProgramSettings::from_registers(|feature| self.feature(feature));
-        let millivolts = |volts: Microvolts| volts.0 as f32 / 1000.0;
+        let ProgramSettings { window, skip, .. } = ProgramSettings::from_registers(|feature| self.feature(feature));
         Settings { start_margin: millivolts(window.start), final_margin: millivolts(window.end), skip }
     }
 
     /// What the die tells of its last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics.
     pub fn program_trace(&self) -> Option<ProgramTrace> {
         let array = self.array.as_ref()?;
+        let lowered = millivolts(Microvolts(self.feature(Feature::CountBelow)));
         let of_planes = planes(self.programmed.planes).map(|plane| {
             let place = self.place(&self.programmed, plane);
-            let Trace { first, last, low_errors, errors } = array.trace(place.block, place.page);
+            let Trace { first, last, low_errors, errors } = array.trace(place.block, place.page, lowered.into());
             ProgramTrace { first, last, low_errors, errors }
         });
         of_planes.reduce(ProgramTrace::with)
@@ -97,4 +97,8 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn paced(&self, span: Nanos) -> Nanos {
         if self.array.is_none() { span } else { Nanos((span.0 as f64 * self.took.pace) as u64) }
     }
+}
+
+fn millivolts(voltage: Microvolts) -> f32 {
+    voltage.0 as f32 / 1000.0
 }

@@ -193,6 +193,7 @@ impl<P: Payload> Chip<P> {
             Feature::InterfaceMode | Feature::DriveStrength | Feature::ReadLevel => Ok(()),
             Feature::WindowStart
             | Feature::WindowEnd
+            | Feature::CountBelow
             | Feature::VerifySkip1
             | Feature::VerifySkip5
             | Feature::VerifySkip9

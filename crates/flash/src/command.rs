@@ -84,6 +84,8 @@ pub enum Feature {
     WindowStart,
     /// By how many microvolts their V_final is lowered.
     WindowEnd,
+    /// How many microvolts below its default R1 stands while cells between the erased state and P1 are counted.
+    CountBelow,
     /// Verifies left out by the next programs: states P1 to P4, lowest byte first.
     VerifySkip1,
     /// The same of P5 to P8.

@@ -18,19 +18,25 @@ pub struct ProgramSettings {
     pub window: WindowMargin,
     /// For each programmed state, lowest first, the verifies that are left out: its first is in the loop after (003 §4.1.1).
     pub skip: [u8; STATES_MAX],
+    /// How far below its default R1 stands while the die counts [`ProgramTrace::low_errors`].
+    pub lowered: Microvolts,
 }
 
 impl ProgramSettings {
     /// As the die does by itself.
-    pub const DEFAULT: ProgramSettings =
-        ProgramSettings { window: WindowMargin { start: Microvolts(0), end: Microvolts(0) }, skip: [0; STATES_MAX] };
+    pub const DEFAULT: ProgramSettings = ProgramSettings {
+        window: WindowMargin { start: Microvolts(0), end: Microvolts(0) },
+        skip: [0; STATES_MAX],
+        lowered: Microvolts(0),
+    };
 
-    /// The registers of a die whose cells have `states` programmed states, and what stands in them: one for each margin, in microvolts, and one for four states.
+    /// The registers of a die whose cells have `states` programmed states, and what stands in them: one for each voltage, in microvolts, and one for four states.
     pub fn registers(&self, states: usize) -> impl Iterator<Item = (Feature, u32)> + '_ {
-        let window = [(Feature::WindowStart, self.window.start.0), (Feature::WindowEnd, self.window.end.0)];
+        let voltages =
+            [(Feature::WindowStart, self.window.start.0), (Feature::WindowEnd, self.window.end.0), (Feature::CountBelow, self.lowered.0)];
         let skips = Feature::VERIFY_SKIPS.into_iter().zip(self.skip.chunks(4)).take(states.div_ceil(4));
         let packed = |skips: &[u8]| skips.iter().rev().fold(0, |packed, &skip| packed << 8 | u32::from(skip));
-        window.into_iter().chain(skips.map(move |(feature, skips)| (feature, packed(skips))))
+        voltages.into_iter().chain(skips.map(move |(feature, skips)| (feature, packed(skips))))
     }
 
     /// What stands in the registers `of` a die.
@@ -43,6 +49,7 @@ impl ProgramSettings {
         ProgramSettings {
             window: WindowMargin { start: Microvolts(of(Feature::WindowStart)), end: Microvolts(of(Feature::WindowEnd)) },
             skip,
+            lowered: Microvolts(of(Feature::CountBelow)),
         }
     }
 }
@@ -82,18 +89,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn registers_hold_all_settings(start: u32, end: u32, skip: [u8; STATES_MAX]) {
+        fn registers_hold_all_settings(start: u32, end: u32, lowered: u32, skip: [u8; STATES_MAX]) {
             let window = WindowMargin { start: Microvolts(start), end: Microvolts(end) };
-            let settings = ProgramSettings { window, skip };
+            let settings = ProgramSettings { window, skip, lowered: Microvolts(lowered) };
             let registers: Vec<(Feature, u32)> = settings.registers(STATES_MAX).collect();
             let of = |feature| registers.iter().find(|(of, _)| *of == feature).map_or(0, |(_, value)| *value);
             prop_assert_eq!(ProgramSettings::from_registers(of), settings);
-            prop_assert_eq!(registers.len(), 6);
+            prop_assert_eq!(registers.len(), 7);
         }
     }
 
     #[test]
     fn a_die_with_fewer_states_has_fewer_registers() {
-        assert_eq!([1, 3, 7, 15].map(|states| ProgramSettings::DEFAULT.registers(states).count()), [3, 3, 4, 6]);
+        assert_eq!([1, 3, 7, 15].map(|states| ProgramSettings::DEFAULT.registers(states).count()), [4, 4, 5, 7]);
     }
 }

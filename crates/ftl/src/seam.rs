@@ -294,11 +294,12 @@ pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> 
     answers.into_iter().flatten().max()
 }
 
-/// Each number as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can take as well.
+/// Each margin and each skip as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can take as well.
 pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
     let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
         window: WindowMargin { start: a.window.start.min(b.window.start), end: a.window.end.min(b.window.end) },
         skip: core::array::from_fn(|state| a.skip[state].min(b.skip[state])),
+        lowered: a.lowered.max(b.lowered),
     };
     answers.into_iter().flatten().reduce(careful).unwrap_or(ProgramSettings::DEFAULT)
 }

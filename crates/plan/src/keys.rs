@@ -338,8 +338,8 @@ sections! {
         window: bool = true;
         /// Leave out verifies before the first wordline's fastest cells arrived.
         verify: bool = true;
-        /// Count the verifies to leave out as the paper is printed: from the first wordline's V_start, though that of the others is raised. It costs data, and
-        /// is there to show that.
+        /// Leave out all verifies before the loop in which the first wordline's cells arrived, as the paper is printed: counted from that one's V_start though that
+        /// of the others is raised, and none early, whatever the chip's `margins` say. It costs data, and is there to show that.
         literal: bool = false;
         /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
         check: bool = true;

@@ -91,7 +91,8 @@ fn margins() -> Margins {
         let window = WindowMargin { start: Microvolts(start), end: Microvolts(end) };
         MarginStep { errors_max, window }
     };
-    Margins { step: Microvolts(100_000), steps: vec![step(20, 200_000, 100_000), step(60, 100_000, 0)], layers: vec![] }
+    let steps = vec![step(20, 200_000, 100_000), step(60, 100_000, 0)];
+    Margins { step: Microvolts(100_000), lowered: Microvolts(300_000), early: 1, steps, layers: vec![] }
 }
 
 /// The scenario of `seed`.

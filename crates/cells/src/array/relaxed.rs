@@ -141,8 +141,9 @@ impl CellArray {
         (cells.error_rate(&self.model, page % self.bits, &self.model.references(entry)), cells.wear)
     }
 
-    /// What the die tells of the program of the wordline of `page`, just after it.
-    pub fn trace(&self, block: u32, page: u32) -> Trace {
+    /// What the die tells of the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between the
+    /// erased state and the lowest programmed one.
+    pub fn trace(&self, block: u32, page: u32, lowered: f64) -> Trace {
         let wordline = page / self.bits;
         let life = self.lives[block as usize];
         let condition = self.condition(&life, self.courses.of(block, wordline));
@@ -152,7 +153,7 @@ impl CellArray {
         let cells = self.cells(block, page, &condition);
         let references = self.model.references(0);
         let misread = |boundary: usize| cells.misread(boundary, references[boundary - 1]);
-        let (low, all) = (misread(1), (1..cells.count).map(misread).sum::<f64>());
+        let (low, all) = (cells.misread(1, references[0] - lowered), (1..cells.count).map(misread).sum::<f64>());
         let count = f64::from(self.model.physics().shape.cells());
         let dice = unit(self.traces.at(self.filling(block, wordline)));
         Trace {

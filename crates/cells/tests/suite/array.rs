@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use crate::common::{HOME, chip};
-use wordline_cells::{Age, CellArray, Condition, History};
+use wordline_cells::{Age, CellArray, Condition, History, Settings};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
 const SEED: u64 = 20_261_121;
+
+/// The lowest verifies of each state left out, the more the higher it is.
+fn skipping(more: u8) -> Settings {
+    Settings { skip: core::array::from_fn(|state| state as u8 + more), ..Settings::default() }
+}
 
 #[test]
 fn a_die_reads_the_rates_of_the_model_over_the_whole_range() {
@@ -69,7 +74,7 @@ fn a_snapshot_goes_on_where_it_stopped() {
     let mut array = new();
     for (number, now) in [(0, 10), (1, 20), (2, 400)] {
         array.erase(number, Nanos(now));
-        array.program(number, 0, Nanos(now + 5));
+        array.program(number, 0, true, Nanos(now + 5), &Settings::default());
         array.read(number, 0, 3, 0, Nanos(now + 9));
     }
     let mut copy = new();
@@ -78,7 +83,10 @@ fn a_snapshot_goes_on_where_it_stopped() {
     let later = Nanos(90_000_000_000);
     for page in 0..200 {
         assert_eq!(array.read(page % 3, page, 9, 0, later), copy.read(page % 3, page, 9, 0, later));
-        assert_eq!(array.program(2, page, later), copy.program(2, page, later));
+        let settings = if page % 2 == 0 { Settings::default() } else { skipping(page as u8 % 5) };
+        let is_first = page == 0;
+        assert_eq!(array.program(2, page, is_first, later, &settings), copy.program(2, page, is_first, later, &settings));
+        assert_eq!(array.trace(2, page, 0.0), copy.trace(2, page, 0.0));
     }
     assert_eq!(array.lives(), copy.lives());
 }
@@ -92,7 +100,7 @@ fn what_is_kept_of_a_block_brings_its_wear_back() {
     array.set_age(&age, Nanos::ZERO, |block| if block == 2 { 576 } else { 0 });
     for turn in 0..50 {
         array.erase(1, Nanos(1_000 * turn));
-        array.program(1, 0, Nanos(1_000 * turn + 100));
+        array.program(1, 0, true, Nanos(1_000 * turn + 100), &Settings::default());
     }
     let mut back = new();
     (0..4).for_each(|block| back.wake(block, array.kept(block)));
@@ -112,11 +120,88 @@ fn programs_and_erases_tell_their_loops() {
     let erased = array.erase(1, Nanos(10));
     let history = History::default().erased(model.physics(), 0.0, HOME, 0, false);
     assert_eq!(u32::from(erased.loops), model.erase(&model.block(SEED, 2, 1), &history).loops);
-    let loops: std::collections::BTreeSet<u8> = (0..576).step_by(12).map(|page| array.program(1, page, Nanos(20)).loops).collect();
+    let loops: std::collections::BTreeSet<u8> =
+        (0..576).step_by(12).map(|page| array.program(1, page, page == 0, Nanos(20), &Settings::default()).loops).collect();
     assert!(loops.iter().all(|&loops| loops > 4), "{loops:?}");
     // A worn block needs fewer pulses to program and more to erase: that is what firmware learns wear from.
     let worn = Age { cycles: 6_000.0, dwell: 60.0, retention: 0.0, temperature: HOME.0 };
     array.set_age(&worn, Nanos(30), |_| 0);
     let (fresh, erased_worn) = (erased, array.erase(1, Nanos(40)));
     assert!(erased_worn.pace > fresh.pace && erased_worn.loops >= fresh.loops, "{fresh:?} {erased_worn:?}");
+}
+
+#[test]
+fn a_wordline_with_a_course_of_its_own_reads_as_the_model_says_and_its_neighbours_as_before() {
+    println!("seed {SEED}");
+    let model = Arc::new(chip("tlc48", &[]));
+    let shape = model.physics().shape;
+    let (bits, each) = (shape.cell.bits(), shape.wordlines_per_layer);
+    let mut draw = Draw::new(SEED, Stream::CellSample, 1);
+    let mut array = CellArray::new(Arc::clone(&model), SEED, 3, 8, HOME);
+    let untouched = |array: &mut CellArray, block: u32| array.error_rate(block, 7, 0, 0, Nanos(50)).0;
+    let before = untouched(&mut array, 5);
+    let mut harmed = 0;
+    for turn in 0..200 {
+        let (block, wordline) = (draw.below(4) as u32, draw.below(u64::from(shape.wordlines())) as u32);
+        let settings = Settings {
+            start_margin: 162.5 * draw.below(2) as f32,
+            final_margin: 162.5 * draw.below(3) as f32,
+            ..skipping(draw.below(4) as u8)
+        };
+        array.erase(block, Nanos(10));
+        let page = wordline * bits;
+        let took = array.program(block, page, true, Nanos(20), &settings);
+        let traits = model.traits(&model.block(SEED, 3, block), wordline / each);
+        // The history that the array has, from what it keeps.
+        let kept = array.kept(block).0;
+        let history = History { erase: f32::from_bits(kept[0]), program: f32::from_bits(kept[1]), gentle: 0.0 };
+        let program = model.program(&traits, &history, &settings);
+        assert_eq!(u32::from(took.loops), program.loops, "turn {turn}");
+        let trace = array.trace(block, page, 0.0);
+        assert_eq!((trace.first, trace.last), (program.first, program.last));
+        let condition = Condition { open_interval: 10e-9, ..Condition::new(history, HOME).settings(settings) };
+        let cells = model.wordline(&traits, &condition);
+        for kind in 0..bits {
+            let exact = cells.error_rate(&model, kind, &model.references(0));
+            let (rate, _) = array.error_rate(block, page + kind, 0, 0, Nanos(20));
+            assert!((rate / exact.max(1e-30) - 1.0).abs() < 1e-3, "turn {turn}, page {kind}: {rate} for {exact}");
+        }
+        let plain = model.wordline(&traits, &Condition { settings: Settings::default(), ..condition });
+        let worse = (0..bits).any(|kind| {
+            let rate = |cells: &wordline_cells::Wordline| cells.error_rate(&model, kind, &model.references(0));
+            rate(&cells) > 2.0 * rate(&plain)
+        });
+        harmed += u32::from(worse);
+        // The wordline beside it is as the chip programs by itself.
+        let neighbour = (wordline ^ 1) * bits;
+        let exact = plain.error_rate(&model, 0, &model.references(0));
+        let (rate, _) = array.error_rate(block, neighbour, 0, 0, Nanos(20));
+        assert!((rate / exact).ln().abs() < 0.25, "turn {turn}: the neighbour has {rate}, and {exact} by the model");
+    }
+    assert!(harmed > 20, "{harmed} of 200: settings without care must show");
+    assert_eq!(untouched(&mut array, 5), before);
+    array.erase(0, Nanos(30));
+    let mut other = CellArray::new(Arc::clone(&model), SEED, 3, 8, HOME);
+    other.wake(0, array.kept(0));
+    for page in (0..576).step_by(7) {
+        let [(rate, _), (plain, _)] = [&mut array, &mut other].map(|array| array.error_rate(0, page, 0, 0, Nanos(30)));
+        assert!((rate / plain - 1.0).abs() < 1e-3, "an erase ends it: {rate}, and {plain} of a block that never had it");
+    }
+}
+
+#[test]
+fn warm_cells_are_faster_and_a_course_remembers_how_warm_it_was() {
+    let model = Arc::new(chip("tlc48", &["physics.ispp.warm_speed=10 mV/K"]));
+    let mut array = CellArray::new(Arc::clone(&model), SEED, 3, 4, HOME);
+    let settings = skipping(1);
+    array.program(0, 0, true, Nanos(20), &Settings::default());
+    let cool = array.trace(0, 0, 0.0);
+    array.set_temperature(wordline_units::Celsius(HOME.0 + 60.0), Nanos(30));
+    array.program(0, 3, false, Nanos(40), &settings);
+    let warm = array.trace(0, 3, 0.0);
+    assert!((0..7).all(|state| warm.first[state] <= cool.first[state]) && warm.first != cool.first, "{cool:?} {warm:?}");
+    let while_warm = array.error_rate(0, 3, 0, 0, Nanos(40)).0;
+    array.set_temperature(HOME, Nanos(50));
+    let when_cool = array.error_rate(0, 3, 0, 0, Nanos(50)).0;
+    assert!((while_warm / when_cool - 1.0).abs() < 1e-6, "{while_warm} {when_cool}: what was programmed stays as it is");
 }

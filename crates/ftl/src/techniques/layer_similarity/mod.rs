@@ -7,7 +7,7 @@
 //! - the errors between the erased state and P1: the fewer they are, the more may be taken from the window at either end, as the chip's table of margins says.
 //!
 //! A follower whose V_start is raised has its cells arrive earlier, so it may skip fewer verifies: 003 leaves this open, and without it fast cells run past
-//! their level. After each program the die's count of wrong cells is compared with that of the wordline programmed before it on the layer. If it is far higher,
+//! their level. And the table may ask for a verify one loop before the first cells arrived, because a verify slows cells that are close. After each program the die's count of wrong cells is compared with that of the wordline programmed before it on the layer. If it is far higher,
 //! something has changed since (003 §4.1.4): the data is programmed again, and the next wordline of the layer is the new leader.
 //!
 //! What was seen of a leader is kept until all its followers are programmed, and lost with the power: then a block takes no more data before its next erase.
@@ -43,24 +43,29 @@ pub struct LayerSimilarity {
 }
 
 impl LayerSimilarity {
-    /// For a core with this `layout`. Without a table of `margins` the window stays as it is.
+    /// For a core with this `layout`. Without a table of `margins` the window stays as it is, and verifies begin a loop early.
     pub fn new(layout: &Layout, margins: Option<&Margins>, params: Params) -> Self {
-        LayerSimilarity { params, margins: margins.cloned().unwrap_or_default(), layers: Layers::new(layout) }
+        let margins = margins.cloned().unwrap_or_else(|| Margins { early: 1, ..Margins::default() });
+        LayerSimilarity { params, margins, layers: Layers::new(layout) }
     }
 
     /// What followers of a leader that was seen like this may do.
     fn settings(&self, seen: &Seen) -> ProgramSettings {
-        let mut settings = ProgramSettings::DEFAULT;
+        let mut settings = self.of_leader();
         if self.params.window {
-            settings.window = self.margins.for_errors(seen.trace.low_errors);
+            settings.window = self.margins.window(seen.trace.low_errors, seen.trace.first[0]);
         }
         if self.params.verify {
-            let earlier = if self.params.is_literal { 0 } else { self.margins.loops_earlier(settings.window.start) };
             for (skip, first) in settings.skip.iter_mut().zip(seen.trace.first) {
-                *skip = u32::from(first).saturating_sub(1 + earlier) as u8;
+                *skip = if self.params.is_literal { first.saturating_sub(1) } else { self.margins.skip(first, settings.window.start) };
             }
         }
         settings
+    }
+
+    /// As the chip does by itself, and what it is to count.
+    fn of_leader(&self) -> ProgramSettings {
+        ProgramSettings { lowered: self.margins.lowered, ..ProgramSettings::DEFAULT }
     }
 }
 
@@ -83,7 +88,7 @@ impl Technique for LayerSimilarity {
 
     fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
         // A layer of which nothing is known is programmed by a leader.
-        Some(self.layers.get(at).map_or(ProgramSettings::DEFAULT, |seen| self.settings(seen)))
+        Some(self.layers.get(at).map_or_else(|| self.of_leader(), |seen| self.settings(seen)))
     }
 
     fn distrusts(&self, news: &News) -> bool {

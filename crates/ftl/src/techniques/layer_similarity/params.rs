@@ -7,7 +7,8 @@ pub struct Params {
     pub window: bool,
     /// Leave out verifies before the leader's first cells arrived.
     pub verify: bool,
-    /// Count the verifies to be left out from the leader's V_start though the follower's is raised, as 003 is printed. For comparison: it costs data.
+    /// Leave out all verifies before the leader's first cells arrived, as 003 is printed: counted from the leader's V_start though the follower's is raised, and
+    /// none early. For comparison: it costs data.
     pub is_literal: bool,
     /// Compare each program with the one before it on its layer, and program again where it is far worse.
     pub check: bool,
