@@ -148,7 +148,7 @@ impl<O: Observer> Drive<O> {
         let chip = &mut self.chips[self.wiring.die(core, operation.die)];
         let at = chip.array_until().max(now);
         match operation.kind {
-            OperationKind::Read { target, bytes } => {
+            OperationKind::Read { target, bytes, begin: _ } => {
                 let issued = chip.issue(Command::Read { target, cache: false }, at);
                 chip.transfer(Command::DataOut { bytes }, issued.ready_at, issued.ready_at);
                 aged.page_reads += u64::from(target.planes.len());
@@ -189,7 +189,7 @@ impl<O: Observer> Drive<O> {
             }
             OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
-        let report = Report { tag: operation.tag, die: operation.die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+        let report = Report { tag: operation.tag, die: operation.die, status, corrected_bits: 0, loops: 0, retries: 0, entry: 0, array: Nanos::ZERO };
         let ftl = &mut self.ftls[core as usize];
         ftl.suspend_refused(operation.die);
         ftl.die_ready(operation.die);

@@ -74,6 +74,8 @@ pub struct Ftl {
     pub(crate) keys: Option<Box<Keys>>,
     pub(crate) techniques: Vec<Box<dyn Technique>>,
     pub(crate) idle_wait: Option<Nanos>,
+    /// Whether a technique says where reads begin.
+    pub(crate) estimates_reads: bool,
     pub(crate) upkeep: Vec<Upkeep>,
     /// Room for the addresses a trim makes stale.
     pub(crate) stale: Vec<(u32, UnitAddr)>,
@@ -145,6 +147,7 @@ impl Ftl {
             recovery: None,
             spare_erases: BTreeMap::new(),
             idle_wait,
+            estimates_reads: techniques.iter().any(|technique| technique.estimates_reads()),
             secrets: techniques.iter().any(|technique| technique.is_sanitiser()).then(|| Box::new(Secrets::new(layout))),
             techniques,
             upkeep: Vec::new(),

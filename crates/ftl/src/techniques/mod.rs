@@ -71,6 +71,8 @@ techniques! {
     } in crypto_erase = crypto_erase::CryptoErase::new(leaves, register);
     /// Reprogram the pages of stale secrets in one shot.
     ReprogramPage in reprogram_page = reprogram_page::ReprogramPage;
+    /// Begin each read at the entry of the retry table that its h-layer needed last.
+    LayerReadOffsets in layer_read_offsets = layer_read_offsets::LayerReadOffsets::new(layout, sheet);
 }
 
 #[cfg(test)]
@@ -89,6 +91,7 @@ mod tests {
             Choice::WordlineScrub,
             Choice::EraseAtOnce,
             Choice::ReprogramPage,
+            Choice::LayerReadOffsets,
             Choice::CryptoErase { leaves: 256, register: Nanos(1) },
         ];
         for card in all.map(|choice| choice.card()) {

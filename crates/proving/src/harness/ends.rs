@@ -27,7 +27,7 @@ impl Harness {
 
     fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
-        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, entry: 0, array: Nanos::ZERO };
         self.ftl.report(self.pace.now, &report, spare);
     }
 
