@@ -189,7 +189,16 @@ impl<O: Observer> Drive<O> {
             }
             OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
-        let report = Report { tag: operation.tag, die: operation.die, status, corrected_bits: 0, loops: 0, retries: 0, entry: 0, array: Nanos::ZERO };
+        let report = Report {
+            tag: operation.tag,
+            die: operation.die,
+            status,
+            corrected_bits: 0,
+            loops: 0,
+            retries: 0,
+            entry: 0,
+            array: Nanos::ZERO,
+        };
         let ftl = &mut self.ftls[core as usize];
         ftl.suspend_refused(operation.die);
         ftl.die_ready(operation.die);

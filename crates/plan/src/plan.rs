@@ -66,7 +66,7 @@ impl Plan {
         let checked = filled.and_then(|mut sections| {
             let config = check::check(&mut sections, &gathered, &mut mistakes)?;
             let physics = sections.physics.check(shape(&config.sheet.geometry), &mut mistakes);
-            let config = wordline_drive::Config { cells: check::cells(&sections, physics.as_ref()), ..config };
+            let config = wordline_drive::Config { cells: check::cells(&sections, physics.as_ref(), &mut mistakes), ..config };
             Some((sections, config, physics))
         });
         match checked {

@@ -52,6 +52,10 @@ pub enum Stream {
     CellNoise = 15,
     /// Flag cells of locked pages, and how far a reprogrammed wordline is shifted.
     CellLocks = 16,
+    /// Retries by rate that all reads of an h-layer need.
+    LayerRetries = 17,
+    /// Retries by rate that one read needs.
+    ReadRetries = 18,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -9,6 +9,7 @@ mod bytes;
 mod capacitors;
 mod image;
 mod locks;
+mod retries;
 mod small;
 mod steady;
 

@@ -28,6 +28,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
             erase_fail: scenario.habits.erase_fail,
             endurance: if draw.happens(0.2) { Some(40) } else { None },
             read_fail: if draw.happens(0.2) { 0.01 } else { 0.0 },
+            retries: None,
         },
         channel: rate(draw, 40, 2_000),
         dram: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
