@@ -40,6 +40,7 @@ fn label(choice: &Choice) -> (&'static str, String) {
         Choice::EraseAtOnce => ("erase", "no parameter".to_owned()),
         Choice::CryptoErase { leaves, register } => ("keys", format!("trees of {leaves} keys, {register} for the register")),
         Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
+        Choice::LayerReadOffsets => ("offsets", "no parameter".to_owned()),
     }
 }
 

@@ -57,7 +57,7 @@ fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
     of[draw.below(of.len() as u64) as usize]
 }
 
-/// The techniques of one of the sixteen subsets.
+/// The techniques of one of the sixteen subsets of those that order work. [`Choice::LayerReadOffsets`], which says only where reads begin, comes besides.
 pub fn techniques(subset: u64) -> Vec<Choice> {
     let all = [
         Choice::ReadDisturbRefresh { reads_max: 40 },
@@ -107,7 +107,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let exported = dies * data * per_group - draw.below(u64::from(program)) as u32;
     let roominess = pick(draw, &[1u64, 8, 200, 4_000]);
     let buffer_units = dies * program + draw.below(roominess) as u32;
-    let config = Config {
+    let mut config = Config {
         sheet,
         dies,
         unit,
@@ -145,5 +145,8 @@ pub fn scenario(seed: u64) -> Scenario {
         fua: pick(draw, &[0.0, 0.1]),
         insecure: 0.0,
     };
+    if Draw::new(seed, Stream::Mix, 11).happens(0.3) {
+        config.techniques.push(Choice::LayerReadOffsets);
+    }
     Scenario { seed, config, habits }
 }
