@@ -90,7 +90,7 @@ fn requests(op: HostOp, units: u64, seed: u64) -> impl Iterator<Item = HostReque
 }
 
 /// What `count` random reads are like from now on.
-fn read<'a>(drive: &'a mut Drive<Retries>, count: u64, seed: u64) -> &'a Retries {
+fn read(drive: &mut Drive<Retries>, count: u64, seed: u64) -> &Retries {
     let known = std::mem::take(&mut drive.observer.known);
     drive.observer = Retries { known, ..Retries::default() };
     let units = drive.config().exported_units;
