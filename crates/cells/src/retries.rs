@@ -5,8 +5,8 @@
 //! there are `mean` in the mean. Nothing is lost: what the last entry of the table would leave uncorrected, it corrects.
 //!
 //! What makes one read like another is `alike`. So large a share of the reads need what their h-layer needs: a number that is drawn once for each filling of a
-//! block, and an entry of the table from that number on serves. Whoever knows the number saves these retries. The other reads need a number of their own, each
-//! time another, and every try counts alike, wherever it is in the table: nothing can be known of them. Whether a read is of the one kind or the other, it needs
+//! block, and an entry of the table from that number on serves. Whoever knows it saves these retries. The other reads need a number of their own, each
+//! time another, and every try counts alike, wherever it is in the table: nothing can be known of them. Whether a read is of one kind or the other, it needs
 //! as many retries with the same probability; so `share` and `mean` say what a drive does that begins every read at the default, and `alike` is the part of it
 //! that can be saved.
 

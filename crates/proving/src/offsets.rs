@@ -1,7 +1,8 @@
 //! Where reads should begin: a model of `layer-read-offsets` that knows blocks of dies and no groups, and dice for what reads need.
 //!
-//! Checks: each read begins at the entry that the last retried read of its page type in its h-layer ended with, and at the default where there was none since the
-//! block was erased or the power was cut; without the technique at the default always. Does not check: that an entry is worth anything (`tests/aged` of the drive does).
+//! Checks: each read begins at the entry that the last retried read of its page type in its h-layer ended with, and at the default where there was none since
+//! the block was erased or the power was cut; without the technique at the default always. Does not check: that an entry is worth anything (`tests/aged` of
+//! the drive does).
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The wordlines of an h-layer are alike, so what one of them needed to be read, the others need too.
 //!
-//! A table has one byte for each page type of each h-layer of each block: the entry of the vendor's read-retry table that was right there last. A read begins at
-//! it. The types of an h-layer have entries of their own because each is read with references of its own (of TLC one, two and four of the seven), and a read
+//! A table has one byte for each page type of each h-layer of each block: the entry of the vendor's read-retry table that was right there last. A read begins
+//! there. The types of an h-layer have entries of their own because each is read with references of its own (of TLC one, two and four of the seven), and a read
 //! tells about those alone.
 //!
 //! A byte changes in two ways only. A read that took retries and ended well leaves the entry that worked; an erase puts the whole block back to the default. A
