@@ -1,3 +1,5 @@
+//! The table against a plain map, and the news that change it. Where reads begin on whole cores is checked by the twin and the power cuts.
+
 use proptest::prelude::*;
 use wordline_flash::ProgramScope;
 use wordline_units::Bytes;
