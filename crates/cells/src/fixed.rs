@@ -4,6 +4,8 @@
 
 use wordline_units::random::{Draw, Stream};
 
+use crate::retries::{Retries, Tried, Try};
+
 /// How often cells fail. All zero: they never do.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
@@ -17,6 +19,8 @@ pub struct Faults {
     pub endurance: Option<u32>,
     /// Probability that a page read cannot be corrected.
     pub read_fail: f64,
+    /// Read retries by rate; `None`: none but those of `read_fail`.
+    pub retries: Option<Retries>,
 }
 
 /// The outcome of one array operation.
@@ -36,6 +40,7 @@ pub struct Cells {
     program: Draw,
     erase: Draw,
     read: Draw,
+    tried: Option<Tried>,
 }
 
 impl Cells {
@@ -48,6 +53,7 @@ impl Cells {
             program: draw(Stream::ProgramFail),
             erase: draw(Stream::EraseFail),
             read: draw(Stream::ReadFail),
+            tried: faults.retries.map(|retries| Tried::new(retries, seed, die)),
         }
     }
 
@@ -78,6 +84,22 @@ impl Cells {
     #[inline]
     pub fn read(&mut self) -> Outcome {
         outcome(self.read.happens(self.faults.read_fail))
+    }
+
+    /// Whether reads need retries by rate.
+    #[inline]
+    pub fn has_retries(&self) -> bool {
+        self.tried.is_some()
+    }
+
+    /// Whether a try to read can be corrected, as far as retries by rate go.
+    pub fn serves(&mut self, of: &Try) -> bool {
+        self.tried.as_mut().is_none_or(|tried| tried.serves(of))
+    }
+
+    /// The next try is a read's first.
+    pub fn end_tries(&mut self) {
+        self.tried.iter_mut().for_each(Tried::forget);
     }
 
     /// The outcome of programming.

@@ -1,11 +1,12 @@
-//! Where a die asks its cells: only dies with physics come here.
+//! Where a die asks its cells: only dies with physics come here, and those whose reads need retries by rate.
 
-use wordline_cells::{Sensed, Settings, Took, Trace};
+use wordline_cells::{Sensed, Settings, Took, Trace, Try};
 use wordline_flash::{Feature, ProgramSettings, ProgramTrace, Target};
 use wordline_units::{Microvolts, Nanos};
 
+use crate::block::Block;
 use crate::chip::Chip;
-use crate::payload::Payload;
+use crate::payload::{Payload, Place};
 use crate::place::planes;
 
 impl<P: Payload> Chip<P> {
@@ -38,6 +39,21 @@ impl<P: Payload> Chip<P> {
             worst = Sensed { worst: worst.worst.max(sensed.worst), corrected: worst.corrected && sensed.corrected };
         }
         worst
+    }
+
+    /// Whether this try to read a page of each plane can be corrected, where retries come by rate.
+    #[inline(never)]
+    pub(crate) fn try_serves(&mut self, target: &Target) -> bool {
+        let geometry = &self.sheet.geometry;
+        let pages_per_layer = geometry.wordlines_per_layer * geometry.cell.bits();
+        let entry = self.features[Feature::ReadLevel as usize];
+        let mut serves = true;
+        for plane in planes(target.planes) {
+            let Place { block, page } = self.place(target, plane);
+            let &Block { erases, reads, .. } = &self.blocks[block as usize];
+            serves &= self.cells.serves(&Try { block, layer: page / pages_per_layer, page, erases, reads, entry });
+        }
+        serves
     }
 
     /// Program a wordline, or a page of one, of each plane; the slowest plane decides how long it takes.

@@ -35,6 +35,7 @@ impl<P: Payload> Chip<P> {
         self.registers = Registers::EMPTY;
         self.work = Work::OTHER;
         self.status = Status::Good;
+        self.cells.end_tries();
     }
 }
 

@@ -200,6 +200,8 @@ impl<P: Payload> Chip<P> {
             if !sensed.corrected {
                 status = Status::Uncorrectable;
             }
+        } else if self.cells.has_retries() && !self.try_serves(&target) {
+            status = Status::Uncorrectable;
         }
         let issued = self.occupy(class, now, Work { target, ..Work::OTHER }, status);
         self.registers.sense(target, status, issued.ready_at, cache);

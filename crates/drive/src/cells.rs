@@ -21,9 +21,9 @@ pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -
     (chips, levels)
 }
 
-/// Give `chips` their cells; returns how many entries the read-retry table has.
+/// Give `chips` their cells; returns how many entries the read-retry table has. Without physics there is none, but where reads need retries by rate.
 fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u32 {
-    let Some(cells) = &config.cells else { return 1 };
+    let Some(cells) = &config.cells else { return config.faults.retries.map_or(1, |retries| retries.entries) };
     let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
     let blocks = (config.sheet.geometry.planes * config.sheet.geometry.blocks) as usize;
     let first = CellArray::new(model, config.seed, 0, blocks, cells.temperature);

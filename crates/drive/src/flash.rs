@@ -16,6 +16,7 @@ use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos
 
 use crate::drive::{Drive, Due, Last, write_down};
 use crate::follow::Ended;
+use crate::retry::next_entry;
 
 /// An operation under way.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +30,12 @@ pub(crate) struct Flight {
     cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
-    /// Entry of the read-retry table.
+    /// Entry of the read-retry table that the first try used.
+    begin: u32,
+    /// Entry of this try.
     level: u32,
+    /// Tries after the first.
+    retries: u32,
     /// Wrong bits in the worst codeword of the last try.
     errors: u32,
     /// Of a program or an erase.
@@ -72,7 +77,9 @@ const IDLE: Flight = Flight {
     cause: Cause::Host,
     op: FlashOp::Read,
     status: Status::Good,
+    begin: 0,
     level: 0,
+    retries: 0,
     errors: 0,
     loops: 0,
     target: NOWHERE,
@@ -118,7 +125,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if O::FOLLOWS {
             self.tell_taken(now, core, &operation);
         }
-        let Drive { flights, chips, wiring, config, .. } = self;
+        let Drive { flights, chips, wiring, config, read_levels, .. } = self;
         let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
         flight.core = core;
         flight.die = die;
@@ -131,6 +138,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.sensed = start;
         flight.transferred = start;
         flight.level = 0;
+        flight.retries = 0;
         flight.errors = 0;
         flight.loops = 0;
         flight.bus = Nanos::ZERO;
@@ -141,12 +149,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.to_ask = false;
         flight.attempt = 0;
         match operation.kind {
-            OperationKind::Read { target, bytes } => {
+            OperationKind::Read { target, bytes, begin } => {
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
+                let level = u32::from(begin).min(*read_levels - 1);
+                flight.begin = level;
+                flight.level = level;
                 // The read before may have left the die at another entry of its retry table.
-                let from = if chip.feature(Feature::ReadLevel) == 0 { start } else { set_read_level(chip, 0, start) };
+                let from = if chip.feature(Feature::ReadLevel) == level { start } else { set_read_level(chip, level, start) };
                 let issued = chip.issue(Command::Read { target, cache: false }, from);
                 flight.array = issued.ready_at - start;
                 flight.status = issued.status;
@@ -240,7 +251,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             end = ecc[flight.channel.index()].occupy(now, rate.span(bytes));
         }
         end += config.ecc.latency;
-        if flight.status == Status::Uncorrectable && flight.level + 1 < *read_levels {
+        if flight.status == Status::Uncorrectable
+            && let Some(level) = next_entry(flight.begin, flight.level, *read_levels)
+        {
+            flight.level = level;
             return calendar.enter(end, Due::Retry { flight: slot });
         }
         if let Some(dram) = dram {
@@ -257,12 +271,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.pump(now, core);
     }
 
-    /// Error correction failed: sense once more, one entry further down the vendor's table. The die was kept for it.
+    /// Error correction failed: sense once more, at another entry of the vendor's table. The die was kept for it.
     pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
         flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
-        flight.level += 1;
+        flight.retries += 1;
         let chip = &mut self.chips[flight.die];
         let from = set_read_level(chip, flight.level, now);
         let issued = chip.issue(Command::Read { target: flight.target, cache: false }, from);
@@ -360,7 +374,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             dram: flight.dram,
             core: flight.core_span,
             ok: flight.status == Status::Good,
-            retries: flight.level as u8,
+            retries: flight.retries.min(u32::from(u8::MAX)) as u8,
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
         });
         self.operations += 1;
@@ -372,7 +386,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             status: flight.status,
             corrected_bits: flight.errors,
             loops: flight.loops,
-            retries: flight.level,
+            retries: flight.retries,
+            entry: flight.level as u8,
             array: flight.array,
         };
         ftl.report(now, &report, spare);

@@ -17,6 +17,7 @@ mod host;
 pub mod image;
 mod inspect;
 pub mod precondition;
+mod retry;
 mod stripe;
 mod wake;
 

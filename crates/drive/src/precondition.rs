@@ -154,7 +154,7 @@ impl<O: Observer> Drive<O> {
             at = set_program(chip, settings, at);
         }
         match operation.kind {
-            OperationKind::Read { target, bytes } => {
+            OperationKind::Read { target, bytes, begin: _ } => {
                 let issued = chip.issue(Command::Read { target, cache: false }, at);
                 chip.transfer(Command::DataOut { bytes }, issued.ready_at, issued.ready_at);
                 aged.page_reads += u64::from(target.planes.len());
@@ -197,7 +197,16 @@ impl<O: Observer> Drive<O> {
             }
             OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
-        let report = Report { tag: operation.tag, die: operation.die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+        let report = Report {
+            tag: operation.tag,
+            die: operation.die,
+            status,
+            corrected_bits: 0,
+            loops: 0,
+            retries: 0,
+            entry: 0,
+            array: Nanos::ZERO,
+        };
         let ftl = &mut self.ftls[core as usize];
         ftl.suspend_refused(operation.die);
         ftl.die_ready(operation.die);

@@ -148,7 +148,7 @@ pub struct FlashEvent {
     pub core: Nanos,
     /// Whether the status was good.
     pub ok: bool,
-    /// Of a read: entries of the vendor's retry table tried after the default.
+    /// Of a read: tries after the first, each at another entry of the vendor's retry table.
     pub retries: u8,
     /// Of a read: wrong bits in the worst codeword of the last try; nothing where the cells have no physics.
     pub errors: u16,

@@ -28,6 +28,8 @@ pub enum OperationKind {
         target: Target,
         /// How much is transferred.
         bytes: Bytes,
+        /// The entry of the vendor's read-retry table to begin with; 0 is the default. Beyond the end of the table, its last.
+        begin: u8,
     },
     /// Program one program unit (planes × pages of a one-shot program).
     Program {
@@ -138,8 +140,10 @@ pub struct Report {
     pub corrected_bits: u32,
     /// Of a program or an erase: its loops, as the die tells on request. 0 where the die does not know.
     pub loops: u8,
-    /// Entries of the vendor's read-retry table tried after the default.
+    /// Of a read: tries after the first, each at another entry of the vendor's read-retry table.
     pub retries: u32,
+    /// Of a read: the entry that its last try used.
+    pub entry: u8,
     /// How long the array worked.
     pub array: Nanos,
 }

@@ -78,6 +78,8 @@ pub struct Ftl {
     /// What the die has told of the program that ends.
     pub(crate) trace: Option<ProgramTrace>,
     pub(crate) idle_wait: Option<Nanos>,
+    /// Whether a technique says where reads begin.
+    pub(crate) estimates_reads: bool,
     pub(crate) upkeep: Vec<Upkeep>,
     /// Room for the addresses a trim makes stale.
     pub(crate) stale: Vec<(u32, UnitAddr)>,
@@ -149,6 +151,7 @@ impl Ftl {
             recovery: None,
             spare_erases: BTreeMap::new(),
             idle_wait,
+            estimates_reads: techniques.iter().any(|technique| technique.estimates_reads()),
             secrets: techniques.iter().any(|technique| technique.is_sanitiser()).then(|| Box::new(Secrets::new(layout))),
             sets_programs: techniques.iter().any(|technique| technique.is_programmer()),
             trace: None,

@@ -8,9 +8,9 @@ use crate::config::Protection;
 use crate::die::{Activity, Entry, Moved};
 use crate::firmware::Ftl;
 use crate::groups::Use;
-use crate::layout::{Group, UnitAddr};
+use crate::layout::{Group, Place, UnitAddr};
 use crate::list::NIL;
-use crate::seam::News;
+use crate::seam::{News, merge_read_entries};
 
 /// What an operation is for.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,23 @@ impl Ftl {
         let Pending { group, offset, bytes, .. } = self.pending[tag];
         let place = self.layout.place(offset);
         let target = self.layout.one_plane(self.groups.blocks(group), place.plane, place.page);
-        self.order(die, tag, OperationKind::Read { target, bytes }, cause)
+        let begin = if self.estimates_reads { self.read_entry(group, &place) } else { 0 };
+        self.order(die, tag, OperationKind::Read { target, bytes, begin }, cause)
+    }
+
+    #[inline(never)]
+    fn read_entry(&self, group: Group, place: &Place) -> u8 {
+        merge_read_entries(self.techniques.iter().map(|technique| technique.read_entry(group, place.plane, place.page))).unwrap_or(0)
+    }
+
+    /// Let the techniques learn that the page that holds `offset` of `group` was read.
+    #[inline]
+    fn page_read(&mut self, report: &Report, group: Group, offset: u32) {
+        if !self.techniques.is_empty() {
+            let Place { page, plane, .. } = self.layout.place(offset);
+            let &Report { status, retries, entry, .. } = report;
+            self.spread(News::PageRead { group, plane, page, retries, entry, status });
+        }
     }
 
     pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
@@ -92,7 +108,7 @@ impl Ftl {
                 if state.pending == 0 {
                     self.finish(part);
                 }
-                self.spread(News::PageRead { group, status: report.status });
+                self.page_read(report, group, offset);
                 self.wake_for_erase(report.die, group);
             }
             Purpose::Fill { slot } => {
@@ -102,7 +118,7 @@ impl Ftl {
                 self.admit_waiting(now);
                 // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
                 self.settle(now);
-                self.spread(News::PageRead { group, status: report.status });
+                self.page_read(report, group, offset);
                 self.wake_for_erase(report.die, group);
             }
             Purpose::Move { units } => {
@@ -126,7 +142,7 @@ impl Ftl {
                 self.groups.unpin(group);
                 self.dies[report.die].moves_under_way -= 1;
                 self.wake(report.die);
-                self.spread(News::PageRead { group, status: report.status });
+                self.page_read(report, group, offset);
             }
             Purpose::Program { program, closes } => self.programmed(now, report, group, program, closes),
             Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),

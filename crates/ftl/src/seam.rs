@@ -13,12 +13,13 @@
 //! | [`Technique::program_settings`] | [`ProgramSettings`] | the most careful, number by number |
 //! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
+//! | [`Technique::read_entry`] | an entry of the read-retry table | the least |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
 use wordline_flash::{ProgramSettings, ProgramTrace, Status, WindowMargin};
-use wordline_units::{Cause, DieId, Nanos, Priority};
+use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
 
 use crate::groups::Groups;
 use crate::layout::Group;
@@ -30,6 +31,14 @@ pub enum News {
     PageRead {
         /// The group.
         group: Group,
+        /// In which of its blocks.
+        plane: PlaneId,
+        /// The page, in program order.
+        page: PageId,
+        /// Tries after the first, each at another entry of the read-retry table.
+        retries: u32,
+        /// The entry of the last try.
+        entry: u8,
         /// How it ended.
         status: Status,
     },
@@ -261,6 +270,16 @@ pub trait Technique: std::fmt::Debug + Send {
         Vote::Abstain
     }
 
+    /// Whether it answers [`Technique::read_entry`]: only then is anybody asked.
+    fn estimates_reads(&self) -> bool {
+        false
+    }
+
+    /// The entry of the vendor's read-retry table at which a read of `page` of the block of `group` in `plane` should begin, as far as it knows one.
+    fn read_entry(&self, _group: Group, _plane: PlaneId, _page: PageId) -> Option<u8> {
+        None
+    }
+
     /// Whether a program or erase (`working` says why it was ordered) should be suspended for a waiting read of this priority.
     fn urge_suspend(&self, _working: Cause, _waiting: Priority) -> Urgency {
         Urgency::Wait
@@ -309,6 +328,12 @@ pub fn merge_distrust(answers: impl IntoIterator<Item = bool>) -> bool {
     answers.into_iter().any(|distrusts| distrusts)
 }
 
+/// The least entry. A read goes up its table first: begun too low it takes as many retries as it is off, begun too high it goes to the end of the table before
+/// it looks below.
+pub fn merge_read_entries(answers: impl IntoIterator<Item = Option<u8>>) -> Option<u8> {
+    answers.into_iter().flatten().min()
+}
+
 /// The greatest urgency.
 pub fn merge_urgency(answers: impl IntoIterator<Item = Urgency>) -> Urgency {
     answers.into_iter().max().unwrap_or(Urgency::Wait)
@@ -352,6 +377,8 @@ mod tests {
         assert!(!merge_votes([]));
         assert_eq!(merge_urgency([]), Urgency::Wait);
         assert_eq!(merge_idle_wait([None, None]), None);
+        assert_eq!(merge_read_entries([None, None]), None);
+        assert_eq!(merge_read_entries([Some(7), None, Some(3)]), Some(3));
         assert_eq!(merge_idle_wait([Some(Nanos(5)), None, Some(Nanos(3))]), Some(Nanos(3)));
     }
 }

@@ -10,7 +10,7 @@ use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 
-use crate::kind::{Degrees, Kind, List, Maybe, Share, Span, Transfers};
+use crate::kind::{Degrees, Kind, List, Maybe, Number, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{KeyInfo, Line, SectionInfo, sections};
@@ -125,6 +125,19 @@ sections! {
         end: List<Microvolts> = List(Vec::new());
         /// What every wordline of an h-layer may take from V_final in any block at any age, layer by layer, topmost first.
         layers: List<Microvolts> = List(Vec::new());
+    }
+
+    /// Read retries by rate, for cells without physics: how many reads need any, and how many they need. The model of evaluations that know no more (003 §6.2).
+    "retries" (drive) retries: Retries {
+        /// Share of the reads begun with default references that need retries.
+        share: Share = Share::NONE;
+        /// How many retries those need in the mean: at least 1. Each further one is as likely as the one before. Needed where `share` is set.
+        mean: Maybe<Number> = Maybe(None);
+        /// Share of the reads that need as many as the others of their h-layer, until the block is erased; the rest need a number of their own each time. The
+        /// part of the retries that can be saved by who remembers.
+        alike: Share = Share::NONE;
+        /// Entries of the retry table, the default among them: 2 to 256. The last corrects everything. Needed where `share` is set.
+        entries: Maybe<u32> = Maybe(None);
     }
 
     /// The physics of the cells, where the chip file or `physics_of` gives it, and the age a drive is set to, once it is filled and before a run starts.
@@ -289,6 +302,12 @@ sections! {
     /// Technique: suspend programs and erases for host reads.
     "techniques.read-preemption" (drive) read_preemption: ReadPreemption {
         /// Whether it is switched on. The die needs `capabilities.suspend_program` or `capabilities.suspend_erase`.
+        on: bool = false;
+    }
+
+    /// Technique: each read begins at the entry of the retry table that its h-layer needed last (003 §5.1). Where reads need no retries it does nothing.
+    "techniques.layer-read-offsets" (drive) layer_read_offsets: LayerReadOffsets {
+        /// Whether it is switched on.
         on: bool = false;
     }
 

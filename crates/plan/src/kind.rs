@@ -210,6 +210,43 @@ impl Kind for Degrees {
     }
 }
 
+/// A number without a unit, in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+impl Number {
+    /// As it is written.
+    pub(crate) fn value(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
+impl Kind for Number {
+    fn expected() -> String {
+        "a number, such as 2.5".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        const MOST: f64 = 1e6;
+        let number = match value {
+            DeValue::Integer(number) => number.as_str().parse::<f64>(),
+            DeValue::Float(number) => number.as_str().parse::<f64>(),
+            DeValue::String(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+                return Err(unfit(value, &Self::expected()));
+            }
+        };
+        match number {
+            Ok(number) if (0.0..=MOST).contains(&number) => Ok(Number((number * 1e3).round() as u64)),
+            Ok(_) | Err(_) => Err(Refusal::new(format!("expected a number from 0 to {MOST}"))),
+        }
+    }
+    fn write(&self) -> String {
+        self.value().to_string()
+    }
+    fn schema() -> Json {
+        json!({ "type": "number", "minimum": 0, "maximum": 1_000_000 })
+    }
+}
+
 /// A share between nothing and the whole, in parts of [`WHOLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share(pub(crate) u64);

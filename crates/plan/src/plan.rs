@@ -68,7 +68,7 @@ impl Plan {
             let shape = shape(&config.sheet.geometry);
             let physics = sections.physics.check(shape, &mut mistakes);
             let margins = check::margins(&sections.margins, &shape, physics.as_ref(), &mut mistakes);
-            let cells = check::cells(&sections, physics.as_ref());
+            let cells = check::cells(&sections, physics.as_ref(), &mut mistakes);
             let firmware = wordline_ftl::Config { margins, ..config.firmware };
             let config = wordline_drive::Config { cells, firmware, ..config };
             Some((sections, config, physics))

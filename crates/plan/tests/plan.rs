@@ -144,3 +144,31 @@ fn a_die_can_lock_what_it_has_a_time_for() {
     let error = Plan::load_set("pageftl", &["physics.flag.cells=8"]).expect_err("no majority").to_string();
     assert!(error.contains("expected an odd number"), "{error}");
 }
+
+#[test]
+fn retries_come_from_the_physics_or_by_rate_and_not_from_both() {
+    let by_rate = ["retries.share=30 %", "retries.mean=2.5", "retries.alike=66 %", "retries.entries=32"];
+    let with = |settings: &[&str]| Plan::load_set("pageftl", &[&by_rate, settings].concat()).map(|plan| plan.build());
+    let config = with(&["cells.physics=false"]).unwrap_or_else(|error| panic!("{error}"));
+    let retries = config.faults.retries.expect("it was set");
+    assert_eq!((retries.share, retries.mean, retries.alike, retries.entries), (0.3, 2.5, 0.66, 32));
+    assert_eq!(with(&["cells.physics=false", "retries.share=0 %"]).expect("none is as good as never").faults.retries, None);
+    let off = "cells.physics=false";
+    for (settings, expected) in [
+        (&[][..], "retries.share is 30 %, and the cells have their physics"),
+        (&[off, "retries.mean=none"], "retries.mean is not set, and retries.share is"),
+        (&[off, "retries.entries=none"], "retries.entries is not set, and retries.share is"),
+        (&[off, "retries.mean=0.9"], "retries.mean is 0.9: expected at least 1"),
+        (&[off, "retries.mean=often"], "expected a number, such as 2.5"),
+        (&[off, "retries.entries=257"], "retries.entries is 257: expected 2 to 256"),
+        (&[off, "retries.entries=1"], "retries.entries is 1: expected 2 to 256"),
+        (&[off, "retries.share=130 %"], "a share of more than 100 %"),
+        (&[off, "capabilities.copyback=true", "techniques.plain-copyback.on=true"], "what a die copies by itself is not tried again"),
+        (&[off, "retries.maen=2"], "mean"),
+    ] {
+        let error = with(settings).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{settings:?}: {error}");
+    }
+    let error = Plan::load_set("pageftl", &["physics.retry.entries=256"]).expect_err("an entry is a byte").to_string();
+    assert!(error.contains("physics.retry.entries is 256: expected at most 255"), "{error}");
+}

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use wordline_cells::Retries;
 use wordline_drive::{Config, Pace};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{self, judged, watched};
@@ -10,7 +11,7 @@ use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Rate};
 
-/// All techniques, with the parameters that make each of them work under this load. Of the sanitisers the two that are not a baseline.
+/// Techniques that have work to do under this load on cells that never err, with the parameters for it. Of the sanitisers the two that are not a baseline.
 const ALL: [Choice; 6] = [
     Choice::ReadDisturbRefresh { reads_max: 200 },
     Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
@@ -19,6 +20,19 @@ const ALL: [Choice; 6] = [
     Choice::PageLock { block_lock: true },
     Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
 ];
+
+/// What [`Choice::LayerReadOffsets`] is tried with, where nine reads in ten need retries. Not copyback: what a die copies by itself is not tried again.
+const RETRIED: [Choice; 6] = [
+    Choice::LayerReadOffsets,
+    Choice::ReadDisturbRefresh { reads_max: 200 },
+    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
+    Choice::ReadPreemption,
+    Choice::PageLock { block_lock: true },
+    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+];
+
+/// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
+const RETRIES: Retries = Retries { share: 0.9, mean: 2.0, alike: 0.66, entries: 16 };
 
 const SECTORS: u32 = 32;
 const BURST: u64 = 16;
@@ -42,6 +56,7 @@ fn label(choice: &Choice) -> (&'static str, String) {
         Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
         Choice::LayerSimilarity { params } => ("alike", format!("{params:?}")),
         Choice::LayerMargins => ("margins", "no parameter".to_owned()),
+        Choice::LayerReadOffsets => ("offsets", "no parameter".to_owned()),
     }
 }
 
@@ -86,8 +101,9 @@ fn bursts(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
     })
 }
 
-fn measure(techniques: &[Choice], seed: u64) -> Figures {
-    let config = config(techniques);
+fn measure(techniques: &[Choice], retries: Option<Retries>, seed: u64) -> Figures {
+    let mut config = config(techniques);
+    config.faults.retries = retries;
     let (span, unit) = (config.exported_units, config.firmware.unit);
     let mut drive = watched(config, None);
     drive.construct_filled(span);
@@ -103,8 +119,8 @@ fn measure(techniques: &[Choice], seed: u64) -> Figures {
 }
 
 /// The means over the seeds, and by how much of it any one seed is off.
-fn measure_all(techniques: &[Choice]) -> (Figures, Figures) {
-    let runs: Vec<Figures> = SEEDS.map(|seed| measure(techniques, seed)).collect();
+fn measure_all(techniques: &[Choice], retries: Option<Retries>) -> (Figures, Figures) {
+    let runs: Vec<Figures> = SEEDS.map(|seed| measure(techniques, retries, seed)).collect();
     let means = [0, 1, 2, 3].map(|index| runs.iter().map(|run| run[index]).sum::<f64>() / runs.len() as f64);
     let spreads = [0, 1, 2, 3].map(|index| runs.iter().map(|run| (run[index] / means[index] - 1.0).abs()).fold(0.0, f64::max));
     (means, spreads)
@@ -119,36 +135,47 @@ fn subsets() -> Vec<u32> {
     subsets
 }
 
-fn chosen(set: u32) -> Vec<Choice> {
-    ALL.into_iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1).map(|(_, choice)| choice).collect()
+fn chosen(of: &[Choice], set: u32) -> Vec<Choice> {
+    of.iter().copied().enumerate().filter(|(bit, _)| set >> bit & 1 == 1).map(|(_, choice)| choice).collect()
 }
 
-fn name(set: u32) -> String {
+fn name(of: &[Choice], set: u32) -> String {
     if set == 0 {
         return "none".to_owned();
     }
-    chosen(set).iter().map(|choice| label(choice).0).collect::<Vec<_>>().join(" + ")
+    chosen(of, set).iter().map(|choice| label(choice).0).collect::<Vec<_>>().join(" + ")
 }
 
 fn page() -> String {
-    let mut spread = [0.0_f64; 4];
-    let measure = |set: u32| {
-        let (means, spreads) = measure_all(&chosen(set));
-        spread = [0, 1, 2, 3].map(|index| spread[index].max(spreads[index]));
-        (set, means)
-    };
-    let rows: Vec<(u32, Figures)> = subsets().into_iter().map(measure).collect();
-    let none = rows[0].1;
-    let ratios = |figures: &Figures| [0, 1, 2, 3].map(|index| figures[index] / none[index]);
     let seeds = SEEDS.count().to_string();
     let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
     let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
     // Writing into a String cannot fail.
-    for choice in &ALL {
+    for choice in ALL.iter().chain(&RETRIED[..1]) {
         let (name, parameters) = label(choice);
         let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
     }
-    let _ = writeln!(text, "\n## What each set does\n\nIn brackets: in multiples of the drive without any technique.\n");
+    text.push_str("\n## What each set does\n\nIn brackets: in multiples of the drive without any technique.\n\n");
+    tables(&mut text, &ALL, &subsets(), None, TOGETHER);
+    let Retries { share, mean, alike, .. } = RETRIES;
+    let rates = [("SHARE", format!("{:.0}", 100.0 * share)), ("MEAN", mean.to_string()), ("ALIKE", format!("{:.0}", 100.0 * alike))];
+    text.push_str(&rates.iter().fold(WITH_RETRIES.to_owned(), |text, (word, value)| text.replace(word, value)));
+    let sets: Vec<u32> = subsets().into_iter().filter(|set| set.count_ones() < 2 || set & 1 == 1).collect();
+    tables(&mut text, &RETRIED, &sets, Some(RETRIES), "\n");
+    text
+}
+
+/// What each of `sets` does, and what its members do to each other; `between` stands between the two tables.
+fn tables(text: &mut String, of: &[Choice], sets: &[u32], retries: Option<Retries>, between: &str) {
+    let mut spread = [0.0_f64; 4];
+    let measure = |&set: &u32| {
+        let (means, spreads) = measure_all(&chosen(of, set), retries);
+        spread = [0, 1, 2, 3].map(|index| spread[index].max(spreads[index]));
+        (set, means)
+    };
+    let rows: Vec<(u32, Figures)> = sets.iter().map(measure).collect();
+    let none = rows[0].1;
+    let ratios = |figures: &Figures| [0, 1, 2, 3].map(|index| figures[index] / none[index]);
     let _ = writeln!(text, "| techniques | {} |\n|---|{}", NAMES.join(" | "), "---|".repeat(NAMES.len()));
     for (set, figures) in &rows {
         let [waf, erases, read, write] = *figures;
@@ -156,25 +183,24 @@ fn page() -> String {
         let _ = writeln!(
             text,
             "| {} | {waf:.3} ({of_waf:.2}) | {erases:.0} ({of_erases:.2}) | {read:.0} us ({of_read:.2}) | {write:.0} us ({of_write:.2}) |",
-            name(*set)
+            name(of, *set)
         );
     }
     let apart: Vec<String> = NAMES.iter().zip(spread).map(|(name, spread)| format!("{name} {:.1} %", spread * 100.0)).collect();
     let _ = writeln!(text, "\nNo seed is further from the mean of its row than: {}.", apart.join(", "));
-    text.push_str(TOGETHER);
+    text.push_str(between);
     let _ = writeln!(text, "| techniques | {} |\n|---|{}", NAMES.join(" | "), "---|".repeat(NAMES.len()));
     let alone =
         |bit: usize| rows.iter().find(|(set, _)| *set == 1 << bit).map(|(_, figures)| ratios(figures)).expect("each is measured alone");
     for (set, figures) in rows.iter().filter(|(set, _)| set.count_ones() > 1) {
-        let expected = (0..ALL.len()).filter(|bit| set >> bit & 1 == 1).fold([1.0; 4], |product, bit| {
+        let expected = (0..of.len()).filter(|bit| set >> bit & 1 == 1).fold([1.0; 4], |product, bit| {
             let ratio = alone(bit);
             [0, 1, 2, 3].map(|index| product[index] * ratio[index])
         });
         let found = ratios(figures);
         let cells = [0, 1, 2, 3].map(|index| format!("{:.2}", found[index] / expected[index]));
-        let _ = writeln!(text, "| {} | {} |", name(*set), cells.join(" | "));
+        let _ = writeln!(text, "| {} | {} |", name(of, *set), cells.join(" | "));
     }
-    text
 }
 
 fn main() -> std::io::Result<()> {
@@ -207,5 +233,13 @@ const TOGETHER: &str = "
 
 The multiple of the set over the product of the multiples of its members alone. 1.00: they do not meet. Below: they do each other's work, or help each other.
 Above: they are in each other's way. A multiple that is no further from 1 than the seeds are apart says nothing.
+
+";
+
+const WITH_RETRIES: &str = "
+## Where reads need retries
+
+The same with retries by rate: SHARE % of the reads need some, MEAN in the mean, and ALIKE % of the reads need what their h-layer needs. Without copyback, which
+does not go with them. Two tables as above; each set of two has `offsets` in it.
 
 ";

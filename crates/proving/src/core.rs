@@ -88,6 +88,7 @@ impl Core {
                 corrected_bits: 0,
                 loops: 0,
                 retries: 0,
+                entry: 0,
                 array: Nanos::ZERO,
             };
             self.ftl.report(Nanos::ZERO, &report, &read);

@@ -14,6 +14,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, Lpn};
 
 use crate::flash::{Flash, Spot, Stored};
+use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
 use crate::twin::{Moved, Twin};
@@ -41,6 +42,7 @@ pub struct Harness {
     pace: Pace<Vec<Lpn>, Load>,
     /// Victims' pages on their way to the firmware.
     gathering: BTreeMap<u32, (Vec<Spot>, Vec<Stored>)>,
+    offsets: Offsets,
     /// Host requests submitted so far.
     pub requests: u64,
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
@@ -67,6 +69,7 @@ impl Harness {
             flash,
             pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 0)),
             gathering: BTreeMap::new(),
+            offsets: Offsets::new(&scenario.config, scenario.seed),
             requests: 0,
             operations: [0; 6],
             done_again: 0,
@@ -123,6 +126,11 @@ impl Harness {
         for lpn in request.lpn..request.lpn + request.units {
             self.compare(lpn);
         }
+    }
+
+    /// Reads that began elsewhere than at the default.
+    pub fn reused(&self) -> u64 {
+        self.offsets.reused
     }
 
     /// Let the next thing happen.
@@ -184,7 +192,10 @@ impl Harness {
         };
         self.operations[count] += 1;
         match operation.kind {
-            OperationKind::Read { target, .. } => self.order_read(operation, &target),
+            OperationKind::Read { target, begin, .. } => {
+                self.offsets.ordered(die, operation.tag, &target, begin).unwrap_or_else(|problem| panic!("{problem}"));
+                self.order_read(operation, &target);
+            }
             OperationKind::Program { .. } => {
                 let spare = self.ftl.spare(die).to_vec();
                 let [host, moved, padding] = self.ftl.carried(die).map(usize::from);

@@ -17,6 +17,7 @@ pub mod cut;
 pub mod flash;
 pub mod harness;
 pub mod naive;
+mod offsets;
 mod pace;
 pub mod shape;
 pub mod swarm;

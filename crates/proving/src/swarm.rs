@@ -63,7 +63,7 @@ fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
     of[draw.below(of.len() as u64) as usize]
 }
 
-/// The techniques of one of the sixteen subsets.
+/// The techniques of one of the sixteen subsets of those that order work. [`Choice::LayerReadOffsets`], which says only where reads begin, comes besides.
 pub fn techniques(subset: u64) -> Vec<Choice> {
     let all = [
         Choice::ReadDisturbRefresh { reads_max: 40 },
@@ -183,6 +183,9 @@ pub fn scenario(seed: u64) -> Scenario {
             config.sheet.geometry.blocks += open_blocks - 1;
         }
         scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);
+    }
+    if Draw::new(seed, Stream::Mix, 13).happens(0.3) {
+        scenario.config.techniques.push(Choice::LayerReadOffsets);
     }
     scenario
 }

@@ -44,8 +44,8 @@ pub struct FlashCount {
 /// What error correction met. Nothing where the cells have no physics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCount {
-    /// Flash reads by how many entries of the vendor's retry table they tried after the default; the last counts all beyond it too.
-    pub retries: [u64; 16],
+    /// Flash reads by their retries; the last counts all beyond it too.
+    pub retries: [u64; 32],
     /// Σ of the wrong bits in the worst codeword of each read.
     pub bits: u64,
     /// The most of them.

@@ -54,6 +54,10 @@ pub enum Stream {
     CellLocks = 16,
     /// What a die counts of wrong cells just after a program.
     CellTraces = 17,
+    /// Retries by rate that all reads of an h-layer need.
+    LayerRetries = 18,
+    /// Retries by rate that one read needs.
+    ReadRetries = 19,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

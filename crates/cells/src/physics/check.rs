@@ -66,6 +66,7 @@ impl Physics {
                 numbers.iter().find(|&&number| number <= 0.0).map(|number| format!("lists {number}: expected values greater than zero"))
             }
             ("retry", "step") => length(states - 1),
+            ("retry", "entries") => expect((0.0..=255.0).contains(&first), format!("is {first}: expected at most 255 besides the default")),
             ("states", "coding") => length(states).or_else(|| coding(numbers, states)),
             ("states", "erased_sigma" | "noise" | "placement" | "pass")
             | ("ispp", "step" | "gain" | "speed" | "pulse")

@@ -78,6 +78,8 @@ techniques! {
     LayerMargins in layer_margins = layer_margins::LayerMargins::new(margins.unwrap_or(&Margins::default()));
     /// Reprogram the pages of stale secrets in one shot.
     ReprogramPage in reprogram_page = reprogram_page::ReprogramPage;
+    /// Begin each read at the entry of the retry table that its h-layer needed last.
+    LayerReadOffsets in layer_read_offsets = layer_read_offsets::LayerReadOffsets::new(layout, sheet);
 }
 
 #[cfg(test)]
@@ -96,6 +98,7 @@ mod tests {
             Choice::WordlineScrub,
             Choice::EraseAtOnce,
             Choice::ReprogramPage,
+            Choice::LayerReadOffsets,
             Choice::CryptoErase { leaves: 256, register: Nanos(1) },
             Choice::LayerSimilarity { params: layer_similarity::Params { window: true, verify: true, is_literal: false, check: true } },
             Choice::LayerMargins,

@@ -1,6 +1,6 @@
 //! Rules of what stands around the dies, and the first draft of the drive: all of it but how much the host sees.
 
-use wordline_cells::Faults;
+use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, Weights};
 use wordline_flash::{ProgramScope, Sheet};
@@ -12,7 +12,7 @@ use wordline_units::{Nanos, Rate};
 
 use super::within;
 use crate::keys::filled::Sections;
-use crate::kind::{Kind, Maybe};
+use crate::kind::{Kind, Maybe, Number, Share};
 use crate::layer::{Mistakes, Set};
 use crate::words::WordlineOrder;
 
@@ -22,12 +22,15 @@ const WEIGHT_MAX: u32 = 256;
 /// What is seen of leaders is kept for each open block, and blocks that are open hold no space for good.
 const OPEN_BLOCKS_MAX: u32 = 64;
 const TRANSFERS: std::ops::RangeInclusive<u64> = 1_000_000..=20_000_000_000;
+/// An entry of the retry table is one byte.
+const ENTRIES_MAX: u32 = 256;
 /// Below this, the transfer of one large request would take longer than virtual time lasts.
 const RATE_LEAST: u64 = 1_000_000;
 
 /// What has been found right and cannot be read off the sections without being looked at again.
 pub(super) struct Checked {
     techniques: Vec<Choice>,
+    retries: Option<Retries>,
 }
 
 /// Checks everything that does not hang on how much the host sees.
@@ -70,7 +73,8 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     }
     placement(sections, mistakes);
     let techniques = techniques(sections, mistakes);
-    (mistakes.count() == before).then_some(Checked { techniques })
+    let retries = retries(sections, mistakes);
+    (mistakes.count() == before).then_some(Checked { techniques, retries })
 }
 
 fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
@@ -126,6 +130,9 @@ fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
         choices.push(Choice::ReadPreemption);
     }
     layers(sections, mistakes, &mut choices);
+    if sections.layer_read_offsets.on.value {
+        choices.push(Choice::LayerReadOffsets);
+    }
     sanitisers(sections, mistakes, &mut choices);
     crypto_erase(sections, mistakes, &mut choices);
     choices
@@ -199,6 +206,36 @@ fn crypto_erase(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut 
     }
 }
 
+/// Read retries by rate.
+fn retries(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Retries> {
+    let keys = &sections.retries;
+    let share = &keys.share;
+    if share.value == Share::NONE {
+        return None;
+    }
+    let mut needed = |key: &str, is_set: bool, expected: String| {
+        if !is_set {
+            mistakes.at(&share.origin, format!("{key} is not set, and retries.share is"), Some(format!("expected {expected}")));
+        }
+    };
+    needed("retries.mean", keys.mean.value.0.is_some(), Number::expected());
+    needed("retries.entries", keys.entries.value.0.is_some(), <u32 as Kind>::expected());
+    let (mean, entries) = (keys.mean.value.0?.value(), keys.entries.value.0?);
+    if mean < 1.0 {
+        let what = format!("retries.mean is {mean}: expected at least 1");
+        mistakes.at(&keys.mean.origin, what, Some("it is the mean of the reads that need any".into()));
+    }
+    if !(2..=ENTRIES_MAX).contains(&entries) {
+        let what = format!("retries.entries is {entries}: expected 2 to {ENTRIES_MAX}, the default among them");
+        mistakes.at(&keys.entries.origin, what, None);
+    }
+    if sections.plain_copyback.on.value {
+        let what = "techniques.plain-copyback is on, and retries.share is set: what a die copies by itself is not tried again";
+        mistakes.at(&sections.plain_copyback.on.origin, what, None);
+    }
+    Some(Retries { share: share.value.fraction(), mean, alike: keys.alike.value.fraction(), entries })
+}
+
 fn parameter<T: Kind + Copy>(mistakes: &mut Mistakes<'_>, key: &str, on: &Set<bool>, set: &Set<Maybe<T>>) -> Option<T> {
     if set.value.0.is_none() {
         mistakes.at(&on.origin, format!("{key} is not set, and the technique is on"), Some(format!("expected {}", T::expected())));
@@ -218,6 +255,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             erase_fail: faults.erase_fail.value.fraction(),
             endurance: faults.endurance.value.0,
             read_fail: faults.read_fail.value.fraction(),
+            retries: checked.retries,
         },
         cells: None,
         // A channel is eight lines wide: one byte with each transfer.

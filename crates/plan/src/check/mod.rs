@@ -11,7 +11,7 @@ use wordline_drive::config::Cells;
 use wordline_units::Celsius;
 
 use crate::keys::filled::Sections;
-use crate::kind::{Degrees, Maybe};
+use crate::kind::{Degrees, Kind, Maybe, Share};
 use crate::layer::{Mistakes, Set};
 use crate::load::Gathered;
 
@@ -39,8 +39,16 @@ pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut
 }
 
 /// The cells of the drive; `None` where they have no physics, or it is off.
-pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>) -> Option<Cells> {
+pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &mut Mistakes<'_>) -> Option<Cells> {
     let physics = physics.filter(|_| sections.cells.physics.value)?.clone();
+    let share = &sections.retries.share;
+    if share.value != Share::NONE {
+        let what = format!(
+            "retries.share is {}, and the cells have their physics: a read needs what they say",
+            share.value.write().trim_matches('"')
+        );
+        mistakes.at(&share.origin, what, Some("set cells.physics = false for retries by rate".into()));
+    }
     let own = physics.retention.temperature;
     let celsius = |set: &Set<Maybe<Degrees>>| set.value.0.map_or(own, Degrees::celsius);
     let (cycles, retention) = (sections.cells.cycles.value, sections.cells.retention.value.0);

@@ -146,6 +146,8 @@ pub struct Tally {
     pub keys: [u64; 2],
     /// Read counts of block groups compared; of those, counts that rest on what was written down.
     pub counts: [u64; 2],
+    /// Reads that began elsewhere than at the default.
+    pub reused: u64,
     /// Erases, moved units, failed programs and erases.
     pub work: [u64; 3],
     /// Lives that ended with a core that takes no more writes.
@@ -163,6 +165,7 @@ impl Tally {
         both(&mut self.older, other.older);
         both(&mut self.held, other.held);
         both(&mut self.worn_out, other.worn_out);
+        both(&mut self.reused, other.reused);
         self.journal.iter_mut().zip(other.journal).for_each(|(a, b)| both(a, b));
         self.checkpoints.iter_mut().zip(other.checkpoints).for_each(|(a, b)| both(a, b));
         both(&mut self.sanitised, other.sanitised);

@@ -19,6 +19,7 @@ use super::keys::Opened;
 use super::ledger::Ledger;
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
+use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
 
@@ -65,6 +66,7 @@ pub struct World {
     /// A die has refused to make something unreadable, and the core has said so.
     is_leaky: bool,
     broken: Option<String>,
+    offsets: Offsets,
 }
 
 impl World {
@@ -95,6 +97,7 @@ impl World {
             opened: ftl.key_leaves().map(|_| Opened::default()),
             is_leaky: false,
             broken: None,
+            offsets: Offsets::new(&scenario.config, scenario.seed),
             ftl,
             scenario,
         }
@@ -176,6 +179,8 @@ impl World {
         }
         self.asked.clear();
         self.moved.clear();
+        self.tally.reused += std::mem::take(&mut self.offsets.reused);
+        self.offsets.cut();
         self.ledger.forget_requests();
         // Bytes that are in no chip are gone, but for what capacitors keep.
         self.slots.iter_mut().for_each(|sectors| sectors.fill(u32::MAX));

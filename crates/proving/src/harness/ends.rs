@@ -27,7 +27,8 @@ impl Harness {
 
     fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
-        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+        let (retries, entry) = self.offsets.reported(tag);
+        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries, entry, array: Nanos::ZERO };
         self.ftl.report(self.pace.now, &report, spare);
     }
 
@@ -53,7 +54,10 @@ impl Harness {
                 }
                 landing = spots;
             }
-            OperationKind::Erase { target } => self.flash.erase(die, &target, work.good),
+            OperationKind::Erase { target } => {
+                self.offsets.erased(die, &target);
+                self.flash.erase(die, &target, work.good);
+            }
             OperationKind::Copyback { from, to } => {
                 let pages = self.ftl.layout().pages_per_program;
                 let (sources, goals) = (self.flash.spots(die, &from, pages), self.flash.spots(die, &to, pages));

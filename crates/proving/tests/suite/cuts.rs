@@ -32,7 +32,7 @@ fn long_runs_survive_cuts_at_random() {
     (1_000..1_000 + 200 * effort()).for_each(|seed| tally.add(&must(seed, None, 200)));
     println!("{tally:?}");
     // Every kind of work was under the knife.
-    assert!(tally.in_flight > 200 && tally.older > 100 && tally.held > 100, "{tally:?}");
+    assert!(tally.reused > 100 && tally.in_flight > 200 && tally.older > 100 && tally.held > 100, "{tally:?}");
     assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).chain(&tally.counts).all(|&count| count > 10), "{tally:?}");
 }
 

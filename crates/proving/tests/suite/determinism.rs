@@ -98,7 +98,8 @@ fn do_techniques_with_nothing_to_do_leave_no_trace() {
     let disturb = Choice::ReadDisturbRefresh { reads_max: u32::MAX };
     let idle = Choice::IdleReclaim { after: never, until_free: 10 };
     let sated = Choice::IdleReclaim { after: Nanos::from_micros(100), until_free: 0 };
-    for techniques in [&[disturb][..], &[idle], &[sated], &[disturb, idle], &[idle, disturb]] {
+    let offsets = Choice::LayerReadOffsets;
+    for techniques in [&[disturb][..], &[idle], &[sated], &[offsets], &[disturb, idle], &[idle, disturb], &[offsets, disturb]] {
         assert_eq!(hash(config(techniques)), plain, "{techniques:?}");
     }
     // Those that need something of the die do nothing where the die has not got it.

@@ -91,8 +91,16 @@ impl Flash {
                 }
             }
             ftl.die_ready(die);
-            let report =
-                Report { tag: operation.tag, die, status: Status::Good, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+            let report = Report {
+                tag: operation.tag,
+                die,
+                status: Status::Good,
+                corrected_bits: 0,
+                loops: 0,
+                retries: 0,
+                entry: 0,
+                array: Nanos::ZERO,
+            };
             ftl.report(Nanos::ZERO, &report, &spare);
         }
     }

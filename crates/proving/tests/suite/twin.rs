@@ -4,16 +4,17 @@ use wordline_proving::harness::Harness;
 use wordline_proving::swarm::scenario;
 
 fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
-    let (mut asked, mut operations, mut broken) = (0, [0u64; 5], Vec::new());
+    let (mut asked, mut reused, mut operations, mut broken) = (0, 0, [0u64; 5], Vec::new());
     for seed in seeds {
         let ran = std::panic::catch_unwind(|| {
             let mut harness = Harness::new(scenario(seed));
             harness.run(requests);
-            (harness.requests, harness.operations)
+            (harness.requests, harness.reused(), harness.operations)
         });
         match ran {
-            Ok((requests, counts)) => {
+            Ok((requests, elsewhere, counts)) => {
                 asked += requests;
+                reused += elsewhere;
                 operations.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             }
             // The oracle's message is on the terminal already.
@@ -23,7 +24,10 @@ fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
             }
         }
     }
-    println!("{asked} requests; reads, programs, erases, copybacks, suspends and resumes: {operations:?}");
+    println!(
+        "{asked} requests; reads, programs, erases, copybacks, suspends and resumes: {operations:?}; {reused} reads begun elsewhere than at the default"
+    );
+    assert!(reused > 1_000, "reads are begun at what was learnt");
     assert!(broken.is_empty(), "these seeds break an oracle: {broken:?}; the first is {:?}", scenario(broken[0]));
 }
 

@@ -3,8 +3,9 @@
 //! The swarm of the twin again, but through a whole drive: cores, DRAM, buses, ECC, chips that insist on legal commands, factory bad blocks, failing
 //! programs and erases. Does not check: what the data is (the twin does); absolute times.
 
-use wordline_cells::Faults;
+use wordline_cells::{Faults, Retries};
 use wordline_drive::{Config, Costs, Ecc, Pace, Weights};
+use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
 use wordline_proving::swarm::{Habits, Scenario, scenario};
@@ -28,6 +29,9 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
             erase_fail: scenario.habits.erase_fail,
             endurance: if draw.happens(0.2) { Some(40) } else { None },
             read_fail: if draw.happens(0.2) { 0.01 } else { 0.0 },
+            // Of what a die copies by itself nobody tries again.
+            retries: (!firmware.techniques.contains(&Choice::PlainCopyback) && Draw::new(scenario.seed, Stream::Mix, 12).happens(0.3))
+                .then_some(Retries { share: 0.5, mean: 3.0, alike: 0.5, entries: 16 }),
         },
         channel: rate(draw, 40, 2_000),
         dram: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),

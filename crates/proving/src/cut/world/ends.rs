@@ -37,7 +37,8 @@ impl World {
 
     pub(super) fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
-        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, array: Nanos::ZERO };
+        let (retries, entry) = self.offsets.reported(tag);
+        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries, entry, array: Nanos::ZERO };
         self.ftl.report(self.pace.now, &report, spare);
         self.follow();
     }
@@ -48,7 +49,10 @@ impl World {
         let mut spare = vec![];
         match work.operation.kind {
             OperationKind::Program { target, .. } => self.nand.program(die, &target, &work.load.units, work.good, &mut self.pace.dice),
-            OperationKind::Erase { target } => self.nand.erase(die, &target, work.good, &mut self.pace.dice),
+            OperationKind::Erase { target } => {
+                self.offsets.erased(die, &target);
+                self.nand.erase(die, &target, work.good, &mut self.pace.dice);
+            }
             OperationKind::Copyback { to, .. } => {
                 spare = work.load.units.iter().map(|unit| unit.mark.lpn).collect();
                 self.nand.program(die, &to, &work.load.units, work.good, &mut self.pace.dice);

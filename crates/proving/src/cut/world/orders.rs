@@ -13,7 +13,12 @@ impl World {
     pub(super) fn order(&mut self, operation: Operation) {
         let die = operation.die;
         match operation.kind {
-            OperationKind::Read { target, .. } => self.order_read(operation, &target),
+            OperationKind::Read { target, begin, .. } => {
+                if let Err(problem) = self.offsets.ordered(die, operation.tag, &target, begin) {
+                    self.broken.get_or_insert(problem);
+                }
+                self.order_read(operation, &target);
+            }
             OperationKind::Program { target, .. } => {
                 self.nand.check_program(die, &target);
                 let mut units = self.gather(die);

@@ -101,6 +101,14 @@ pub(crate) fn world(case: &Case) -> World {
         let on = ["on=true", "after=300 us", "until_free=6"].map(|key| format!("techniques.idle-reclaim.{key}"));
         settings.extend(on);
     }
+    // Dice of their own, so that older cases stay what they were.
+    let reads = &mut Draw::new(case.seed, Stream::Mix, 6);
+    if reads.happens(0.5) && techniques {
+        settings.push("techniques.layer-read-offsets.on=true".to_owned());
+    }
+    if reads.happens(0.3) && !physics {
+        settings.extend(["share=50 %", "mean=2", "alike=50 %", "entries=16"].map(|key| format!("retries.{key}")));
+    }
     let (technique, share) = (pick(draw, &["page-lock", "page-lock", "wordline-scrub", "erase-at-once", "reprogram-page"]), draw.below(2));
     if sanitiser {
         settings.push(format!("techniques.{technique}.on=true"));

@@ -1,0 +1,196 @@
+//! Read retries by rate, for drives whose cells have no physics: the model of an evaluation that knows how many reads need retries and nothing of why
+//! (003 §6.2).
+//!
+//! Begun at the default, a read needs retries with probability `share`; then it needs at least one, and each further one with the same probability, so that
+//! there are `mean` in the mean. Nothing is lost: what the last entry of the table would leave uncorrected, it corrects.
+//!
+//! What makes one read like another is `alike`. So large a share of the reads need what their h-layer needs: a number that is drawn once for each filling of a
+//! block, and an entry of the table from that number on serves. Whoever knows it saves these retries. The other reads need a number of their own, each
+//! time another, and every try counts alike, wherever it is in the table: nothing can be known of them. Whether a read is of one kind or the other, it needs
+//! as many retries with the same probability; so `share` and `mean` say what a drive does that begins every read at the default, and `alike` is the part of it
+//! that can be saved.
+
+use wordline_units::random::{Draw, Stream};
+
+/// How often reads need retries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retries {
+    /// Share of the reads begun at the default that need any.
+    pub share: f64,
+    /// How many those need in the mean, if the table is long enough; 1 at least.
+    pub mean: f64,
+    /// Share of the reads that need what their h-layer needs.
+    pub alike: f64,
+    /// Entries of the retry table, the default among them.
+    pub entries: u32,
+}
+
+impl Retries {
+    /// The number that evenly spread bits stand for.
+    fn drawn(&self, bits: u64) -> u32 {
+        let u = ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        if u >= self.share {
+            return 0;
+        }
+        let again = 1.0 - 1.0 / self.mean;
+        let more = if again > 0.0 { libm::floor(libm::log(u / self.share) / libm::log(again)) } else { 0.0 };
+        (1.0 + more).min(f64::from(self.entries - 1)) as u32
+    }
+}
+
+/// One try to read a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// The block, counted over all planes of the die.
+    pub block: u32,
+    /// The h-layer.
+    pub layer: u32,
+    /// The page.
+    pub page: u32,
+    /// Erases of the block so far.
+    pub erases: u32,
+    /// Reads of the block since, tries among them.
+    pub reads: u32,
+    /// The entry of the retry table.
+    pub entry: u32,
+}
+
+/// What a read needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// This entry, or one after it.
+    Entry(u32),
+    /// So many tries that fail.
+    Tries(u32),
+}
+
+/// The reads of one die.
+#[derive(Clone, Debug)]
+pub(crate) struct Tried {
+    retries: Retries,
+    of_layers: Draw,
+    of_reads: Draw,
+    /// The page whose last try has failed, and what its read needs.
+    failed: Option<(u32, u32, Need)>,
+}
+
+impl Tried {
+    pub(crate) fn new(retries: Retries, seed: u64, die: u32) -> Tried {
+        let draw = |stream| Draw::new(seed, stream, die);
+        Tried { retries, of_layers: draw(Stream::LayerRetries), of_reads: draw(Stream::ReadRetries), failed: None }
+    }
+
+    /// Whether a try can be corrected. Tries of a page that follow each other are of one read, until one succeeds.
+    pub(crate) fn serves(&mut self, of: &Try) -> bool {
+        let need = match self.failed {
+            Some((block, page, need)) if (block, page) == (of.block, of.page) => need,
+            Some(_) | None => self.need(of),
+        };
+        let (serves, left) = match need {
+            Need::Entry(least) => (of.entry >= least, need),
+            Need::Tries(left) => (left == 0, Need::Tries(left.saturating_sub(1))),
+        };
+        self.failed = (!serves).then_some((of.block, of.page, left));
+        serves
+    }
+
+    /// What a read that begins now needs. A function of when it is, so that nothing of it has to be saved with the drive.
+    fn need(&self, of: &Try) -> Need {
+        let read = u64::from(of.block) << 40 | u64::from(of.erases & 0x7f) << 33 | u64::from(of.reads) << 1;
+        if (self.of_reads.at(read) >> 11) as f64 / (1u64 << 53) as f64 >= self.retries.alike {
+            return Need::Tries(self.retries.drawn(self.of_reads.at(read + 1)));
+        }
+        let filling = u64::from(of.block) << 40 | u64::from(of.erases & 0xff_ffff) << 16 | u64::from(of.layer & 0xffff);
+        Need::Entry(self.retries.drawn(self.of_layers.at(filling)))
+    }
+
+    /// What was tried is forgotten.
+    pub(crate) fn forget(&mut self) {
+        self.failed = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RETRIES: Retries = Retries { share: 0.3, mean: 2.5, alike: 0.66, entries: 32 };
+
+    fn tried(retries: Retries) -> Tried {
+        Tried::new(retries, 1, 0)
+    }
+
+    /// Retries of a read that begins at `begin` and goes up the table, then down, and the entry of its last try.
+    fn read(tried: &mut Tried, mut of: Try, begin: u32) -> (u32, Try) {
+        let last = tried.retries.entries;
+        for (retries, entry) in (begin..last).chain((0..begin).rev()).enumerate() {
+            of.entry = entry;
+            let serves = tried.serves(&of);
+            of.reads += 1;
+            if serves {
+                return (retries as u32, of);
+            }
+        }
+        panic!("no entry serves {of:?}");
+    }
+
+    /// Reads of pages of a thousand blocks in turn, all from the default or each from what served its h-layer last: share with retries, mean of those.
+    fn reads(retries: Retries, reuses: bool) -> (f64, f64) {
+        let mut tried = tried(retries);
+        let mut last = vec![(0, 0); 1_000 * 48];
+        let (mut retried, mut sum, count) = (0, 0, 400_000u32);
+        for number in 0..count {
+            let (block, layer) = (number * 7 % 1_000, number / 1_000 * 11 % 48);
+            let (begin, reads) = last[(block * 48 + layer) as usize];
+            let of = Try { block, layer, page: layer * 12 + number % 12, erases: 3, reads: reads * 48 + layer, entry: 0 };
+            let (retries, after) = read(&mut tried, of, if reuses { begin } else { 0 });
+            let entry = if retries > 0 { after.entry } else { begin };
+            last[(block * 48 + layer) as usize] = (entry, reads + retries + 1);
+            retried += u32::from(retries > 0);
+            sum += retries;
+        }
+        (f64::from(retried) / f64::from(count), f64::from(sum) / f64::from(retried.max(1)))
+    }
+
+    #[test]
+    fn as_many_reads_as_asked_for_need_as_many_retries() {
+        for (share, alike) in [(0.0, 0.66), (0.3, 0.66), (0.9, 0.66), (0.3, 0.0), (0.9, 1.0)] {
+            let (retried, mean) = reads(Retries { share, alike, ..RETRIES }, false);
+            println!("{share} of reads to be retried, {alike} alike: {retried:.4}, {mean:.3} times");
+            // 48,000 h-layers: a standard deviation of a quarter per cent where all are alike.
+            assert!((retried - share).abs() < 0.01, "{retried} of reads retried, not {share}");
+            assert!(share == 0.0 || (mean - RETRIES.mean).abs() < 0.05, "{mean} retries each, not {}", RETRIES.mean);
+        }
+    }
+
+    #[test]
+    fn what_is_alike_is_saved_by_whoever_knows_what_served_last_and_nothing_else() {
+        for alike in [0.0, 0.66, 1.0] {
+            let retries = Retries { share: 0.9, alike, ..RETRIES };
+            let sum = |(share, mean)| share * mean;
+            let left = sum(reads(retries, true)) / sum(reads(retries, false));
+            println!("{alike} alike: {left:.3} of the retries are left");
+            // Every h-layer has to be read once before anything is known: here one read in eight.
+            assert!((1.0 - left - alike).abs() < 0.13 && left >= 0.99 - alike, "{left} of the retries left where {alike} is alike");
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_table_serves_always_and_a_single_retry_can_be_asked_for() {
+        let of = |block| Try { block, layer: 0, page: 0, erases: 0, reads: 0, entry: 0 };
+        let most = |retries: Retries, begin: u32| (0..20_000).map(|block| read(&mut tried(retries), of(block), begin).0).max();
+        let long = Retries { share: 1.0, mean: 40.0, ..RETRIES };
+        assert_eq!((most(long, 0), most(long, 31)), (Some(31), Some(31)));
+        assert_eq!(most(Retries { mean: 1.0, ..long }, 0), Some(1));
+    }
+
+    #[test]
+    fn a_rewritten_block_needs_something_else() {
+        let needs = |erases| -> Vec<Need> {
+            let tried = tried(Retries { alike: 1.0, share: 0.9, ..RETRIES });
+            (0..100).map(|layer| tried.need(&Try { block: 5, layer, page: 0, erases, reads: 0, entry: 0 })).collect()
+        };
+        assert_eq!(needs(1), needs(1));
+        assert_ne!(needs(1), needs(2));
+    }
+}
