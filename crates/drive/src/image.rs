@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use wordline_engine::Observer;
 use wordline_ftl::Group;
 use wordline_ftl::groups::Use;
-use wordline_units::{BlockId, DieId, PlaneId};
+use wordline_units::{BlockId, DieId, PageId, PlaneId};
 
 use crate::config::Config;
 use crate::drive::Drive;
@@ -174,6 +174,11 @@ impl<O: Observer> Drive<O> {
                     }
                     if pages.is_some_and(|pages| pages != chip.next_page(id, block)) {
                         return Err("a block holds more or less than the firmware has written");
+                    }
+                    let is_as_written = |page| chip.is_page_programmed(id, block, PageId(page)) == ftl.is_written(group, page);
+                    let is_open = ftl.groups().use_of(group) == Use::Active && pages.is_some();
+                    if is_open && !(0..self.config.sheet.geometry.pages() as u16).all(is_as_written) {
+                        return Err("a block holds other pages than the firmware has written");
                     }
                 }
             }

@@ -245,6 +245,13 @@ impl Ftl {
         planes.flat_map(|(plane, spares)| spares.iter().map(move |&block| (PlaneId(plane as u8), BlockId(u32::from(block)))))
     }
 
+    /// Whether a page of `group`, which is open, has been written, as far as a quiet core can tell.
+    pub fn is_written(&self, group: Group, page: u16) -> bool {
+        let program = u32::from(page) / self.layout.pages_per_program;
+        let open = self.dies[self.layout.die(group)].open.iter().flatten().find(|open| open.group == group);
+        open.is_some_and(|open| open.has(program, &self.layout))
+    }
+
     /// How many pages of each plane of `group` are programmed, as far as a quiet core can tell; `None` where it cannot (a program failed).
     pub fn programmed_pages(&self, group: Group) -> Option<u32> {
         let die = &self.dies[self.layout.die(group)];

@@ -17,7 +17,7 @@ use crate::seam::{Card, Memo, News, Persists, Technique};
 /// What it is.
 pub const CARD: Card = Card {
     name: "layer-read-offsets",
-    source: "Shim et al., MICRO 2019 (cubeFTL): 003 §4.2, §5.1",
+    source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
     claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
     answers: &["read_entry"],
     needs: &[],

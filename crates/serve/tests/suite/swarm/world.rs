@@ -9,7 +9,10 @@ use wordline_units::{Celsius, DieId};
 use super::trial::{Case, Live, Tally};
 
 /// What a case may go without.
-pub(crate) const FEATURES: [&str; 11] =
+pub(crate) const FEATURES: [&str; 12] =
+    ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat", "sanitiser", "layers"];
+/// Those that are drawn from the dice of the first of them.
+const OLDER: [&str; 11] =
     ["silent", "failures", "unreadable", "physics", "techniques", "cores", "depth", "capacitors", "dying", "heat", "sanitiser"];
 
 /// The drive of a case, and what its flash may do.
@@ -59,7 +62,9 @@ pub(crate) fn world(case: &Case) -> World {
     let with = |feature: &str| !case.without.contains(&feature);
     // Drawn whether or not they are wanted, so that a case without something is otherwise the same.
     let [silent, failures, unreadable, physics, techniques, cores, depth, capacitors, dying, heat, sanitiser] =
-        FEATURES.map(|feature| draw.happens(0.35) && with(feature));
+        OLDER.map(|feature| draw.happens(0.35) && with(feature));
+    // Dice of its own, so that older cases stay what they were.
+    let layers = Draw::new(case.seed, Stream::Mix, 7).happens(0.35) && with("layers");
     let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
     let mut settings = vec![
         "geometry.layers=2".to_owned(),
@@ -92,7 +97,15 @@ pub(crate) fn world(case: &Case) -> World {
     let is_through = draw.happens(0.3);
     settings.push(format!("buffer.acknowledge={}", if is_through { "programmed" } else { "buffered" }));
     let slow = pick(draw, &["700 us", "700 us", "20 ms"]);
-    settings.push(format!("timing.t_program={slow}"));
+    if layers {
+        // Wordlines in one shot and in mixed order, followers as their leaders allow.
+        let able = ["program_scope=wordline", "any_order=true", "program_settings=true"].map(|key| format!("capabilities.{key}"));
+        settings.extend(able);
+        settings.extend(["timing.t_program=none".to_owned(), format!("timing.t_program_wordline={slow}")]);
+        settings.extend(["placement.order=mixed", "placement.threshold=50 %", "techniques.layer-similarity.on=true"].map(str::to_owned));
+    } else {
+        settings.push(format!("timing.t_program={slow}"));
+    }
     let (refresh, idle) = (draw.happens(0.5) && techniques, draw.happens(0.5) && techniques);
     if refresh {
         settings.extend(["techniques.read-disturb-refresh.on=true", "techniques.read-disturb-refresh.reads_max=60"].map(str::to_owned));
