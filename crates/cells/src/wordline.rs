@@ -33,7 +33,9 @@ impl Wordline {
         let count = physics.shape.states();
         let wear = crate::wear::wear(physics, traits, &condition.history);
         let w = effects::relative(physics, wear);
-        let course = model.course(&model.warmed(traits, condition.programmed_at), wear, &condition.settings);
+        // By itself a chip verifies from the first loop on: how warm it is shows only where verifies are left out.
+        let warmed = if condition.settings.is_default() { *traits } else { model.warmed(traits, condition.programmed_at) };
+        let course = model.course(&warmed, wear, &condition.settings);
         let (levels, tails) = (&physics.states.verify, &physics.tails);
         let top = levels[count - 2];
         let loops = course.loops(top);

@@ -30,7 +30,8 @@ impl ProgramSettings {
         lowered: Microvolts(0),
     };
 
-    /// The registers of a die whose cells have `states` programmed states, and what stands in them: one for each voltage, in microvolts, and one for four states.
+    /// The registers of a die whose cells have `states` programmed states, and what stands in them: one for each voltage, in microvolts, and one for four
+    /// states.
     pub fn registers(&self, states: usize) -> impl Iterator<Item = (Feature, u32)> + '_ {
         let voltages =
             [(Feature::WindowStart, self.window.start.0), (Feature::WindowEnd, self.window.end.0), (Feature::CountBelow, self.lowered.0)];

@@ -313,7 +313,8 @@ pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> 
     answers.into_iter().flatten().max()
 }
 
-/// Each margin and each skip as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can take as well.
+/// Each margin and each skip as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can
+/// take as well.
 pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
     let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
         window: WindowMargin { start: a.window.start.min(b.window.start), end: a.window.end.min(b.window.end) },

@@ -45,8 +45,8 @@ pub struct Block {
     pub condition: Condition,
     /// Erases begun so far.
     pub erases: u32,
-    /// Pages up to the last that was programmed. Where they are programmed in their order, it is the only one that may be next, and those before it are written or
-    /// torn.
+    /// Pages up to the last that was programmed. Where they are programmed in their order, it is the only one that may be next, and those before it are
+    /// written or torn.
     pub cursor: u32,
     /// Bits of the layers above, cleared by an erase.
     pub flags: u32,
@@ -158,8 +158,8 @@ impl<B: Backing> Die<B> {
         Ok(die)
     }
 
-    /// The chip takes the wordlines of a block in any order. A page without a byte among others is then one that was not programmed; otherwise it is one that the
-    /// host has lost.
+    /// The chip takes the wordlines of a block in any order. A page without a byte among others is then one that was not programmed; otherwise it is one that
+    /// the host has lost.
     pub fn allow_any_order(&mut self) {
         self.any_order = true;
     }

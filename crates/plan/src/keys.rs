@@ -258,8 +258,8 @@ sections! {
     "placement" (drive) placement: Placement {
         /// All wordlines of an h-layer and then those of the next, or the first wordlines of h-layers ahead of the others.
         order: WordlineOrder = WordlineOrder::HorizontalFirst;
-        /// With the mixed order: the share of the write buffer in use above which host data is taken to come in a burst, and goes to wordlines whose h-layer has
-        /// been begun.
+        /// With the mixed order: the share of the write buffer in use above which host data is taken to come in a burst, and goes to wordlines whose h-layer
+        /// has been begun.
         threshold: Share = Share::NINE_TENTHS;
         /// With the mixed order: how many blocks of a die take host data at once.
         open_blocks: u32 = 2;
@@ -357,8 +357,8 @@ sections! {
         window: bool = true;
         /// Leave out verifies before the first wordline's fastest cells arrived.
         verify: bool = true;
-        /// Leave out all verifies before the loop in which the first wordline's cells arrived, as the paper is printed: counted from that one's V_start though that
-        /// of the others is raised, and none early, whatever the chip's `margins` say. It costs data, and is there to show that.
+        /// Leave out all verifies before the loop in which the first wordline's cells arrived, as the paper is printed: counted from that one's V_start
+        /// though that of the others is raised, and none early, whatever the chip's `margins` say. It costs data, and is there to show that.
         literal: bool = false;
         /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
         check: bool = true;

@@ -168,6 +168,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let layers = &mut Draw::new(seed, Stream::Mix, 11);
     if sheet.capabilities.program_scope == ProgramScope::Wordline && layers.happens(0.5) {
         let config = &mut scenario.config;
+        config.sheet.capabilities.program_settings = true;
         config.techniques.push(Choice::LayerSimilarity {
             params: Params {
                 window: layers.happens(0.8),

@@ -40,7 +40,7 @@ impl Technique for Template {
             News::PageRead { group, .. } => self.read.push(group),
             News::Erased { group } => self.read.retain(|&read| read != group),
             // Named and not `_`: whoever adds a kind of news is asked what this technique makes of it.
-            News::Idle { .. } => {}
+            News::Programmed { .. } | News::Idle { .. } => {}
         }
     }
 
@@ -54,13 +54,15 @@ impl Technique for Template {
 mod tests {
     use super::*;
     use wordline_flash::Status;
+    use wordline_units::{PageId, PlaneId};
 
     // The test that fails when the technique is off.
     #[test]
     fn a_group_that_was_read_is_refused_until_it_is_erased() {
         let (group, other) = (Group(3), Group(4));
         let mut technique = Template::default();
-        technique.learn(&News::PageRead { group, status: Status::Good });
+        let (plane, page) = (PlaneId(0), PageId(7));
+        technique.learn(&News::PageRead { group, plane, page, retries: 0, entry: 0, status: Status::Good });
         assert_eq!((technique.vote_copyback(group), technique.vote_copyback(other)), (Vote::Refuse, Vote::Abstain));
         technique.learn(&News::Erased { group });
         assert_eq!(technique.vote_copyback(group), Vote::Abstain);

@@ -116,7 +116,7 @@ fn followers_take_less_time_and_their_data_is_there_after_a_year() {
     }
     let (before, after) = (pace_of_followers(&plain.observer), pace_of_followers(&alike.observer));
     assert!((before - 1.0).abs() < 1e-3, "{before}: all wordlines of an h-layer take the same time (003 \u{a7}3.2)");
-    assert!((0.80..0.87).contains(&after), "{after}: 003 \u{a7}4.1.1 has 16.2 % less for verifies alone");
+    assert!((0.86..0.89).contains(&after), "{after}: the table of margins leaves 12.2 % for verifies alone");
     assert_eq!(alike.observer.again, 0, "nothing has changed between leader and follower");
     assert_eq!(lost_after_a_year(&mut alike), 0.0);
 }
@@ -149,9 +149,9 @@ fn with_time_to_spare_leaders_go_first_and_in_a_burst_followers() {
     assert!(seen.order.values().any(is_out_of_order) && seen.followers.len() > 100);
 }
 
-/// A follower is programmed at a temperature at which its cells are a whole loop faster than its leader's were.
+/// Followers are programmed at a temperature at which their cells are two loops faster than their leader's were: one more than the table of margins is early.
 fn surge(settings: &[&str]) -> (u64, f64) {
-    let fast = ["physics.ispp.warm_speed=18 mV/K", "techniques.layer-similarity.window=false"];
+    let fast = ["physics.ispp.warm_speed=36 mV/K", "techniques.layer-similarity.window=false"];
     let mut drive = drive("cubeftl", &[&fast[..], settings].concat());
     let (mut load, half) = (writes(&drive), drive.config().exported_units / 2);
     for round in 0..8 {
@@ -184,5 +184,5 @@ fn a_snapshot_between_leaders_and_followers_goes_on_as_if_nothing_had_been() {
     serve(&mut again, &mut rest, third);
     assert_eq!(again.audit(), Ok(()));
     assert_eq!(again.observer.again, 0, "what it knows of leaders is of these blocks");
-    assert!(pace_of_followers(&again.observer) < 0.87);
+    assert!(pace_of_followers(&again.observer) < 0.80, "verifies and window");
 }

@@ -52,7 +52,8 @@ struct Seen {
 
 fn look(setup: &Setup, at: &At, layers: f64) -> Result<Seen, LabError> {
     let mut taller = setup.clone();
-    taller.settings.push(format!("geometry.layers={layers}"));
+    // The chip's margins are for as many layers as it has.
+    taller.settings.extend([format!("geometry.layers={layers}"), "margins.step=none".to_owned()]);
     let lot = Lot::open(&taller)?;
     let aged = lot.aged(at.pe, at.kept);
     let pages = f64::from(lot.model.physics().shape.wordlines() * lot.pages());

@@ -7,8 +7,9 @@
 //! - the errors between the erased state and P1: the fewer they are, the more may be taken from the window at either end, as the chip's table of margins says.
 //!
 //! A follower whose V_start is raised has its cells arrive earlier, so it may skip fewer verifies: 003 leaves this open, and without it fast cells run past
-//! their level. And the table may ask for a verify one loop before the first cells arrived, because a verify slows cells that are close. After each program the die's count of wrong cells is compared with that of the wordline programmed before it on the layer. If it is far higher,
-//! something has changed since (003 §4.1.4): the data is programmed again, and the next wordline of the layer is the new leader.
+//! their level. And the table may ask for a verify one loop before the first cells arrived, because a verify slows cells that are close. After each program
+//! the die's count of wrong cells is compared with that of the wordline programmed before it on the layer. If it is far higher, something has changed since
+//! (003 §4.1.4): the data is programmed again, and the next wordline of the layer is the new leader.
 //!
 //! What was seen of a leader is kept until all its followers are programmed, and lost with the power: then a block takes no more data before its next erase.
 

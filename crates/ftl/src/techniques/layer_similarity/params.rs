@@ -7,15 +7,15 @@ pub struct Params {
     pub window: bool,
     /// Leave out verifies before the leader's first cells arrived.
     pub verify: bool,
-    /// Leave out all verifies before the leader's first cells arrived, as 003 is printed: counted from the leader's V_start though the follower's is raised, and
-    /// none early. For comparison: it costs data.
+    /// Leave out all verifies before the leader's first cells arrived, as 003 is printed: counted from the leader's V_start though the follower's is raised,
+    /// and none early. For comparison: it costs data.
     pub is_literal: bool,
     /// Compare each program with the one before it on its layer, and program again where it is far worse.
     pub check: bool,
 }
 
-/// The most that wrong cells may have multiplied between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what is taken
-/// from the margin on purpose stays below a factor of two by a wide margin, and cells that run past their level multiply errors by ten and more.
+/// The most that wrong cells may have multiplied between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what is
+/// taken from the margin on purpose stays below a factor of two by a wide margin, and cells that run past their level multiply errors by ten and more.
 const RISE: u32 = 4;
 /// Wrong cells that say nothing: so many more come by chance where few are expected.
 const CHANCE: u32 = 64;

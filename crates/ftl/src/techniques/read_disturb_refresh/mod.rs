@@ -21,7 +21,8 @@ pub const CARD: Card = Card {
     needs: &[],
     persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
     limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \
-             a drive that is worn out may have no room to write counts down; each power cut may add an eighth of the limit to what a block counts that is read before the next one",
+             a drive that is worn out may have no room to write counts down; each power cut may add an eighth of the limit to what a block counts that is \
+             read before the next one",
 };
 
 /// Steps of a count from erase to limit.

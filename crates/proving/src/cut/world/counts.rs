@@ -1,8 +1,9 @@
 //! What techniques remember: counts of reads survive a power cut, rounded up and never down.
 //!
-//! Checks: after a cut each block group passes for read at least as often as it had been when all was still for the last time, and at most by one step more for
-//! each cut since it was erased. Does not check: reads of recovery itself; blocks whose erase was cut
-//! short and of which something is still needed, because their planes count differently; what is read of a drive that takes no more writes; that a block is rewritten in time (the technique's own tests do).
+//! Checks: after a cut each block group passes for read at least as often as it had been when all was still for the last time, and at most by one step more
+//! for each cut since it was erased. Does not check: reads of recovery itself; blocks whose erase was cut short and of which something is still needed,
+//! because their planes count differently; what is read of a drive that takes no more writes; that a block is rewritten in time (the technique's own tests
+//! do).
 
 use wordline_ftl::Group;
 use wordline_ftl::groups::Use;
