@@ -35,7 +35,7 @@ impl Observer for Seen {
                 let wordline = flash.page.0 / BITS;
                 let layer = (flash.die.0, flash.block.0, wordline / WORDLINES);
                 self.order.entry((flash.die.0, flash.block.0)).or_default().push(wordline);
-                if wordline % WORDLINES == 0 {
+                if wordline.is_multiple_of(WORDLINES) {
                     self.leaders.insert(layer, flash.array);
                 } else {
                     self.followers.push((layer, flash.array));

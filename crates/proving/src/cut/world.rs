@@ -77,7 +77,7 @@ impl World {
         let config = &scenario.config;
         let sectors = (config.unit.0 / 512) as u32;
         World {
-            nand: Nand::new(&config, layout),
+            nand: Nand::new(config, layout),
             ledger: Ledger::new(config.exported_units, sectors),
             bug,
             tally: Tally::default(),
