@@ -3,7 +3,7 @@
 //! The cells of a wordline differ in speed. After loop `i` a cell whose speed is `x` stands at
 //!
 //! ```text
-//! V(i, x) = first + gain·start_margin + (i − 1)·gain·step + speed(layer, wear) + x          x ~ N(0, speed)
+//! V(i, x) = first + gain·start_margin + (i − 1)·gain·step + speed(layer, wear, warmth) + x          x ~ N(0, speed)
 //! ```
 //!
 //! unless a verify has stopped it: a verify of state s in loop i stops its cells above `verify[s]`, and slows those close below it, so that what is left above

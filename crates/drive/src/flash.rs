@@ -60,10 +60,18 @@ pub(crate) struct Flight {
     decoding: Nanos,
     dram: Nanos,
     core_span: Nanos,
-    /// The die is still to be asked what the program was like.
-    to_ask: bool,
+    /// Whether the die tells what the program was like.
+    telling: Telling,
     /// Counts suspends, so that a completion that was overtaken by one is recognised.
     attempt: u32,
+}
+
+/// How far a die has told what its program was like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Telling {
+    No,
+    ToAsk,
+    Asked,
 }
 
 const NOWHERE: Target = Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], page: PageId(0) };
@@ -95,7 +103,7 @@ const IDLE: Flight = Flight {
     decoding: Nanos::ZERO,
     dram: Nanos::ZERO,
     core_span: Nanos::ZERO,
-    to_ask: false,
+    telling: Telling::No,
     attempt: 0,
 };
 
@@ -146,7 +154,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.decoding = Nanos::ZERO;
         flight.dram = Nanos::ZERO;
         flight.core_span = cost;
-        flight.to_ask = false;
+        flight.telling = Telling::No;
         flight.attempt = 0;
         match operation.kind {
             OperationKind::Read { target, bytes, begin } => {
@@ -183,7 +191,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let mut from = loaded;
                 if let Some(settings) = self.ftls[core as usize].program_settings(operation.die) {
                     from = set_program(chip, settings, from);
-                    flight.to_ask = self.config.cells.is_some();
+                    flight.telling = if self.config.cells.is_some() { Telling::ToAsk } else { Telling::No };
                 }
                 let issued = chip.program(Command::Program { target, cache: false }, from, spare, contents);
                 flight.bus = span;
@@ -317,16 +325,19 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if flight.attempt != attempt {
             return;
         }
-        if std::mem::take(&mut flight.to_ask) && flight.status == Status::Good {
+        if flight.telling == Telling::ToAsk && flight.status == Status::Good {
             // The program stays the die's business until it has told how it went.
             let told = chips[flight.die].issue(Command::GetFeature { feature: Feature::ProgramTrace }, now).ready_at;
-            if let Some(trace) = chips[flight.die].program_trace() {
-                ftls[flight.core as usize].hear(trace);
-            }
+            flight.telling = Telling::Asked;
             flight.array += told - now;
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
         let flight = &*flight;
+        if flight.telling == Telling::Asked
+            && let Some(trace) = chips[flight.die].program_trace()
+        {
+            ftls[flight.core as usize].hear(trace);
+        }
         working[flight.die] = u32::MAX;
         *last = Some(Last {
             array: flight.array,

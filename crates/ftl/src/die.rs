@@ -103,6 +103,10 @@ pub(crate) struct Die {
     pub(crate) settings: ProgramSettings,
     /// Nothing could be reclaimed when it was last tried.
     pub(crate) starved: bool,
+    /// Stale units of the victims since a program of moved data was last padded.
+    pub(crate) won: u32,
+    /// That padding took all that they gave, when the host had changed so much.
+    pub(crate) fruitless: Option<u64>,
     /// Spare blocks of each plane.
     pub(crate) spares: [Vec<u16>; 4],
     /// Reads are served every other time when they are not served first.
@@ -131,6 +135,8 @@ impl Die {
             spare: Vec::new(),
             settings: ProgramSettings::DEFAULT,
             starved: false,
+            won: 0,
+            fruitless: None,
             spares,
             read_turn: false,
         }
@@ -141,6 +147,8 @@ impl Die {
     pub(crate) fn begin_batch(&mut self) {
         self.batch.clear();
         self.spare.clear();
+        // Pages of the core's own are programmed as the die does by itself.
+        self.settings = ProgramSettings::DEFAULT;
         self.carried = [0; 3];
     }
 

@@ -88,6 +88,8 @@ pub struct Ftl {
     pub(crate) victim_draw: Draw,
     pub(crate) under_way: u32,
     pub(crate) starved: bool,
+    /// How often the host has changed what is valid: its programs and trims.
+    pub(crate) changes: u64,
     pub(crate) worn_out: bool,
     /// Units of host data that became stale and have not been written down.
     pub(crate) invalidated: u32,
@@ -162,6 +164,7 @@ impl Ftl {
             victim_draw: Draw::new(config.seed, Dice::Victim, config.core),
             under_way: 0,
             starved: false,
+            changes: 0,
             worn_out: false,
             invalidated: 0,
             sectors_per_unit,
@@ -277,6 +280,9 @@ impl Ftl {
             if let Some(die) = self.idle_writer(now) {
                 self.idle.remove(die);
                 self.ready.push(die);
+                continue;
+            }
+            if !self.ready.is_empty() {
                 continue;
             }
             if self.under_way == 0 && self.journal.is_some() && self.rescue_journal() {

@@ -205,6 +205,7 @@ impl Ftl {
         let mut stale = std::mem::take(&mut self.stale);
         self.map.clear(first, count, |lpn, addr| stale.push((lpn, addr)));
         self.invalidated += stale.len() as u32;
+        self.changes += 1;
         // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
         if !was_empty || !stale.is_empty() {
             self.journal_trim(first, count);

@@ -250,6 +250,7 @@ impl Ftl {
             is_host |= by_host;
             run.push(lpn);
         }
+        self.changes += u64::from(is_host);
         let per_page = self.layout.units_per_page;
         let is_whole =
             run[0] != u32::MAX && run[0].is_multiple_of(per_page) && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));

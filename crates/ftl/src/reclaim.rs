@@ -5,7 +5,7 @@
 //! reader is gone.
 
 use wordline_flash::{Operation, OperationKind, ProgramSettings};
-use wordline_units::{Cause, DieId};
+use wordline_units::{Cause, DieId, Nanos};
 
 use crate::die::{Entry, Job, Stream};
 use crate::firmware::Ftl;
@@ -123,6 +123,13 @@ impl Ftl {
         if !short {
             self.dies[die].extra -= 1;
         }
+        let is_fruitless = self.dies[die].fruitless.take() == Some(self.changes);
+        if is_fruitless && !self.has_program(Nanos::MAX) {
+            let state = &mut self.dies[die];
+            (state.fruitless, state.starved) = (Some(self.changes), true);
+            self.starved = true;
+            return false;
+        }
         let candidates = self.groups.candidates(die);
         let state = &self.dies[die];
         let programs: u32 = state.open[Stream::Moved as usize].iter().map(|open| self.layout.programs - open.ordered()).sum();
@@ -130,7 +137,9 @@ impl Ftl {
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free.is_empty() || must_be_empty;
         let policy = if has_none { VictimPolicy::Greedy } else { self.config.reclaim.victim };
-        let victim = if candidates.free_a_group(room) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
+        // Groups that have been read to their end are free once the rest of them is programmed.
+        let promised = state.draining.len() as u32 * self.layout.units_per_group;
+        let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
         let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
         let Some(victim) = victim else {
             self.dies[die].starved = short;
@@ -149,6 +158,7 @@ impl Ftl {
         let state = &mut self.dies[die];
         assert_eq!(state.job, None);
         state.job = Some(Job { victim, cause, cursor: 0, end });
+        state.won = state.won.saturating_add(end - self.groups.valid(victim));
         state.moved_cause = cause;
     }
 
@@ -239,6 +249,11 @@ impl Ftl {
         let place = self.next_program(die, Stream::Moved)?;
         let state = &mut self.dies[die];
         state.begin_batch();
+        let padding = self.layout.units_per_program.saturating_sub(state.moved.len() as u32);
+        if padding > 0 {
+            // Where this takes as much as the victims have given, the next would do so too, for ever, until the host changes what is valid.
+            state.fruitless = (std::mem::take(&mut state.won) <= padding).then_some(self.changes);
+        }
         for _ in 0..self.layout.units_per_program {
             match state.moved.pop_front() {
                 Some(moved) => state.push_entry(Entry::Moved(moved), moved.lpn),

@@ -132,11 +132,26 @@ impl Ftl {
             return None;
         }
         let Ftl { idle, dies, config, .. } = self;
-        idle.next(|die| {
+        let writer = idle.next(|die| {
             let state = &dies[die];
             state.activity == Activity::Free
                 && (!state.open[Stream::Host as usize].is_empty() || state.free.len() as u32 > config.reclaim.floor)
-        })
+        });
+        if writer.is_none() && self.starved {
+            self.press();
+        }
+        writer
+    }
+
+    /// Host data waits and no idle die can take it: reclaim that was not worth while at rest is now.
+    #[cold]
+    fn press(&mut self) {
+        for index in 0..self.dies.len() {
+            let die = DieId(index as u16);
+            if self.dies[die].fruitless.take().is_some() {
+                self.wake(die);
+            }
+        }
     }
 
     fn program_host(&mut self, die: DieId) -> Operation {

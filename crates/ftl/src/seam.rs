@@ -51,8 +51,6 @@ pub enum News {
     Programmed {
         /// Where it went.
         at: Wordline,
-        /// How it was done.
-        settings: ProgramSettings,
         /// How it ended.
         status: Status,
         /// What the die tells of it; `None`: it cannot.

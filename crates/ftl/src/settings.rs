@@ -30,12 +30,7 @@ impl Ftl {
 
     /// Whether a program that has ended well must not be relied on. The techniques have learnt of it afterwards.
     pub(crate) fn is_distrusted(&mut self, report: &Report, group: Group, program: u32) -> bool {
-        let news = News::Programmed {
-            at: self.wordline(group, program),
-            settings: self.dies[report.die].settings,
-            status: report.status,
-            trace: self.trace.take(),
-        };
+        let news = News::Programmed { at: self.wordline(group, program), status: report.status, trace: self.trace.take() };
         let is_bad = report.status == Status::Good && merge_distrust(self.techniques.iter().map(|technique| technique.distrusts(&news)));
         self.spread(news);
         is_bad

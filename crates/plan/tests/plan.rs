@@ -99,7 +99,9 @@ fn every_technique_of_the_firmware_has_a_section() {
         .lines()
         .filter_map(|line| line.strip_prefix("## [techniques.")?.strip_suffix(']').map(str::to_owned))
         .collect();
-    let mut text = String::from("inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\n[capabilities]\nprogram_settings = true\n");
+    let mut text = String::from(
+        "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48\"\n[capabilities]\nprogram_settings = true\n",
+    );
     for name in &on {
         let parameters = match name.as_str() {
             "read-disturb-refresh" => "reads_max = 1000\n",

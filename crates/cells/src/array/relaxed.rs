@@ -6,7 +6,7 @@
 
 use wordline_units::Celsius;
 
-use super::{CellArray, Life, SCALE, middle};
+use super::{CellArray, Life, NOTHING, SCALE, middle};
 use crate::condition::Condition;
 use crate::program::{LEVELS, Settings};
 use crate::reading::{errors_at, unit};
@@ -68,21 +68,25 @@ impl Courses {
         self.of.is_empty() || (self.wordlines == wordlines && self.of.len() == blocks * wordlines as usize && self.of.iter().all(sound))
     }
 
-    fn set(&mut self, (blocks, wordlines): (usize, u32), block: u32, wordline: u32, course: Course) {
+    /// A wordline has this course. Returns whether the numbers of courses have changed.
+    #[must_use]
+    fn set(&mut self, (blocks, wordlines): (usize, u32), block: u32, wordline: u32, course: Course) -> bool {
         if self.of.is_empty() {
             self.wordlines = wordlines;
             self.of = vec![0; blocks * wordlines as usize];
         }
         // The latest courses are those of the layers that are being written.
         let at = self.known.iter().rposition(|known| *known == course);
+        let is_over = at.is_none() && self.known.len() == usize::from(u16::MAX);
+        if is_over {
+            self.forget_unused();
+        }
         let number = at.unwrap_or_else(|| {
-            if self.known.len() == usize::from(u16::MAX) {
-                self.forget_unused();
-            }
             self.known.push(course);
             self.known.len() - 1
         });
         self.of[(block * self.wordlines + wordline) as usize] = number as u16 + 1;
+        is_over
     }
 
     /// Give up the numbers of courses that no wordline has any more.
@@ -112,7 +116,9 @@ impl CellArray {
             let above = self.temperature.0 - self.model.physics().retention.temperature;
             let course = Course { settings: *settings, warmth: libm::round(above / WARMTH) as i16 };
             let size = (self.lives.len(), self.wordlines());
-            self.courses.set(size, block, wordline, course);
+            if self.courses.set(size, block, wordline, course) {
+                self.memory.fill(NOTHING);
+            }
         }
     }
 

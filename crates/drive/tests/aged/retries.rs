@@ -238,7 +238,8 @@ fn a_rewritten_drive_begins_at_the_default_again() {
 #[test]
 fn retries_by_rate_come_as_asked_and_what_is_alike_is_saved() {
     for (share, expected) in [("retries.share=0 %", 0.0), ("retries.share=30 %", 0.3), ("retries.share=90 %", 0.9)] {
-        let rates = ["cells.physics=false", share, "retries.mean=2.5", "retries.alike=66 %", "retries.entries=32"];
+        // Four times as many h-layers as elsewhere: they have one draw each.
+        let rates = ["geometry.blocks=96", "cells.physics=false", share, "retries.mean=2.5", "retries.alike=66 %", "retries.entries=32"];
         let [mut off, mut on] = [&[][..], &[ON]].map(|technique| drive(&[&rates, technique].concat()));
         let off = read(&mut off, 150_000, 5);
         read(&mut on, 150_000, 5);
@@ -251,7 +252,7 @@ fn retries_by_rate_come_as_asked_and_what_is_alike_is_saved() {
             on.mean()
         );
         assert!((off.retried() - expected).abs() < 0.015, "{} of reads retried", off.retried());
-        assert!((off.mean() - 2.5 * expected).abs() < 0.12, "{} retries a read", off.mean());
+        assert!((off.mean() - 2.5 * expected).abs() < 0.06, "{} retries a read", off.mean());
         assert_eq!((off.failed, on.failed), (0, 0));
         if expected > 0.0 {
             let gain = 1.0 - on.mean() / off.mean();

@@ -155,6 +155,10 @@ fn layers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Ch
     }
     if sections.layer_margins.on.value {
         needs(&sections.layer_margins.on, "layer-margins");
+        if sections.margins.step.value.0.is_none() {
+            let what = "techniques.layer-margins is on, and the chip has no table of margins: margins.step is not set";
+            mistakes.at(&sections.layer_margins.on.origin, what, Some("`wordline characterize margins` makes one".into()));
+        }
         choices.push(Choice::LayerMargins);
     }
 }

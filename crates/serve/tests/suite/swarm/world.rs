@@ -63,9 +63,8 @@ pub(crate) fn world(case: &Case) -> World {
     // Drawn whether or not they are wanted, so that a case without something is otherwise the same.
     let [silent, failures, unreadable, physics, techniques, cores, depth, capacitors, dying, heat, sanitiser] =
         OLDER.map(|feature| draw.happens(0.35) && with(feature));
-    // Dice of its own, so that older cases stay what they were. Known wrong, and so left out: a drive of blocks with four program units that has lost a die may
-    // move its data for ever when it is at rest, because the padded program at the end of each victim takes as much as the victim gives.
-    let layers = Draw::new(case.seed, Stream::Mix, 7).happens(0.35) && with("layers") && !dying;
+    // Dice of its own, so that older cases stay what they were.
+    let layers = Draw::new(case.seed, Stream::Mix, 7).happens(0.35) && with("layers");
     let pick = |draw: &mut Draw, of: &[&str]| of[draw.below(of.len() as u64) as usize].to_owned();
     let mut settings = vec![
         "geometry.layers=2".to_owned(),
