@@ -11,9 +11,10 @@
 
 mod locks;
 mod relaxed;
+mod written;
 
 pub use locks::Disturbed;
-pub use relaxed::Trace;
+pub use written::Trace;
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, Nanos};
 
 use crate::array::relaxed::Courses;
-use crate::grid::{Grid, Place};
+use crate::array::written::Writing;
+use crate::grid::{Grid, PAGES, Place};
 use crate::model::Model;
 use crate::program::Settings;
 use crate::reading::{errors_at, unit};
@@ -78,10 +80,6 @@ struct Life {
     generation: u32,
     /// Pages, from the first on, whose age was set by decree.
     aged_pages: u16,
-    /// The layer programmed last, and t_PROG there, relative; nothing since the erase: 0.
-    layer: u16,
-    pace: f32,
-    loops: u8,
     erased: Nanos,
     /// First and last program since.
     first: Nanos,
@@ -128,6 +126,7 @@ pub struct CellArray {
     locks: Draw,
     traces: Draw,
     courses: Courses,
+    writing: Writing,
 }
 
 /// A stretch of time at one temperature.
@@ -199,6 +198,7 @@ impl CellArray {
             locks: Draw::new(seed, Stream::CellLocks, die),
             traces: Draw::new(seed, Stream::CellTraces, die),
             courses: Courses::default(),
+            writing: Writing::default(),
             model,
         }
     }
@@ -219,6 +219,7 @@ impl CellArray {
             locks: Draw::new(self.seed, Stream::CellLocks, die),
             traces: Draw::new(self.seed, Stream::CellTraces, die),
             courses: Courses::default(),
+            writing: Writing::default(),
             ..*self
         }
     }
@@ -236,6 +237,7 @@ impl CellArray {
         self.warmth.push(Warmth { since: now, before, pace: self.model.kept(1.0, temperature) });
         self.temperature = temperature;
         self.grid = Grid::new(&self.model, temperature);
+        self.writing = Writing::default();
         self.memory = Vec::new();
         self.rates = Vec::new();
     }
@@ -312,19 +314,14 @@ impl CellArray {
         let width = (self.bits * self.entries) as usize;
         if self.memory[slot].key != key || self.memory[slot].course != course {
             if self.memory[slot].key >> 32 != name {
-                self.memory[slot].traits = self.model.traits(&self.model.block(self.seed, self.die, block), layer);
+                self.memory[slot].traits = self.traits(block, layer);
             }
             (self.memory[slot].key, self.memory[slot].course) = (key, course);
             self.rates[slot * width..][..width].fill(0.0);
         }
         let at = slot * width + (kind * self.entries + entry) as usize;
         if self.rates[at] == 0.0 {
-            if course > 0 {
-                let (rate, worn) = self.course_rate(course, (block, page, entry), (retention, read), 0.0);
-                self.keep_rate((rate, worn), (slot, at));
-            } else {
-                self.look_up(&life, (retention, read), (kind, entry), (slot, at));
-            }
+            self.look_up(&life, course, (retention, read), entry, slot);
         }
         (f64::from(self.rates[at]), f64::from(self.memory[slot].wear))
     }
@@ -336,37 +333,50 @@ impl CellArray {
         self.rates = vec![0.0; slots * (self.bits * self.entries) as usize];
     }
 
-    fn look_up(&mut self, life: &Life, (retention, read): (u32, u32), (page, entry): (u32, u32), (slot, at): (usize, usize)) {
+    /// Remember the rates of all pages of a wordline: where one is read its neighbours mostly are, and most of the work is the same.
+    fn look_up(&mut self, life: &Life, course: u16, steps: (u32, u32), entry: u32, slot: usize) {
         let traits = self.memory[slot].traits;
-        let found = self.grid_rate(life, &traits, (retention, read), (page, entry), 0.0);
-        self.keep_rate(found, (slot, at));
-    }
-
-    fn keep_rate(&mut self, (rate, worn): (f64, f64), (slot, at): (usize, usize)) {
+        let (rates, worn) = self.rates(life, course, &traits, steps, entry, 0.0);
         self.memory[slot].wear = worn as f32;
-        self.rates[at] = (rate as f32).max(f32::MIN_POSITIVE);
+        let first = slot * (self.bits * self.entries) as usize + entry as usize;
+        for (page, &rate) in rates[..self.bits as usize].iter().enumerate() {
+            self.rates[first + page * self.entries as usize] = (rate as f32).max(f32::MIN_POSITIVE);
+        }
     }
 
-    /// An error rate from the grid, for these steps of retention and reads, and the wear. The grid knows neither open intervals nor locks; what they add to
-    /// the variance (of locks: `added`) is put into the noise.
-    fn grid_rate(
+    /// The error rates of a wordline's pages for these steps of retention and reads, and its wear. `dose`: of the page locks beside it.
+    fn rates(
         &mut self,
         life: &Life,
+        course: u16,
         traits: &Traits,
         (retention, read): (u32, u32),
-        (page, entry): (u32, u32),
-        added: f64,
-    ) -> (f64, f64) {
+        entry: u32,
+        dose: f64,
+    ) -> ([f64; PAGES], f64) {
+        let worn = self.worn(life, traits);
+        let (seconds, reads) = (middle(retention) * self.model.physics().retention.start, middle(read) * SCALE);
+        let place = self.place(life, traits, worn, (seconds, reads), dose);
+        let mut rates = self.grid.rates(&self.model, &place, entry as usize);
+        if course > 0 {
+            self.add_strays(life, course, traits, worn, (seconds, reads), entry, &mut rates);
+        }
+        (rates, worn)
+    }
+
+    /// The wear of a wordline, in reference cycles.
+    fn worn(&self, life: &Life, traits: &Traits) -> f64 {
+        self.model.wear(traits, &History { erase: life.erase, program: life.program, gentle: 0.0 })
+    }
+
+    /// Where a wordline stands on the grid. The grid knows neither open intervals nor locks; what they add to the variance is put into the noise.
+    fn place(&self, life: &Life, traits: &Traits, worn: f64, (seconds, reads): (f64, f64), dose: f64) -> Place {
         let physics = self.model.physics();
-        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
-        let worn = self.model.wear(traits, &history);
         let w = worn / physics.wear.reference;
         let open = crate::effects::open_noise(&physics.open_interval, (life.first - life.erased).as_secs_f64());
         let widening = 1.0 + crate::effects::wear_noise(&physics.wear, w);
-        let noise = traits.noise * ((widening + open + added) / widening).sqrt();
-        let seconds = middle(retention) * physics.retention.start;
-        let place = Place::new(&self.model, worn, &Traits { noise, ..*traits }, seconds, middle(read) * SCALE);
-        (self.grid.rate(&self.model, &place, page as usize, entry as usize), worn)
+        let noise = traits.noise * ((widening + open + crate::flag::disturb(&physics.flag, dose)) / widening).sqrt();
+        Place::new(&self.model, worn, &Traits { noise, ..*traits }, seconds, reads)
     }
 
     /// The steps of retention and reads that a read of a page falls into.
@@ -398,24 +408,10 @@ impl CellArray {
             // A block rests from one erase to the next; its program shares the rest of its erase.
             life.program = history.programmed(physics, (now - life.erased).as_secs_f64(), self.temperature).program;
             life.first = now;
+            self.writing.forget(block);
         }
         life.last = now;
-        let layer = (page / self.bits / self.wordlines_per_layer) as u16;
-        if !settings.is_default() {
-            let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
-            let traits = self.model.traits(&self.model.block(self.seed, self.die, block), u32::from(layer));
-            let program = self.model.program(&self.model.warmed(&traits, self.temperature), &history, settings);
-            return Took { pace: program.time / self.nominal.0, loops: program.loops.min(u32::from(u8::MAX)) as u8 };
-        }
-        if life.pace == 0.0 || life.layer != layer {
-            let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
-            let traits = self.model.traits(&self.model.block(self.seed, self.die, block), u32::from(layer));
-            life.layer = layer;
-            let program = self.model.program(&self.model.warmed(&traits, self.temperature), &history, settings);
-            life.pace = (program.time / self.nominal.0) as f32;
-            life.loops = program.loops.min(u32::from(u8::MAX)) as u8;
-        }
-        Took { pace: f64::from(life.pace), loops: life.loops }
+        self.written(block, page).took()
     }
 
     /// Erase `block`.
@@ -433,7 +429,8 @@ impl CellArray {
             last: now,
             ..Life::default()
         };
-        let erase = self.model.erase(&self.model.block(self.seed, self.die, block), &history);
+        let specimen = self.specimen(block);
+        let erase = self.model.erase(&specimen, &history);
         Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
     }
 
@@ -451,6 +448,7 @@ impl CellArray {
         let sound = |stress: f32| if stress.is_finite() { stress.max(0.0) } else { 0.0 };
         self.aged = self.aged.max(f64::from(sound(aged)));
         let life = Life { erase: sound(erase), program: sound(program), generation, aged_pages: aged_pages as u16, ..Life::default() };
+        self.writing = Writing::default();
         self.lives[block as usize] = life;
     }
 
@@ -470,6 +468,7 @@ impl CellArray {
         self.aged = lives.aged;
         self.noise.resume(lives.noise);
         self.memory.fill(NOTHING);
+        self.writing = Writing::default();
         true
     }
 }

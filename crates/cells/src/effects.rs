@@ -48,12 +48,14 @@ pub fn loss_share(retention: &Retention, mean: f64, top: f64) -> f64 {
     (mean - retention.neutral) / (top - retention.neutral)
 }
 
-/// Rise of a state `distance` mV above the erased one by reads of its block: `lift·(reads/ref)^power·(1 + wear·w)·exp(−distance/reach)`. 000 §2.6.1, §3.4.1.
-pub fn read_lift(disturb: &ReadDisturb, w: f64, reads: f64, distance: f64) -> f64 {
-    if reads <= 0.0 {
-        return 0.0;
-    }
-    disturb.lift * libm::pow(reads / disturb.reads, disturb.power) * (1.0 + disturb.wear * w) * libm::exp(-distance / disturb.reach)
+/// Rise of the erased state by reads of its block: `lift·(reads/ref)^power·(1 + wear·w)`. That of another state is [`read_share`] of it. 000 §2.6.1, §3.4.1.
+pub fn read_lift(disturb: &ReadDisturb, w: f64, reads: f64) -> f64 {
+    if reads <= 0.0 { 0.0 } else { disturb.lift * libm::pow(reads / disturb.reads, disturb.power) * (1.0 + disturb.wear * w) }
+}
+
+/// Rise by reads of a state `distance` mV above the erased one, over that of the erased: `exp(−distance/reach)`.
+pub fn read_share(disturb: &ReadDisturb, distance: f64) -> f64 {
+    libm::exp(-distance / disturb.reach)
 }
 
 /// Noise variance added by a block's open interval: `noise·(t/time)^power`. 000 §5.2.4: errors grow by 30 % over the longest interval that was measured.

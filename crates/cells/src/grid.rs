@@ -20,9 +20,12 @@ use crate::condition::Condition;
 use crate::model::Model;
 use crate::variation::Traits;
 use crate::wear::History;
+use crate::wordline::Wordline;
 use wordline_units::Celsius;
 
 const AXES: usize = 4;
+/// The most pages of a wordline.
+pub(crate) const PAGES: usize = 4;
 /// Reads that the axis of reads starts to count from.
 const READS: f64 = 64.0;
 
@@ -40,8 +43,12 @@ pub(crate) struct Grid {
     /// Keys of the points, one more than the key; zero where there is none. Open addressing.
     keys: Vec<u64>,
     points: usize,
-    /// Natural logarithms of rates, by slot, page and entry of the retry table; zero where not yet worked out.
+    /// Natural logarithms of rates, by slot, entry of the retry table and page; zero where not yet worked out.
     rates: Vec<f32>,
+    /// Natural logarithms of what a die can count just after a program, by slot: see [`Grid::fresh`]. No room is taken before it is asked for.
+    fresh: Vec<[f32; 2]>,
+    /// By how much R1 was lowered for them.
+    lowered: f64,
     pages: usize,
     entries: usize,
     temperature: Celsius,
@@ -51,41 +58,69 @@ impl Grid {
     pub(crate) fn new(model: &Model, temperature: Celsius) -> Grid {
         let (pages, entries) = (model.physics().shape.cell.bits() as usize, model.retry_entries() as usize + 1);
         let slots = 256;
-        Grid { keys: vec![0; slots], points: 0, rates: vec![0.0; slots * pages * entries], pages, entries, temperature }
+        let rates = vec![0.0; slots * pages * entries];
+        Grid { keys: vec![0; slots], points: 0, rates, fresh: Vec::new(), lowered: 0.0, pages, entries, temperature }
     }
 
-    /// Raw bit error rate of a page (0: LSB) read with an entry of the vendor's retry table.
-    pub(crate) fn rate(&mut self, model: &Model, place: &Place, page: usize, entry: usize) -> f64 {
-        let base: [f64; AXES] = core::array::from_fn(|axis| libm::floor(place.axes[axis]));
-        let part: [f64; AXES] = core::array::from_fn(|axis| place.axes[axis] - base[axis]);
-        let mut sum = 0.0;
-        for corner in 0..1usize << AXES {
-            let mut weight = 1.0;
-            let mut point = [0i32; AXES];
-            for axis in 0..AXES {
-                let upper = corner >> axis & 1 == 1;
-                weight *= if upper { part[axis] } else { 1.0 - part[axis] };
-                point[axis] = base[axis] as i32 + i32::from(upper);
+    /// Raw bit error rates of the pages (0: LSB) read with an entry of the vendor's retry table.
+    pub(crate) fn rates(&mut self, model: &Model, place: &Place, entry: usize) -> [f64; PAGES] {
+        let mut sums = [0.0; PAGES];
+        place.corners(|weight, point| {
+            let slot = self.slot(key(point, place.level));
+            let at = (slot * self.entries + entry) * self.pages;
+            if self.rates[at] == 0.0 {
+                self.work_out(model, point, place.level, slot, entry);
             }
-            if weight > 0.0 {
-                sum += weight * self.point(model, point, place.level, page, entry);
+            for (sum, &rate) in sums.iter_mut().zip(&self.rates[at..at + self.pages]) {
+                *sum += weight * f64::from(rate);
             }
+        });
+        for sum in &mut sums[..self.pages] {
+            *sum = libm::exp(*sum);
         }
-        libm::exp(sum)
+        sums
     }
 
-    /// The logarithm of a rate at a point.
-    fn point(&mut self, model: &Model, point: [i32; AXES], level: i32, page: usize, entry: usize) -> f64 {
-        let slot = self.slot(key(point, level));
-        let at = (slot * self.pages + page) * self.entries + entry;
-        if self.rates[at] == 0.0 {
-            self.work_out(model, point, level, slot, entry);
+    /// Of a wordline just programmed, the share of its cells on the wrong side of R1, which stands `lowered` millivolts below its default, and on the wrong
+    /// side of any reference. `place` must be without retention and reads.
+    pub(crate) fn fresh(&mut self, model: &Model, place: &Place, lowered: f64) -> (f64, f64) {
+        if self.fresh.len() != self.keys.len() || self.lowered != lowered {
+            self.lowered = lowered;
+            self.fresh.clear();
+            self.fresh.resize(self.keys.len(), [0.0; 2]);
         }
-        f64::from(self.rates[at])
+        let (mut low, mut all) = (0.0, 0.0);
+        place.corners(|weight, point| {
+            let slot = self.slot(key(point, place.level));
+            if self.fresh[slot][0] == 0.0 {
+                self.count(model, point, place.level, slot);
+            }
+            low += weight * f64::from(self.fresh[slot][0]);
+            all += weight * f64::from(self.fresh[slot][1]);
+        });
+        (libm::exp(low), libm::exp(all))
     }
 
     #[cold]
     fn work_out(&mut self, model: &Model, point: [i32; AXES], level: i32, slot: usize, entry: usize) {
+        let wordline = self.wordline(model, point, level);
+        let references = model.references(entry as u32);
+        for page in 0..self.pages {
+            let rate = wordline.error_rate(model, page as u32, &references);
+            self.rates[(slot * self.entries + entry) * self.pages + page] = logarithm(rate);
+        }
+    }
+
+    #[cold]
+    fn count(&mut self, model: &Model, point: [i32; AXES], level: i32, slot: usize) {
+        let wordline = self.wordline(model, point, level);
+        let references = model.references(0);
+        let all = (1..wordline.count).map(|boundary| wordline.misread(boundary, references[boundary - 1])).sum();
+        self.fresh[slot] = [wordline.misread(1, references[0] - self.lowered), all].map(logarithm);
+    }
+
+    /// The wordline that stands at a point.
+    fn wordline(&self, model: &Model, point: [i32; AXES], level: i32) -> Wordline {
         let at: [f64; AXES] = core::array::from_fn(|axis| f64::from(point[axis]));
         let floor = wear_floor(model);
         let traits = Traits {
@@ -100,13 +135,7 @@ impl Grid {
         let mut condition = Condition::new(once, self.temperature);
         condition.retention = libm::expm1(at[2] / STEPS[2]).max(0.0) * model.physics().retention.start;
         condition.reads = libm::expm1(at[3] / STEPS[3]).max(0.0) * READS;
-        let wordline = model.wordline(&traits, &condition);
-        let references = model.references(entry as u32);
-        for page in 0..self.pages {
-            // A rate of less than this is none among the bits of any drive, and its logarithm must not be zero.
-            let rate = wordline.error_rate(model, page as u32, &references).clamp(1e-30, 0.999);
-            self.rates[(slot * self.pages + page) * self.entries + entry] = libm::log(rate) as f32;
-        }
+        model.wordline(&traits, &condition)
     }
 
     /// The slot of a point, which is added where it is new.
@@ -137,6 +166,8 @@ impl Grid {
         let slots = self.keys.len() * 2;
         let (old_keys, old_rates) = (std::mem::replace(&mut self.keys, vec![0; slots]), std::mem::take(&mut self.rates));
         self.rates = vec![0.0; slots * row];
+        let old_fresh = std::mem::take(&mut self.fresh);
+        self.fresh.resize(if old_fresh.is_empty() { 0 } else { slots }, [0.0; 2]);
         for (old, &key) in old_keys.iter().enumerate().filter(|&(_, &key)| key != 0) {
             let mut slot = home(key, slots - 1);
             while self.keys[slot] != 0 {
@@ -144,6 +175,9 @@ impl Grid {
             }
             self.keys[slot] = key;
             self.rates[slot * row..][..row].copy_from_slice(&old_rates[old * row..][..row]);
+            if let Some(&counts) = old_fresh.get(old) {
+                self.fresh[slot] = counts;
+            }
         }
     }
 }
@@ -169,6 +203,29 @@ impl Place {
         ];
         Place { axes, level: libm::round(traits.offset * LEVELS) as i32 }
     }
+
+    /// The points around it, each with its weight.
+    fn corners(&self, mut each: impl FnMut(f64, [i32; AXES])) {
+        let base: [f64; AXES] = core::array::from_fn(|axis| libm::floor(self.axes[axis]));
+        let part: [f64; AXES] = core::array::from_fn(|axis| self.axes[axis] - base[axis]);
+        for corner in 0..1usize << AXES {
+            let mut weight = 1.0;
+            let mut point = [0i32; AXES];
+            for axis in 0..AXES {
+                let upper = corner >> axis & 1 == 1;
+                weight *= if upper { part[axis] } else { 1.0 - part[axis] };
+                point[axis] = base[axis] as i32 + i32::from(upper);
+            }
+            if weight > 0.0 {
+                each(weight, point);
+            }
+        }
+    }
+}
+
+/// A rate of less than this is none among the bits of any drive, and its logarithm must not be zero.
+fn logarithm(rate: f64) -> f32 {
+    libm::log(rate.clamp(1e-30, 0.999)) as f32
 }
 
 /// A point as one number, never zero.

@@ -57,6 +57,7 @@ mod reading;
 mod reprogram;
 mod retries;
 mod state;
+mod strays;
 mod variation;
 mod wordline;
 

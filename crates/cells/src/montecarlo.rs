@@ -170,7 +170,8 @@ fn age(model: &Model, traits: &Traits, condition: &Condition, loops: u32, states
         let mean = if programmed { level } else { bottom } + 0.5 * width;
         let share = effects::loss_share(&physics.retention, mean, top + 0.5 * width);
         let lost = top_loss * share;
-        let read = effects::read_lift(&physics.read_disturb, w, condition.reads, (level - erased).max(0.0));
+        let read = effects::read_lift(&physics.read_disturb, w, condition.reads)
+            * effects::read_share(&physics.read_disturb, (level - erased).max(0.0));
         let warm = effects::temperature_shift(&physics.temperature, place, condition.programmed_at, condition.read_at);
         let mut v = voltages[cell];
         let mut plain = false;

@@ -27,6 +27,83 @@ pub struct Wordline {
     pub(crate) carried: [f32; 4],
 }
 
+/// How far the states of a wordline have moved since its program.
+pub(crate) struct Drift<'a> {
+    model: &'a Model,
+    condition: &'a Condition,
+    /// Charge that the highest state has lost.
+    loss: f64,
+    neighbour: f64,
+    /// How far reads have lifted the erased state.
+    read: f64,
+    erased: f64,
+    /// Rise of the lowest and of the highest programmed state with wear.
+    lifts: [f64; 2],
+    offset: f64,
+}
+
+/// One state's part in it, in mV.
+struct Moved {
+    /// Where the program left it.
+    level: f64,
+    /// Between the lowest programmed state (0) and the highest (1).
+    place: f64,
+    lost: f64,
+    warm: f64,
+    read: f64,
+    /// All of these, and the neighbour's program.
+    moved: f64,
+}
+
+impl<'a> Drift<'a> {
+    /// `w`: wear over the reference. `loops`: those of its program.
+    pub(crate) fn new(model: &'a Model, traits: &Traits, condition: &'a Condition, w: f64, loops: u32) -> Drift<'a> {
+        let physics = model.physics();
+        let erased = physics.states.erased_mean
+            + effects::wear_erased_lift(&physics.wear, w)
+            + physics.ispp.disturb * f64::from(loops)
+            + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 };
+        Drift {
+            loss: effects::top_loss(&physics.retention, w, condition.retention) * traits.loss,
+            neighbour: if condition.neighbour { 1.0 } else { 0.0 },
+            read: effects::read_lift(&physics.read_disturb, w, condition.reads),
+            lifts: [0.0, 1.0].map(|place| effects::wear_lift(&physics.wear, w, place)),
+            offset: traits.offset,
+            model,
+            condition,
+            erased,
+        }
+    }
+
+    fn of(&self, number: usize) -> Moved {
+        let physics = self.model.physics();
+        let levels = &physics.states.verify;
+        let (bottom, top) = (levels[0], levels[physics.shape.states() - 2]);
+        let half = 0.5 * self.model.placement();
+        let programmed = number > 0;
+        let level = if programmed { levels[number - 1] } else { self.erased };
+        let place = if programmed { (level - bottom) / (top - bottom).max(1e-9) } else { 0.0 };
+        let mean = if programmed { level + half } else { bottom + half };
+        let lost = self.loss * effects::loss_share(&physics.retention, mean, top + half);
+        let warm = effects::temperature_shift(&physics.temperature, place, self.condition.programmed_at, self.condition.read_at);
+        let share = || effects::read_share(&physics.read_disturb, (level - self.erased).max(0.0));
+        let read = if self.read > 0.0 { self.read * share() } else { 0.0 };
+        let moved = read + self.neighbour * effects::neighbour_shift(&physics.interference, place) + warm - lost;
+        Moved { level, place, lost, warm, read, moved }
+    }
+
+    /// The layer's offset, and the rise with wear of a programmed state at `place`.
+    fn rise(&self, place: f64) -> f64 {
+        self.lifts[0] + (self.lifts[1] - self.lifts[0]) * place + self.offset
+    }
+
+    /// How far the cells of a programmed state have moved in all.
+    pub(crate) fn shift(&self, number: usize) -> f64 {
+        let Moved { place, moved, .. } = self.of(number);
+        moved + self.rise(place)
+    }
+}
+
 impl Wordline {
     pub(crate) fn new(model: &Model, traits: &Traits, condition: &Condition) -> Wordline {
         let physics = model.physics();
@@ -37,11 +114,8 @@ impl Wordline {
         let warmed = if condition.settings.is_default() { *traits } else { model.warmed(traits, condition.programmed_at) };
         let course = model.course(&warmed, wear, &condition.settings);
         let (levels, tails) = (&physics.states.verify, &physics.tails);
-        let top = levels[count - 2];
-        let loops = course.loops(top);
+        let loops = course.loops(levels[count - 2]);
         let width = model.placement();
-        let (lowest, top_mean) = (levels[0] + 0.5 * width, top + 0.5 * width);
-        let span = (top - levels[0]).max(1e-9);
 
         let noise = physics.states.noise * traits.noise;
         let widening = 1.0
@@ -49,25 +123,12 @@ impl Wordline {
             + effects::retention_noise(&physics.retention, w, condition.retention)
             + effects::open_noise(&physics.open_interval, condition.open_interval)
             + crate::flag::disturb(&physics.flag, f64::from(condition.lock_dose));
-        let loss = effects::top_loss(&physics.retention, w, condition.retention) * traits.loss;
-        let neighbour = if condition.neighbour { 1.0 } else { 0.0 };
-        let interference = neighbour * physics.interference.spread;
-        let erased = physics.states.erased_mean
-            + effects::wear_erased_lift(&physics.wear, w)
-            + physics.ispp.disturb * f64::from(loops)
-            + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 };
-
-        let lifts = [0.0, 1.0].map(|place| effects::wear_lift(&physics.wear, w, place));
+        let interference = if condition.neighbour { physics.interference.spread } else { 0.0 };
+        let drift = Drift::new(model, traits, condition, w, loops);
         let mut states = [State::default(); LEVELS + 1];
         for (number, state) in states.iter_mut().enumerate().take(count) {
             let programmed = number > 0;
-            let level = if programmed { levels[number - 1] } else { erased };
-            let place = if programmed { (level - levels[0]) / span } else { 0.0 };
-            let mean = if programmed { level + 0.5 * width } else { lowest };
-            let lost = loss * effects::loss_share(&physics.retention, mean, top_mean);
-            let warm = effects::temperature_shift(&physics.temperature, place, condition.programmed_at, condition.read_at);
-            let read = effects::read_lift(&physics.read_disturb, w, condition.reads, (level - erased).max(0.0));
-            let moved = read + neighbour * effects::neighbour_shift(&physics.interference, place) + warm - lost;
+            let Moved { level, place, lost, warm, read, moved } = drift.of(number);
             let of_loss = physics.retention.spread * lost;
             let of_warmth = physics.temperature.spread * warm;
             let of_reads = physics.read_disturb.spread * read;
@@ -76,7 +137,7 @@ impl Wordline {
                 let highest = if number + 1 == count { 1.0 } else { 0.0 };
                 let own = noise * (1.0 + physics.states.top_noise * highest);
                 let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
-                let shift = moved + lifts[0] + (lifts[1] - lifts[0]) * place + traits.offset;
+                let shift = moved + drift.rise(place);
                 let stray =
                     |stray: Stray| Stray { mean: stray.mean + shift, sigma: (stray.sigma * stray.sigma + own * own).sqrt(), ..stray };
                 State {
@@ -116,7 +177,7 @@ impl Wordline {
             carried: condition.carried,
         };
         if let Some(reprogrammed) = &condition.reprogrammed {
-            crate::reprogram::apply(physics, &mut wordline, reprogrammed, loss, condition.retention, model.codes());
+            crate::reprogram::apply(physics, &mut wordline, reprogrammed, drift.loss, condition.retention, model.codes());
         }
         wordline
     }
@@ -130,29 +191,13 @@ impl Wordline {
     /// Raw bit error rate of a page (0: LSB) read with `references`.
     pub fn error_rate(&self, model: &Model, page: u32, references: &References) -> f64 {
         let bounds = model.bounds(page);
-        let mut wrong = 0.0;
-        for (number, state) in self.states.iter().enumerate().take(self.count) {
-            // Boundary j separates states j − 1 and j; those up to the state's own number are below it.
-            let split = bounds.partition_point(|&bound| usize::from(bound) <= number);
-            let mut sign = 1.0;
-            for &bound in &bounds[split..] {
-                let share = state.above(references[usize::from(bound) - 1]);
-                wrong += sign * share;
-                if share < 1e-12 {
-                    break;
-                }
-                sign = -sign;
-            }
-            let mut sign = 1.0;
-            for &bound in bounds[..split].iter().rev() {
-                let share = state.below(references[usize::from(bound) - 1]);
-                wrong += sign * share;
-                if share < 1e-12 {
-                    break;
-                }
-                sign = -sign;
-            }
-        }
+        let wrong: f64 = self.states[..self.count]
+            .iter()
+            .enumerate()
+            .map(|(number, state)| {
+                wrong(bounds, number, |bound| state.above(references[bound - 1]), |bound| state.below(references[bound - 1]))
+            })
+            .sum();
         let rate = wrong / self.count as f64 + self.blocked();
         carried_over(rate, f64::from(self.carried[page as usize]))
     }
@@ -191,6 +236,32 @@ impl Wordline {
             self.misread(boundary, v) + 1e-12 * off * off
         })
     }
+}
+
+/// Share of the cells of state `number` whose bit is read wrong at these boundaries, from the shares of them beyond each. Boundary j separates states j − 1
+/// and j; those up to the state's own number are below it.
+pub(crate) fn wrong(bounds: &[u8], number: usize, above: impl Fn(usize) -> f64, below: impl Fn(usize) -> f64) -> f64 {
+    let split = bounds.partition_point(|&bound| usize::from(bound) <= number);
+    let mut wrong = 0.0;
+    let mut sign = 1.0;
+    for &bound in &bounds[split..] {
+        let share = above(usize::from(bound));
+        wrong += sign * share;
+        if share < 1e-12 {
+            break;
+        }
+        sign = -sign;
+    }
+    let mut sign = 1.0;
+    for &bound in bounds[..split].iter().rev() {
+        let share = below(usize::from(bound));
+        wrong += sign * share;
+        if share < 1e-12 {
+            break;
+        }
+        sign = -sign;
+    }
+    wrong
 }
 
 /// Errors of a page that already had some when it was written: an error on top of an error is none.

@@ -87,15 +87,17 @@ impl<P: Payload> Chip<P> {
     }
 
     /// What the die tells of its last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics.
-    pub fn program_trace(&self) -> Option<ProgramTrace> {
-        let array = self.array.as_ref()?;
+    pub fn program_trace(&mut self) -> Option<ProgramTrace> {
         let lowered = millivolts(Microvolts(self.feature(Feature::CountBelow)));
-        let of_planes = planes(self.programmed.planes).map(|plane| {
-            let place = self.place(&self.programmed, plane);
-            let Trace { first, last, low_errors, errors } = array.trace(place.block, place.page, lowered.into());
-            ProgramTrace { first, last, low_errors, errors }
-        });
-        of_planes.reduce(ProgramTrace::with)
+        let target = self.programmed;
+        let mut told: Option<ProgramTrace> = None;
+        for plane in planes(target.planes) {
+            let place = self.place(&target, plane);
+            let Trace { first, last, low_errors, errors } = self.array.as_mut()?.trace(place.block, place.page, lowered.into());
+            let trace = ProgramTrace { first, last, low_errors, errors };
+            told = Some(told.map_or(trace, |told| told.with(trace)));
+        }
+        told
     }
 
     /// Erase a block of each plane; the slowest decides.

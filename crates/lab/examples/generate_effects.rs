@@ -67,8 +67,8 @@ fn main() -> Result<(), String> {
             100.0,
             1e6,
             vec![
-                curve("fresh", move |reads| effects::read_lift(&physics.read_disturb, 0.0, reads, 0.0)),
-                curve("12K", move |reads| effects::read_lift(&physics.read_disturb, w(12e3), reads, 0.0)),
+                curve("fresh", move |reads| effects::read_lift(&physics.read_disturb, 0.0, reads)),
+                curve("12K", move |reads| effects::read_lift(&physics.read_disturb, w(12e3), reads)),
             ],
         ),
         over(

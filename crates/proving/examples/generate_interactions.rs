@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use wordline_cells::Retries;
 use wordline_drive::{Config, Pace};
+use wordline_ftl::config::Acknowledge;
 use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::layer_similarity::Params;
+use wordline_plan::Plan;
 use wordline_proving::bench::{self, judged, watched};
 use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
@@ -25,6 +28,18 @@ const ALL: [Choice; 6] = [
 const RETRIED: [Choice; 6] = [
     Choice::LayerReadOffsets,
     Choice::ReadDisturbRefresh { reads_max: 200 },
+    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
+    Choice::ReadPreemption,
+    Choice::PageLock { block_lock: true },
+    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+];
+
+/// What [`Choice::LayerSimilarity`] is tried with, on cells with physics.
+const ALIKE: [Choice; 8] = [
+    Choice::LayerSimilarity { params: Params { window: true, verify: true, is_literal: false, check: true } },
+    Choice::LayerMargins,
+    Choice::LayerReadOffsets,
+    Choice::ReadDisturbRefresh { reads_max: 2_000 },
     Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
     Choice::ReadPreemption,
     Choice::PageLock { block_lock: true },
@@ -76,6 +91,34 @@ fn config(techniques: &[Choice]) -> Config {
     config
 }
 
+/// The same with reads that need retries by rate.
+fn retried(techniques: &[Choice]) -> Config {
+    let mut config = config(techniques);
+    config.faults.retries = Some(RETRIES);
+    config
+}
+
+/// A small drive of 003's, its cells after two thousand cycles, what it holds a month old.
+fn aged(techniques: &[Choice]) -> Config {
+    let settings = [
+        "flash.channels=2",
+        "flash.dies_per_channel=2",
+        "geometry.blocks=48",
+        "mapping.over_provisioning=30 %",
+        "cells.cycles=2000",
+        "cells.retention=1 mo",
+    ];
+    let plan = Plan::load_set("cubeftl-noWAM", &settings).unwrap_or_else(|error| panic!("{error}"));
+    let mut config = plan.build();
+    config.firmware.techniques = techniques.to_vec();
+    config.firmware.buffer.acknowledge = Acknowledge::Programmed;
+    let sheet = &mut config.firmware.sheet;
+    (sheet.capabilities.page_lock, sheet.capabilities.block_lock) = (true, true);
+    (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
+    config.sheet = config.firmware.sheet;
+    config
+}
+
 /// A unit to write: anywhere but in the first fiftieth of the drive, which is only read.
 fn written(draw: &mut Draw, span: u64) -> u64 {
     span / 50 + draw.below(span - span / 50)
@@ -101,12 +144,12 @@ fn bursts(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
     })
 }
 
-fn measure(techniques: &[Choice], retries: Option<Retries>, seed: u64) -> Figures {
-    let mut config = config(techniques);
-    config.faults.retries = retries;
+fn measure(config: Config, seed: u64) -> Figures {
+    let age = config.cells.as_ref().and_then(|cells| cells.age);
     let (span, unit) = (config.exported_units, config.firmware.unit);
     let mut drive = watched(config, None);
     drive.construct_filled(span);
+    age.iter().for_each(|age| drive.set_age(age));
     drive.serve(&mut overwrites(seed, span).take(2 * span as usize), Pace::Closed { depth: 16 }, None);
     drive.settle();
     let now = drive.now();
@@ -119,16 +162,16 @@ fn measure(techniques: &[Choice], retries: Option<Retries>, seed: u64) -> Figure
 }
 
 /// The means over the seeds, and by how much of it any one seed is off.
-fn measure_all(techniques: &[Choice], retries: Option<Retries>) -> (Figures, Figures) {
-    let runs: Vec<Figures> = SEEDS.map(|seed| measure(techniques, retries, seed)).collect();
+fn measure_all(config: &Config) -> (Figures, Figures) {
+    let runs: Vec<Figures> = SEEDS.map(|seed| measure(config.clone(), seed)).collect();
     let means = [0, 1, 2, 3].map(|index| runs.iter().map(|run| run[index]).sum::<f64>() / runs.len() as f64);
     let spreads = [0, 1, 2, 3].map(|index| runs.iter().map(|run| (run[index] / means[index] - 1.0).abs()).fold(0.0, f64::max));
     (means, spreads)
 }
 
-/// Every set that the page shows: none, each alone, each pair, all. Bits stand for the techniques of [`ALL`].
-fn subsets() -> Vec<u32> {
-    let all = (1 << ALL.len()) - 1;
+/// Every set that the page shows: none, each alone, each pair, all. Bits stand for the techniques of `of`.
+fn subsets(of: &[Choice]) -> Vec<u32> {
+    let all = (1 << of.len()) - 1;
     let mut subsets: Vec<u32> = (0..all).filter(|set: &u32| set.count_ones() <= 2).collect();
     subsets.sort_by_key(|set| (set.count_ones(), *set));
     subsets.push(all);
@@ -151,25 +194,31 @@ fn page() -> String {
     let load = [("BURSTS", BURSTS.to_string()), ("SIZE", BURST.to_string()), ("PERIOD", PERIOD.to_string()), ("SEEDS", seeds)];
     let mut text = load.iter().fold(HEAD.to_owned(), |text, (word, value)| text.replace(word, value));
     // Writing into a String cannot fail.
-    for choice in ALL.iter().chain(&RETRIED[..1]) {
+    for choice in ALL.iter().chain(&RETRIED[..1]).chain(&ALIKE[..2]) {
         let (name, parameters) = label(choice);
         let _ = writeln!(text, "| {name} | {} | {parameters} |", choice.card().name);
     }
     text.push_str("\n## What each set does\n\nIn brackets: in multiples of the drive without any technique.\n\n");
-    tables(&mut text, &ALL, &subsets(), None, TOGETHER);
+    tables(&mut text, &ALL, &subsets(&ALL), config, TOGETHER);
     let Retries { share, mean, alike, .. } = RETRIES;
     let rates = [("SHARE", format!("{:.0}", 100.0 * share)), ("MEAN", mean.to_string()), ("ALIKE", format!("{:.0}", 100.0 * alike))];
     text.push_str(&rates.iter().fold(WITH_RETRIES.to_owned(), |text, (word, value)| text.replace(word, value)));
-    let sets: Vec<u32> = subsets().into_iter().filter(|set| set.count_ones() < 2 || set & 1 == 1).collect();
-    tables(&mut text, &RETRIED, &sets, Some(RETRIES), "\n");
+    tables(&mut text, &RETRIED, &with_the_first(&RETRIED), retried, "\n");
+    text.push_str(WITH_CELLS);
+    tables(&mut text, &ALIKE, &with_the_first(&ALIKE), aged, "\n");
     text
 }
 
+/// The sets of one, and those with the first of `of` in them.
+fn with_the_first(of: &[Choice]) -> Vec<u32> {
+    subsets(of).into_iter().filter(|set| set.count_ones() < 2 || set & 1 == 1).collect()
+}
+
 /// What each of `sets` does, and what its members do to each other; `between` stands between the two tables.
-fn tables(text: &mut String, of: &[Choice], sets: &[u32], retries: Option<Retries>, between: &str) {
+fn tables(text: &mut String, of: &[Choice], sets: &[u32], config: fn(&[Choice]) -> Config, between: &str) {
     let mut spread = [0.0_f64; 4];
     let measure = |&set: &u32| {
-        let (means, spreads) = measure_all(&chosen(of, set), retries);
+        let (means, spreads) = measure_all(&config(&chosen(of, set)));
         spread = [0, 1, 2, 3].map(|index| spread[index].max(spreads[index]));
         (set, means)
     };
@@ -241,5 +290,14 @@ const WITH_RETRIES: &str = "
 
 The same with retries by rate: SHARE % of the reads need some, MEAN in the mean, and ALIKE % of the reads need what their h-layer needs. Without copyback, which
 does not go with them. Two tables as above; each set of two has `offsets` in it.
+
+";
+
+const WITH_CELLS: &str = "
+## On cells with physics
+
+`cubeftl-noWAM` with 2 channels of 2 dies and 48 blocks in each, 30 % more flash than is shown, write-through, locks as above; its cells have been through 2,000 cycles, and what it holds has been kept for a
+month. The same load. Two tables as above; each set of two has `alike` in it. What a program is set to by several is the most careful of what they ask for, so `alike` beside
+`margins` is the wider window of the two for followers.
 
 ";

@@ -38,24 +38,20 @@ impl CellArray {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;
-        let traits = self.model.traits(&self.model.block(self.seed, self.die, block), layer);
+        let traits = self.traits(block, layer);
         let flags = &self.model.physics().flag;
-        let dose = f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time);
+        let dose = if by.locks == 0 { 0.0 } else { f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time) };
         let course = self.courses.of(block, wordline);
-        if by.reprogrammed == 0 && course > 0 {
-            let dose = if by.locks == 0 { 0.0 } else { dose };
-            return self.course_rate(course, (block, page, entry), self.steps(&life, layer, page, reads, now), dose);
-        }
         if by.reprogrammed == 0 {
-            let added = if by.locks == 0 { 0.0 } else { flag::disturb(flags, dose) };
             let steps = self.steps(&life, layer, page, reads, now);
-            return self.grid_rate(&life, &traits, steps, (kind, entry), added);
+            let (rates, wear) = self.rates(&life, course, &traits, steps, entry, dose);
+            return (rates[kind as usize], wear);
         }
         let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
         let condition = Condition {
             retention: self.retention(&life, layer, page, now),
             reads: f64::from(reads),
-            lock_dose: if by.locks == 0 { 0.0 } else { dose as f32 },
+            lock_dose: dose as f32,
             reprogrammed: Some(Reprogrammed { pages: by.reprogrammed, luck: luck as f32 }),
             ..self.condition(&life, course)
         };

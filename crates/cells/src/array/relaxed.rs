@@ -1,30 +1,17 @@
 //! Wordlines that were not programmed as the die does by itself: with a narrowed window, or with verifies left out.
 //!
 //! Of each such wordline the die keeps the number of a *course*: the settings, and how much faster than at the reference temperature its cells were. Courses
-//! are few, because followers of many h-layers share them. The grid knows no courses, so the error rates of these wordlines are worked out from the states
-//! themselves, and remembered like others.
+//! are few, because followers of many h-layers share them. The grid knows no courses: what strays because of one is added to its rates ([`Strays`]).
 
 use wordline_units::Celsius;
 
-use super::{CellArray, Life, NOTHING, SCALE, middle};
+use super::{CellArray, Life, NOTHING};
 use crate::condition::Condition;
-use crate::program::{LEVELS, Settings};
-use crate::reading::{errors_at, unit};
+use crate::grid::PAGES;
+use crate::program::Settings;
+use crate::strays::Strays;
+use crate::variation::Traits;
 use crate::wear::History;
-use crate::wordline::Wordline;
-
-/// What the die can tell of the program of a wordline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
-    /// For each programmed state the loop in which its fastest cells arrived, counted from the first pulse.
-    pub first: [u8; LEVELS],
-    /// For each programmed state the loop in which it was done.
-    pub last: [u8; LEVELS],
-    /// Cells on the wrong side between the erased state and the lowest programmed one.
-    pub low_errors: u32,
-    /// Cells on the wrong side of any boundary.
-    pub errors: u32,
-}
 
 /// How wordlines were programmed.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -127,47 +114,28 @@ impl CellArray {
         self.model.layers().len() as u32 * self.wordlines_per_layer
     }
 
-    /// The error rate of a page of a wordline with a course of its own, for these steps of retention and reads, and the wear.
-    pub(super) fn course_rate(
+    /// Add what the cells that strayed because of a course make of the error rates of a wordline's pages.
+    #[expect(clippy::too_many_arguments, reason = "all of them say which read it is")]
+    pub(super) fn add_strays(
         &self,
-        number: u16,
-        (block, page, entry): (u32, u32, u32),
-        (retention, read): (u32, u32),
-        lock_dose: f64,
-    ) -> (f64, f64) {
-        let life = self.lives[block as usize];
-        let physics = self.model.physics();
-        let condition = Condition {
-            retention: middle(retention) * physics.retention.start,
-            reads: middle(read) * SCALE,
-            lock_dose: lock_dose as f32,
-            ..self.condition(&life, number)
-        };
-        let cells = self.cells(block, page, &condition);
-        (cells.error_rate(&self.model, page % self.bits, &self.model.references(entry)), cells.wear)
+        life: &Life,
+        course: u16,
+        traits: &Traits,
+        worn: f64,
+        (retention, reads): (f64, f64),
+        entry: u32,
+        rates: &mut [f64; PAGES],
+    ) {
+        let condition = Condition { retention, reads, ..self.condition(life, course) };
+        let strays = self.strays(traits, worn, &condition);
+        let (references, w) = (self.model.references(entry), worn / self.model.physics().wear.reference);
+        strays.add(&self.model, traits, &condition, w, &references, &mut rates[..self.bits as usize]);
     }
 
-    /// What the die tells of the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between the
-    /// erased state and the lowest programmed one.
-    pub fn trace(&self, block: u32, page: u32, lowered: f64) -> Trace {
-        let wordline = page / self.bits;
-        let life = self.lives[block as usize];
-        let condition = self.condition(&life, self.courses.of(block, wordline));
-        let layer = wordline / self.wordlines_per_layer;
-        let traits = self.model.warmed(&self.model.traits(&self.model.block(self.seed, self.die, block), layer), condition.programmed_at);
-        let program = self.model.program(&traits, &condition.history, &condition.settings);
-        let cells = self.cells(block, page, &condition);
-        let references = self.model.references(0);
-        let misread = |boundary: usize| cells.misread(boundary, references[boundary - 1]);
-        let (low, all) = (cells.misread(1, references[0] - lowered), (1..cells.count).map(misread).sum::<f64>());
-        let count = f64::from(self.model.physics().shape.cells());
-        let dice = unit(self.traces.at(self.filling(block, wordline)));
-        Trace {
-            first: program.first,
-            last: program.last,
-            low_errors: errors_at(low * count, count, dice),
-            errors: errors_at(all * count, count, dice),
-        }
+    /// The cells that strayed when a wordline was programmed as `condition` says.
+    pub(super) fn strays(&self, traits: &Traits, worn: f64, condition: &Condition) -> Strays {
+        let warmed = self.model.warmed(traits, condition.programmed_at);
+        Strays::new(&self.model, traits, &warmed, worn, &condition.settings)
     }
 
     /// The condition of a wordline of a block just after a program with this course.
@@ -179,10 +147,5 @@ impl CellArray {
             (course.settings, Celsius(self.model.physics().retention.temperature + f64::from(course.warmth) * WARMTH))
         });
         Condition { settings, open_interval: (life.first - life.erased).as_secs_f64(), ..Condition::new(history, at) }
-    }
-
-    fn cells(&self, block: u32, page: u32, condition: &Condition) -> Wordline {
-        let layer = page / self.bits / self.wordlines_per_layer;
-        self.model.wordline(&self.model.traits(&self.model.block(self.seed, self.die, block), layer), condition)
     }
 }
