@@ -184,7 +184,7 @@ impl<P: Payload> Desoldered<P> {
             best = best.min(issued.errors);
         }
         let is_whole = chip.contents(plane, block, page, image);
-        if u32::from(page.0) >= chip.next_page(plane, block) && !chip.is_ruined(plane, block, page) {
+        if !chip.is_page_programmed(plane, block, page) && !chip.is_ruined(plane, block, page) {
             return Output::Erased;
         }
         if let Some(how) = chip.sealed(plane, block, page, self.now) {

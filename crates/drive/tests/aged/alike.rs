@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wordline_cells::Age;
-use wordline_drive::Drive;
+use wordline_drive::{Drive, Holds, Output};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
@@ -168,6 +168,57 @@ fn a_surge_of_temperature_costs_programs_and_no_data_unless_nobody_looks() {
     assert!(again > 0 && lost == 0.0, "{again} programs done again, {lost} of all reads lost");
     let (again, lost) = surge(&["techniques.layer-similarity.check=false"]);
     assert!(again == 0 && lost > 0.0, "{again} programs done again, {lost} of all reads lost: the check is what saves the data");
+}
+
+#[test]
+fn followers_are_locked_like_other_wordlines_and_programmed_no_slower_for_it() {
+    let seed = 11;
+    println!("seed {seed}");
+    let mut paces = Vec::new();
+    for settings in [&[][..], &["techniques.page-lock.on=true"]] {
+        let mut drive = drive("cubeftl", &[settings, &["buffer.acknowledge=programmed"]].concat());
+        drive.set_age(&Age { cycles: 1_000.0, dwell: 3_600.0, retention: 0.0, temperature: 30.0 });
+        let (mut load, count) = (writes(&drive), drive.config().exported_units);
+        serve(&mut drive, &mut load, count);
+        let mut draw = Draw::new(seed, Stream::Address, 0);
+        let mut again = writes(&drive).filter(|_| draw.happens(0.4));
+        serve(&mut drive, &mut again, count / 4);
+        assert_eq!((drive.audit(), drive.observer.again), (Ok(()), 0));
+        paces.push(pace_of_followers(&drive.observer));
+        let mut dies = drive.desolder();
+        assert!(dies.wait(Nanos(365 * 86_400 * 1_000_000_000), Celsius(30.0)), "the cells have physics");
+        let mut copies = vec![0u32; count as usize];
+        let (mut wordlines, mut unreadable) = (BTreeMap::<_, [u32; 2]>::new(), 0);
+        dies.read(|page| {
+            let wordline = page.place.page.0 / BITS;
+            let [locked, good] = wordlines.entry((page.place.die, page.place.block, wordline)).or_default();
+            match page.output {
+                Output::Zeroes(_) => *locked += 1,
+                Output::Corrected { .. } => {
+                    *good += 1;
+                    page.units.iter().for_each(|held| {
+                        if let Holds::Unit { unit, .. } = held {
+                            copies[*unit as usize] += 1;
+                        }
+                    });
+                }
+                Output::Uncorrectable { .. } | Output::Ruined => unreadable += 1,
+                Output::Erased => {}
+            }
+        });
+        assert_eq!(unreadable, 0, "a year later all can be read that is not locked");
+        let stale = copies.iter().filter(|&&copies| copies > 1).count();
+        let in_part =
+            |((_, _, wordline), [locked, good]): (&(_, _, u16), &[u32; 2])| !wordline.is_multiple_of(WORDLINES) && *locked > 0 && *good > 0;
+        let shared = wordlines.iter().filter(|entry| in_part(*entry)).count();
+        if settings.is_empty() {
+            assert!(stale > 100, "{stale} units have versions left, which the locks must hide");
+        } else {
+            assert_eq!((stale, copies.iter().min()), (0, Some(&1)), "what is stale is locked, and no more");
+            assert!(shared > 100, "{shared} wordlines of followers are locked in part");
+        }
+    }
+    assert!((paces[1] / paces[0] - 1.0).abs() < 0.01, "{paces:?}: what was seen of leaders outlives locks");
 }
 
 #[test]
