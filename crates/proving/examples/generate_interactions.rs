@@ -218,6 +218,7 @@ fn with_the_first(of: &[Choice]) -> Vec<u32> {
 fn tables(text: &mut String, of: &[Choice], sets: &[u32], config: fn(&[Choice]) -> Config, between: &str) {
     let mut spread = [0.0_f64; 4];
     let measure = |&set: &u32| {
+        eprintln!("{}", name(of, set));
         let (means, spreads) = measure_all(&config(&chosen(of, set)));
         spread = [0, 1, 2, 3].map(|index| spread[index].max(spreads[index]));
         (set, means)

@@ -163,6 +163,7 @@ pub const BENCHES: &[Bench] = &[
     retries::BENCH,
     copyback::BENCH,
     reprogram::BENCH,
+    crate::margins::LEADERS,
     locks::BENCH,
     paths::BENCH,
     sanitise::BENCH,

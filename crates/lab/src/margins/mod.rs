@@ -12,6 +12,7 @@
 //!
 //! What a table is safe for is what was tried: P/E counts, one retention, no reads, one temperature.
 
+mod lent;
 mod text;
 mod wordline;
 
@@ -26,6 +27,7 @@ use crate::lot::{Lot, greatest, mean, rank_correlation, share};
 use crate::protocol::{Count, Cycles, Protocol, Share, Span, Volts, conditions};
 use wordline::{Looker, Seen};
 
+pub(crate) use lent::LEADERS;
 pub use wordline::unsafe_followers;
 
 conditions! {

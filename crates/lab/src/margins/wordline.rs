@@ -73,6 +73,16 @@ pub(super) struct Applied {
     pub(super) saved: [f64; 6],
 }
 
+/// What a wordline comes to that is programmed by what the leader of another block showed.
+pub(super) struct Borrowed {
+    /// t_PROG it saves: by that leader, and by its own.
+    pub(super) saved: [f64; 2],
+    /// Whether its data can be read at the end.
+    pub(super) safe: bool,
+    /// Wrong cells just after the program: of that leader, and of itself.
+    pub(super) wrong: [f64; 2],
+}
+
 impl<'l> Looker<'l> {
     pub(super) fn new(lot: &'l Lot, at: &'l At) -> Looker<'l> {
         let entries = (0..=lot.model.retry_entries()).map(|entry| lot.model.references(entry)).collect();
@@ -114,6 +124,35 @@ impl<'l> Looker<'l> {
             }
         }
         settings
+    }
+
+    /// What it comes to when the wordlines of one h-layer of `block` are programmed as those of `leader`'s own block would be by a table: see [`Borrowed`].
+    fn borrowed(&self, leader: &Leader, own: &Leader, table: &Margins) -> Borrowed {
+        let model = &self.lot.model;
+        let by = |leader: &Leader| self.settings(leader, table, table.window(leader.shown, leader.program.first[0]), true);
+        let (theirs, its) = (by(leader), by(own));
+        let references = &self.entries[0];
+        let wrong = |of: &Leader, settings: Settings| {
+            let fresh = wordline_cells::Condition { neighbour: false, ..self.lot.after(of.history, 0.0) }.settings(settings);
+            let wordline = model.wordline(&of.traits, &fresh);
+            (1..wordline.count).map(|boundary| wordline.misread(boundary, references[boundary - 1])).sum::<f64>()
+                * f64::from(model.physics().shape.cells())
+        };
+        Borrowed {
+            saved: [self.saved(own, &theirs), self.saved(own, &its)],
+            safe: self.safe(self.errors(own, theirs)),
+            wrong: [wrong(leader, Settings::default()), wrong(own, theirs)],
+        }
+    }
+
+    /// The h-layers of `others` at every age, programmed as the leaders of `block` say.
+    pub(super) fn lent(&self, block: &Block, others: &[Block], table: &Margins) -> Vec<Borrowed> {
+        let leaders = self.leaders(block);
+        let of = |other: &Block| {
+            let own = self.leaders(other);
+            leaders.iter().zip(&own).map(|(leader, own)| self.borrowed(leader, own, table)).collect::<Vec<_>>()
+        };
+        others.iter().flat_map(of).collect()
     }
 
     /// Errors of a codeword of its worst page after retention, in the mean, where the retry table comes nearest.

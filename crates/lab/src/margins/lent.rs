@@ -1,0 +1,174 @@
+//! What similarity buys beyond 003: on other cells, with more wordlines in an h-layer, and where a leader speaks for the blocks beside its own too.
+//!
+//! A leader that speaks for `n` blocks is measured on the first of them; all wordlines of the same layer in the others follow it. Layers of different blocks are
+//! not alike (003 §3.3), so that data may be lost where nobody looks. The firmware's check is applied as it stands: where a program has far more wrong cells than
+//! the leader had, it is done again, and that wordline leads its own layer. Each chip's table of margins is found on the same blocks.
+//!
+//! ```text
+//! time of n blocks of W wordlines, over that without: (1 + (W − 1)·(1 − own) + Σ others) / (n·W)
+//!   an other that is trusted: W·(1 − lent)      one that is not: (1 − lent) + 1 + (W − 1)·(1 − own)
+//! ```
+
+use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+
+use super::wordline::{Borrowed, Looker};
+use super::{Lot, characterise, mean, share};
+use crate::bench::{Bench, Findings, Metric, On, Setup};
+use crate::error::LabError;
+use crate::protocol::{Count, Name, Number, conditions};
+
+/// The bench.
+pub(crate) const LEADERS: Bench = Bench {
+    name: "leaders",
+    summary: "t_PROG saved by what leaders show, on other cells, with more wordlines in an h-layer, and where a leader speaks for more than its own block",
+    metrics: &[
+        m(
+            "saved",
+            "share",
+            "Mean time of all programs saved, leaders counted, with the fewest wordlines in an h-layer and a leader in every block",
+        ),
+        m("saved-wide", "share", "The same with the most wordlines in an h-layer"),
+        m("saved-far", "share", "The same as the first where a leader speaks for the most blocks"),
+        m("saved-other", "share", "The same as the first on the other cells"),
+        m("lost-far", "share", "Layers whose data could be lost at the end where a leader speaks for the most blocks and nobody looks"),
+        m("lost-checked", "share", "The same where each program is checked"),
+        m("again-far", "share", "Layers of which a program is done again then"),
+    ],
+    on: On::Chips,
+    conditions: At::PROTOCOL,
+    run,
+};
+
+const fn m(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
+    Metric { name, unit, meaning }
+}
+
+conditions! {
+    "leaders",
+    /// For whom a leader speaks.
+    struct At {
+        /// other chips
+        others: Vec<Name>,
+        /// wordlines in an h-layer
+        wordlines: Vec<Count>,
+        /// blocks that a leader speaks for
+        every: Vec<Count>,
+        /// how many times the wrong cells of a leader make the check distrust a program
+        rise: Number,
+        /// wrong cells that say nothing
+        chance: Number,
+    }
+}
+
+/// What a leader that speaks for so many blocks brings on one chip, whatever its number of wordlines.
+struct Spoken {
+    every: u32,
+    /// t_PROG saved by followers of their own leader.
+    own: f64,
+    /// Of the other blocks' layers.
+    others: Vec<Other>,
+}
+
+struct Other {
+    saved: [f64; 2],
+    safe: bool,
+    trusted: bool,
+}
+
+impl Spoken {
+    /// Time of all programs saved, with so many wordlines in an h-layer.
+    fn saved(&self, wordlines: u32) -> f64 {
+        let (w, n) = (f64::from(wordlines), f64::from(self.every));
+        let led = |own: f64| 1.0 + (w - 1.0) * (1.0 - own);
+        let of = |other: &Other| {
+            let [lent, own] = other.saved;
+            if other.trusted { w * (1.0 - lent) } else { 1.0 - lent + led(own) }
+        };
+        let others = mean(&self.others.iter().map(of).collect::<Vec<_>>());
+        1.0 - (led(self.own) + if self.every > 1 { (n - 1.0) * others } else { 0.0 }) / (n * w)
+    }
+
+    /// Layers whose data could be lost: where nobody looks, and where programs are checked; and those programmed again.
+    fn lost(&self) -> [f64; 3] {
+        // The first of the blocks follows its own leader.
+        let part = 1.0 - 1.0 / f64::from(self.every);
+        let of = |bad: &dyn Fn(&Other) -> bool| if self.others.is_empty() { 0.0 } else { part * share(self.others.iter().map(bad)) };
+        [of(&|other| !other.safe), of(&|other| !other.safe && other.trusted), of(&|other| !other.trusted)]
+    }
+}
+
+fn spoken(setup: &Setup, at: &At) -> Result<Vec<Spoken>, LabError> {
+    let table = characterise(setup)?.margins;
+    let (of_margins, lot) = (super::At::of(setup)?, Lot::open(setup)?);
+    let looker = Looker::new(&lot, &of_margins);
+    let judged = |borrowed: Borrowed| {
+        let [leader, own] = borrowed.wrong;
+        Other { saved: borrowed.saved, safe: borrowed.safe, trusted: own <= at.rise * leader + at.chance }
+    };
+    let of = |&every: &u32| {
+        setup.teller.tell(&format!("{}: a leader for {every} blocks", setup.chip));
+        let groups = lot.size.blocks / every;
+        let found = crate::parallel::map(setup.threads, (lot.size.chips * groups) as usize, |index| {
+            let (chip, first) = (index as u32 / groups, index as u32 % groups * every);
+            let blocks: Vec<_> = (first..first + every).map(|block| lot.block(chip, block)).collect();
+            (looker.lent(&blocks[0], &blocks[..1], &table), looker.lent(&blocks[0], &blocks[1..], &table))
+        });
+        let own: Vec<f64> = found.iter().flat_map(|(own, _)| own).map(|own| own.saved[1]).collect();
+        let others = found.into_iter().flat_map(|(_, others)| others).map(judged).collect();
+        Spoken { every, own: mean(&own), others }
+    };
+    Ok(at.every.iter().filter(|every| **every <= lot.size.blocks).map(of).collect())
+}
+
+fn run(setup: &Setup) -> Result<Findings, LabError> {
+    let at = At::of(setup)?;
+    let chips: Vec<String> =
+        std::iter::once(setup.chip.clone()).chain(at.others.iter().filter(|other| **other != setup.chip).cloned()).collect();
+    let of_chips: Vec<Vec<Spoken>> =
+        chips.iter().map(|chip| spoken(&Setup { chip: chip.clone(), ..setup.clone() }, &at)).collect::<Result<_, _>>()?;
+    let mut findings = Findings::default();
+    let (few, many) = (at.wordlines[0], at.wordlines[at.wordlines.len() - 1]);
+    if let (Some(first), Some(last)) = (of_chips[0].first(), of_chips[0].last()) {
+        let [lost, checked, again] = last.lost();
+        let values = [first.saved(few), first.saved(many), last.saved(few), lost, checked, again];
+        for (name, value) in ["saved", "saved-wide", "saved-far", "lost-far", "lost-checked", "again-far"].into_iter().zip(values) {
+            findings.set(name, value);
+        }
+    }
+    if let Some(first) = of_chips.get(1).and_then(|spoken| spoken.first()) {
+        findings.set("saved-other", first.saved(few));
+    }
+    findings.figures = figures(&at, &chips, &of_chips);
+    Ok(findings)
+}
+
+fn figures(at: &At, chips: &[String], of_chips: &[Vec<Spoken>]) -> Vec<Figure> {
+    let curve = |label: String, colour: usize, dashed: bool, spoken: &[Spoken], of: &dyn Fn(&Spoken) -> f64| Curve {
+        label,
+        colour,
+        dashed,
+        points: spoken.iter().map(|spoken| (f64::from(spoken.every), 100.0 * of(spoken))).collect(),
+    };
+    let plain = |title: &str, note: &str, y: &str, curves: Vec<Curve>| {
+        Figure::Curves(Curves {
+            title: title.to_owned(),
+            note: note.to_owned(),
+            x: Scale::from_zero("blocks a leader speaks for"),
+            y: Scale::from_zero(y),
+            curves,
+            marks: Vec::new(),
+        })
+    };
+    let (mut saved, mut lost) = (Vec::new(), Vec::new());
+    for (number, (chip, spoken)) in chips.iter().zip(of_chips).enumerate() {
+        for (&wordlines, dashed) in at.wordlines.iter().zip([false, true]) {
+            saved.push(curve(format!("{chip}, {wordlines} wordlines"), number, dashed, spoken, &|spoken| spoken.saved(wordlines)));
+        }
+        lost.push(curve(format!("{chip}, unchecked"), number, true, spoken, &|spoken| spoken.lost()[0]));
+        lost.push(curve(format!("{chip}, checked"), number, false, spoken, &|spoken| spoken.lost()[1]));
+    }
+    vec![
+        plain("Time of all programs that similarity saves", "leaders and programs done again counted", "saved, %", saved),
+        plain("Layers whose data could be lost at the end", "by a leader of another block", "layers, %", lost),
+    ]
+}
