@@ -95,6 +95,9 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "sanitised.block_locks", "block locks", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.block_locks as f64));
     "sanitised.scrubs", "scrubs", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.scrubs as f64));
     "sanitised.reprograms", "reprogrammed pages", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.reprograms as f64));
+    "wordlines.leaders.program_us", "t_PROG of leaders", "us", Lower, |drive| drive.wordlines.as_ref().and_then(|lines| lines.leaders.program_us);
+    "wordlines.followers.program_us", "t_PROG of followers", "us", Lower, |drive| drive.wordlines.as_ref().and_then(|lines| lines.followers.program_us);
+    "programmed_again", "programmed again", "programs", Lower, |drive| seen(drive.programmed_again as f64);
     "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
     "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
     "read_errors.retries_mean", "read retries", "per read", Lower, |drive| drive.read_errors.as_ref().and_then(|errors| seen(errors.retries_mean));

@@ -1,7 +1,8 @@
 //! Tables for a terminal, at most 100 columns wide.
 
 use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, names};
-use crate::result::{DriveResult, Latency, Report};
+use crate::grid;
+use crate::result::{DriveResult, Latency, Report, Wordlines};
 
 const WIDTH: usize = 100;
 const LABEL: usize = 28;
@@ -52,7 +53,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Shortens `text` to `width` characters.
-fn fit(text: &str, width: usize) -> String {
+pub(crate) fn fit(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -191,6 +192,9 @@ fn flash(text: &mut String, drive: &DriveResult) {
             kinds.iter().filter(|(_, number)| *number > 0).map(|(name, number)| format!("{} {name}", count(*number))).collect();
         line(text, &format!("  {:<13}{}", "sanitised", parts.join(", ")));
     }
+    if let Some(lines) = wordlines(drive) {
+        line(text, &format!("  {:<13}{lines}", "wordlines"));
+    }
     if let Some(errors) = &drive.read_errors {
         let reads: u64 = errors.by_retries.iter().sum();
         let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;
@@ -233,6 +237,26 @@ fn flash(text: &mut String, drive: &DriveResult) {
     }
 }
 
+/// Leaders and followers, and programs done again; `None` where there is nothing of either.
+fn wordlines(drive: &DriveResult) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(Wordlines { leaders, followers }) = &drive.wordlines {
+        let all = leaders.host_programs + followers.host_programs;
+        for (name, count) in [("leaders", leaders), ("followers", followers)] {
+            let share = (all > 0).then(|| format!("{} of host programs", percent(count.host_programs as f64 / all as f64)));
+            let took = count.program_us.map(|us| format!("t_PROG {} us", number(us)));
+            let told: Vec<String> = share.into_iter().chain(took).collect();
+            if !told.is_empty() {
+                parts.push(format!("{name} {}", told.join(", ")));
+            }
+        }
+    }
+    if drive.programmed_again > 0 {
+        parts.push(format!("{} programmed again", count(drive.programmed_again)));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 fn foot(text: &mut String, drive: &DriveResult) {
     let run = &drive.run;
     if run.cpu_seconds > 0.0 {
@@ -264,25 +288,80 @@ fn foot(text: &mut String, drive: &DriveResult) {
 
 /// Every drive against the first one: the figure, and its ratio to the first drive's with a 95 % confidence interval.
 pub fn compare(report: &Report) -> String {
+    if !report.cells.is_empty() {
+        return grid(report);
+    }
     let Some(comparison) = &report.comparison else {
         return report.drives.iter().map(run).collect::<Vec<_>>().join("\n");
     };
     let mut text = String::new();
-    let names = names(&report.drives);
+    figures(&mut text, &report.drives, comparison);
+    told(&mut text, report, Some(comparison));
+    text
+}
+
+/// All figures of these drives.
+fn figures(text: &mut String, drives: &[DriveResult], comparison: &Comparison) {
+    let names = names(drives);
     for others in names[1..].chunks(DRIVES - 1) {
-        table(&mut text, comparison, &[&names[..1], others].concat());
+        table(text, comparison, &[&names[..1], others].concat());
         text.push('\n');
     }
-    prose(&mut text, &format!("× is the ratio to {}.", fit(&comparison.baseline, 60)));
-    prose(&mut text, &format!("{}.", comparison.method));
+}
+
+/// How to read it, and whether it is to be believed.
+fn told(text: &mut String, report: &Report, comparison: Option<&Comparison>) {
+    if let Some(comparison) = comparison {
+        prose(text, &format!("× is the ratio to {}.", fit(&comparison.baseline, 60)));
+        prose(text, &format!("{}.", comparison.method));
+    }
     let mut all_passed = true;
-    for (drive, violation) in report.violations() {
+    for broken in report.violations() {
         all_passed = false;
-        prose(&mut text, &format!("CHECKS FAILED, {} seed {}: {violation}", drive.name, drive.seed));
+        prose(text, &format!("CHECKS FAILED, {}: {}", broken.run(), broken.violation));
     }
     if all_passed {
-        line(&mut text, &format!("  All self-checks of {} runs passed.", report.drives.len()));
+        line(text, &format!("  All self-checks of {} runs passed.", report.runs().count()));
     }
+}
+
+/// The columns of a grid: its rows' names, the first drive's figures, and the other drives'.
+const ROW: usize = 16;
+const FIRST: usize = 15;
+const OTHER: usize = 23;
+/// Cells of which all figures are shown beside the grid.
+const FEW: usize = 2;
+
+/// Several cells: IOPS of all of them, and whatever else there is room for.
+fn grid(report: &Report) -> String {
+    let mut text = String::new();
+    let names = grid::drives(&report.cells);
+    let [first, others @ ..] = names.as_slice() else { return text };
+    line(&mut text, "IOPS");
+    // Without others, a table of one drive.
+    let none: &[&str] = &[];
+    let others: Vec<&[&str]> = if others.is_empty() { vec![none] } else { others.chunks((WIDTH - ROW - FIRST) / OTHER).collect() };
+    for table in grid::tables(&report.cells) {
+        for others in &others {
+            let header: String = others.iter().map(|name| format!("{:>OTHER$}", fit(name, OTHER - 2))).collect();
+            text.push('\n');
+            line(&mut text, &format!("{:<ROW$}{:>FIRST$}{header}", fit(table.title, ROW - 1), fit(first, FIRST - 1)));
+            for (row, cell) in &table.rows {
+                let ratios: String =
+                    others.iter().map(|name| format!("{:>OTHER$}", cell.shown(name).map_or("-".to_owned(), ratio_text))).collect();
+                line(&mut text, &format!("{:<ROW$}{:>FIRST$}{ratios}", fit(row, ROW - 1), number(cell.value(first))));
+            }
+        }
+    }
+    text.push('\n');
+    let comparisons = || report.cells.iter().filter_map(|cell| Some((cell, cell.comparison.as_ref()?)));
+    if report.cells.len() <= FEW {
+        for (cell, comparison) in comparisons() {
+            line(&mut text, &cell.title());
+            figures(&mut text, &cell.drives, comparison);
+        }
+    }
+    told(&mut text, report, comparisons().next().map(|(_, comparison)| comparison));
     text
 }
 

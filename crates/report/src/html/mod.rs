@@ -4,6 +4,7 @@
 
 mod axis;
 mod bars;
+mod cells;
 mod chart;
 pub mod figure;
 mod map;
@@ -12,19 +13,19 @@ mod tables;
 
 use std::fmt::Write;
 
-use crate::compare::names;
+use crate::compare::{Comparison, names};
 use crate::conclude::DriveDetail;
+use crate::grid;
 use crate::result::{DriveResult, Report};
 use crate::text::number;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The page of a report. Tables show every drive of the report; charts show the first seed of each drive that has a detail.
-pub fn page(report: &Report, details: &[DriveDetail]) -> String {
-    let names = names(&report.drives);
-    let drives: Vec<&DriveResult> = names.iter().filter_map(|name| report.drives.iter().find(|drive| drive.name == *name)).collect();
-    let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
+/// The page of a report. Tables show every drive of the report; charts show the first seed of each drive that has a detail. Of a report of several cells,
+/// `details` are those of its cells, in order.
+pub fn page(report: &Report, details: &[Vec<DriveDetail>]) -> String {
+    let names = if report.cells.is_empty() { names(&report.drives) } else { grid::drives(&report.cells) };
     let title = match names.as_slice() {
         [] => "Wordline".to_owned(),
         [only] => format!("{only} · Wordline"),
@@ -34,14 +35,29 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
     let _ = write!(html, "<h1>{}</h1>", escape(&heading(&names)));
     let _ = write!(html, "<p class=\"sub\">{}</p>", escape(&subtitle(report, &names)));
     html.push_str(&tables::checks(report));
+    if report.cells.is_empty() {
+        let details = details.first().map_or(&[][..], Vec::as_slice);
+        sections(&mut html, &report.drives, report.comparison.as_ref(), details, over_time::ROWS_MAX);
+    } else {
+        cells::sections(&mut html, &report.cells, details);
+    }
+    let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
+    html
+}
+
+/// Everything there is to show of drives that ran the same workload, in lines over time of `points` points at most.
+fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comparison>, details: &[DriveDetail], points: usize) {
+    let names = names(results);
+    let drives: Vec<&DriveResult> = names.iter().filter_map(|name| results.iter().find(|drive| drive.name == *name)).collect();
+    let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
     html.push_str(&tables::cards(&drives));
-    html.push_str(&tables::comparison(report));
-    section(&mut html, "Over time", "grid", over_time::charts(&details));
-    section(&mut html, "Latency", "grid", over_time::distributions(&details));
+    html.push_str(&tables::comparison(results, comparison));
+    section(html, "Over time", "grid", over_time::charts(&details, points));
+    section(html, "Latency", "grid", over_time::distributions(&details));
     if !drives.is_empty() {
         let _ = write!(html, "<p></p>{}", tables::percentiles(&drives));
-        section(&mut html, "Where the time went", "stack", vec![bars::stages(&drives)]);
-        section(&mut html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
+        section(html, "Where the time went", "stack", vec![bars::stages(&drives)]);
+        section(html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
     }
     let worn = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());
     if let [only] = details.as_slice() {
@@ -50,15 +66,13 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
         let _ = write!(html, "<p></p><div class=\"grid\">{}{wear}</div>", bars::strips(&details));
     } else {
         let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", bars::strips(&details));
-        section(&mut html, "Wear", "grid", worn.map(|(index, detail)| bars::wear(&detail.name, detail, index)).collect());
+        section(html, "Wear", "grid", worn.map(|(index, detail)| bars::wear(&detail.name, detail, index)).collect());
     }
-    section(&mut html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
+    section(html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
     if !drives.is_empty() {
-        section(&mut html, "Runs", "stack", vec![tables::runs(report)]);
+        section(html, "Runs", "stack", vec![tables::runs(results)]);
     }
-    section(&mut html, "Plans", "stack", details.iter().filter(|detail| !detail.plan.is_empty()).map(|detail| plan(detail)).collect());
-    let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
-    html
+    section(html, "Plans", "stack", details.iter().filter(|detail| !detail.plan.is_empty()).map(|detail| plan(detail)).collect());
 }
 
 fn head(title: &str) -> String {
@@ -92,17 +106,22 @@ fn heading(names: &[&str]) -> String {
 }
 
 fn subtitle(report: &Report, names: &[&str]) -> String {
-    let mut seeds: Vec<u64> = report.drives.iter().map(|drive| drive.seed).collect();
+    let mut seeds: Vec<u64> = report.runs().map(|(_, drive)| drive.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let seeds = match seeds.as_slice() {
         [one] => format!("seed {one}"),
         many => format!("{} seeds", many.len()),
     };
-    let longest = report.drives.iter().map(|drive| drive.simulated_seconds).fold(0.0, f64::max);
-    let charts = if report.drives.len() > names.len() { "; charts and cards show the first seed" } else { "" };
+    let longest = report.runs().map(|(_, drive)| drive.simulated_seconds).fold(0.0, f64::max);
+    let runs = report.runs().count();
+    let charts = if runs > names.len() * report.cells.len().max(1) { "; charts and cards show the first seed" } else { "" };
+    let cells = match report.cells.len() {
+        0 => String::new(),
+        cells => format!(" {cells} times (workloads and ages),"),
+    };
     format!(
-        "Simulated by Wordline: {} {}, {seeds}, up to {} s of simulated time{charts}",
+        "Simulated by Wordline: {} {},{cells} {seeds}, up to {} s of simulated time{charts}",
         names.len(),
         if names.len() == 1 { "drive" } else { "drives" },
         number(longest)

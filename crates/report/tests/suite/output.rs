@@ -78,7 +78,7 @@ fn the_reference_on_disk_is_the_one_the_code_gives() {
 fn the_same_run_gives_the_same_output_to_the_byte() {
     let (first, second) = (two(), two());
     assert_eq!(first.0.to_json(), second.0.to_json());
-    assert_eq!(html::page(&first.0, &first.1), html::page(&second.0, &second.1));
+    assert_eq!(html::page(&first.0, std::slice::from_ref(&first.1)), html::page(&second.0, std::slice::from_ref(&second.1)));
     assert_eq!(write_intervals(Vec::new(), &first.1).unwrap(), write_intervals(Vec::new(), &second.1).unwrap());
 }
 
@@ -110,7 +110,7 @@ fn elements(page: &str) -> BTreeSet<String> {
 #[test]
 fn the_page_is_well_formed_and_loads_nothing() {
     let (report, details) = two();
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     let elements = elements(&page);
     for name in ["svg", "table", "details", "path"] {
         assert!(elements.contains(name), "no {name}");
@@ -128,7 +128,7 @@ fn the_page_is_well_formed_and_loads_nothing() {
 #[test]
 fn a_class_that_did_not_occur_has_no_chart() {
     let (report, details) = report(&[Toy { mix: (100, 0), requests: 3_000, ..Toy::default() }]);
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     elements(&page);
     for absent in ["Write latency", "IOPS, writes", "Write amplification", "Reclaim", ">Writes<", "Trim", "Comparison", "write mean"] {
         assert!(!page.contains(absent), "{absent}");
@@ -144,14 +144,14 @@ fn a_class_that_did_not_occur_has_no_chart() {
 fn an_empty_report_and_an_empty_run_are_pages_too() {
     elements(&html::page(&Report::new(Vec::new()), &[]));
     let (report, details) = report(&[Toy { requests: 0, ..Toy::default() }]);
-    elements(&html::page(&report, &details));
+    elements(&html::page(&report, std::slice::from_ref(&details)));
     text::run(&report.drives[0]);
 }
 
 #[test]
 fn a_page_of_a_512_die_drive_stays_small() {
     let (report, details) = report(&[Toy { shape: (32, 16), blocks: 500, requests: 40_000, ..Toy::default() }]);
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     elements(&page);
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
 }
@@ -163,7 +163,7 @@ fn violations_are_shouted() {
     report.drives[1].checks.violations =
         vec![Violation { account: wordline_report::Account::LittlesLaw, count: 2, first_ns: 1_500, message: "3 is not <4>".to_owned() }];
     assert_eq!(report.violations().count(), 1);
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     elements(&page);
     assert!(page.contains("cannot be trusted") && page.contains("3 is not &lt;4&gt;") && !page.contains("class=\"passed\""));
     assert!(text::run(&report.drives[1]).contains("CHECKS FAILED"));
