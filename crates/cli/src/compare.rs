@@ -123,20 +123,18 @@ fn load_workloads(names: &[&str], options: &CompareOptions) -> Result<Vec<Worklo
             return Err(Failure::Usage(format!("--workload: '{name}' {why}; name each workload once")));
         }
         seen.push((name, full));
-        workloads.push(Workload::load(name, &options.load).map_err(|failure| in_a_list(failure, options))?);
+        workloads.push(Workload::load(name, &options.load).map_err(|failure| in_a_list(failure, name, options))?);
     }
     Ok(workloads)
 }
 
-/// A file that is not there may be part of one whose name has a comma in it.
-fn in_a_list(failure: Failure, options: &CompareOptions) -> Failure {
-    let cut = options.workload.iter().find(|text| text.contains(',') && text.contains(['/', '.']));
-    match (&failure, cut) {
-        (Failure::Trace(_) | Failure::File { .. }, Some(_)) => {
-            Failure::Usage(format!("{failure} (a file whose path has a comma in it stands in a --workload of its own)"))
-        }
-        _ => failure,
+/// What is not there may be part of a path with a comma in it.
+fn in_a_list(failure: Failure, name: &str, options: &CompareOptions) -> Failure {
+    let cut = |text: &String| text.contains(',') && text.contains(['/', '.']) && text.split(',').any(|part| part.trim() == name);
+    if Path::new(name).exists() || !options.workload.iter().any(cut) {
+        return failure;
     }
+    Failure::Usage(format!("{failure} (a file whose path has a comma in it stands in a --workload of its own)"))
 }
 
 /// `3-rocks-2k+1mo`: the number keeps apart what the letters might not.

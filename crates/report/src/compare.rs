@@ -34,7 +34,7 @@ pub struct Ratio {
     pub better: Better,
     /// The drive.
     pub drive: String,
-    /// The figure itself, as its arithmetic mean over the seeds.
+    /// The figure itself, as its arithmetic mean over the seeds; 0 where there was nothing to measure.
     pub value: f64,
     /// The geometric mean of the ratio over the seeds; null where a figure is zero.
     pub ratio: Option<f64>,
@@ -160,7 +160,11 @@ pub(crate) fn names(drives: &[DriveResult]) -> Vec<&str> {
 
 impl Ratio {
     fn new(figure: &Figure, drive: &str, values: &[Option<f64>], base: &[Option<f64>]) -> Ratio {
-        let known: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
+        // What did not happen took no time that could be in a mean; of what is counted, there was none.
+        let known: Vec<f64> = match figure.unit {
+            "us" => values.iter().copied().flatten().collect(),
+            _ => values.iter().map(|value| value.unwrap_or(0.0)).collect(),
+        };
         let pairs: Option<Vec<f64>> =
             values.iter().zip(base).map(|(value, base)| Some(libm::log(seen((*value)?)? / seen((*base)?)?))).collect();
         let spread = pairs.as_deref().map(interval);
@@ -170,7 +174,7 @@ impl Ratio {
             unit: figure.unit.to_owned(),
             better: figure.better,
             drive: drive.to_owned(),
-            value: known.iter().sum::<f64>() / known.len() as f64,
+            value: known.iter().sum::<f64>() / known.len().max(1) as f64,
             ratio: spread.map(|(mean, _)| libm::exp(mean)),
             low: spread.and_then(|(mean, half)| Some(libm::exp(mean - half?))),
             high: spread.and_then(|(mean, half)| Some(libm::exp(mean + half?))),

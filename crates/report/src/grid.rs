@@ -30,10 +30,10 @@ impl CellResult {
         CellResult { age, workload, drives, comparison }
     }
 
-    /// What it is, for people: `rocks at 2k+1y`.
+    /// What it is, for people: `rocks, 2k+1y`.
     pub fn title(&self) -> String {
         match &self.age {
-            Some(age) => format!("{} at {age}", self.workload),
+            Some(age) => format!("{}, {age}", self.workload),
             None => self.workload.clone(),
         }
     }

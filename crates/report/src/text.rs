@@ -241,20 +241,21 @@ fn flash(text: &mut String, drive: &DriveResult) {
 fn wordlines(drive: &DriveResult) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(Wordlines { leaders, followers }) = &drive.wordlines {
-        let all = leaders.host_programs + followers.host_programs;
-        for (name, count) in [("leaders", leaders), ("followers", followers)] {
-            let share = (all > 0).then(|| format!("{} of host programs", percent(count.host_programs as f64 / all as f64)));
-            let took = count.program_us.map(|us| format!("t_PROG {} us", number(us)));
-            let told: Vec<String> = share.into_iter().chain(took).collect();
-            if !told.is_empty() {
-                parts.push(format!("{name} {}", told.join(", ")));
+        let host = leaders.host_programs + followers.host_programs;
+        for (name, programs) in [("leaders", leaders), ("followers", followers)] {
+            // Where the host wrote nothing, what was moved still took its time.
+            let of = if parts.is_empty() { " of the host's" } else { "" };
+            let share = if host > 0 { format!(" {}{of}", percent(programs.host_programs as f64 / host as f64)) } else { String::new() };
+            let took = programs.program_us.map(|us| format!(" (t_PROG {} us)", number(us))).unwrap_or_default();
+            if programs.programs > 0 {
+                parts.push(format!("{name}{share}{took}"));
             }
         }
     }
     if drive.programmed_again > 0 {
         parts.push(format!("{} programmed again", count(drive.programmed_again)));
     }
-    (!parts.is_empty()).then(|| parts.join("; "))
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn foot(text: &mut String, drive: &DriveResult) {
@@ -375,12 +376,11 @@ fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
         let label = fit(&format!("{}{unit}", figure.label), LABEL);
         let base = |ratio: &Ratio| ratio.drive == comparison.baseline;
         if comparison.seeds.len() == 1 {
-            let both =
-                |ratio: &Ratio| format!("{} {:>9}", number(ratio.value), if base(ratio) { String::new() } else { ratio_text(ratio) });
+            let both = |ratio: &Ratio| format!("{} {:>9}", value(ratio), if base(ratio) { String::new() } else { ratio_text(ratio) });
             line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, both)));
         } else {
             // Ratio and interval need a line of their own.
-            line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, |ratio| number(ratio.value))));
+            line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, value)));
             let ratios = cells(comparison, figure, names, |ratio| if base(ratio) { String::new() } else { ratio_text(ratio) });
             line(text, &format!("{:<LABEL$}{ratios}", ""));
         }
@@ -389,6 +389,11 @@ fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
 
 fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&Ratio) -> String) -> String {
     names.iter().map(|name| format!("{:>COLUMN$}", comparison.find(figure.path, name).map_or("-".to_owned(), &of))).collect()
+}
+
+/// The figure itself; there is no time of what did not happen.
+pub(crate) fn value(ratio: &Ratio) -> String {
+    if ratio.value == 0.0 && ratio.unit == "us" { "-".to_owned() } else { number(ratio.value) }
 }
 
 /// `×1.25 [1.20, 1.30]`, with a mark where it is surely better or worse.

@@ -1,5 +1,6 @@
 //! The page of several workloads and ages: the grid as bars and as tables, and below it everything there is of each cell.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::axis::{Axis, Unit, short};
@@ -33,6 +34,34 @@ pub(super) fn sections(html: &mut String, cells: &[CellResult], details: &[Vec<D
         super::sections(html, &cell.drives, cell.comparison.as_ref(), details, POINTS);
         html.push_str("</details>");
     }
+    super::section(html, "Plans", "stack", plans(cells, details));
+}
+
+/// The plans at the first age, and in which lines those at the others differ. They are long, and the workload changes nothing in them.
+fn plans(cells: &[CellResult], details: &[Vec<DriveDetail>]) -> Vec<String> {
+    let mut ages: Vec<(&CellResult, &Vec<DriveDetail>)> = Vec::new();
+    for (cell, details) in cells.iter().zip(details) {
+        if ages.iter().all(|(known, _)| known.age != cell.age) {
+            ages.push((cell, details));
+        }
+    }
+    let mut plans = Vec::new();
+    for (cell, details) in &ages {
+        for (index, detail) in details.iter().enumerate() {
+            let age = cell.age.as_deref().map(|age| format!(", {age}")).unwrap_or_default();
+            let title = format!("{}{age}, seed {}", detail.name, detail.seed);
+            let first = ages[0].1.get(index).filter(|first| !std::ptr::eq(*first, detail));
+            plans.push(match first {
+                None => super::plan(&title, &detail.plan),
+                Some(first) => {
+                    let known: BTreeSet<&str> = first.plan.lines().collect();
+                    let new: Vec<&str> = detail.plan.lines().filter(|line| !known.contains(line)).collect();
+                    super::plan(&format!("{title}: what differs"), &new.join("\n"))
+                }
+            });
+        }
+    }
+    plans
 }
 
 /// The end of the highest bar and its whisker.
@@ -116,9 +145,10 @@ fn tabled(grid: &[Table<'_>], cells: &[CellResult], drives: &[&str]) -> String {
         for (row, cell) in &table.rows {
             let _ = write!(html, "<tr><td>{}</td>", escape(row));
             for drive in drives {
-                let shown = match (cell.shown(drive), &cell.comparison) {
-                    (Some(ratio), Some(comparison)) => tables::cell(comparison, ratio),
-                    _ => number(cell.value(drive)),
+                let value = number(cell.value(drive));
+                let shown = match cell.shown(drive).filter(|ratio| ratio.drive != drives[0]) {
+                    Some(ratio) => format!("<small>{value}</small> {}", tables::against(ratio)),
+                    None => value,
                 };
                 let _ = write!(html, "<td>{shown}</td>");
             }

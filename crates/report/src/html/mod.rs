@@ -11,11 +11,12 @@ mod map;
 mod over_time;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::compare::{Comparison, names};
 use crate::conclude::DriveDetail;
-use crate::grid;
+use crate::grid::{self, CellResult};
 use crate::result::{DriveResult, Report};
 use crate::text::number;
 
@@ -38,6 +39,12 @@ pub fn page(report: &Report, details: &[Vec<DriveDetail>]) -> String {
     if report.cells.is_empty() {
         let details = details.first().map_or(&[][..], Vec::as_slice);
         sections(&mut html, &report.drives, report.comparison.as_ref(), details, over_time::ROWS_MAX);
+        section(
+            &mut html,
+            "Plans",
+            "stack",
+            details.iter().map(|detail| plan(&format!("{}, seed {}", detail.name, detail.seed), &detail.plan)).collect(),
+        );
     } else {
         cells::sections(&mut html, &report.cells, details);
     }
@@ -72,7 +79,6 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
     if !drives.is_empty() {
         section(html, "Runs", "stack", vec![tables::runs(results)]);
     }
-    section(html, "Plans", "stack", details.iter().filter(|detail| !detail.plan.is_empty()).map(|detail| plan(detail)).collect());
 }
 
 fn head(title: &str) -> String {
@@ -116,14 +122,17 @@ fn subtitle(report: &Report, names: &[&str]) -> String {
     let longest = report.runs().map(|(_, drive)| drive.simulated_seconds).fold(0.0, f64::max);
     let runs = report.runs().count();
     let charts = if runs > names.len() * report.cells.len().max(1) { "; charts and cards show the first seed" } else { "" };
-    let cells = match report.cells.len() {
-        0 => String::new(),
-        cells => format!(" {cells} times (workloads and ages),"),
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let distinct = |of: fn(&CellResult) -> &str| report.cells.iter().map(of).collect::<BTreeSet<_>>().len();
+    let cells = if report.cells.is_empty() {
+        String::new()
+    } else {
+        let workloads = counted(distinct(|cell| &cell.workload), "workload");
+        format!(" on {workloads} at {}", counted(distinct(|cell| cell.age.as_deref().unwrap_or_default()), "age"))
     };
     format!(
-        "Simulated by Wordline: {} {},{cells} {seeds}, up to {} s of simulated time{charts}",
-        names.len(),
-        if names.len() == 1 { "drive" } else { "drives" },
+        "Simulated by Wordline: {}{cells}, {seeds}, up to {} s of simulated time{charts}",
+        counted(names.len(), "drive"),
         number(longest)
     )
 }
@@ -136,8 +145,12 @@ fn section(html: &mut String, title: &str, class: &str, parts: Vec<String>) {
     }
 }
 
-fn plan(detail: &DriveDetail) -> String {
-    format!("<details><summary>{}, seed {}</summary><pre>{}</pre></details>", escape(&detail.name), detail.seed, escape(&detail.plan))
+/// A folded plan, unless it is empty.
+fn plan(title: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<details><summary>{}</summary><pre>{}</pre></details>", escape(title), escape(text))
 }
 
 fn percent(share: f64) -> String {

@@ -36,8 +36,8 @@ const CHARTS: &[Shown] = &[
         ],
     },
     Shown {
-        title: "Leaders and followers",
-        note: "share of the host's wordline programs that filled the first wordline of an h-layer, and another",
+        title: "Wordlines programmed",
+        note: "for the host: share of leaders and of followers of an h-layer",
         unit: Unit::Share,
         log: false,
         whole: true,

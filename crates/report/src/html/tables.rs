@@ -7,7 +7,7 @@ use super::chart::COLOURS;
 use super::{escape, percent};
 use crate::compare::{Comparison, FIGURES, Ratio, names};
 use crate::result::{ByOp, DriveResult, Latency, Report};
-use crate::text::{count, number, verdict};
+use crate::text::{count, number, value, verdict};
 
 /// One card per drive: the figures that one looks for first.
 pub(super) fn cards(drives: &[&DriveResult]) -> String {
@@ -108,10 +108,12 @@ fn unit(unit: &str) -> &str {
     if unit == "us" { "µs" } else { unit }
 }
 
-pub(super) fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
-    if ratio.drive == comparison.baseline {
-        return number(ratio.value);
-    }
+fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
+    if ratio.drive == comparison.baseline { value(ratio) } else { format!("{}<br/>{}", value(ratio), against(ratio)) }
+}
+
+/// A ratio and its interval.
+pub(super) fn against(ratio: &Ratio) -> String {
     let class = match verdict(ratio) {
         Some(true) => "better",
         Some(false) => "worse",
@@ -122,7 +124,7 @@ pub(super) fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
         (Some(low), Some(high)) => format!(" <small>[{low:.3}, {high:.3}]</small>"),
         _ => String::new(),
     };
-    format!("{}<br/><span class=\"{class}\">{mean}</span>{range}", number(ratio.value))
+    format!("<span class=\"{class}\">{mean}</span>{range}")
 }
 
 /// Mean, percentiles and maximum per kind of request and drive.

@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use wordline_engine::Observer;
 use wordline_report::table::{INTERVALS, REQUESTS, RequestLog, write_intervals};
-use wordline_report::{DriveDetail, Report, Violation, html, reference, text};
+use wordline_report::{CellResult, DriveDetail, Report, Violation, html, reference, text};
 use wordline_units::Nanos;
 
 use crate::fabricated::Toy;
@@ -60,6 +60,61 @@ fn tables_are_as_they_were_and_fit_a_terminal() {
     for line in run.lines().chain(compare.lines()).chain(many.lines()) {
         assert!(line.chars().count() <= 100 && !line.ends_with(' '), "{} columns: {line}", line.chars().count());
     }
+}
+
+/// Three drives on some workloads at some ages, two seeds each.
+fn cells(ages: &[Option<&str>], workloads: &[&str]) -> (Report, Vec<Vec<DriveDetail>>) {
+    let mut seed = 0;
+    let mut cell = |age: Option<&str>, workload: &str| {
+        seed += 2;
+        let toys = ["base", "a-drive-with-a-rather-long-name", "c & <d>"].into_iter().zip([20, 10, 5]);
+        let toys = toys.flat_map(|(name, moved)| {
+            [seed, seed + 1].map(|seed| Toy { name, seed, moved, requests: 600, mix: (50, 0), ..Toy::default() })
+        });
+        let (results, details): (Vec<_>, Vec<_>) = toys.map(|toy| toy.conclude()).unzip();
+        let details = details.into_iter().step_by(2).collect();
+        (CellResult::new(age.map(str::to_owned), workload.to_owned(), results), details)
+    };
+    let (cells, details) = ages.iter().flat_map(|age| workloads.iter().map(|workload| cell(*age, workload)).collect::<Vec<_>>()).unzip();
+    (Report::of_cells(cells), details)
+}
+
+#[test]
+fn a_grid_fits_a_terminal_and_reads_back() {
+    let (report, _) = cells(&[Some("fresh"), Some("2k+1mo")], &["oltp", "a/trace-of-a-long-name.csv"]);
+    let grid = text::compare(&report);
+    golden("grid.txt", &grid);
+    let json = report.to_json();
+    let back: Report = serde_json::from_str(&json).expect("what was written can be read");
+    assert!(back == report && report.drives.is_empty() && back.cells.len() == 4);
+    // Few cells leave room for all figures; one workload is told age by age.
+    let (two, _) = cells(&[Some("fresh"), Some("2k+1mo")], &["oltp"]);
+    let few = text::compare(&two);
+    assert!(
+        few.contains("oltp, 2k+1mo") && few.contains("write latency, p99") && few.lines().any(|line| line.starts_with("fresh ")),
+        "{few}"
+    );
+    assert!(!grid.contains("write latency"));
+    let alone =
+        Report::of_cells(vec![CellResult::new(None, "oltp".to_owned(), vec![Toy { requests: 500, ..Toy::default() }.conclude().0])]);
+    for line in grid.lines().chain(few.lines()).chain(text::compare(&alone).lines()) {
+        assert!(line.chars().count() <= 100 && !line.ends_with(' '), "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn a_grid_has_a_page_with_every_cell() {
+    let (mut report, details) = cells(&[None], &["oltp", "mail", "<web>"]);
+    let page = html::page(&report, &details);
+    elements(&page);
+    assert_eq!(page.matches("<details class=\"cell\">").count(), 3);
+    assert!(page.contains("class=\"whisker\"") && page.contains("&lt;web&gt;") && page.contains("c &amp; &lt;d&gt;"));
+    assert!(page.contains("✓ Every self-check of all 18 runs passed"));
+    let wrong = Violation { account: wordline_report::Account::LittlesLaw, count: 1, first_ns: 5, message: "x".to_owned() };
+    report.cells[1].drives[3].checks.violations = vec![wrong];
+    assert_eq!(report.violations().map(|broken| broken.run()).collect::<Vec<_>>(), ["a-drive-with-a-rather-long-name seed 5, mail"]);
+    assert!(html::page(&report, &details).contains("seed 5, mail:") && text::compare(&report).contains("CHECKS FAILED"));
+    elements(&html::page(&Report::of_cells(vec![CellResult::new(None, "x".to_owned(), Vec::new())]), &[Vec::new()]));
 }
 
 #[test]
