@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_plan::Plan;
-use wordline_report::{CellResult, Comparison, DriveDetail, DriveResult, Report, text};
+use wordline_report::{CellResult, DriveDetail, DriveResult, Report, text};
 use wordline_workload::AnySpec;
 
 use crate::args::{CompareOptions, OutputOptions};
@@ -61,7 +61,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
         tables.push(Tables { of: cell.slug.clone(), details: details.into_iter().flatten().collect() });
     }
     let report = match (one, results.pop()) {
-        (true, Some(only)) => Report { comparison: Comparison::new(&only.drives), ..Report::new(only.drives) },
+        (true, Some(only)) => Report::new(only.drives),
         (_, last) => Report::of_cells(results.into_iter().chain(last).collect()),
     };
     run::write(&output, &report, tables, &text::compare(&report))

@@ -37,7 +37,7 @@ const CHARTS: &[Shown] = &[
     },
     Shown {
         title: "Wordlines programmed",
-        note: "for the host: share of leaders and of followers of an h-layer",
+        note: "share of the host's programs, by place in the h-layer",
         unit: Unit::Share,
         log: false,
         whole: true,
