@@ -18,6 +18,15 @@ use crate::simulate::Job;
 /// Where the page goes when nobody says where.
 const PAGE: &str = "wordline-compare.html";
 
+/// The drives at one age.
+struct Aged {
+    age: Option<String>,
+    plans: Vec<Plan>,
+}
+
+/// What a run leaves: its result, and what is drawn of it where it is drawn.
+type Made = (DriveResult, Option<DriveDetail>);
+
 /// One workload at one age, and the drives that go through it.
 struct Cell<'a> {
     age: Option<String>,
@@ -45,7 +54,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
 
     let one = aged.len() == 1 && workloads.len() == 1;
     let mut cells = Vec::new();
-    for (age, plans) in &aged {
+    for Aged { age, plans } in &aged {
         for (name, workload) in names.iter().zip(&workloads) {
             let slug = if one { String::new() } else { slug(cells.len() + 1, name, age.as_deref()) };
             cells.push(Cell { age: age.clone(), name, workload, plans, slug });
@@ -68,25 +77,25 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
 }
 
 /// The drives at each age, and what is asked of the ages: that the drives can have them, and that no two are the same.
-fn aged_plans(options: &CompareOptions) -> Result<Vec<(Option<String>, Vec<Plan>)>, Failure> {
+fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
     let drives = &options.drives;
     if let Some((_, name)) = drives.iter().enumerate().find(|(index, name)| drives[..*index].contains(name)) {
         return Err(Failure::Usage(format!("drive '{name}' is named twice; compare it with another one")));
     }
-    let mut aged: Vec<(Option<String>, Vec<Plan>)> = Vec::new();
+    let mut aged: Vec<Aged> = Vec::new();
     for cells in options.cells.each() {
         let load = |name: &String| Ok(options.shape.load(name, &cells, &[])?.0);
         let plans: Vec<Plan> = drives.iter().map(load).collect::<Result<_, Failure>>()?;
         let age = cells.asked_age();
-        if let Some((earlier, _)) = aged.iter().find(|(_, others)| others[0].hash() == plans[0].hash()) {
-            let [age, earlier] = [&age, earlier].map(|age| age.as_deref().unwrap_or_default());
+        if let Some(earlier) = aged.iter().find(|earlier| earlier.plans[0].hash() == plans[0].hash()) {
+            let [age, earlier] = [&age, &earlier.age].map(|age| age.as_deref().unwrap_or_default());
             let why = if age == earlier { "is named twice".to_owned() } else { format!("is the same as '{earlier}'") };
             return Err(Failure::Usage(format!("--age: '{age}' {why}; name each age once")));
         }
-        aged.push((age, plans));
+        aged.push(Aged { age, plans });
     }
     // Two files may hold drives of one name, which nothing that is printed could tell apart.
-    let plans = &aged[0].1;
+    let plans = &aged[0].plans;
     let same = plans.iter().enumerate().find_map(|(index, plan)| {
         let earlier = plans[..index].iter().position(|earlier| earlier.name() == plan.name())?;
         Some((&drives[earlier], &drives[index], plan.name()))
@@ -148,11 +157,7 @@ fn slug(number: usize, workload: &str, age: Option<&str>) -> String {
 }
 
 /// Make all runs, as many at a time as there are cores. Each is a world of its own, so their number changes nothing but the time.
-fn run_all(
-    cells: &[Cell<'_>],
-    options: &CompareOptions,
-    output: &OutputOptions,
-) -> Result<Vec<(DriveResult, Option<DriveDetail>)>, Failure> {
+fn run_all(cells: &[Cell<'_>], options: &CompareOptions, output: &OutputOptions) -> Result<Vec<Made>, Failure> {
     // The seeds are the same for every drive: what the generators draw for one they draw for all.
     let first = cells[0].plans[0].seed();
     let turn = |cell, plan: &Plan, number: u64| Turn { cell, plan: plan.clone().with_seed(first.wrapping_add(number)), first: number == 0 };
@@ -161,7 +166,7 @@ fn run_all(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.map_or(cores, |threads| threads as usize).min(turns.len());
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Result<(DriveResult, Option<DriveDetail>), Failure>>>> = Mutex::new(turns.iter().map(|_| None).collect());
+    let done: Mutex<Vec<Option<Result<Made, Failure>>>> = Mutex::new(turns.iter().map(|_| None).collect());
     let board = Board::new(output.quiet);
     let titles: Vec<String> = turns.iter().map(title).collect();
     let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
@@ -203,12 +208,7 @@ fn title(turn: &Turn<'_>) -> String {
 }
 
 impl Turn<'_> {
-    fn run(
-        &self,
-        options: &CompareOptions,
-        output: &OutputOptions,
-        line: crate::progress::Line,
-    ) -> Result<(DriveResult, Option<DriveDetail>), Failure> {
+    fn run(&self, options: &CompareOptions, output: &OutputOptions, line: crate::progress::Line) -> Result<Made, Failure> {
         let (cell, plan) = (self.cell, &self.plan);
         let requests =
             output.parquet.as_ref().map(|folder| folder.join(format!("requests{}-{}-{}.parquet", cell.slug, plan.name(), plan.seed())));

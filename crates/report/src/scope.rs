@@ -62,7 +62,7 @@ impl HLayer {
     /// Whether a program that begins with `page` fills the first wordline of its h-layer.
     #[inline]
     pub(crate) fn leads(&self, page: PageId) -> bool {
-        u32::from(page.0) / self.pages % self.wordlines == 0
+        (u32::from(page.0) / self.pages).is_multiple_of(self.wordlines)
     }
 }
 

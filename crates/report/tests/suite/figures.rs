@@ -28,7 +28,11 @@ fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32
 }
 
 fn flash(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) -> Event {
-    Event::Flash(FlashEvent {
+    Event::Flash(operation(op, cause, issued, array, units))
+}
+
+fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) -> FlashEvent {
+    FlashEvent {
         die: DieId(1),
         channel: ChannelId(0),
         op,
@@ -47,7 +51,7 @@ fn flash(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) ->
         ok: true,
         retries: 0,
         errors: 0,
-    })
+    }
 }
 
 fn result(measured: &Measured) -> DriveResult {
@@ -174,9 +178,8 @@ fn programs_are_told_by_their_place_in_the_h_layer() {
     // Four wordlines of three pages in an h-layer.
     let mut metrics =
         Metrics::new(Scope { h_layer: Some(HLayer { pages: 3, wordlines: 4 }), interval: Interval::Fixed(Nanos(500)), ..scope() });
-    let program = |page: u16, cause: Cause, issued: u64, array: u64| match flash(FlashOp::Program, cause, issued, array, [1, 0, 0]) {
-        Event::Flash(told) => Event::Flash(FlashEvent { page: PageId(page), ..told }),
-        other => other,
+    let program = |page: u16, cause: Cause, issued: u64, array: u64| {
+        Event::Flash(FlashEvent { page: PageId(page), ..operation(FlashOp::Program, cause, issued, array, [1, 0, 0]) })
     };
     let steps = [
         (0, Cause::Host, 100),
