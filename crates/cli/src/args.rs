@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::cells::CellOptions;
+use crate::cells::{CellOptions, CellRange};
 use crate::chip_fit::ChipTask;
 
 /// A 3D-NAND SSD you can take apart: run real firmware on a modelled drive, and see where the time, the writes and the wear go.
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a workload or a trace on one drive.
     Run(RunOptions),
-    /// Run the same workload on several drives, paired on the same random streams, and print ratios.
+    /// Run the same workloads on several drives at the same ages, paired on the same random streams, and print ratios.
     Compare(CompareOptions),
     /// Make a used drive in seconds and save it, to run from again and again.
     Age(AgeOptions),
@@ -52,15 +52,22 @@ pub(crate) enum Command {
     Describe(DescribeOptions),
 }
 
-/// How a drive's plan is changed.
+/// How a drive's plan is changed, its cells left as they are.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct PlanOptions {
+pub(crate) struct ShapeOptions {
     /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// Make the drive so large for the host, such as 16GiB: the same chip, as many blocks and dies as that needs, the same share of spare flash.
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
+}
+
+/// How a drive's plan is changed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    pub(crate) shape: ShapeOptions,
     #[command(flatten)]
     pub(crate) cells: CellOptions,
 }
@@ -75,12 +82,9 @@ pub(crate) struct DriveOptions {
     pub(crate) seed: Option<u64>,
 }
 
-/// Where a workload comes from and how it is put on a drive.
+/// How a workload is put on a drive.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LoadOptions {
-    /// A built-in workload, a workload file (.toml), or a block trace (plain, .gz or .zst; recognised by content).
-    #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
-    pub(crate) workload: String,
     /// Keep this many requests outstanding (closed loop), whatever the workload says.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) qd: Option<u32>,
@@ -150,6 +154,9 @@ pub(crate) struct RunOptions {
     pub(crate) from: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) options: DriveOptions,
+    /// A built-in workload, a workload file (.toml), or a block trace (plain, .gz or .zst; recognised by content).
+    #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
+    pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     /// With a workload of files: count each file's stale versions on the flash, and how long they stay there (VerTrace).
@@ -306,13 +313,19 @@ pub(crate) struct CompareOptions {
     #[arg(long, value_delimiter = ',', default_value = "pageftl,pageftl-4k,pageftl-fifo", value_name = "NAME,…")]
     pub(crate) drives: Vec<String>,
     #[command(flatten)]
-    pub(crate) options: PlanOptions,
+    pub(crate) shape: ShapeOptions,
+    #[command(flatten)]
+    pub(crate) cells: CellRange,
     /// How many seeds; confidence intervals need at least two.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
     /// Runs at the same time; as many as there are cores by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
+    /// One or more of: a built-in workload, a workload file (.toml), a block trace (plain, .gz or .zst; recognised by content). Each is run at each --age. May
+    /// be given several times; a file whose path has a comma in it stands in a --workload of its own.
+    #[arg(long, short, default_value = "default", value_name = "NAME|FILE,…")]
+    pub(crate) workload: Vec<String>,
     #[command(flatten)]
     pub(crate) load: LoadOptions,
     #[command(flatten)]

@@ -5,23 +5,49 @@ use wordline_plan::{Plan, nearest, stages};
 
 use crate::failure::Failure;
 
-/// How the drive's cells are.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct CellOptions {
+/// What may be said of a drive's cells, but for their age.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CellState {
     /// Whether cells have their physics (errors, read retries, times that follow wear and layer) or the fixed times of the data sheet; by default they have it
     /// wherever the chip's file gives it.
     #[arg(long, value_name = "on|off")]
     pub(crate) physics: Option<Switch>,
-    /// Set the filled drive to an age before the run: program/erase cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C. A stage of life also
-    /// says it: fresh, child, young-adult or old-adult, as `studies/stages.toml` has them.
-    #[arg(long, value_name = "AGE")]
-    pub(crate) age: Option<String>,
     /// The cycles of --age alone, such as 2k.
     #[arg(long, value_name = "CYCLES", conflicts_with = "age")]
     pub(crate) pe: Option<String>,
     /// The time kept of --age alone, such as 1mo@30C.
     #[arg(long, value_name = "TIME", conflicts_with = "age")]
     pub(crate) retention: Option<String>,
+}
+
+/// How the drive's cells are.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct CellOptions {
+    /// Set the filled drive to an age before the run: program/erase cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C. A stage of life also
+    /// says it: fresh, child, young-adult or old-adult, as `studies/stages.toml` has them.
+    #[arg(long, value_name = "AGE")]
+    pub(crate) age: Option<String>,
+    #[command(flatten)]
+    pub(crate) state: CellState,
+}
+
+/// How the drives' cells are, at one age or at several.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CellRange {
+    /// Set the filled drives to these ages before the runs: program/erase cycles and time kept, such as 2k, 2k+1mo or 1500+90d@40C. A stage of life also
+    /// says it: fresh, child, young-adult or old-adult, as `studies/stages.toml` has them. Each workload is run at each age.
+    #[arg(long, value_name = "AGE,…", value_delimiter = ',')]
+    pub(crate) age: Vec<String>,
+    #[command(flatten)]
+    pub(crate) state: CellState,
+}
+
+impl CellRange {
+    /// The cells at each age, in order; as the drives' files have them where no age was asked for.
+    pub(crate) fn each(&self) -> Vec<CellOptions> {
+        let at = |age: Option<&String>| CellOptions { age: age.cloned(), state: self.state.clone() };
+        if self.age.is_empty() { vec![at(None)] } else { self.age.iter().map(|age| at(Some(age))).collect() }
+    }
 }
 
 /// On or off.
@@ -35,11 +61,11 @@ impl CellOptions {
     /// The settings these options stand for, after `settings`, which they override.
     pub(crate) fn settings(&self, settings: &[String]) -> Result<Vec<String>, Failure> {
         let mut all = settings.to_vec();
-        if let Some(switch) = self.physics {
+        if let Some(switch) = self.state.physics {
             all.push(format!("cells.physics={}", switch == Switch::On));
         }
         if let Some(age) = self.asked_age() {
-            if self.physics == Some(Switch::Off) {
+            if self.state.physics == Some(Switch::Off) {
                 return Err(Failure::Usage("--age needs the cells' physics, and --physics off switches it off".into()));
             }
             all.extend(age_settings(&age)?);
@@ -48,8 +74,8 @@ impl CellOptions {
     }
 
     /// The age asked for, in one text.
-    fn asked_age(&self) -> Option<String> {
-        match (&self.age, &self.pe, &self.retention) {
+    pub(crate) fn asked_age(&self) -> Option<String> {
+        match (&self.age, &self.state.pe, &self.state.retention) {
             (None, None, None) => None,
             (Some(age), _, _) => Some(age.clone()),
             (None, cycles, None) => cycles.clone(),
@@ -59,7 +85,7 @@ impl CellOptions {
 
     /// Whether `plan` has what these options ask for.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), Failure> {
-        let asked = self.physics == Some(Switch::On) || self.asked_age().is_some();
+        let asked = self.state.physics == Some(Switch::On) || self.asked_age().is_some();
         if asked && plan.build().cells.is_none() {
             return Err(Failure::Usage(format!(
                 "{}: its cells have no physics: the chip file has no [physics.*], and the drive file does not say physics_of = \"tlc48\" or another such chip",

@@ -1,73 +1,220 @@
-//! `wordline compare`: several drives, several seeds, all cores.
+//! `wordline compare`: several drives on several workloads at several ages, several seeds, all cores.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_plan::Plan;
-use wordline_report::{Comparison, Report, text};
+use wordline_report::{CellResult, DriveDetail, DriveResult, Report, text};
+use wordline_workload::AnySpec;
 
 use crate::args::{CompareOptions, OutputOptions};
 use crate::failure::Failure;
 use crate::input::Workload;
-use crate::progress::Board;
-use crate::run;
-use crate::simulate::{Job, Outcome};
+use crate::progress::{Board, Parts};
+use crate::run::{self, Tables};
+use crate::simulate::Job;
 
 /// Where the page goes when nobody says where.
 const PAGE: &str = "wordline-compare.html";
 
+/// The drives at one age.
+struct Aged {
+    age: Option<String>,
+    plans: Vec<Plan>,
+}
+
+/// What a run leaves: its result, and what is drawn of it where it is drawn.
+type Made = (DriveResult, Option<DriveDetail>);
+
+/// One workload at one age, and the drives that go through it.
+struct Cell<'a> {
+    age: Option<String>,
+    name: &'a str,
+    workload: &'a Workload,
+    plans: &'a [Plan],
+    /// What its files are called by, where it is one of several.
+    slug: String,
+}
+
+/// One run: a drive with one seed in one cell.
+struct Turn<'a> {
+    cell: &'a Cell<'a>,
+    plan: Plan,
+    /// Whether it is drawn.
+    first: bool,
+}
+
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let output = OutputOptions { html: Some(options.output.html.clone().unwrap_or_else(|| PathBuf::from(PAGE))), ..options.output.clone() };
-    let plans: Vec<Plan> = options.drives.iter().map(|name| Ok(options.options.load(name, &[])?.0)).collect::<Result<_, Failure>>()?;
-    let twice = options.drives.iter().enumerate().find(|(index, name)| options.drives[..*index].contains(name));
-    if let Some((_, name)) = twice {
-        return Err(Failure::Usage(format!("drive '{name}' is named twice; compare it with another one")));
-    }
-    let workload = Workload::load(&options.load)?;
+    let aged = aged_plans(options)?;
+    let names = split(&options.workload);
+    let workloads = load_workloads(&names, options)?;
     run::check_places(&output)?;
 
-    // The seeds are the same for every drive: what the generators draw for one they draw for all.
-    let first = plans[0].seed();
-    let jobs: Vec<Plan> =
-        plans.iter().flat_map(|plan| (0..options.seeds).map(|number| plan.clone().with_seed(first.wrapping_add(number)))).collect();
-    let outcomes = run_all(&jobs, options, &output, &workload)?;
-
-    let mut details = Vec::new();
-    let mut results = Vec::new();
-    for (index, outcome) in outcomes.into_iter().enumerate() {
-        results.push(outcome.result);
-        // The charts show each drive's first seed.
-        if (index as u64).is_multiple_of(options.seeds) {
-            details.push(outcome.detail);
+    let one = aged.len() == 1 && workloads.len() == 1;
+    let mut cells = Vec::new();
+    for Aged { age, plans } in &aged {
+        for (name, workload) in names.iter().zip(&workloads) {
+            let slug = if one { String::new() } else { slug(cells.len() + 1, name, age.as_deref()) };
+            cells.push(Cell { age: age.clone(), name, workload, plans, slug });
         }
     }
-    let mut report = Report::new(results);
-    report.comparison = Comparison::new(&report.drives);
-    let shown = text::compare(&report);
-    run::write(&output, &report, &details, &shown)
+    let mut runs = run_all(&cells, options, &output)?.into_iter();
+    let mut results = Vec::new();
+    let mut tables = Vec::new();
+    for cell in &cells {
+        let (drives, details): (Vec<DriveResult>, Vec<Option<DriveDetail>>) =
+            runs.by_ref().take(cell.plans.len() * options.seeds as usize).unzip();
+        results.push(CellResult::new(cell.age.clone(), cell.name.to_owned(), drives));
+        tables.push(Tables { of: cell.slug.clone(), details: details.into_iter().flatten().collect() });
+    }
+    let report = match (one, results.pop()) {
+        (true, Some(only)) => Report::new(only.drives),
+        (_, last) => Report::of_cells(results.into_iter().chain(last).collect()),
+    };
+    run::write(&output, &report, tables, &text::compare(&report))
+}
+
+/// The drives at each age, and what is asked of the ages: that the drives can have them, and that no two are the same.
+fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
+    let drives = &options.drives;
+    if let Some((_, name)) = drives.iter().enumerate().find(|(index, name)| drives[..*index].contains(name)) {
+        return Err(Failure::Usage(format!("drive '{name}' is named twice; compare it with another one")));
+    }
+    let mut aged: Vec<Aged> = Vec::new();
+    for cells in options.cells.each() {
+        let load = |name: &String| Ok(options.shape.load(name, &cells, &[])?.0);
+        let plans: Vec<Plan> = drives.iter().map(load).collect::<Result<_, Failure>>()?;
+        let age = cells.asked_age();
+        if let Some(earlier) = aged.iter().find(|earlier| earlier.plans[0].hash() == plans[0].hash()) {
+            let [age, earlier] = [&age, &earlier.age].map(|age| age.as_deref().unwrap_or_default());
+            let why = if age == earlier { "is named twice".to_owned() } else { format!("is the same as '{earlier}'") };
+            return Err(Failure::Usage(format!("--age: '{age}' {why}; name each age once")));
+        }
+        aged.push(Aged { age, plans });
+    }
+    // Two files may hold drives of one name, which nothing that is printed could tell apart.
+    let plans = &aged[0].plans;
+    let same = plans.iter().enumerate().find_map(|(index, plan)| {
+        let earlier = plans[..index].iter().position(|earlier| earlier.name() == plan.name())?;
+        Some((&drives[earlier], &drives[index], plan.name()))
+    });
+    match same {
+        Some((one, other, name)) => {
+            Err(Failure::Usage(format!("drives '{one}' and '{other}' are both called '{name}'; rename one of the files")))
+        }
+        None => Ok(aged),
+    }
+}
+
+/// The workloads that were named: each --workload taken apart at its commas, unless there is a file of that very name.
+fn split(given: &[String]) -> Vec<&str> {
+    given
+        .iter()
+        .flat_map(|text| if Path::new(text).exists() { vec![text.as_str()] } else { text.split(',').map(str::trim).collect() })
+        .collect()
+}
+
+fn load_workloads(names: &[&str], options: &CompareOptions) -> Result<Vec<Workload>, Failure> {
+    let mut seen: Vec<(&str, PathBuf)> = Vec::new();
+    let mut workloads = Vec::new();
+    for name in names {
+        if name.is_empty() {
+            return Err(Failure::Usage(
+                "--workload: a name is empty; expected names or files with commas between them, such as oltp,rocks".into(),
+            ));
+        }
+        // Two names of one workload are as bad as the same name twice.
+        let full = std::fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(AnySpec::full_name(name)));
+        if let Some((earlier, _)) = seen.iter().find(|(_, known)| *known == full) {
+            let why = if earlier == name { "is named twice".to_owned() } else { format!("is the same as '{earlier}'") };
+            return Err(Failure::Usage(format!("--workload: '{name}' {why}; name each workload once")));
+        }
+        seen.push((name, full));
+        workloads.push(Workload::load(name, &options.load).map_err(|failure| in_a_list(failure, name, options))?);
+    }
+    Ok(workloads)
+}
+
+/// What is not there may be part of a path with a comma in it.
+fn in_a_list(failure: Failure, name: &str, options: &CompareOptions) -> Failure {
+    let cut = |text: &String| text.contains(',') && text.contains(['/', '.']) && text.split(',').any(|part| part.trim() == name);
+    if Path::new(name).exists() || !options.workload.iter().any(cut) {
+        return failure;
+    }
+    Failure::Usage(format!("{failure} (a file whose path has a comma in it stands in a --workload of its own)"))
+}
+
+/// `3-rocks-2k+1mo`: the number keeps apart what the letters might not.
+fn slug(number: usize, workload: &str, age: Option<&str>) -> String {
+    let plain = |text: &str| -> String {
+        text.chars().map(|letter| if letter.is_ascii_alphanumeric() || "+-_".contains(letter) { letter } else { '-' }).collect()
+    };
+    let stem = Path::new(workload).file_stem().map_or(workload.into(), |stem| stem.to_string_lossy());
+    let age = age.map(|age| format!("-{}", plain(age))).unwrap_or_default();
+    format!("-{number}-{}{age}", plain(&stem))
 }
 
 /// Make all runs, as many at a time as there are cores. Each is a world of its own, so their number changes nothing but the time.
-fn run_all(jobs: &[Plan], options: &CompareOptions, output: &OutputOptions, workload: &Workload) -> Result<Vec<Outcome>, Failure> {
+fn run_all(cells: &[Cell<'_>], options: &CompareOptions, output: &OutputOptions) -> Result<Vec<Made>, Failure> {
+    // The seeds are the same for every drive: what the generators draw for one they draw for all.
+    let first = cells[0].plans[0].seed();
+    let turn = |cell, plan: &Plan, number: u64| Turn { cell, plan: plan.clone().with_seed(first.wrapping_add(number)), first: number == 0 };
+    let seeded = |cell| move |plan| (0..options.seeds).map(move |number| turn(cell, plan, number));
+    let turns: Vec<Turn<'_>> = cells.iter().flat_map(|cell| cell.plans.iter().flat_map(seeded(cell))).collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.threads.map_or(cores, |threads| threads as usize).min(jobs.len());
+    let threads = options.threads.map_or(cores, |threads| threads as usize).min(turns.len());
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Result<Outcome, Failure>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
+    let done: Mutex<Vec<Option<Result<Made, Failure>>>> = Mutex::new(turns.iter().map(|_| None).collect());
     let board = Board::new(output.quiet);
+    let titles: Vec<String> = turns.iter().map(title).collect();
+    let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
+    let all = (cells.len() > 1).then(|| Parts::new(board.count(&format!("{:width$}", "all"), "runs", turns.len() as u64)));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some((index, plan)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, jobs.get(index)?)))
+                while let Some((index, turn)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, turns.get(index)?)))
                 {
-                    let requests =
-                        output.parquet.as_ref().map(|folder| folder.join(format!("requests-{}-{}.parquet", plan.name(), plan.seed())));
-                    let job = Job { plan, workload, load: &options.load, requests, image: None, vertrace: None, save: None };
-                    let outcome = job.run(board.line(&format!("{} seed {}", plan.name(), plan.seed())));
-                    done.lock().expect("no run panicked")[index] = Some(outcome);
+                    let outcome = turn.run(options, output, board.line(&format!("{:width$}", titles[index])));
+                    if outcome.is_err() {
+                        // What one run cannot do, nobody wants to wait for the others to be told.
+                        next.store(turns.len(), Ordering::Relaxed);
+                    }
+                    let mut done = done.lock().expect("no run panicked");
+                    done[index] = Some(outcome);
+                    if let Some(all) = &all {
+                        all.at(done.iter().flatten().count() as u64, &titles[index]);
+                    }
                 }
             });
         }
     });
-    done.into_inner().expect("no run panicked").into_iter().map(|outcome| outcome.expect("every job was run")).collect()
+    all.iter().for_each(Parts::finish);
+    // A run that was not made comes after one that failed, which ends this.
+    done.into_inner().expect("no run panicked").into_iter().flatten().collect()
+}
+
+/// What a run is called while it goes.
+fn title(turn: &Turn<'_>) -> String {
+    let cell = if turn.cell.slug.is_empty() {
+        String::new()
+    } else {
+        let age = turn.cell.age.as_deref().map(|age| format!(" at {age}")).unwrap_or_default();
+        format!(" {}{age}", turn.cell.name)
+    };
+    format!("{}{cell} seed {}", turn.plan.name(), turn.plan.seed())
+}
+
+impl Turn<'_> {
+    fn run(&self, options: &CompareOptions, output: &OutputOptions, line: crate::progress::Line) -> Result<Made, Failure> {
+        let (cell, plan) = (self.cell, &self.plan);
+        let requests =
+            output.parquet.as_ref().map(|folder| folder.join(format!("requests{}-{}-{}.parquet", cell.slug, plan.name(), plan.seed())));
+        let job = Job { plan, workload: cell.workload, load: &options.load, requests, image: None, vertrace: None, save: None };
+        let outcome = job.run(line)?;
+        // The charts show each drive's first seed; the others' details would only fill the memory.
+        Ok((outcome.result, self.first.then_some(outcome.detail)))
+    }
 }

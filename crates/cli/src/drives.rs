@@ -23,7 +23,9 @@ pub(crate) fn workloads(name: Option<&str>) -> Result<(), Failure> {
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for name in names {
-        lines.push(format!("{name:width$}  {}", AnySpec::built_in(name)?.purpose()));
+        let also: Vec<&str> = AnySpec::other_names(name).collect();
+        let also = if also.is_empty() { String::new() } else { format!(" (also: {})", also.join(", ")) };
+        lines.push(format!("{name:width$}  {}{also}", AnySpec::built_in(name)?.purpose()));
     }
     files::write_or_print("-", &lines.join("\n"))
 }

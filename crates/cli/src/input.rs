@@ -42,18 +42,17 @@ pub(crate) struct Traced {
 }
 
 impl Workload {
-    /// Find and check what `options` name.
-    pub(crate) fn load(options: &LoadOptions) -> Result<Workload, Failure> {
-        let name = options.workload.as_str();
+    /// Find and check the workload `name`, to be put on drives as `options` say.
+    pub(crate) fn load(name: &str, options: &LoadOptions) -> Result<Workload, Failure> {
         let path = Path::new(name);
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(path).map_err(|error| Failure::File { path: path.to_owned(), error })?;
-            return Workload::of(AnySpec::parse(&text, name)?, options);
+            return Workload::of(name, AnySpec::parse(&text, name)?, options);
         }
         if !path.exists() && !name.contains(['/', '.']) {
-            return Workload::of(AnySpec::built_in(name)?, options);
+            return Workload::of(name, AnySpec::built_in(name)?, options);
         }
-        only_for_files(options)?;
+        only_for_files(name, options)?;
         let read = read_options(options.format.as_deref(), options.lenient)?;
         let mut reader = trace::open(path, read)?;
         let requests = TraceStats::measure(&mut reader)?.requests;
@@ -78,9 +77,9 @@ impl Workload {
 }
 
 impl Workload {
-    fn of(spec: AnySpec, options: &LoadOptions) -> Result<Workload, Failure> {
+    fn of(name: &str, spec: AnySpec, options: &LoadOptions) -> Result<Workload, Failure> {
         match spec {
-            AnySpec::Phases(spec) => only_for_files(options).map(|()| Workload::Made(spec)),
+            AnySpec::Phases(spec) => only_for_files(name, options).map(|()| Workload::Made(spec)),
             AnySpec::Files(spec) => {
                 let length = options.length.as_deref().map(Multiple::parse).transpose();
                 let changed = FileOptions {
@@ -95,10 +94,10 @@ impl Workload {
     }
 }
 
-fn only_for_files(options: &LoadOptions) -> Result<(), Failure> {
+fn only_for_files(workload: &str, options: &LoadOptions) -> Result<(), Failure> {
     let given = [("--secure-fraction", options.secure_fraction.is_some()), ("--length", options.length.is_some())];
     match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((name, _)) => Err(Failure::Usage(format!("{name} is for workloads of files, such as mobile; {} has none", options.workload))),
+        Some((name, _)) => Err(Failure::Usage(format!("{name} is for workloads of files, such as mobile; {workload} has none"))),
         None => Ok(()),
     }
 }

@@ -2,13 +2,14 @@
 
 use wordline_plan::Plan;
 
-use crate::args::{DriveOptions, PlanOptions};
+use crate::args::{DriveOptions, PlanOptions, ShapeOptions};
+use crate::cells::CellOptions;
 use crate::failure::Failure;
 
-impl PlanOptions {
-    /// The plan of `drive`, and the settings that make it of the one with that name. `more` come after those of the command line.
-    pub(crate) fn load(&self, drive: &str, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
-        let mut settings = self.cells.settings(&self.settings)?;
+impl ShapeOptions {
+    /// The plan of `drive` with `cells`, and the settings that make it of the one with that name. `more` come after those of the command line.
+    pub(crate) fn load(&self, drive: &str, cells: &CellOptions, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
+        let mut settings = cells.settings(&self.settings)?;
         settings.extend(more.iter().map(|&setting| setting.to_owned()));
         let mut plan = Plan::load_set(drive, &settings)?;
         if let Some(size) = &self.size {
@@ -16,8 +17,15 @@ impl PlanOptions {
             plan = sized;
             settings.extend(how);
         }
-        self.cells.check(&plan)?;
+        cells.check(&plan)?;
         Ok((plan, settings))
+    }
+}
+
+impl PlanOptions {
+    /// As [`ShapeOptions::load`], with the cells asked for.
+    pub(crate) fn load(&self, drive: &str, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
+        self.shape.load(drive, &self.cells, more)
     }
 }
 

@@ -32,7 +32,7 @@ impl Board {
             bar.set_prefix(name.to_owned());
             bar
         });
-        Counter { bar, quiet: self.quiet, name: name.to_owned(), things, total, told: Instant::now(), started: Instant::now() }
+        Counter { bar, quiet: self.quiet, name: name.trim_end().to_owned(), things, total, told: Instant::now(), started: Instant::now() }
     }
 
     /// A line for one run of `name`.
@@ -43,7 +43,7 @@ impl Board {
             bar.set_prefix(name.to_owned());
             bar
         });
-        Line { bar, quiet: self.quiet, name: name.to_owned(), told: Instant::now(), total: None }
+        Line { bar, quiet: self.quiet, name: name.trim_end().to_owned(), told: Instant::now(), total: None }
     }
 }
 

@@ -8,7 +8,7 @@ use wordline_engine::BlockView;
 use wordline_lab::filed::{Files, identity, vertrace};
 use wordline_plan::Plan;
 use wordline_report::table::RequestLog;
-use wordline_report::{DriveDetail, DriveResult, Metrics, Scope, Violation, conclude};
+use wordline_report::{DriveDetail, DriveResult, HLayer, Metrics, Scope, Violation, conclude};
 use wordline_units::Nanos;
 
 use crate::args::LoadOptions;
@@ -55,7 +55,7 @@ impl Job<'_> {
             return self.watched(line, config, source, ());
         };
         let Some(files) = source.files() else {
-            return Err(Failure::Usage(format!("--vertrace needs a workload of files, such as mobile; {} has none", self.load.workload)));
+            return Err(Failure::Usage("--vertrace needs a workload of files, such as mobile; this one has none".to_owned()));
         };
         let (books, told) = vertrace(files, &config, plotted);
         source.tell(told);
@@ -64,6 +64,7 @@ impl Job<'_> {
 
     fn watched<F: Files>(mut self, mut line: Line, config: Config, mut source: Source, files: F) -> Result<Outcome, Failure> {
         let mut scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
+        scope.h_layer = HLayer::of(&config.sheet.geometry, config.sheet.pages_per_program());
         let mut stages = Vec::new();
         if let (Some(depth), _) | (None, Some(depth)) = (self.load.qd, only_depth(self.workload)) {
             scope.queue_depth = Some(depth);

@@ -29,6 +29,6 @@ fn main() {
         print!("{}", text::compare(&report));
     }
     if let Some(path) = path {
-        std::fs::write(&path, html::page(&report, &details)).expect("the page can be written");
+        std::fs::write(&path, html::page(&report, std::slice::from_ref(&details))).expect("the page can be written");
     }
 }

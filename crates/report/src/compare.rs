@@ -34,7 +34,7 @@ pub struct Ratio {
     pub better: Better,
     /// The drive.
     pub drive: String,
-    /// The figure itself, as its arithmetic mean over the seeds.
+    /// The figure itself, as its arithmetic mean over the seeds; 0 where there was nothing to measure.
     pub value: f64,
     /// The geometric mean of the ratio over the seeds; null where a figure is zero.
     pub ratio: Option<f64>,
@@ -95,6 +95,9 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "sanitised.block_locks", "block locks", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.block_locks as f64));
     "sanitised.scrubs", "scrubs", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.scrubs as f64));
     "sanitised.reprograms", "reprogrammed pages", "operations", Lower, |drive| drive.sanitised.as_ref().and_then(|done| seen(done.reprograms as f64));
+    "wordlines.leaders.program_us", "t_PROG of leaders", "us", Lower, |drive| drive.wordlines.as_ref().and_then(|lines| lines.leaders.program_us);
+    "wordlines.followers.program_us", "t_PROG of followers", "us", Lower, |drive| drive.wordlines.as_ref().and_then(|lines| lines.followers.program_us);
+    "programmed_again", "programmed again", "programs", Lower, |drive| seen(drive.programmed_again as f64);
     "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
     "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
     "read_errors.retries_mean", "read retries", "per read", Lower, |drive| drive.read_errors.as_ref().and_then(|errors| seen(errors.retries_mean));
@@ -157,7 +160,11 @@ pub(crate) fn names(drives: &[DriveResult]) -> Vec<&str> {
 
 impl Ratio {
     fn new(figure: &Figure, drive: &str, values: &[Option<f64>], base: &[Option<f64>]) -> Ratio {
-        let known: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0)).collect();
+        // What did not happen took no time that could be in a mean; of what is counted, there was none.
+        let known: Vec<f64> = match figure.unit {
+            "us" => values.iter().copied().flatten().collect(),
+            _ => values.iter().map(|value| value.unwrap_or(0.0)).collect(),
+        };
         let pairs: Option<Vec<f64>> =
             values.iter().zip(base).map(|(value, base)| Some(libm::log(seen((*value)?)? / seen((*base)?)?))).collect();
         let spread = pairs.as_deref().map(interval);
@@ -167,7 +174,7 @@ impl Ratio {
             unit: figure.unit.to_owned(),
             better: figure.better,
             drive: drive.to_owned(),
-            value: known.iter().sum::<f64>() / known.len() as f64,
+            value: known.iter().sum::<f64>() / known.len().max(1) as f64,
             ratio: spread.map(|(mean, _)| libm::exp(mean)),
             low: spread.and_then(|(mean, half)| Some(libm::exp(mean - half?))),
             high: spread.and_then(|(mean, half)| Some(libm::exp(mean + half?))),

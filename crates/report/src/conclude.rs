@@ -9,9 +9,10 @@ use crate::histogram::Latencies;
 use crate::measured::Measured;
 use crate::result::{
     BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, RunResult,
-    Sanitised, StageMeans, Utilisation, Waf,
+    Sanitised, StageMeans, Utilisation, Waf, WordlineResult, Wordlines,
 };
 use crate::series::Row;
+use crate::totals::WordlineCount;
 
 /// What identifies a run and is not measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,6 +110,8 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         waf: waf(measured),
         flash: operations(measured),
         sanitised: sanitised(measured),
+        wordlines: measured.scope.h_layer.map(|_| wordlines(measured)),
+        programmed_again: totals.programmed_again,
         erases: totals.pages(FlashOp::Erase),
         pages_programmed,
         pages_read,
@@ -241,6 +244,15 @@ fn operations(measured: &Measured) -> Vec<FlashResult> {
 fn sanitised(measured: &Measured) -> Option<Sanitised> {
     let [page_locks, block_locks, scrubs, reprograms] = FlashOp::SANITISING.map(|op| measured.totals.operations(op));
     (page_locks + block_locks + scrubs + reprograms > 0).then_some(Sanitised { page_locks, block_locks, scrubs, reprograms })
+}
+
+fn wordlines(measured: &Measured) -> Wordlines {
+    let told = |count: &WordlineCount| WordlineResult {
+        host_programs: count.host_programs,
+        programs: count.programs,
+        program_us: (count.programs > 0).then(|| count.array_ns as f64 / count.programs as f64 / 1e3),
+    };
+    Wordlines { leaders: told(&measured.totals.leaders), followers: told(&measured.totals.followers) }
 }
 
 fn utilisation(measured: &Measured) -> Utilisation {

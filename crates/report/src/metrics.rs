@@ -1,7 +1,7 @@
 //! The observer that every figure comes from.
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer};
-use wordline_units::{HostOp, Id, Nanos, Priority};
+use wordline_units::{FlashOp, HostOp, Id, Nanos, Priority};
 
 use crate::checks::Checks;
 use crate::histogram::Latencies;
@@ -165,6 +165,11 @@ impl Metrics {
             return;
         }
         self.totals.operate(flash);
+        if flash.op == FlashOp::Program
+            && let Some(layer) = &self.scope.h_layer
+        {
+            self.totals.program_wordline(flash, layer.leads(flash.page));
+        }
         self.die_ns[flash.die.index()] += flash.array.0;
         self.channel_ns[flash.channel.index()] += flash.bus.0;
         self.core_longest = self.core_longest.max(flash.core);

@@ -30,7 +30,7 @@ pub fn reference_markdown() -> String {
          `[]` is an entry of a list. Null means that there was nothing to measure. Names keep their meaning; new ones may be added.\n\n\
          | name | type | unit | meaning |\n|---|---|---|---|\n",
     );
-    members(&mut text, &schema, &schema, "");
+    members(&mut text, &schema, &schema, "", &mut Vec::new());
     columns(
         &mut text,
         "requests.parquet",
@@ -56,14 +56,15 @@ pub fn forensics_markdown() -> String {
          [tutorial](../tutorials/forensics.md).\n\n\
          | name | type | unit | meaning |\n|---|---|---|---|\n",
     );
-    members(&mut text, &schema, &schema, "");
+    members(&mut text, &schema, &schema, "", &mut Vec::new());
     text
 }
 
-/// The rows of an object's members, and of theirs.
-fn members(text: &mut String, root: &Value, object: &Value, path: &str) {
+/// The rows of an object's members, and of theirs. What is a member of the whole, and told there, is only pointed at further down: `told` has those.
+fn members<'a>(text: &mut String, root: &'a Value, object: &'a Value, path: &str, told: &mut Vec<(&'a Value, String)>) {
     let Some(properties) = object["properties"].as_object() else { return };
     for (name, member) in properties {
+        let at_top = path.is_empty();
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         let (inner, nullable) = resolve(root, member);
         let (inner, path) = match inner.get("items") {
@@ -72,8 +73,15 @@ fn members(text: &mut String, root: &Value, object: &Value, path: &str) {
         };
         let kind = kind(inner, nullable);
         let doc = member["description"].as_str().or(inner["description"].as_str()).unwrap_or("");
-        let _ = writeln!(text, "| `{path}` | {kind} | {} | {} |", member["x-unit"].as_str().unwrap_or(""), cell(doc));
-        members(text, root, inner, &path);
+        let before = told.iter().find(|(known, _)| std::ptr::eq(*known, inner)).map(|(_, path)| path.clone());
+        let pointed = before.as_ref().map(|path| format!(" It has the names of `{path}`.")).unwrap_or_default();
+        let _ = writeln!(text, "| `{path}` | {kind} | {} | {}{pointed} |", member["x-unit"].as_str().unwrap_or(""), cell(doc));
+        if before.is_none() {
+            members(text, root, inner, &path, told);
+        }
+        if at_top {
+            told.push((inner, path));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Comparison;
+use crate::grid::CellResult;
 use crate::vertrace::VerTraceResult;
 use crate::violation::Violation;
 
@@ -16,23 +17,37 @@ pub const VERSION: u32 = 1;
 pub struct Report {
     /// The version of this format.
     pub version: u32,
-    /// One entry per drive and seed, in the order they were asked for.
+    /// One entry per drive and seed, in the order they were asked for. Empty where several workloads or ages were asked for: then see `cells`.
     pub drives: Vec<DriveResult>,
-    /// Drives against the first one; absent when only one drive was run.
+    /// Drives against the first one; absent when only one drive was run, and where there are `cells`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// One entry per age and workload, all workloads of the first age first; absent where one workload at one age was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<CellResult>,
 }
 
 impl Report {
     /// A report of these drives, compared when there are several.
     pub fn new(drives: Vec<DriveResult>) -> Report {
         let comparison = Comparison::new(&drives);
-        Report { version: VERSION, drives, comparison }
+        Report { version: VERSION, drives, comparison, cells: Vec::new() }
     }
 
-    /// The violations of all drives, each with the name and seed of its drive. A command that finds any must fail.
-    pub fn violations(&self) -> impl Iterator<Item = (&DriveResult, &Violation)> {
-        self.drives.iter().flat_map(|drive| drive.checks.violations.iter().map(move |violation| (drive, violation)))
+    /// A report of several workloads, or ages, or both.
+    pub fn of_cells(cells: Vec<CellResult>) -> Report {
+        Report { version: VERSION, drives: Vec::new(), comparison: None, cells }
+    }
+
+    /// Every run, with the cell it is of where there are several.
+    pub fn runs(&self) -> impl Iterator<Item = (Option<&CellResult>, &DriveResult)> {
+        let in_cells = self.cells.iter().flat_map(|cell| cell.drives.iter().map(move |drive| (Some(cell), drive)));
+        self.drives.iter().map(|drive| (None, drive)).chain(in_cells)
+    }
+
+    /// The violations of all runs. A command that finds any must fail.
+    pub fn violations(&self) -> impl Iterator<Item = Broken<'_>> {
+        self.runs().flat_map(|(cell, drive)| drive.checks.violations.iter().map(move |violation| Broken { cell, drive, violation }))
     }
 
     /// The report as JSON text.
@@ -40,6 +55,25 @@ impl Report {
         let mut text = serde_json::to_string_pretty(self).expect("a tree of numbers and strings is always valid JSON");
         text.push('\n');
         text
+    }
+}
+
+/// A violation, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Broken<'a> {
+    /// The cell, where there are several.
+    pub cell: Option<&'a CellResult>,
+    /// The run.
+    pub drive: &'a DriveResult,
+    /// What is wrong with it.
+    pub violation: &'a Violation,
+}
+
+impl Broken<'_> {
+    /// Which run it is, for people.
+    pub fn run(&self) -> String {
+        let cell = self.cell.map(|cell| format!(", {}", cell.title())).unwrap_or_default();
+        format!("{} seed {}{cell}", self.drive.name, self.drive.seed)
     }
 }
 
@@ -77,6 +111,13 @@ pub struct DriveResult {
     /// Operations that made pages unreadable without an erase. Absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sanitised: Option<Sanitised>,
+    /// Programs of whole wordlines, by their place in the h-layer. Absent where dies do not program whole wordlines, or have one in each h-layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wordlines: Option<Wordlines>,
+    /// Programs that were done again elsewhere because a technique distrusted them although the die did not. Absent where there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-unit" = "programs"))]
+    pub programmed_again: u64,
     /// Block groups erased (one block in each plane of a die).
     #[schemars(extend("x-unit" = "block groups"))]
     pub erases: u64,
@@ -101,6 +142,10 @@ pub struct DriveResult {
     pub checks: ChecksResult,
     /// What the simulation itself cost. The only figures here that differ from one run to the next.
     pub run: RunResult,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// One entry per kind of request.
@@ -299,6 +344,29 @@ pub struct Sanitised {
     pub scrubs: u64,
     /// Pages destroyed by one-shot reprogramming.
     pub reprograms: u64,
+}
+
+/// Programs of whole wordlines. The first wordline of an h-layer leads: it is programmed before the others, which can follow what was seen of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Wordlines {
+    /// First wordlines of h-layers.
+    pub leaders: WordlineResult,
+    /// All other wordlines.
+    pub followers: WordlineResult,
+}
+
+/// Programs of leaders, or of followers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WordlineResult {
+    /// Programs with data that the host wrote; those of leaders and followers are all programs whose cause is `host`.
+    #[schemars(extend("x-unit" = "programs"))]
+    pub host_programs: u64,
+    /// Programs of all causes.
+    #[schemars(extend("x-unit" = "programs"))]
+    pub programs: u64,
+    /// The mean time that the array took for one, settings included; null where there was none.
+    #[schemars(extend("x-unit" = "us"))]
+    pub program_us: Option<f64>,
 }
 
 /// Flash operations of one kind and cause.

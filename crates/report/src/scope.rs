@@ -1,6 +1,6 @@
 //! What the metrics must know about a drive to size their tables and to turn counts into bytes.
 
-use wordline_units::{Bytes, Geometry, Nanos};
+use wordline_units::{Bytes, Geometry, Nanos, PageId};
 
 /// How long one row of a time series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,30 @@ impl Default for Interval {
     }
 }
 
+/// The wordlines of an h-layer, on dies that program a whole one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HLayer {
+    /// Pages of a wordline.
+    pub pages: u32,
+    /// Wordlines in an h-layer; the first of them leads.
+    pub wordlines: u32,
+}
+
+impl HLayer {
+    /// The h-layers of dies with this geometry that program so many pages at a time; `None` where that is no whole wordline, or where each has an h-layer to
+    /// itself.
+    pub fn of(geometry: &Geometry, pages_per_program: u32) -> Option<HLayer> {
+        let (pages, wordlines) = (geometry.cell.bits(), geometry.wordlines_per_layer);
+        (pages == pages_per_program && wordlines > 1).then_some(HLayer { pages, wordlines })
+    }
+
+    /// Whether a program that begins with `page` fills the first wordline of its h-layer.
+    #[inline]
+    pub(crate) fn leads(&self, page: PageId) -> bool {
+        (u32::from(page.0) / self.pages).is_multiple_of(self.wordlines)
+    }
+}
+
 /// The parts of a drive that the metrics count and divide by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
@@ -55,6 +79,8 @@ pub struct Scope {
     pub unit: Bytes,
     /// User bytes of a flash page.
     pub page: Bytes,
+    /// How wordlines share h-layers; `None` where it is not told who leads.
+    pub h_layer: Option<HLayer>,
     /// The queue depth of a closed loop; `None` in an open loop.
     pub queue_depth: Option<u32>,
     /// How long one row of the time series is.
@@ -70,6 +96,7 @@ impl Scope {
             cores,
             unit,
             page: geometry.page,
+            h_layer: None,
             queue_depth: None,
             interval: Interval::default(),
         }

@@ -57,6 +57,10 @@ pub struct Row {
     pub write: RowHost,
     /// Trims completed.
     pub trims: u64,
+    /// Programs of host data that filled the first wordline of an h-layer; nothing where it is not told who leads.
+    pub leader_programs: u64,
+    /// Programs of host data that filled another wordline.
+    pub follower_programs: u64,
     /// Mapping units of host data programmed.
     pub host_units: u64,
     /// Mapping units of old data programmed again, for any cause.
@@ -92,6 +96,12 @@ impl Row {
         (written > 0).then(|| programmed as f64 / written as f64)
     }
 
+    /// Of the programs of host data, the share that filled the first wordline of an h-layer; `None` where there were none, or it is not told who leads.
+    pub fn leaders(&self) -> Option<f64> {
+        let all = self.leader_programs + self.follower_programs;
+        (all > 0).then(|| self.leader_programs as f64 / all as f64)
+    }
+
     /// Take in the row that follows this one.
     pub fn merge(&mut self, later: &Row) {
         self.width += later.width;
@@ -102,6 +112,8 @@ impl Row {
             mine.tail.merge(&theirs.tail);
         }
         self.trims += later.trims;
+        self.leader_programs += later.leader_programs;
+        self.follower_programs += later.follower_programs;
         self.host_units += later.host_units;
         self.moved_units += later.moved_units;
         self.padding_units += later.padding_units;
@@ -201,6 +213,8 @@ impl Series {
             read: host(HostOp::Read, &self.tails[0]),
             write: host(HostOp::Write, &self.tails[1]),
             trims: delta.host(HostOp::Trim).requests,
+            leader_programs: delta.leaders.host_programs,
+            follower_programs: delta.followers.host_programs,
             host_units: delta.host_units(),
             moved_units: Cause::ALL.into_iter().map(|cause| delta.moved_units(cause)).sum(),
             padding_units: delta.padding_units(),

@@ -1,13 +1,13 @@
 //! Tables for a terminal, at most 100 columns wide.
 
-use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, names};
-use crate::result::{DriveResult, Latency, Report};
+use crate::result::{DriveResult, Latency, Wordlines};
+
+mod compared;
+
+pub use compared::compare;
+pub(crate) use compared::{ratio_text, value, verdict};
 
 const WIDTH: usize = 100;
-const LABEL: usize = 28;
-const COLUMN: usize = 24;
-/// Drives beside each other in one comparison table.
-const DRIVES: usize = (WIDTH - LABEL) / COLUMN;
 
 /// `value` as a person would write it: three or four significant digits, thousands apart, no exponent.
 pub fn number(value: f64) -> String {
@@ -52,7 +52,7 @@ fn percent(share: f64) -> String {
 }
 
 /// Shortens `text` to `width` characters.
-fn fit(text: &str, width: usize) -> String {
+pub(crate) fn fit(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -191,6 +191,9 @@ fn flash(text: &mut String, drive: &DriveResult) {
             kinds.iter().filter(|(_, number)| *number > 0).map(|(name, number)| format!("{} {name}", count(*number))).collect();
         line(text, &format!("  {:<13}{}", "sanitised", parts.join(", ")));
     }
+    if let Some(lines) = wordlines(drive) {
+        line(text, &format!("  {:<13}{lines}", "wordlines"));
+    }
     if let Some(errors) = &drive.read_errors {
         let reads: u64 = errors.by_retries.iter().sum();
         let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;
@@ -233,6 +236,27 @@ fn flash(text: &mut String, drive: &DriveResult) {
     }
 }
 
+/// Leaders and followers, and programs done again; `None` where there is nothing of either.
+fn wordlines(drive: &DriveResult) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some(Wordlines { leaders, followers }) = &drive.wordlines {
+        let host = leaders.host_programs + followers.host_programs;
+        for (name, programs) in [("leaders", leaders), ("followers", followers)] {
+            // Where the host wrote nothing, what was moved still took its time.
+            let of = if parts.is_empty() { " of the host's" } else { "" };
+            let share = if host > 0 { format!(" {}{of}", percent(programs.host_programs as f64 / host as f64)) } else { String::new() };
+            let took = programs.program_us.map(|us| format!(" (t_PROG {} us)", number(us))).unwrap_or_default();
+            if programs.programs > 0 {
+                parts.push(format!("{name}{share}{took}"));
+            }
+        }
+    }
+    if drive.programmed_again > 0 {
+        parts.push(format!("{} programmed again", count(drive.programmed_again)));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
 fn foot(text: &mut String, drive: &DriveResult) {
     let run = &drive.run;
     if run.cpu_seconds > 0.0 {
@@ -259,85 +283,6 @@ fn foot(text: &mut String, drive: &DriveResult) {
         for violation in &drive.checks.violations {
             prose(text, &violation.to_string());
         }
-    }
-}
-
-/// Every drive against the first one: the figure, and its ratio to the first drive's with a 95 % confidence interval.
-pub fn compare(report: &Report) -> String {
-    let Some(comparison) = &report.comparison else {
-        return report.drives.iter().map(run).collect::<Vec<_>>().join("\n");
-    };
-    let mut text = String::new();
-    let names = names(&report.drives);
-    for others in names[1..].chunks(DRIVES - 1) {
-        table(&mut text, comparison, &[&names[..1], others].concat());
-        text.push('\n');
-    }
-    prose(&mut text, &format!("× is the ratio to {}.", fit(&comparison.baseline, 60)));
-    prose(&mut text, &format!("{}.", comparison.method));
-    let mut all_passed = true;
-    for (drive, violation) in report.violations() {
-        all_passed = false;
-        prose(&mut text, &format!("CHECKS FAILED, {} seed {}: {violation}", drive.name, drive.seed));
-    }
-    if all_passed {
-        line(&mut text, &format!("  All self-checks of {} runs passed.", report.drives.len()));
-    }
-    text
-}
-
-fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
-    let header: String = names.iter().map(|name| format!("{:>COLUMN$}", fit(name, COLUMN - 2))).collect();
-    line(text, &format!("{:<LABEL$}{header}", ""));
-    for figure in FIGURES {
-        let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path) else { continue };
-        let plain = first.unit.is_empty() || ["IOPS", "pages"].iter().any(|word| figure.label.contains(word));
-        let unit = if plain { String::new() } else { format!(", {}", first.unit) };
-        let label = fit(&format!("{}{unit}", figure.label), LABEL);
-        let base = |ratio: &Ratio| ratio.drive == comparison.baseline;
-        if comparison.seeds.len() == 1 {
-            let both =
-                |ratio: &Ratio| format!("{} {:>9}", number(ratio.value), if base(ratio) { String::new() } else { ratio_text(ratio) });
-            line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, both)));
-        } else {
-            // Ratio and interval need a line of their own.
-            line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, |ratio| number(ratio.value))));
-            let ratios = cells(comparison, figure, names, |ratio| if base(ratio) { String::new() } else { ratio_text(ratio) });
-            line(text, &format!("{:<LABEL$}{ratios}", ""));
-        }
-    }
-}
-
-fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&Ratio) -> String) -> String {
-    names.iter().map(|name| format!("{:>COLUMN$}", comparison.find(figure.path, name).map_or("-".to_owned(), &of))).collect()
-}
-
-/// `×1.25 [1.20, 1.30]`, with a mark where it is surely better or worse.
-pub(crate) fn ratio_text(ratio: &Ratio) -> String {
-    match (ratio.ratio, ratio.low, ratio.high) {
-        (Some(mean), Some(low), Some(high)) => format!("×{mean:.3} [{low:.3}, {high:.3}]"),
-        (Some(mean), ..) => format!("×{mean:.3}"),
-        (None, ..) => "-".to_owned(),
-    }
-}
-
-/// Whether a ratio is good news, as far as one can tell: `None` where the interval holds 1, or where neither way is better.
-pub(crate) fn verdict(ratio: &Ratio) -> Option<bool> {
-    let mean = ratio.ratio?;
-    let (low, high) = (ratio.low.unwrap_or(mean), ratio.high.unwrap_or(mean));
-    // Without an interval, a difference that would not show in the table is none.
-    let (low, high) = if ratio.low.is_none() { (low - 5e-4, high + 5e-4) } else { (low, high) };
-    let greater = if low > 1.0 {
-        true
-    } else if high < 1.0 {
-        false
-    } else {
-        return None;
-    };
-    match ratio.better {
-        Better::Higher => Some(greater),
-        Better::Lower => Some(!greater),
-        Better::Neither => None,
     }
 }
 

@@ -52,6 +52,17 @@ pub struct ErrorCount {
     pub most: u16,
 }
 
+/// Programs of the first wordlines of h-layers, or of the others. Nothing where it is not told who leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WordlineCount {
+    /// Programs with data that the host wrote.
+    pub host_programs: u64,
+    /// Programs of all causes.
+    pub programs: u64,
+    /// Σ of the time that the arrays took for them, in nanoseconds.
+    pub array_ns: u64,
+}
+
 /// All counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -59,6 +70,10 @@ pub struct Totals {
     flash: [[FlashCount; Cause::ALL.len()]; FlashOp::ALL.len()],
     /// What error correction met.
     pub errors: ErrorCount,
+    /// Programs of the first wordline of an h-layer.
+    pub leaders: WordlineCount,
+    /// Programs of the others.
+    pub followers: WordlineCount,
     /// Σ of the time the dies' arrays worked, in nanoseconds.
     pub die_ns: u64,
     /// Σ of the time the channel buses were held, in nanoseconds.
@@ -175,6 +190,15 @@ impl Totals {
         self.dram_ns += flash.dram.0;
     }
 
+    /// A wordline was programmed that leads its h-layer, or one that does not.
+    #[inline]
+    pub(crate) fn program_wordline(&mut self, flash: &FlashEvent, leads: bool) {
+        let count = if leads { &mut self.leaders } else { &mut self.followers };
+        count.host_programs += u64::from(flash.cause == Cause::Host);
+        count.programs += 1;
+        count.array_ns += flash.array.0;
+    }
+
     /// What happened since `earlier`.
     pub(crate) fn since(&self, earlier: &Totals) -> Totals {
         let mut delta = *self;
@@ -197,6 +221,11 @@ impl Totals {
             mine.moved_units -= theirs.moved_units;
             mine.padding_units -= theirs.padding_units;
             mine.failed -= theirs.failed;
+        }
+        for (mine, theirs) in [(&mut delta.leaders, &earlier.leaders), (&mut delta.followers, &earlier.followers)] {
+            mine.host_programs -= theirs.host_programs;
+            mine.programs -= theirs.programs;
+            mine.array_ns -= theirs.array_ns;
         }
         delta.die_ns -= earlier.die_ns;
         delta.channel_ns -= earlier.channel_ns;

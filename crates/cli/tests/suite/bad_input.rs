@@ -19,6 +19,7 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         b"name = \"x\"\nalign = \"16 KiB\"\nprefill = \"50 %\"\nlength = \"10 %\"\nqueue_depth = 4\n[[sets]]\nname = \"mail\"\nshare = \"100 %\"\n\
           size = \"16 KiB\"\n[[threads]]\nops = [\n{ do = \"create\", set = \"mial\" }]\n",
     );
+    scratch.file("pageftl.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n");
     scratch.file("damaged.wl", b"WORDLINE DRIVE 1\n\x05\0\0\0\0\0\0\0abc");
     scratch.file("far.csv", b"128166372003061629,hm,0,Read,3834961920000000,32768,413\n");
     scratch.file(
@@ -76,6 +77,25 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["run", "mqsim-b", "--physics", "on"], &["mqsim-b", "physics_of"]),
         (&["run", "pageftl", "--pe", "2kk"], &["2kk"]),
         (&["compare", "--drives", "pageftl,pageftl"], &["named twice"]),
+        (&["compare", "--drives", "pageftl,pagftl"], &["pagftl", "pageftl"]),
+        (&["compare", "--drives", "pageftl,./pageftl.toml"], &["'pageftl'", "'./pageftl.toml'", "both called"]),
+        (&["compare", "--workload", "oltp,rcks"], &["rcks", "did you mean 'rocks'?"]),
+        (&["compare", "--workload", "oltp,prxy"], &["prxy", "did you mean 'proxy'?"]),
+        (&["compare", "--workload", "oltp,rocks", "--workload", "oltp"], &["'oltp' is named twice"]),
+        (&["compare", "--workload", "proxy,webproxy"], &["'webproxy' is the same as 'proxy'"]),
+        (&["compare", "--workload", "far.csv,./far.csv", "--fit", "wrap"], &["'./far.csv' is the same as 'far.csv'"]),
+        (&["compare", "--workload", "oltp,,rocks"], &["--workload", "empty"]),
+        (&["compare", "--workload", "oltp,uniform-read", "--length", "50%"], &["--length", "uniform-read has none"]),
+        (&["compare", "--workload", "oltp,missing.csv"], &["missing.csv"]),
+        (&["compare", "--workload", "uniform-read,far.csv", "--requests", "10", "--size", "1GiB"], &["wrap", "scale", "compact"]),
+        (&["compare", "--age", "fresh,2k+1mo,frsh"], &["'frsh'", "did you mean 'fresh'?"]),
+        (&["compare", "--age", "2k,1k,2k"], &["'2k' is named twice"]),
+        (&["compare", "--age", "2k,2000"], &["'2000' is the same as '2k'"]),
+        (&["compare", "--age", "fresh,"], &["'' is not an age"]),
+        (&["compare", "--drives", "pageftl,mqsim-b", "--age", "fresh,2k"], &["mqsim-b", "physics"]),
+        (&["compare", "--age", "2k", "--pe", "1k"], &["--age", "--pe"]),
+        (&["run", "pageftl", "--age", "fresh,2k"], &["fresh,2k"]),
+        (&["run", "pageftl", "--workload", "oltp,rocks"], &["oltp,rocks"]),
         (&["age", "pageftl", "--overwrite", "zipf:2x", "--save", "x.wl"], &["zipf:2x", "random:2x"]),
         (&["trace", "info", "binary.trace"], &["binary.trace"]),
         (&["trace", "convert", "truncated.csv", "--to", "mrs", "--output", "x.csv"], &["mrs", "msr"]),

@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 
 mod bad_input;
 mod forensics;
+mod grid;
 mod real_traces;
 mod runs;
 mod served;

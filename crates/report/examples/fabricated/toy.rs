@@ -71,6 +71,7 @@ impl Toy {
             cores: 1,
             unit: UNIT,
             page: PAGE,
+            h_layer: None,
             queue_depth: Some(self.depth),
             interval: Interval::Auto { first: Nanos::from_micros(500), rows: 256 },
         }

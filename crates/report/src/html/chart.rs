@@ -105,21 +105,16 @@ impl Chart {
 
     fn line(&self, html: &mut String, line: &Line) {
         let mut path = String::new();
-        let mut pen_down = false;
-        for (x, y) in &line.points {
-            let Some(y) = y else {
-                pen_down = false;
-                continue;
-            };
-            let _ = write!(path, "{}{:.1} {:.1}", if pen_down { "L" } else { "M" }, self.across(*x), self.up(*y));
-            pen_down = true;
+        // The pieces between gaps. One of a single point goes to that point again, so that its round caps show.
+        for piece in line.points.split(|point| point.1.is_none()) {
+            let twice = if piece.len() == 1 { 2 } else { 1 };
+            let places = piece.iter().filter_map(|(x, y)| Some((self.across(*x), self.up((*y)?))));
+            for (index, (x, y)) in places.flat_map(|place| std::iter::repeat_n(place, twice)).enumerate() {
+                let _ = write!(path, "{}{x:.1} {y:.1}", if index == 0 { "M" } else { "L" });
+            }
         }
         if path.is_empty() {
             return;
-        }
-        // A line of one point would be invisible without its round cap.
-        if !path.contains('L') {
-            path.push_str("h0.1");
         }
         let dashed = if line.dashed { " dashed" } else { "" };
         let _ =

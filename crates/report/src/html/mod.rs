@@ -4,27 +4,29 @@
 
 mod axis;
 mod bars;
+mod cells;
 mod chart;
 pub mod figure;
 mod map;
 mod over_time;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::compare::names;
+use crate::compare::{Comparison, names};
 use crate::conclude::DriveDetail;
+use crate::grid::{self, CellResult};
 use crate::result::{DriveResult, Report};
 use crate::text::number;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The page of a report. Tables show every drive of the report; charts show the first seed of each drive that has a detail.
-pub fn page(report: &Report, details: &[DriveDetail]) -> String {
-    let names = names(&report.drives);
-    let drives: Vec<&DriveResult> = names.iter().filter_map(|name| report.drives.iter().find(|drive| drive.name == *name)).collect();
-    let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
+/// The page of a report. Tables show every drive of the report; charts show the first seed of each drive that has a detail. Of a report of several cells,
+/// `details` are those of its cells, in order.
+pub fn page(report: &Report, details: &[Vec<DriveDetail>]) -> String {
+    let names = if report.cells.is_empty() { names(&report.drives) } else { grid::drives(&report.cells) };
     let title = match names.as_slice() {
         [] => "Wordline".to_owned(),
         [only] => format!("{only} · Wordline"),
@@ -34,14 +36,35 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
     let _ = write!(html, "<h1>{}</h1>", escape(&heading(&names)));
     let _ = write!(html, "<p class=\"sub\">{}</p>", escape(&subtitle(report, &names)));
     html.push_str(&tables::checks(report));
+    if report.cells.is_empty() {
+        let details = details.first().map_or(&[][..], Vec::as_slice);
+        sections(&mut html, &report.drives, report.comparison.as_ref(), details, over_time::ROWS_MAX);
+        section(
+            &mut html,
+            "Plans",
+            "stack",
+            details.iter().map(|detail| plan(&format!("{}, seed {}", detail.name, detail.seed), &detail.plan)).collect(),
+        );
+    } else {
+        cells::sections(&mut html, &report.cells, details);
+    }
+    let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
+    html
+}
+
+/// Everything there is to show of drives that ran the same workload, in lines over time of `points` points at most.
+fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comparison>, details: &[DriveDetail], points: usize) {
+    let names = names(results);
+    let drives: Vec<&DriveResult> = names.iter().filter_map(|name| results.iter().find(|drive| drive.name == *name)).collect();
+    let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
     html.push_str(&tables::cards(&drives));
-    html.push_str(&tables::comparison(report));
-    section(&mut html, "Over time", "grid", over_time::charts(&details));
-    section(&mut html, "Latency", "grid", over_time::distributions(&details));
+    html.push_str(&tables::comparison(results, comparison));
+    section(html, "Over time", "grid", over_time::charts(&details, points));
+    section(html, "Latency", "grid", over_time::distributions(&details));
     if !drives.is_empty() {
         let _ = write!(html, "<p></p>{}", tables::percentiles(&drives));
-        section(&mut html, "Where the time went", "stack", vec![bars::stages(&drives)]);
-        section(&mut html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
+        section(html, "Where the time went", "stack", vec![bars::stages(&drives)]);
+        section(html, "How busy the drive was", "stack", vec![bars::utilisation(&drives)]);
     }
     let worn = details.iter().enumerate().filter(|(_, detail)| !detail.wear.bars.is_empty());
     if let [only] = details.as_slice() {
@@ -50,15 +73,12 @@ pub fn page(report: &Report, details: &[DriveDetail]) -> String {
         let _ = write!(html, "<p></p><div class=\"grid\">{}{wear}</div>", bars::strips(&details));
     } else {
         let _ = write!(html, "<p></p><div class=\"grid\">{}</div>", bars::strips(&details));
-        section(&mut html, "Wear", "grid", worn.map(|(index, detail)| bars::wear(&detail.name, detail, index)).collect());
+        section(html, "Wear", "grid", worn.map(|(index, detail)| bars::wear(&detail.name, detail, index)).collect());
     }
-    section(&mut html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
+    section(html, "Block map at the end of the run", "stack", details.iter().map(|detail| map::block_map(detail)).collect());
     if !drives.is_empty() {
-        section(&mut html, "Runs", "stack", vec![tables::runs(report)]);
+        section(html, "Runs", "stack", vec![tables::runs(results)]);
     }
-    section(&mut html, "Plans", "stack", details.iter().filter(|detail| !detail.plan.is_empty()).map(|detail| plan(detail)).collect());
-    let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
-    html
 }
 
 fn head(title: &str) -> String {
@@ -92,19 +112,27 @@ fn heading(names: &[&str]) -> String {
 }
 
 fn subtitle(report: &Report, names: &[&str]) -> String {
-    let mut seeds: Vec<u64> = report.drives.iter().map(|drive| drive.seed).collect();
+    let mut seeds: Vec<u64> = report.runs().map(|(_, drive)| drive.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let seeds = match seeds.as_slice() {
         [one] => format!("seed {one}"),
         many => format!("{} seeds", many.len()),
     };
-    let longest = report.drives.iter().map(|drive| drive.simulated_seconds).fold(0.0, f64::max);
-    let charts = if report.drives.len() > names.len() { "; charts and cards show the first seed" } else { "" };
+    let longest = report.runs().map(|(_, drive)| drive.simulated_seconds).fold(0.0, f64::max);
+    let runs = report.runs().count();
+    let charts = if runs > names.len() * report.cells.len().max(1) { "; charts and cards show the first seed" } else { "" };
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let distinct = |of: fn(&CellResult) -> &str| report.cells.iter().map(of).collect::<BTreeSet<_>>().len();
+    let cells = if report.cells.is_empty() {
+        String::new()
+    } else {
+        let workloads = counted(distinct(|cell| &cell.workload), "workload");
+        format!(" on {workloads} at {}", counted(distinct(|cell| cell.age.as_deref().unwrap_or_default()), "age"))
+    };
     format!(
-        "Simulated by Wordline: {} {}, {seeds}, up to {} s of simulated time{charts}",
-        names.len(),
-        if names.len() == 1 { "drive" } else { "drives" },
+        "Simulated by Wordline: {}{cells}, {seeds}, up to {} s of simulated time{charts}",
+        counted(names.len(), "drive"),
         number(longest)
     )
 }
@@ -117,8 +145,12 @@ fn section(html: &mut String, title: &str, class: &str, parts: Vec<String>) {
     }
 }
 
-fn plan(detail: &DriveDetail) -> String {
-    format!("<details><summary>{}, seed {}</summary><pre>{}</pre></details>", escape(&detail.name), detail.seed, escape(&detail.plan))
+/// A folded plan, unless it is empty.
+fn plan(title: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("<details><summary>{}</summary><pre>{}</pre></details>", escape(title), escape(text))
 }
 
 fn percent(share: f64) -> String {

@@ -7,8 +7,8 @@ use super::chart::{Chart, Line, time_axis};
 use crate::conclude::DriveDetail;
 use crate::series::{Row, RowHost};
 
-/// The most points in a line over time.
-const ROWS_MAX: usize = 160;
+/// The most points in a line over time, where there is room.
+pub(super) const ROWS_MAX: usize = 160;
 
 type Value = fn(&Row, &DriveDetail) -> Option<f64>;
 
@@ -18,6 +18,8 @@ struct Shown {
     note: &'static str,
     unit: Unit,
     log: bool,
+    /// The second line is what the first one leaves of the whole: it says nothing new where drives are compared.
+    whole: bool,
     lines: &'static [(&'static str, Value)],
 }
 
@@ -27,16 +29,26 @@ const CHARTS: &[Shown] = &[
         note: "requests completed per second",
         unit: Unit::Plain("1/s"),
         log: false,
+        whole: false,
         lines: &[
             ("reads", |row, _| (row.width.0 > 0).then(|| row.per_second(row.read.requests))),
             ("writes", |row, _| (row.width.0 > 0).then(|| row.per_second(row.write.requests))),
         ],
     },
     Shown {
+        title: "Wordlines programmed",
+        note: "share of the host's programs, by place in the h-layer",
+        unit: Unit::Share,
+        log: false,
+        whole: true,
+        lines: &[("leaders", |row, _| row.leaders()), ("followers", |row, _| row.leaders().map(|share| 1.0 - share))],
+    },
+    Shown {
         title: "Bandwidth",
         note: "MiB per second",
         unit: Unit::Plain("MiB/s"),
         log: false,
+        whole: false,
         lines: &[
             ("reads", |row, _| Some(row.per_second(row.read.sectors) / 2_048.0)),
             ("writes", |row, _| Some(row.per_second(row.write.sectors) / 2_048.0)),
@@ -47,6 +59,7 @@ const CHARTS: &[Shown] = &[
         note: "logarithmic",
         unit: Unit::Micros,
         log: true,
+        whole: false,
         lines: &[("reads", |row, _| mean(&row.read)), ("writes", |row, _| mean(&row.write))],
     },
     Shown {
@@ -54,6 +67,7 @@ const CHARTS: &[Shown] = &[
         note: "per interval, logarithmic",
         unit: Unit::Micros,
         log: true,
+        whole: false,
         lines: &[("reads", |row, _| p99(&row.read)), ("writes", |row, _| p99(&row.write))],
     },
     Shown {
@@ -61,6 +75,7 @@ const CHARTS: &[Shown] = &[
         note: "units programmed per unit written",
         unit: Unit::Plain(""),
         log: false,
+        whole: false,
         lines: &[("", |row, drive| row.waf(drive.unit.0))],
     },
     Shown {
@@ -68,6 +83,7 @@ const CHARTS: &[Shown] = &[
         note: "flash pages moved per second to free space",
         unit: Unit::Plain("1/s"),
         log: false,
+        whole: false,
         lines: &[("", |row, _| Some(row.per_second(row.reclaim_pages)))],
     },
     Shown {
@@ -75,6 +91,7 @@ const CHARTS: &[Shown] = &[
         note: "share of all dies' time",
         unit: Unit::Share,
         log: false,
+        whole: false,
         lines: &[("", |row, drive| share(row.die_ns, row, drive.dies))],
     },
     Shown {
@@ -82,6 +99,7 @@ const CHARTS: &[Shown] = &[
         note: "share of all channels' time",
         unit: Unit::Share,
         log: false,
+        whole: false,
         lines: &[("", |row, drive| share(row.channel_ns, row, drive.channels))],
     },
 ];
@@ -99,9 +117,9 @@ fn share(busy_ns: u64, row: &Row, count: u32) -> Option<f64> {
 }
 
 /// Few enough rows for a line to be followed by eye.
-fn thin(rows: &[Row]) -> Vec<Row> {
+fn thin(rows: &[Row], points: usize) -> Vec<Row> {
     let mut thin = rows.to_vec();
-    while thin.len() > ROWS_MAX {
+    while thin.len() > points {
         let pairs = thin.chunks(2);
         let merged = pairs.map(|pair| {
             let mut row = pair[0].clone();
@@ -121,14 +139,15 @@ fn thin(rows: &[Row]) -> Vec<Row> {
 }
 
 /// The charts over time that have anything to show.
-pub(super) fn charts(details: &[&DriveDetail]) -> Vec<String> {
+pub(super) fn charts(details: &[&DriveDetail], points: usize) -> Vec<String> {
     let seconds = details.iter().filter_map(|drive| drive.rows.last()).map(|row| (row.start + row.width).as_secs_f64()).fold(0.0, f64::max);
     let mut charts = Vec::new();
-    let rows: Vec<Vec<Row>> = details.iter().map(|detail| thin(&detail.rows)).collect();
+    let rows: Vec<Vec<Row>> = details.iter().map(|detail| thin(&detail.rows, points)).collect();
     for shown in CHARTS {
         // Reads and writes of one drive share a chart; those of several drives would be a tangle.
         let together = details.len() == 1;
-        for lines in shown.lines.chunks(if together { shown.lines.len() } else { 1 }) {
+        let lines = if shown.whole && !together { &shown.lines[..1] } else { shown.lines };
+        for lines in lines.chunks(if together { lines.len() } else { 1 }) {
             charts.extend(chart(shown, lines, details, &rows, seconds).map(|chart| chart.html()));
         }
     }

@@ -41,7 +41,7 @@
     const cursor = svg.querySelector('.cursor');
     const lines = [...svg.querySelectorAll('path.line')].map(path => ({
       label: path.dataset.label,
-      points: path.getAttribute('d').replace(/h.*/, '').split(/[ML]/).slice(1).map(pair => pair.split(' ').map(Number)),
+      points: path.getAttribute('d').split(/[ML]/).slice(1).map(pair => pair.split(' ').map(Number)),
     }));
     svg.addEventListener('pointermove', event => {
       const at = pointer(svg, event);

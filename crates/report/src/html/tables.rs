@@ -7,7 +7,7 @@ use super::chart::COLOURS;
 use super::{escape, percent};
 use crate::compare::{Comparison, FIGURES, Ratio, names};
 use crate::result::{ByOp, DriveResult, Latency, Report};
-use crate::text::{count, number, verdict};
+use crate::text::{count, number, value, verdict};
 
 /// One card per drive: the figures that one looks for first.
 pub(super) fn cards(drives: &[&DriveResult]) -> String {
@@ -54,23 +54,26 @@ pub(super) fn cards(drives: &[&DriveResult]) -> String {
 pub(super) fn checks(report: &Report) -> String {
     let violations: Vec<_> = report.violations().collect();
     if violations.is_empty() {
-        let runs = if report.drives.len() == 1 { "this run".to_owned() } else { format!("all {} runs", report.drives.len()) };
+        let runs = match report.runs().count() {
+            1 => "this run".to_owned(),
+            runs => format!("all {runs} runs"),
+        };
         return format!(
             "<p class=\"passed\">✓ Every self-check of {runs} passed: served = asked, stages = latency, Little's law, no part over its capacity.</p>"
         );
     }
     let mut html = String::from("<div class=\"failed\"><b>Self-checks failed: the figures on this page cannot be trusted.</b><ul>");
-    for (drive, violation) in violations {
-        let _ = write!(html, "<li>{}, seed {}: {}</li>", escape(&drive.name), drive.seed, escape(&violation.to_string()));
+    for broken in violations {
+        let _ = write!(html, "<li>{}: {}</li>", escape(&broken.run()), escape(&broken.violation.to_string()));
     }
     html.push_str("</ul></div>");
     html
 }
 
 /// Every drive against the first one.
-pub(super) fn comparison(report: &Report) -> String {
-    let Some(comparison) = &report.comparison else { return String::new() };
-    let names = names(&report.drives);
+pub(super) fn comparison(drives: &[DriveResult], comparison: Option<&Comparison>) -> String {
+    let Some(comparison) = comparison else { return String::new() };
+    let names = names(drives);
     let mut html = String::from("<h2>Comparison</h2><div class=\"tablebox\"><table><thead><tr><th></th>");
     for name in &names {
         let _ = write!(html, "<th>{}</th>", escape(name));
@@ -88,13 +91,17 @@ pub(super) fn comparison(report: &Report) -> String {
         }
         html.push_str("</tr>");
     }
-    let _ = write!(
-        html,
-        "</tbody></table><p class=\"note\">× is the ratio to {}. {}. Green is surely better, red surely worse.</p></div>",
+    let _ = write!(html, "</tbody></table>{}</div>", legend(comparison));
+    html
+}
+
+/// How to read ratios.
+pub(super) fn legend(comparison: &Comparison) -> String {
+    format!(
+        "<p class=\"note\">× is the ratio to {}. {}. Green is surely better, red surely worse.</p>",
         escape(&comparison.baseline),
         escape(&comparison.method)
-    );
-    html
+    )
 }
 
 fn unit(unit: &str) -> &str {
@@ -102,9 +109,11 @@ fn unit(unit: &str) -> &str {
 }
 
 fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
-    if ratio.drive == comparison.baseline {
-        return number(ratio.value);
-    }
+    if ratio.drive == comparison.baseline { value(ratio) } else { format!("{}<br/>{}", value(ratio), against(ratio)) }
+}
+
+/// A ratio and its interval.
+pub(super) fn against(ratio: &Ratio) -> String {
     let class = match verdict(ratio) {
         Some(true) => "better",
         Some(false) => "worse",
@@ -115,7 +124,7 @@ fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
         (Some(low), Some(high)) => format!(" <small>[{low:.3}, {high:.3}]</small>"),
         _ => String::new(),
     };
-    format!("{}<br/><span class=\"{class}\">{mean}</span>{range}", number(ratio.value))
+    format!("<span class=\"{class}\">{mean}</span>{range}")
 }
 
 /// Mean, percentiles and maximum per kind of request and drive.
@@ -148,7 +157,7 @@ pub(super) fn percentiles(drives: &[&DriveResult]) -> String {
 }
 
 /// What identifies each run, and what it cost to simulate.
-pub(super) fn runs(report: &Report) -> String {
+pub(super) fn runs(drives: &[DriveResult]) -> String {
     let head = [
         "drive",
         "seed",
@@ -167,7 +176,7 @@ pub(super) fn runs(report: &Report) -> String {
         let _ = write!(html, "<th>{name}</th>");
     }
     html.push_str("</tr></thead><tbody>");
-    for drive in &report.drives {
+    for drive in drives {
         let run = &drive.run;
         let rate = |rate: Option<f64>| rate.map_or("–".to_owned(), number);
         let _ = write!(

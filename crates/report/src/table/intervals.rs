@@ -37,6 +37,12 @@ pub const INTERVALS: &[Column] = &[
     real("die_utilisation", "", "share of all dies' time in which their arrays worked"),
     real("channel_utilisation", "", "share of all channels' time in which their buses were held"),
     real("mean_in_flight", "requests", "mean number of requests in flight"),
+    integer(
+        "leader_programs",
+        "programs",
+        "programs of host data that filled the first wordline of an h-layer; 0 where dies do not program whole wordlines",
+    ),
+    integer("follower_programs", "programs", "programs of host data that filled another wordline of an h-layer"),
 ];
 
 /// Write the time series of these drives, one after the other; returns where they were written to.
@@ -53,7 +59,7 @@ pub fn write_intervals<W: Write + Send>(to: W, drives: &[DriveDetail]) -> Result
     table.finish()
 }
 
-fn cells<'a>(name: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; 26] {
+fn cells<'a>(name: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; INTERVALS.len()] {
     let some = |value: f64| Cell::Real(Some(value));
     let mib = |host: &RowHost| row.per_second(host.sectors * SECTOR_BYTES) / f64::from(1 << 20);
     let mean = |host: &RowHost| Cell::Real(host.mean_ns().map(|ns| ns / 1e3));
@@ -86,5 +92,7 @@ fn cells<'a>(name: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; 
         share(row.die_ns, drive.dies),
         share(row.channel_ns, drive.channels),
         some(if row.width.0 == 0 { 0.0 } else { row.in_flight_ns as f64 / row.width.0 as f64 }),
+        Cell::Integer(row.leader_programs),
+        Cell::Integer(row.follower_programs),
     ]
 }

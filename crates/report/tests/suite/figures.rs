@@ -1,13 +1,22 @@
 //! Figures against arithmetic done by hand.
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
-use wordline_report::{Cost, DriveResult, Identity, Interval, Measured, Metrics, Report, Scope, conclude};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_report::{Cost, DriveResult, HLayer, Identity, Interval, Measured, Metrics, Report, Scope, conclude};
+use wordline_units::{BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, HostOp, Nanos, PageId, Priority, RequestId};
 
 use crate::fabricated::Toy;
 
 fn scope() -> Scope {
-    Scope { dies: 2, channels: 1, cores: 2, unit: Bytes::kib(4), page: Bytes::kib(16), queue_depth: Some(1), interval: Interval::default() }
+    Scope {
+        dies: 2,
+        channels: 1,
+        cores: 2,
+        unit: Bytes::kib(4),
+        page: Bytes::kib(16),
+        h_layer: None,
+        queue_depth: Some(1),
+        interval: Interval::default(),
+    }
 }
 
 fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32) {
@@ -19,7 +28,11 @@ fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32
 }
 
 fn flash(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) -> Event {
-    Event::Flash(FlashEvent {
+    Event::Flash(operation(op, cause, issued, array, units))
+}
+
+fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) -> FlashEvent {
+    FlashEvent {
         die: DieId(1),
         channel: ChannelId(0),
         op,
@@ -38,7 +51,7 @@ fn flash(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]) ->
         ok: true,
         retries: 0,
         errors: 0,
-    })
+    }
 }
 
 fn result(measured: &Measured) -> DriveResult {
@@ -158,6 +171,65 @@ fn sanitising_is_told_by_its_kind_and_only_where_there_is_any() {
     assert!(text.contains("3 page locks, 2 block locks, 1 scrub") && text.contains("sanitise 0.5") && text.contains("keys 0.3"), "{text}");
     let compared = Report::new(vec![DriveResult { name: "plain".to_owned(), ..plain }, sanitised]).to_json();
     assert!(compared.contains("sanitised.page_locks") && !compared.contains("sanitised.reprograms"));
+}
+
+#[test]
+fn programs_are_told_by_their_place_in_the_h_layer() {
+    // Four wordlines of three pages in an h-layer.
+    let mut metrics =
+        Metrics::new(Scope { h_layer: Some(HLayer { pages: 3, wordlines: 4 }), interval: Interval::Fixed(Nanos(500)), ..scope() });
+    let program = |page: u16, cause: Cause, issued: u64, array: u64| {
+        Event::Flash(FlashEvent { page: PageId(page), ..operation(FlashOp::Program, cause, issued, array, [1, 0, 0]) })
+    };
+    let steps = [
+        (0, Cause::Host, 100),
+        (3, Cause::Host, 60),
+        (12, Cause::Host, 120),
+        (6, Cause::Host, 70),
+        (9, Cause::Reclaim, 80),
+        (15, Cause::Host, 70),
+        (24, Cause::Recovery, 110),
+    ];
+    for (n, (page, cause, array)) in (0..).zip(steps) {
+        metrics.observe(Nanos(200 * n + array), &program(page, cause, 200 * n, array));
+    }
+    metrics.observe(Nanos(2_000), &flash(FlashOp::Copyback, Cause::Reclaim, 1_900, 90, [0, 1, 0]));
+    (0..3).for_each(|_| metrics.observe(Nanos(2_000), &Event::ProgrammedAgain { die: DieId(0), block: BlockId(0) }));
+    let measured = metrics.finish(Nanos(2_000), 0);
+    let by_row: Vec<_> = measured.rows.iter().map(|row| (row.leader_programs, row.follower_programs)).collect();
+    assert_eq!(by_row, [(1, 1), (1, 1), (0, 1), (0, 0)]);
+    assert_eq!(
+        measured.rows.iter().map(wordline_report::series::Row::leaders).collect::<Vec<_>>(),
+        [Some(0.5), Some(0.5), Some(0.0), None]
+    );
+    let result = result(&measured);
+    let lines = result.wordlines.as_ref().unwrap();
+    assert_eq!((lines.leaders.host_programs, lines.leaders.programs, lines.leaders.program_us), (2, 3, Some(0.11)));
+    assert_eq!((lines.followers.host_programs, lines.followers.programs, lines.followers.program_us), (3, 4, Some(0.07)));
+    assert_eq!(result.programmed_again, 3);
+    let text = wordline_report::text::run(&result);
+    assert!(text.contains("leaders 40 % of the host's (t_PROG 0.11 us), followers 60 % (t_PROG 0.07 us), 3 programmed again"), "{text}");
+    // Where nobody leads, nothing is told, not even zeros.
+    let json = Report::new(vec![Toy { requests: 100, ..Toy::default() }.conclude().0]).to_json();
+    assert!(!json.contains("wordlines") && !json.contains("programmed_again"), "{json}");
+}
+
+#[test]
+fn only_whole_wordlines_of_shared_h_layers_lead() {
+    let geometry = |wordlines_per_layer, cell| Geometry {
+        channels: 1,
+        dies_per_channel: 1,
+        planes: 1,
+        blocks: 4,
+        layers: 2,
+        wordlines_per_layer,
+        cell,
+        page: Bytes::kib(16),
+        spare: Bytes(0),
+    };
+    assert_eq!(HLayer::of(&geometry(4, CellKind::Tlc), 3), Some(HLayer { pages: 3, wordlines: 4 }));
+    assert_eq!(HLayer::of(&geometry(4, CellKind::Tlc), 1), None, "page by page");
+    assert_eq!(HLayer::of(&geometry(1, CellKind::Tlc), 3), None, "one wordline in an h-layer");
 }
 
 #[test]

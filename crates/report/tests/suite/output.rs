@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use wordline_engine::Observer;
 use wordline_report::table::{INTERVALS, REQUESTS, RequestLog, write_intervals};
-use wordline_report::{DriveDetail, Report, Violation, html, reference, text};
+use wordline_report::{CellResult, DriveDetail, Report, Violation, html, reference, text};
 use wordline_units::Nanos;
 
 use crate::fabricated::Toy;
@@ -62,6 +62,61 @@ fn tables_are_as_they_were_and_fit_a_terminal() {
     }
 }
 
+/// Three drives on some workloads at some ages, two seeds each.
+fn cells(ages: &[Option<&str>], workloads: &[&str]) -> (Report, Vec<Vec<DriveDetail>>) {
+    let mut seed = 0;
+    let mut cell = |age: Option<&str>, workload: &str| {
+        seed += 2;
+        let toys = ["base", "a-drive-with-a-rather-long-name", "c & <d>"].into_iter().zip([20, 10, 5]);
+        let toys = toys.flat_map(|(name, moved)| {
+            [seed, seed + 1].map(|seed| Toy { name, seed, moved, requests: 600, mix: (50, 0), ..Toy::default() })
+        });
+        let (results, details): (Vec<_>, Vec<_>) = toys.map(|toy| toy.conclude()).unzip();
+        let details = details.into_iter().step_by(2).collect();
+        (CellResult::new(age.map(str::to_owned), workload.to_owned(), results), details)
+    };
+    let (cells, details) = ages.iter().flat_map(|age| workloads.iter().map(|workload| cell(*age, workload)).collect::<Vec<_>>()).unzip();
+    (Report::of_cells(cells), details)
+}
+
+#[test]
+fn a_grid_fits_a_terminal_and_reads_back() {
+    let (report, _) = cells(&[Some("fresh"), Some("2k+1mo")], &["oltp", "a/trace-of-a-long-name.csv"]);
+    let grid = text::compare(&report);
+    golden("grid.txt", &grid);
+    let json = report.to_json();
+    let back: Report = serde_json::from_str(&json).expect("what was written can be read");
+    assert!(back == report && report.drives.is_empty() && back.cells.len() == 4);
+    // Few cells leave room for all figures; one workload is told age by age.
+    let (two, _) = cells(&[Some("fresh"), Some("2k+1mo")], &["oltp"]);
+    let few = text::compare(&two);
+    assert!(
+        few.contains("oltp, 2k+1mo") && few.contains("write latency, p99") && few.lines().any(|line| line.starts_with("fresh ")),
+        "{few}"
+    );
+    assert!(!grid.contains("write latency"));
+    let alone =
+        Report::of_cells(vec![CellResult::new(None, "oltp".to_owned(), vec![Toy { requests: 500, ..Toy::default() }.conclude().0])]);
+    for line in grid.lines().chain(few.lines()).chain(text::compare(&alone).lines()) {
+        assert!(line.chars().count() <= 100 && !line.ends_with(' '), "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn a_grid_has_a_page_with_every_cell() {
+    let (mut report, details) = cells(&[None], &["oltp", "mail", "<web>"]);
+    let page = html::page(&report, &details);
+    elements(&page);
+    assert_eq!(page.matches("<details class=\"cell\">").count(), 3);
+    assert!(page.contains("class=\"whisker\"") && page.contains("&lt;web&gt;") && page.contains("c &amp; &lt;d&gt;"));
+    assert!(page.contains("✓ Every self-check of all 18 runs passed"));
+    let wrong = Violation { account: wordline_report::Account::LittlesLaw, count: 1, first_ns: 5, message: "x".to_owned() };
+    report.cells[1].drives[3].checks.violations = vec![wrong];
+    assert_eq!(report.violations().map(|broken| broken.run()).collect::<Vec<_>>(), ["a-drive-with-a-rather-long-name seed 5, mail"]);
+    assert!(html::page(&report, &details).contains("seed 5, mail:") && text::compare(&report).contains("CHECKS FAILED"));
+    elements(&html::page(&Report::of_cells(vec![CellResult::new(None, "x".to_owned(), Vec::new())]), &[Vec::new()]));
+}
+
 #[test]
 fn the_reference_on_disk_is_the_one_the_code_gives() {
     let markdown = reference::reference_markdown();
@@ -78,7 +133,7 @@ fn the_reference_on_disk_is_the_one_the_code_gives() {
 fn the_same_run_gives_the_same_output_to_the_byte() {
     let (first, second) = (two(), two());
     assert_eq!(first.0.to_json(), second.0.to_json());
-    assert_eq!(html::page(&first.0, &first.1), html::page(&second.0, &second.1));
+    assert_eq!(html::page(&first.0, std::slice::from_ref(&first.1)), html::page(&second.0, std::slice::from_ref(&second.1)));
     assert_eq!(write_intervals(Vec::new(), &first.1).unwrap(), write_intervals(Vec::new(), &second.1).unwrap());
 }
 
@@ -110,7 +165,7 @@ fn elements(page: &str) -> BTreeSet<String> {
 #[test]
 fn the_page_is_well_formed_and_loads_nothing() {
     let (report, details) = two();
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     let elements = elements(&page);
     for name in ["svg", "table", "details", "path"] {
         assert!(elements.contains(name), "no {name}");
@@ -128,7 +183,7 @@ fn the_page_is_well_formed_and_loads_nothing() {
 #[test]
 fn a_class_that_did_not_occur_has_no_chart() {
     let (report, details) = report(&[Toy { mix: (100, 0), requests: 3_000, ..Toy::default() }]);
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     elements(&page);
     for absent in ["Write latency", "IOPS, writes", "Write amplification", "Reclaim", ">Writes<", "Trim", "Comparison", "write mean"] {
         assert!(!page.contains(absent), "{absent}");
@@ -144,14 +199,14 @@ fn a_class_that_did_not_occur_has_no_chart() {
 fn an_empty_report_and_an_empty_run_are_pages_too() {
     elements(&html::page(&Report::new(Vec::new()), &[]));
     let (report, details) = report(&[Toy { requests: 0, ..Toy::default() }]);
-    elements(&html::page(&report, &details));
+    elements(&html::page(&report, std::slice::from_ref(&details)));
     text::run(&report.drives[0]);
 }
 
 #[test]
 fn a_page_of_a_512_die_drive_stays_small() {
     let (report, details) = report(&[Toy { shape: (32, 16), blocks: 500, requests: 40_000, ..Toy::default() }]);
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     elements(&page);
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
 }
@@ -163,7 +218,7 @@ fn violations_are_shouted() {
     report.drives[1].checks.violations =
         vec![Violation { account: wordline_report::Account::LittlesLaw, count: 2, first_ns: 1_500, message: "3 is not <4>".to_owned() }];
     assert_eq!(report.violations().count(), 1);
-    let page = html::page(&report, &details);
+    let page = html::page(&report, std::slice::from_ref(&details));
     elements(&page);
     assert!(page.contains("cannot be trusted") && page.contains("3 is not &lt;4&gt;") && !page.contains("class=\"passed\""));
     assert!(text::run(&report.drives[1]).contains("CHECKS FAILED"));

@@ -7,7 +7,16 @@ use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, N
 use crate::fabricated::Toy;
 
 fn scope() -> Scope {
-    Scope { dies: 2, channels: 1, cores: 1, unit: Bytes::kib(4), page: Bytes::kib(16), queue_depth: None, interval: Interval::default() }
+    Scope {
+        dies: 2,
+        channels: 1,
+        cores: 1,
+        unit: Bytes::kib(4),
+        page: Bytes::kib(16),
+        h_layer: None,
+        queue_depth: None,
+        interval: Interval::default(),
+    }
 }
 
 fn arrived(request: u32) -> Event {
