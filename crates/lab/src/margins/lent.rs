@@ -9,13 +9,14 @@
 //!   an other that is trusted: W·(1 − lent)      one that is not: (1 − lent) + 1 + (W − 1)·(1 − own)
 //! ```
 
+use toml::Value;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::wordline::{Borrowed, Looker};
 use super::{Lot, characterise, mean, share};
 use crate::bench::{Bench, Findings, Metric, On, Setup};
 use crate::error::LabError;
-use crate::protocol::{Count, Name, Number, conditions};
+use crate::protocol::{Count, Cycles, Name, Number, conditions};
 
 /// The bench.
 pub(crate) const LEADERS: Bench = Bench {
@@ -49,6 +50,8 @@ conditions! {
     struct At {
         /// other chips
         others: Vec<Name>,
+        /// cycles of theirs that a table must be safe for
+        others_pe: Vec<Cycles>,
         /// wordlines in an h-layer
         wordlines: Vec<Count>,
         /// blocks that a leader speaks for
@@ -103,7 +106,9 @@ fn spoken(setup: &Setup, at: &At) -> Result<Vec<Spoken>, LabError> {
     let looker = Looker::new(&lot, &of_margins);
     let judged = |borrowed: Borrowed| {
         let [leader, own] = borrowed.wrong;
-        Other { saved: borrowed.saved, safe: borrowed.safe, trusted: own <= at.rise * leader + at.chance }
+        // What could not be read at the end in any case is not lost by this.
+        let safe = borrowed.safe || !borrowed.sound;
+        Other { saved: borrowed.saved, safe, trusted: own <= at.rise * leader + at.chance }
     };
     let of = |&every: &u32| {
         setup.teller.tell(&format!("{}: a leader for {every} blocks", setup.chip));
@@ -124,8 +129,15 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let chips: Vec<String> =
         std::iter::once(setup.chip.clone()).chain(at.others.iter().filter(|other| **other != setup.chip).cloned()).collect();
-    let of_chips: Vec<Vec<Spoken>> =
-        chips.iter().map(|chip| spoken(&Setup { chip: chip.clone(), ..setup.clone() }, &at)).collect::<Result<_, _>>()?;
+    let of_chip = |(number, chip): (usize, &String)| {
+        let mut setup = Setup { chip: chip.clone(), ..setup.clone() };
+        if number > 0 {
+            let pe = at.others_pe.iter().map(|cycles| Value::String(cycles.to_string())).collect();
+            setup.conditions.entry("margins".to_owned()).or_default().insert("pe".to_owned(), Value::Array(pe));
+        }
+        spoken(&setup, &at)
+    };
+    let of_chips: Vec<Vec<Spoken>> = chips.iter().enumerate().map(of_chip).collect::<Result<_, _>>()?;
     let mut findings = Findings::default();
     let (few, many) = (at.wordlines[0], at.wordlines[at.wordlines.len() - 1]);
     if let (Some(first), Some(last)) = (of_chips[0].first(), of_chips[0].last()) {

@@ -79,6 +79,8 @@ pub(super) struct Borrowed {
     pub(super) saved: [f64; 2],
     /// Whether its data can be read at the end.
     pub(super) safe: bool,
+    /// Whether it could be if the die had programmed it by itself.
+    pub(super) sound: bool,
     /// Wrong cells just after the program: of that leader, and of itself.
     pub(super) wrong: [f64; 2],
 }
@@ -141,6 +143,7 @@ impl<'l> Looker<'l> {
         Borrowed {
             saved: [self.saved(own, &theirs), self.saved(own, &its)],
             safe: self.safe(self.errors(own, theirs)),
+            sound: self.safe(self.errors(own, Settings::default())),
             wrong: [wrong(leader, Settings::default()), wrong(own, theirs)],
         }
     }
