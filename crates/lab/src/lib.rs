@@ -20,6 +20,7 @@ pub mod grid;
 pub mod lot;
 pub mod margins;
 pub mod page;
+mod paced;
 pub mod parallel;
 pub mod progress;
 pub mod protocol;
