@@ -32,6 +32,8 @@ pub(crate) enum Load {
 pub(crate) struct Rhythm {
     /// Bytes written in a burst, and the rest after it; without, requests follow one another.
     pub(crate) bursts: Option<(f64, Nanos)>,
+    /// Bytes by the second at which requests come, whatever the drive does; without, so many are always outstanding.
+    pub(crate) rate: Option<f64>,
     /// Bytes of a request at most: larger ones come in pieces.
     pub(crate) piece: Option<f64>,
     /// Bytes written at leisure before anything is measured, a wordline's worth at a time, each after a rest.
@@ -92,13 +94,11 @@ pub(crate) struct Programs {
     in_burst: bool,
     /// Leaders and followers programmed with host data in bursts.
     pub(crate) mix: [u64; 2],
-    /// What programs took beside the array and the bus, in us, altogether: settings, and waiting where others are at work.
-    pub(crate) beside: f64,
-    /// Array times of leaders in us, by die, block and h-layer.
+    /// Times of leaders in us, with what they are set and asked, by die, block and h-layer.
     leaders: BTreeMap<(u16, u32, u16), f64>,
     /// How much less of its leader's time each follower took.
     pub(crate) saved: Vec<f64>,
-    /// Array times of all wordlines in us, by die, block and wordline; the last ones where blocks were erased.
+    /// The same of all wordlines, by die, block and wordline; the last ones where blocks were erased.
     pub(crate) times: BTreeMap<(u16, u32, u16), f64>,
     /// Of each block, leaders and followers programmed.
     begun: BTreeMap<(u16, u32), [u32; 2]>,
@@ -149,10 +149,9 @@ impl Programs {
 }
 
 impl Observer for Programs {
-    fn observe(&mut self, at: Nanos, event: &Event) {
+    fn observe(&mut self, _: Nanos, event: &Event) {
         match event {
             Event::Flash(flash) if flash.op == FlashOp::Program => {
-                self.beside += (at - flash.issued).0.saturating_sub(flash.array.0 + flash.bus.0) as f64 / 1e3;
                 let time = flash.array.0 as f64 / 1e3;
                 self.program(flash.die.0, flash.block.0, flash.page.0, time, flash.cause == Cause::Host);
             }
@@ -197,10 +196,12 @@ impl<I: Iterator<Item = HostRequest>> Iterator for Pieces<I> {
     }
 }
 
-/// Requests until so many bytes have been written.
+/// Requests until so many bytes have been written, each at its time where they come at a rate.
 struct Burst<'l, I> {
     all: &'l mut I,
     left: f64,
+    rate: Option<f64>,
+    bytes: f64,
     written: &'l mut f64,
     is_over: &'l mut bool,
 }
@@ -212,12 +213,16 @@ impl<I: Iterator<Item = HostRequest>> Iterator for Burst<'_, I> {
         if self.left <= 0.0 {
             return None;
         }
-        let Some(request) = self.all.next() else {
+        let Some(mut request) = self.all.next() else {
             *self.is_over = true;
             return None;
         };
+        let bytes = f64::from(request.sectors) * SECTOR_BYTES as f64;
+        request.at = self.rate.map_or(Nanos::ZERO, |rate| Nanos((self.bytes / rate * 1e9) as u64));
+        if matches!(request.op, HostOp::Read | HostOp::Write) {
+            self.bytes += bytes;
+        }
         if request.op == HostOp::Write {
-            let bytes = f64::from(request.sectors) * SECTOR_BYTES as f64;
             self.left -= bytes;
             *self.written += bytes;
         }
@@ -278,7 +283,8 @@ impl Trial {
     }
 
     fn run(&self, config: Config, filled: u64, depth: u32, requests: impl Iterator<Item = HostRequest>) -> Result<Tried, LabError> {
-        let scope = Scope { queue_depth: Some(depth), ..Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores) };
+        let rate = self.rhythm.rate;
+        let scope = Scope { queue_depth: rate.is_none().then_some(depth), ..Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores) };
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let programs = Programs::new(&config);
         let mut drive = Drive::new(config, (Metrics::new(scope), programs));
@@ -299,8 +305,8 @@ impl Trial {
         while !is_over {
             let began = drive.now();
             drive.observer.1.in_burst = true;
-            let mut burst = Burst { all: &mut requests, left: bytes, written: &mut written, is_over: &mut is_over };
-            drive.serve(&mut burst, Pace::Closed { depth }, None);
+            let mut burst = Burst { all: &mut requests, left: bytes, rate, bytes: 0.0, written: &mut written, is_over: &mut is_over };
+            drive.serve(&mut burst, rate.map_or(Pace::Closed { depth }, |_| Pace::Open { origin: began }), None);
             busy += drive.now() - began;
             drive.observer.1.in_burst = false;
             if !is_over {

@@ -29,6 +29,7 @@ pub(super) const BENCH: Bench = Bench {
         m("setting", "us", "What settings add to a program on a drive with nothing else to do, mean of leaders and followers"),
         m("asking", "us", "What asking the die after a program adds to it there"),
         m("again", "share", "Programs that were not relied on, at constant temperature, most of the P/E counts"),
+        m("again-literal", "share", "The same where verifies are skipped as the source is printed"),
         m("again-swing", "share", "The same where the temperature changes between leaders and followers"),
         m("waiting", "share", "The largest share of a block that waits as followers at once"),
         m("waiting-horizontal", "count", "Followers of a block that wait at once, horizontal first"),
@@ -80,6 +81,8 @@ conditions! {
     }
 }
 
+/// Dies that are set and asked in no time.
+const FREE: &str = "timing.t_feature=0 ns";
 const LITERAL: &str = "techniques.layer-similarity.literal=true";
 
 impl At {
@@ -97,6 +100,12 @@ impl At {
 /// The mean time of the wordlines of one run over that of another, of those programmed in both.
 fn pace(of: &Programs, over: &Programs) -> f64 {
     let both = of.times.iter().filter_map(|(place, time)| Some(time / over.times.get(place)?));
+    mean(&both.collect::<Vec<f64>>())
+}
+
+/// How much longer wordlines take in one run than in another, in us, of those programmed in both.
+fn longer(of: &Programs, than: &Programs) -> f64 {
+    let both = of.times.iter().filter_map(|(place, time)| Some(time - than.times.get(place)?));
     mean(&both.collect::<Vec<f64>>())
 }
 
@@ -122,9 +131,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let [before, after] = at.swing;
     let swing = Rhythm { swing: Some(after), ..at.at_leisure() };
     trials.push(at.trial(setup, &at.mixed, &[format!("cells.temperature={} C", before.0)], at.burst, swing)?);
-    // Nothing but programs at leisure: what is beside them is what they are set and asked.
-    for name in [&at.plain, &at.vert, &at.horizontal] {
-        trials.push(at.trial(setup, name, &[], 0.0, at.at_leisure())?);
+    // What a setting costs is the difference to dies that are set and asked for nothing.
+    for name in [&at.vert, &at.horizontal] {
+        for settings in [vec![], vec![FREE.to_owned()]] {
+            trials.push(at.trial(setup, name, &settings, 0.0, at.at_leisure())?);
+        }
     }
     let tried = all(setup, "programs", &trials)?;
     let (by_age, others) = tried.split_at(5 * at.cycles.len());
@@ -132,14 +143,14 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(judge(&at, by_age, others, &kept))
 }
 
-/// All of the drive with followers written at the last P/E count, kept, and read once.
+/// Data written with followers at the last P/E count, kept, and read once.
 fn kept(setup: &Setup, at: &At) -> Result<(Programs, f64), LabError> {
     let cycles = greatest(&at.cycles);
     let cycled = format!("cells.cycles={cycles}");
     let plan = plan(setup, &at.mixed, &at.size, &[&cycled])?;
     let config = plan.build();
     let limit = config.cells.as_ref().map_or(f64::NAN, |cells| f64::from(cells.physics.ecc.correctable));
-    let units = (config.exported_units as f64 * at.fill) as u64;
+    let units = ((at.written / config.firmware.unit.0 as f64) as u64).min(config.exported_units);
     let sectors = config.firmware.unit.0 / SECTOR_BYTES;
     let in_order = |op: HostOp| {
         (0..units).map(move |unit| {
@@ -175,12 +186,13 @@ fn judge(at: &At, by_age: &[Tried], others: &[Tried], (kept, limit): &(Programs,
     let paired = |which: usize| by_age.chunks(5).map(|five| 1.0 - pace(&five[which].programs, &five[0].programs)).collect::<Vec<f64>>();
     let vert = paired(1);
     findings.set("vert", mean(&vert));
-    let beside = |tried: &Tried| tried.programs.beside / tried.programs.all as f64;
-    let [horizontal, mixed, swing, plain, asked, set] = others else { unreachable!("six runs") };
+    let [horizontal, mixed, swing, asked, asked_free, set, set_free] = others else { unreachable!("seven runs") };
     // The margins of vertFTL are the same for all h-layers: its dies are asked after each program, and hardly ever set.
-    findings.set("asking", beside(asked) - beside(plain));
-    findings.set("setting", beside(set) - beside(asked));
+    let asking = longer(&asked.programs, &asked_free.programs);
+    findings.set("asking", asking);
+    findings.set("setting", longer(&set.programs, &set_free.programs) - asking);
     findings.set("again", greatest(&of_age(2).into_iter().chain(of_age(4)).map(again).collect::<Vec<_>>()));
+    findings.set("again-literal", greatest(&of_age(3).into_iter().map(again).collect::<Vec<_>>()));
     findings.set("again-swing", again(swing));
     findings.set("waiting", mixed.programs.waiting);
     findings.set("waiting-horizontal", horizontal.programs.waiting_most());
