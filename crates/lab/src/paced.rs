@@ -284,7 +284,10 @@ impl Trial {
 
     fn run(&self, config: Config, filled: u64, depth: u32, requests: impl Iterator<Item = HostRequest>) -> Result<Tried, LabError> {
         let rate = self.rhythm.rate;
-        let scope = Scope { queue_depth: rate.is_none().then_some(depth), ..Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores) };
+        let scope = Scope {
+            queue_depth: rate.is_none().then_some(depth),
+            ..Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores)
+        };
         let age = config.cells.as_ref().and_then(|cells| cells.age);
         let programs = Programs::new(&config);
         let mut drive = Drive::new(config, (Metrics::new(scope), programs));

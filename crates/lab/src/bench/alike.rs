@@ -34,7 +34,11 @@ pub(super) const BENCH: Bench = Bench {
         m("month-best", "count", "The workload in which cubeFTL gains most at the second age, by its place in the list"),
         m("year-best", "count", "The same at the third age"),
         m("year-proxy", "ratio", "IOPS of cubeFTL over the plain drive at the third age, under the proxy"),
-        m("reads-over-programs", "share", "Gain of read offsets alone less that of program settings alone, at the third age, under the proxy"),
+        m(
+            "reads-over-programs",
+            "share",
+            "Gain of read offsets alone less that of program settings alone, at the third age, under the proxy",
+        ),
         m("fewer-retries", "share", "Retries that read offsets save at the second and third age, mean of the workloads"),
         m("rate-month-best", "count", "With retries by rate: the workload that gains most at the second age, by its place in the list"),
         m("rate-year-best", "count", "The same at the third age"),
@@ -159,9 +163,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         })
         .collect();
     let table = at.table(setup, "physics", &ages)?;
-    let by_rate: Vec<Vec<Variant<'_>>> = (0..at.rates.len())
-        .map(|rate| [&at.plain, &at.cube].into_iter().map(|name| with(name, at.rate(rate), &[])).collect())
-        .collect();
+    let by_rate: Vec<Vec<Variant<'_>>> =
+        (0..at.rates.len()).map(|rate| [&at.plain, &at.cube].into_iter().map(|name| with(name, at.rate(rate), &[])).collect()).collect();
     let rated = at.table(setup, "retries by rate", &by_rate)?;
     Ok(judge(&at, &table, &rated))
 }
