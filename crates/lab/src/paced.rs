@@ -18,6 +18,17 @@ use crate::error::LabError;
 use crate::filed::identity;
 use crate::parallel;
 
+/// Bytes of a KiB and of a MiB.
+pub(crate) const KIB: f64 = 1_024.0;
+pub(crate) const MIB: f64 = KIB * KIB;
+/// Points of a curve of a distribution.
+const POINTS: u32 = 200;
+
+/// The shares at which a distribution is drawn.
+pub(crate) fn shares() -> impl Iterator<Item = f64> {
+    (1..=POINTS).map(|step| f64::from(step) / f64::from(POINTS))
+}
+
 /// What is asked of a drive.
 #[derive(Clone, Debug)]
 pub(crate) enum Load {

@@ -13,7 +13,7 @@ use wordline_workload::FileOptions;
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::{files, plan};
-use crate::paced::{Load, Rhythm, Trial, Tried, all};
+use crate::paced::{KIB, Load, Rhythm, Trial, Tried, all};
 use crate::protocol::{Count, Micros, Name, Number, Rising, Share, Size, conditions};
 
 /// The bench.
@@ -149,7 +149,7 @@ impl At {
 
     /// The drive of this place under `load`, which comes in bursts of `burst` bytes.
     fn trial(&self, setup: &Setup, drive: usize, at: Pattern, load: Load, burst: f64, more: &[String]) -> Result<Trial, LabError> {
-        let buffer = format!("buffer.size={} KiB", at.buffer / 1_024.0);
+        let buffer = format!("buffer.size={} KiB", at.buffer / KIB);
         let settings: Vec<&str> = std::iter::once(buffer.as_str()).chain(more.iter().map(String::as_str)).collect();
         let plan = plan(setup, &self.drives[drive], &self.size, &settings)?;
         let time = burst / bandwidth(&plan) * 1e9;

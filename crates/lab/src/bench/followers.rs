@@ -11,7 +11,7 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
 use crate::lot::{greatest, least, mean, quantile};
-use crate::paced::{Load, Programs, Rhythm, Trial, Tried, all};
+use crate::paced::{Load, Programs, Rhythm, Trial, Tried, all, shares};
 use crate::protocol::{Count, Cycles, Degrees, Micros, Name, Share, Size, Span, conditions};
 
 /// The bench.
@@ -82,6 +82,8 @@ conditions! {
         swing: [Degrees; 2],
         /// how long data are kept before all are read
         kept: Span,
+        /// at which temperature
+        kept_at: Degrees,
     }
 }
 
@@ -164,10 +166,10 @@ fn kept(setup: &Setup, at: &At) -> Result<(Programs, f64), LabError> {
     let mut drive = Drive::new(config, Programs::default());
     drive.observer = Programs::new(drive.config());
     let pace = Pace::Closed { depth: at.depth };
-    drive.set_age(&Age { cycles, dwell: 0.0, retention: 0.0, temperature: 30.0 });
+    drive.set_age(&Age { cycles, dwell: 0.0, retention: 0.0, temperature: at.kept_at.0 });
     drive.serve(&mut in_order(HostOp::Write), pace, None);
     drive.settle();
-    drive.set_age(&Age { cycles, dwell: 0.0, retention: at.kept, temperature: 30.0 });
+    drive.set_age(&Age { cycles, dwell: 0.0, retention: at.kept, temperature: at.kept_at.0 });
     drive.serve(&mut in_order(HostOp::Read), pace, None);
     setup.teller.tell("programs: all data read");
     Ok((drive.observer.clone(), limit))
@@ -240,7 +242,7 @@ fn judge(at: &At, by_age: &[Tried], others: &[Tried], (kept, limit): &(Programs,
 
 fn distribution(colour: usize, cycles: f64, tried: &Tried) -> Curve {
     let saved = &tried.programs.saved;
-    let points = (0..=50).map(|step| (quantile(saved, f64::from(step) / 50.0), 2.0 * f64::from(step)));
+    let points = shares().map(|share| (quantile(saved, share), 100.0 * share));
     debug_assert!(least(saved) <= greatest(saved));
     Curve { label: format!("{cycles} P/E"), colour, dashed: false, points: points.collect() }
 }

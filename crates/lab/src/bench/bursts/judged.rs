@@ -6,7 +6,7 @@ use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Heat, Scale}
 use super::{At, CUBE, MINUS, PLAIN, Pattern, Seen, VERT};
 use crate::bench::Findings;
 use crate::lot::{greatest, least, mean, share};
-use crate::paced::Tried;
+use crate::paced::{MIB, Tried, shares};
 
 /// Requests by the second of bursts, one drive over another.
 fn over(four: &[Tried], which: usize, than: usize) -> f64 {
@@ -108,7 +108,7 @@ fn latencies(at: &At, runs: &[Vec<Tried>], is_open: bool, findings: &mut Finding
     let four = &runs[nearest];
     let p90 = |four: &[Tried]| ms(&four[PLAIN].writes, 0.9) / ms(&four[CUBE].writes, 0.9);
     let p80 = |four: &[Tried]| 1.0 - ms(&four[CUBE].writes, 0.8) / ms(&four[MINUS].writes, 0.8);
-    findings.set(names[0], at.buffers[nearest] / f64::from(1 << 20));
+    findings.set(names[0], at.buffers[nearest] / MIB);
     findings.set(names[1], ms(&four[PLAIN].writes, 0.9));
     findings.set(names[2], ms(&four[CUBE].writes, 0.9));
     findings.set(names[3], p90(four));
@@ -128,14 +128,14 @@ fn latencies(at: &At, runs: &[Vec<Tried>], is_open: bool, findings: &mut Finding
     findings.set(names[9], wait(CUBE) / least(&rest.map(wait)));
     findings.set(names[10], wait(CUBE) / wait(PLAIN));
     let how = if is_open { "requests at a rate" } else { "so many requests outstanding" };
-    let note = format!("{} in bursts, {how}, a buffer of {} MiB", at.latency, at.buffers[nearest] / f64::from(1 << 20));
+    let note = format!("{} in bursts, {how}, a buffer of {} MiB", at.latency, at.buffers[nearest] / MIB);
     for (title, of) in [("Write latency", 0), ("Read latency", 1)] {
         let latencies = |tried: &Tried| if of == 0 { tried.writes.clone() } else { tried.reads.clone() };
         let curve = |(colour, tried): (usize, &Tried)| Curve {
             label: at.drives[colour].clone(),
             colour,
             dashed: false,
-            points: (1..=200).map(|step| f64::from(step) / 200.0).map(|share| (ms(&latencies(tried), share), 100.0 * share)).collect(),
+            points: shares().map(|share| (ms(&latencies(tried), share), 100.0 * share)).collect(),
         };
         findings.figures.push(Figure::Curves(Curves {
             title: format!("{title}, cumulative"),
@@ -150,14 +150,14 @@ fn latencies(at: &At, runs: &[Vec<Tried>], is_open: bool, findings: &mut Finding
         label: label.to_owned(),
         colour,
         dashed: false,
-        points: at.buffers.iter().zip(runs).map(|(buffer, four)| (buffer / f64::from(1 << 20), of(four))).collect(),
+        points: at.buffers.iter().zip(runs).map(|(buffer, four)| (buffer / MIB, of(four))).collect(),
     };
     let shorter = |which: usize, than: usize, share: f64| {
         move |four: &[Tried]| 100.0 * (1.0 - ms(&four[which].writes, share) / ms(&four[than].writes, share))
     };
     findings.figures.push(Figure::Curves(Curves {
         title: "How much shorter write latency is, by the buffer".to_owned(),
-        note: format!("{} in bursts of {} MiB, {how}", at.latency, at.latency_burst / f64::from(1 << 20)),
+        note: format!("{} in bursts of {} MiB, {how}", at.latency, at.latency_burst / MIB),
         x: Scale::log("buffer, MiB"),
         y: Scale::from_zero("shorter, %"),
         curves: vec![
@@ -172,7 +172,7 @@ fn latencies(at: &At, runs: &[Vec<Tried>], is_open: bool, findings: &mut Finding
 
 fn figures(at: &At, seen: &Seen, findings: &mut Findings) {
     let base = at.base();
-    let mib = |bytes: f64| bytes / f64::from(1 << 20);
+    let mib = |bytes: f64| bytes / MIB;
     let [grid, by_buffer] = &seen.sweeps;
     let mut heat = |title: &str, note: &str, of: &dyn Fn(&[Tried]) -> f64| {
         let row = |(burst, runs): (&f64, &[Vec<Tried>])| (format!("{burst}"), runs.iter().map(|four| of(four)).collect());
