@@ -33,7 +33,7 @@ pub(crate) fn shares() -> impl Iterator<Item = f64> {
 #[derive(Clone, Debug)]
 pub(crate) enum Load {
     /// A workload of files.
-    Files(FileSpec, FileOptions),
+    Files(Box<FileSpec>, FileOptions),
     /// So many bytes written in mapping units anywhere on a drive that is full to this share, with so many requests outstanding.
     Writes { bytes: f64, fill: f64, depth: u32 },
 }

@@ -120,7 +120,7 @@ impl At {
         let mut trials = Vec::new();
         for variants in ages {
             for (name, length) in self.workloads.iter().zip(self.lengths) {
-                let spec = files(name)?;
+                let spec = Box::new(files(name)?);
                 for variant in variants {
                     let settings: Vec<&str> = variant.settings.iter().map(String::as_str).collect();
                     let plan = plan(setup, variant.name, &self.size, &settings)?;

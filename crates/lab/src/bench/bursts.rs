@@ -194,12 +194,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         trials.push(at.trial(setup, CUBE, base, at.writes(), burst, &[format!("placement.open_blocks={blocks}")])?);
     }
     for (name, length) in at.workloads.iter().zip(at.lengths) {
-        let load = Load::Files(files(name)?, FileOptions { length: Some(length), ..FileOptions::default() });
+        let load = Load::Files(Box::new(files(name)?), FileOptions { length: Some(length), ..FileOptions::default() });
         for drive in 0..at.drives.len() {
             trials.push(at.trial(setup, drive, base, load.clone(), burst, &[])?);
         }
     }
-    let load = Load::Files(files(&at.latency)?, FileOptions { length: Some(at.latency_length), ..FileOptions::default() });
+    let load = Load::Files(Box::new(files(&at.latency)?), FileOptions { length: Some(at.latency_length), ..FileOptions::default() });
     for is_open in [false, true] {
         for &buffer in &at.buffers {
             for drive in 0..at.drives.len() {

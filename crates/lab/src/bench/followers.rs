@@ -154,7 +154,7 @@ fn kept(setup: &Setup, at: &At) -> Result<(Programs, f64), LabError> {
     let cycled = format!("cells.cycles={cycles}");
     let plan = plan(setup, &at.mixed, &at.size, &[&cycled])?;
     let config = plan.build();
-    let limit = config.cells.as_ref().map_or(f64::NAN, |cells| f64::from(cells.physics.ecc.correctable));
+    let limit = config.cells.as_ref().map_or(f64::NAN, |cells| cells.physics.ecc.correctable);
     let units = ((at.written / config.firmware.unit.0 as f64) as u64).min(config.exported_units);
     let sectors = config.firmware.unit.0 / SECTOR_BYTES;
     let in_order = |op: HostOp| {
