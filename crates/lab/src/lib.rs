@@ -19,6 +19,7 @@ pub mod fit;
 pub mod grid;
 pub mod lot;
 pub mod margins;
+mod paced;
 pub mod page;
 pub mod parallel;
 pub mod progress;
@@ -44,5 +45,5 @@ macro_rules! embedded {
 pub const STUDIES: &[(&str, &str)] = embedded! {
     "arithmetic" "cube.inter-layer" "cube.intra-layer" "cube.program" "gerase.wear" "psr.suspension" "realwear.life"
     "realwear.markers" "ort.references" "retries" "rcftl.copyback" "osr.reprogram" "evanesco.locks" "gerase.planar" "nand.mlc"
-    "cube.ispp" "gerase.modes" "flash.paths" "cube.qlc" "rlr.density" "evanesco.drives" "vertrace"
+    "cube.ispp" "gerase.modes" "flash.paths" "cube.qlc" "rlr.density" "evanesco.drives" "vertrace" "cube.drives"
 };

@@ -10,9 +10,12 @@ use crate::conditions::LotSize;
 use crate::error::LabError;
 use crate::protocol::{Changes, Protocol};
 
+mod alike;
 mod arithmetic;
+mod bursts;
 mod copyback;
 mod erase;
+mod followers;
 mod guard;
 mod height;
 mod held_out;
@@ -167,6 +170,9 @@ pub const BENCHES: &[Bench] = &[
     locks::BENCH,
     paths::BENCH,
     sanitise::BENCH,
+    alike::BENCH,
+    followers::BENCH,
+    bursts::BENCH,
     sensitivity::BENCH,
     versions::BENCH,
 ];

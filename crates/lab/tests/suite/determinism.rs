@@ -19,6 +19,15 @@ fn small() -> Changes {
             "sensitivity",
             "size = \"96 MiB\"\nlength = 0.1\nspare = [\"20 %\"]\nfill = [\"50 %\"]\ndepth = [8]\nvictims = [\"fifo\"]\nstart = [5]",
         ),
+        (
+            "alike",
+            "size = \"96 MiB\"\nlengths = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05]\nworkloads = [\"varmail\", \"webserver\", \"webproxy\", \"oltp\", \"varmail\", \"mailserver\"]",
+        ),
+        ("followers", "size = \"96 MiB\"\ncycles = [0]\nwritten = \"16 MiB\"\nbanked = \"4 MiB\"\nburst = \"2 MiB\""),
+        (
+            "bursts",
+            "size = \"96 MiB\"\nwritten = \"16 MiB\"\nbuffers = [\"2 MiB\"]\nbursts = [1]\nrests = [0.25]\nopen_blocks = [1, 2]\nlatency = \"mailserver\"\nlatency_length = 0.05\nlatency_burst = \"2 MiB\"\nlengths = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05]\nworkloads = [\"varmail\", \"webserver\", \"webproxy\", \"oltp\", \"varmail\", \"mailserver\"]",
+        ),
         ("versions", "size = \"96 MiB\"\nlength = 0.5"),
     ];
     changed.into_iter().map(|(bench, text)| (bench.to_owned(), text.parse().expect("a table"))).collect()

@@ -1,0 +1,235 @@
+//! Drives that program and read by what wordlines of an h-layer have in common, against those that do not: IOPS under six workloads at three ages (003 §6.2).
+//!
+//! Retries come from the physics, and once more by the rates of the source. Where cells have no physics a die tells nothing of its programs, so by rate only
+//! reads can gain.
+
+use wordline_report::html::figure::{Columns, Figure};
+use wordline_workload::FileOptions;
+
+use super::{Bench, Findings, On, Setup, m};
+use crate::error::LabError;
+use crate::filed::{files, plan};
+use crate::lot::{greatest, least, mean, share};
+use crate::paced::{Load, Rhythm, Trial, Tried, all};
+use crate::protocol::{Count, Cycles, Degrees, Name, Number, Share, Span, conditions};
+
+/// The bench.
+pub(super) const BENCH: Bench = Bench {
+    name: "alike",
+    summary: "IOPS of drives that use what h-layers have in common, under six workloads at three ages",
+    metrics: &[
+        m("fresh-max", "ratio", "IOPS of cubeFTL over the plain drive when fresh, highest of the workloads"),
+        m("fresh-best", "count", "The workload in which it is highest, by its place in the list"),
+        m("fresh-over-vert", "ratio", "IOPS of cubeFTL over vertFTL when fresh, highest"),
+        m("fresh-least", "ratio", "IOPS of cubeFTL over the better of the two when fresh, lowest of the workloads"),
+        m("fresh-vert-oltp", "ratio", "IOPS of vertFTL over the plain drive when fresh, under the database"),
+        m("vert-max", "ratio", "The same, highest of the workloads"),
+        m("vert-order", "share", "Workloads in which plain <= vertFTL < cubeFTL when fresh"),
+        m("order", "share", "Workloads and ages in which plain <= vertFTL <= cubeFTL"),
+        m("fresh-reads-alone", "share", "How far IOPS with read offsets alone lie from the plain drive's when fresh, at most"),
+        m("month", "ratio", "Mean gain of cubeFTL over the plain drive at the second age, over that when fresh"),
+        m("month-vert", "ratio", "The same of the gain over vertFTL"),
+        m("year", "ratio", "Mean gain of cubeFTL over the plain drive at the third age, over that when fresh"),
+        m("year-vert", "ratio", "The same of the gain over vertFTL"),
+        m("month-best", "count", "The workload in which cubeFTL gains most at the second age, by its place in the list"),
+        m("year-best", "count", "The same at the third age"),
+        m("year-proxy", "ratio", "IOPS of cubeFTL over the plain drive at the third age, under the proxy"),
+        m(
+            "reads-over-programs",
+            "share",
+            "Gain of read offsets alone less that of program settings alone, at the third age, under the proxy",
+        ),
+        m("fewer-retries", "share", "Retries that read offsets save at the second and third age, mean of the workloads"),
+        m("rate-month-best", "count", "With retries by rate: the workload that gains most at the second age, by its place in the list"),
+        m("rate-year-best", "count", "The same at the third age"),
+        m("rate-month", "ratio", "With retries by rate: mean IOPS of cubeFTL over the plain drive at the second age"),
+        m("rate-year", "ratio", "The same at the third age"),
+        m("rate-year-proxy", "ratio", "The same under the proxy"),
+        m("rate-fewer-retries", "share", "With retries by rate: retries saved at the second and third age, mean of the workloads"),
+    ],
+    on: On::Drives,
+    conditions: At::PROTOCOL,
+    run,
+};
+
+conditions! {
+    "alike",
+    /// Drives under workloads of files.
+    struct At {
+        /// the drive without
+        plain: Name,
+        /// with a window for each h-layer that is found off-line
+        vert: Name,
+        /// with program settings and read offsets from the h-layer's leader
+        cube: Name,
+        /// what the host sees of each, or "whole"
+        size: Name,
+        /// workloads of files: mail, web, proxy, database, and two databases under a client
+        workloads: [Name; 6],
+        /// what is written in each, in capacities
+        lengths: [Number; 6],
+        /// P/E cycles and time kept of three ages, the first fresh
+        ages: [(Cycles, Span); 3],
+        /// temperature at which data are kept
+        kept_at: Degrees,
+        /// share of reads that need retries at the second and third age
+        rates: [Share; 2],
+        /// how many retries those need in the mean
+        rate_mean: Number,
+        /// the part of the reads that need as many as the others of their h-layer
+        rate_alike: Share,
+        /// entries of the retry table of that model
+        rate_entries: Count,
+    }
+}
+
+/// The place of the proxy and of the database among the workloads.
+const PROXY: usize = 2;
+const OLTP: usize = 3;
+const READS_ON: &str = "techniques.layer-read-offsets.on=true";
+const READS_OFF: &str = "techniques.layer-read-offsets.on=false";
+
+/// For each age, for each workload: the drives asked for.
+type Table = Vec<Vec<Vec<Tried>>>;
+
+/// A drive: its name, and what is set beside.
+struct Variant<'a> {
+    name: &'a str,
+    settings: Vec<String>,
+}
+
+impl At {
+    fn age(&self, age: usize) -> Vec<String> {
+        let (cycles, kept) = self.ages[age];
+        vec![format!("cells.cycles={cycles}"), format!("cells.retention={kept} s"), format!("cells.kept_at={} C", self.kept_at.0)]
+    }
+
+    fn rate(&self, rate: usize) -> Vec<String> {
+        let percent = |share: f64| format!("{} %", 100.0 * share);
+        vec![
+            "cells.physics=false".to_owned(),
+            format!("retries.share={}", percent(self.rates[rate])),
+            format!("retries.mean={}", self.rate_mean),
+            format!("retries.alike={}", percent(self.rate_alike)),
+            format!("retries.entries={}", self.rate_entries),
+        ]
+    }
+
+    /// Runs every variant under every workload.
+    fn table(&self, setup: &Setup, what: &str, ages: &[Vec<Variant<'_>>]) -> Result<Table, LabError> {
+        let mut trials = Vec::new();
+        for variants in ages {
+            for (name, length) in self.workloads.iter().zip(self.lengths) {
+                let spec = Box::new(files(name)?);
+                for variant in variants {
+                    let settings: Vec<&str> = variant.settings.iter().map(String::as_str).collect();
+                    let plan = plan(setup, variant.name, &self.size, &settings)?;
+                    let load = Load::Files(spec.clone(), FileOptions { length: Some(length), ..FileOptions::default() });
+                    trials.push(Trial { plan, load, rhythm: Rhythm::default() });
+                }
+            }
+        }
+        let mut tried = all(setup, what, &trials)?.into_iter();
+        let mut of = |count: usize| tried.by_ref().take(count).collect::<Vec<Tried>>();
+        Ok(ages.iter().map(|variants| self.workloads.iter().map(|_| of(variants.len())).collect()).collect())
+    }
+}
+
+/// IOPS of one variant over another, for each workload.
+fn gains(rows: &[Vec<Tried>], which: usize, over: usize) -> Vec<f64> {
+    rows.iter().map(|row| row[which].iops() / row[over].iops()).collect()
+}
+
+fn fewer(rows: &[Vec<Tried>], which: usize, over: usize) -> Vec<f64> {
+    rows.iter().map(|row| 1.0 - row[which].retries() / row[over].retries()).collect()
+}
+
+/// The place of the greatest value in the list, counted from 1.
+fn best(values: &[f64]) -> f64 {
+    values.iter().position(|value| *value == greatest(values)).map_or(f64::NAN, |place| (place + 1) as f64)
+}
+
+fn run(setup: &Setup) -> Result<Findings, LabError> {
+    let at = At::of(setup)?;
+    let with = |name, settings: Vec<String>, more: &[&str]| Variant {
+        name,
+        settings: settings.into_iter().chain(more.iter().map(|&setting| setting.to_owned())).collect(),
+    };
+    // Plain, vertFTL, cubeFTL, read offsets alone, program settings alone.
+    let ages: Vec<Vec<Variant<'_>>> = (0..at.ages.len())
+        .map(|age| {
+            let four = [(&at.plain, &[][..]), (&at.vert, &[]), (&at.cube, &[]), (&at.plain, &[READS_ON]), (&at.cube, &[READS_OFF])];
+            four.into_iter().map(|(name, more)| with(name, at.age(age), more)).collect()
+        })
+        .collect();
+    let table = at.table(setup, "physics", &ages)?;
+    let by_rate: Vec<Vec<Variant<'_>>> =
+        (0..at.rates.len()).map(|rate| [&at.plain, &at.cube].into_iter().map(|name| with(name, at.rate(rate), &[])).collect()).collect();
+    let rated = at.table(setup, "retries by rate", &by_rate)?;
+    Ok(judge(&at, &table, &rated))
+}
+
+fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
+    let mut findings = Findings::default();
+    let cube: Vec<Vec<f64>> = table.iter().map(|rows| gains(rows, 2, 0)).collect();
+    let over_vert: Vec<Vec<f64>> = table.iter().map(|rows| gains(rows, 2, 1)).collect();
+    let vert: Vec<Vec<f64>> = table.iter().map(|rows| gains(rows, 1, 0)).collect();
+    findings.set("fresh-max", greatest(&cube[0]));
+    findings.set("fresh-best", best(&cube[0]));
+    findings.set("fresh-over-vert", greatest(&over_vert[0]));
+    findings.set("fresh-least", least(&cube[0]).min(least(&over_vert[0])));
+    findings.set("fresh-vert-oltp", vert[0][OLTP]);
+    findings.set("vert-max", greatest(&vert[0]));
+    findings.set("vert-order", share(vert[0].iter().zip(&over_vert[0]).map(|(vert, cube)| *vert >= 1.0 && *cube > 1.0)));
+    let all = |of: &[Vec<f64>]| of.iter().flatten().copied().collect::<Vec<f64>>();
+    findings.set("order", share(all(&vert).iter().zip(&all(&over_vert)).map(|(vert, cube)| *vert >= 1.0 && *cube >= 1.0)));
+    let alone: Vec<Vec<f64>> = table.iter().map(|rows| gains(rows, 3, 0)).collect();
+    findings.set("fresh-reads-alone", greatest(&alone[0].iter().map(|gain| (gain - 1.0).abs()).collect::<Vec<_>>()));
+    let grown = |of: &[Vec<f64>], age: usize| (mean(&of[age]) - 1.0) / (mean(&of[0]) - 1.0);
+    findings.set("month", grown(&cube, 1));
+    findings.set("month-vert", grown(&over_vert, 1));
+    findings.set("year", grown(&cube, 2));
+    findings.set("year-vert", grown(&over_vert, 2));
+    findings.set("month-best", best(&cube[1]));
+    findings.set("year-best", best(&cube[2]));
+    findings.set("year-proxy", cube[2][PROXY]);
+    let programs = gains(&table[2], 4, 0);
+    findings.set("reads-over-programs", alone[2][PROXY] - programs[PROXY]);
+    findings.set("fewer-retries", mean(&all(&[fewer(&table[1], 2, 0), fewer(&table[2], 2, 0)])));
+    let by_rate: Vec<Vec<f64>> = rated.iter().map(|rows| gains(rows, 1, 0)).collect();
+    findings.set("rate-month-best", best(&by_rate[0]));
+    findings.set("rate-year-best", best(&by_rate[1]));
+    findings.set("rate-month", mean(&by_rate[0]));
+    findings.set("rate-year", mean(&by_rate[1]));
+    findings.set("rate-year-proxy", by_rate[1][PROXY]);
+    findings.set("rate-fewer-retries", mean(&all(&[fewer(&rated[0], 1, 0), fewer(&rated[1], 1, 0)])));
+    let columns = |title: String, note: &str, series: Vec<(String, Vec<f64>)>| {
+        let groups = at.workloads.to_vec();
+        Figure::Columns(Columns { title, note: note.to_owned(), x: "workload".to_owned(), y: "IOPS ratio".to_owned(), groups, series })
+    };
+    let names = ["fresh".to_owned(), aged(at, 1), aged(at, 2)];
+    for (age, name) in names.iter().enumerate() {
+        let plain = (at.plain.clone(), vec![1.0; at.workloads.len()]);
+        let series = vec![plain, (at.vert.clone(), vert[age].clone()), (at.cube.clone(), cube[age].clone())];
+        findings.figures.push(columns(format!("IOPS, {name}"), "against the plain drive (003 Fig 23)", series));
+    }
+    let causes = vec![("read offsets alone".to_owned(), alone[2].clone()), ("program settings alone".to_owned(), programs)];
+    findings.figures.push(columns(
+        format!("IOPS by cause, {}", names[2]),
+        "against the plain drive",
+        [causes, vec![(at.cube.clone(), cube[2].clone())]].concat(),
+    ));
+    let both = |age: usize, name: &str| (name.to_owned(), by_rate[age].clone());
+    findings.figures.push(columns(
+        format!("IOPS of {} with retries by rate", at.cube),
+        "against the plain drive; programs gain nothing here, for cells have no physics",
+        vec![both(0, &names[1]), both(1, &names[2])],
+    ));
+    findings
+}
+
+/// An age in words.
+fn aged(at: &At, age: usize) -> String {
+    let (cycles, kept) = at.ages[age];
+    format!("{cycles} P/E and {}", crate::conditions::span_text(kept))
+}
