@@ -267,7 +267,6 @@ impl CellArray {
                 erased: now,
                 first: now,
                 last: now,
-                ..Life::default()
             };
         }
     }

@@ -107,6 +107,10 @@ fn aged(techniques: &[Choice]) -> Config {
         "mapping.over_provisioning=30 %",
         "cells.cycles=2000",
         "cells.retention=1 mo",
+        "capabilities.suspend_program=true",
+        "capabilities.suspend_erase=true",
+        "timing.t_suspend_program=44 us",
+        "timing.t_suspend_erase=117 us",
     ];
     let plan = Plan::load_set("cubeftl-noWAM", &settings).unwrap_or_else(|error| panic!("{error}"));
     let mut config = plan.build();
