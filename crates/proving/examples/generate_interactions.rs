@@ -302,8 +302,9 @@ does not go with them. Two tables as above; each set of two has `offsets` in it.
 const WITH_CELLS: &str = "
 ## On cells with physics
 
-`cubeftl-noWAM` with 2 channels of 2 dies and 48 blocks in each, 30 % more flash than is shown, write-through, nothing waited for, locks as above, dies that can suspend; its cells have been through 2,000 cycles, and what it
-holds has been kept for a month. The same load. Two tables as above; each set of two has `alike` in it. What a program is set to by several is the most careful of what they ask
-for: `margins` knows of no verifies to skip and `alike` wants leaders untouched, so the two together gain less than either.
+`cubeftl-noWAM` with 2 channels of 2 dies and 48 blocks in each, 30 % more flash than is shown, write-through, nothing waited for, locks as above, dies
+that can suspend; its cells have been through 2,000 cycles, and what it holds has been kept for a month. The same load. Two tables as above; each set of
+two has `alike` in it. What a program is set to by several is the most careful of what they ask for: `margins` knows of no verifies to skip and `alike`
+wants leaders untouched, so the two together gain less than either.
 
 ";
