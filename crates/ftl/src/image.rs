@@ -57,6 +57,9 @@ struct Holdings {
     wanted: Vec<(Group, Cause, u32)>,
     extra: u32,
     starved: bool,
+    won: u32,
+    /// Nothing has been changed since reclaim last gave nothing.
+    fruitless: bool,
     spares: [Vec<u16>; 4],
     read_turn: bool,
 }
@@ -69,7 +72,7 @@ impl Ftl {
             && self.journal.is_none()
             && self.suspends.is_empty()
             && self.dies.iter().all(|(_, die)| die.activity == Activity::Free && die.reads_waiting == 0);
-        let (mut groups, mut dies) = (self.groups.image(), self.dies.iter().map(|(_, die)| die.image()).collect::<Vec<_>>());
+        let (mut groups, mut dies) = (self.groups.image(), self.dies.iter().map(|(_, die)| die.image(self.changes)).collect::<Vec<_>>());
         for group in self.key_groups() {
             // The restored core takes all trees of keys for whole, and has no use for these.
             groups.uses[group.index()] = Use::Drained;
@@ -301,7 +304,7 @@ impl Groups {
 }
 
 impl Die {
-    fn image(&self) -> Holdings {
+    fn image(&self, changes: u64) -> Holdings {
         Holdings {
             free: self.free.iter().copied().collect(),
             open: self.open.clone(),
@@ -312,14 +315,31 @@ impl Die {
             wanted: self.wanted.iter().copied().collect(),
             extra: self.extra,
             starved: self.starved,
+            won: self.won,
+            fruitless: self.fruitless == Some(changes),
             spares: self.spares.clone(),
             read_turn: self.read_turn,
         }
     }
 
+    /// A restored core counts changes from zero.
     fn restored(holdings: Holdings) -> Die {
-        let Holdings { free, open, job, moved_cause, failed, erasable, wanted, extra, starved, spares, read_turn } = holdings;
-        Die { open, job, moved_cause, failed, erasable, wanted: wanted.into(), extra, starved, read_turn, ..Die::new(free.into(), spares) }
+        let Holdings { free, open, job, moved_cause, failed, erasable, wanted, extra, starved, won, fruitless, spares, read_turn } =
+            holdings;
+        Die {
+            open,
+            job,
+            moved_cause,
+            failed,
+            erasable,
+            wanted: wanted.into(),
+            extra,
+            starved,
+            won,
+            fruitless: fruitless.then_some(0),
+            read_turn,
+            ..Die::new(free.into(), spares)
+        }
     }
 }
 

@@ -90,9 +90,6 @@ impl CellArray {
         self.writing.written.resize(LAYERS, None);
         let is_known = self.writing.written[slot].is_some_and(|written| written.key == key && written.course == course);
         if !is_known {
-            self.writing.written[slot] = None;
-        }
-        if self.writing.written[slot].is_none() {
             let traits = self.traits(block, layer);
             let Condition { history, settings, programmed_at, .. } = self.condition(&self.lives[block as usize], course);
             let program = self.model.program(&self.model.warmed(&traits, programmed_at), &history, &settings);

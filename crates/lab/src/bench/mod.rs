@@ -202,7 +202,7 @@ pub fn bench(name: &str) -> Result<&'static Bench, LabError> {
 pub use references::states_figure;
 
 /// Shorthand for the tables of metrics.
-const fn metric_of(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
+pub(crate) const fn metric_of(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
     Metric { name, unit, meaning }
 }
-use metric_of as m;
+pub(crate) use metric_of as m;

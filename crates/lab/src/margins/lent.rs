@@ -15,7 +15,7 @@ use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 
 use super::wordline::{Borrowed, Looker};
 use super::{Lot, characterise, mean, share};
-use crate::bench::{Bench, Findings, Metric, On, Setup};
+use crate::bench::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::protocol::{Count, Cycles, Name, Number, conditions};
 
@@ -40,10 +40,6 @@ pub(crate) const LEADERS: Bench = Bench {
     conditions: At::PROTOCOL,
     run,
 };
-
-const fn m(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
-    Metric { name, unit, meaning }
-}
 
 conditions! {
     "leaders",
