@@ -242,6 +242,21 @@ impl<P: Payload> Chip<P> {
     /// Append the spare areas of `pages` pages from `target` on, plane by plane in each page, unit by unit in each plane.
     #[inline]
     pub fn spare_of(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
+        // Nearly always it is one page of one unit, which the block knows by number.
+        if pages == 1
+            && self.grain.units == 1
+            && self.seals.is_empty()
+            && let Some(plane) = target.planes.only()
+            && let place = self.place(target, plane)
+            && self.is_programmed(place)
+            && let Spare::PageGrain(numbers) = &self.blocks[place.block as usize].spare
+        {
+            return into.push(Lpn(numbers[place.page as usize]));
+        }
+        self.spare_of_many(target, pages, into);
+    }
+
+    fn spare_of_many(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
         let first = u32::from(target.page.0);
         for page in first..first + pages {
             for plane in planes(target.planes) {

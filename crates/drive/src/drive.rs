@@ -369,19 +369,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// Carry out what `core` orders and hear what it acknowledges, until it says nothing more.
-    #[inline]
+    #[inline(always)]
     fn converse(&mut self, now: Nanos, core: u32) {
         loop {
             while let Some(operation) = self.ftls[core as usize].speak(now) {
                 self.issue(now, core, operation);
             }
-            let mut heard = false;
+            let Some(first) = self.ftls[core as usize].acknowledge() else { break };
+            self.acknowledged(now, first);
             while let Some(done) = self.ftls[core as usize].acknowledge() {
                 self.acknowledged(now, done);
-                heard = true;
-            }
-            if !heard {
-                break;
             }
         }
     }

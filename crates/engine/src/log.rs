@@ -1,6 +1,6 @@
 //! The event log: a running hash of everything that happened, and the last events for a post-mortem.
 
-use wordline_units::Nanos;
+use wordline_units::{Cause, FlashOp, HostOp, Nanos, Priority};
 
 use crate::event::Event;
 
@@ -12,12 +12,13 @@ const KEPT: usize = 16;
 pub struct EventLog {
     hash: u64,
     count: u64,
-    last: [Option<(Nanos, Event)>; KEPT],
+    /// The last events as they were hashed, with their instants: to keep them whole cost more than to hash them.
+    last: [(Nanos, [u64; 3]); KEPT],
 }
 
 impl Default for EventLog {
     fn default() -> Self {
-        EventLog { hash: 0x9E37_79B9_7F4A_7C15, count: 0, last: [None; KEPT] }
+        EventLog { hash: 0x9E37_79B9_7F4A_7C15, count: 0, last: [(Nanos::ZERO, [0; 3]); KEPT] }
     }
 }
 
@@ -25,9 +26,9 @@ impl EventLog {
     /// Write down that `event` happened at `at`. Always inlined: where it is called, the kind of event is known.
     #[inline(always)]
     pub fn record(&mut self, at: Nanos, event: &Event) {
-        self.last[(self.count % KEPT as u64) as usize] = Some((at, *event));
-        self.count += 1;
         let words = digest(event);
+        self.last[(self.count % KEPT as u64) as usize] = (at, words);
+        self.count += 1;
         self.hash = mix(self.hash ^ at.0, words[0] ^ 0xA076_1D64_78BD_642F);
         self.hash = mix(self.hash ^ words[1], words[2] ^ 0xE703_7ED1_A0B4_28DB);
     }
@@ -42,14 +43,49 @@ impl EventLog {
         self.count
     }
 
-    /// The last events, oldest first, as text for a panic message.
+    /// The last events, oldest first, as text for a panic message: what of them can be told from their digests.
     pub fn tail(&self) -> String {
         let start = self.count.saturating_sub(KEPT as u64);
         (start..self.count)
-            .filter_map(|number| self.last[(number % KEPT as u64) as usize].map(|(at, event)| format!("{number}: {at} {event:?}\n")))
+            .map(|number| {
+                let (at, words) = self.last[(number % KEPT as u64) as usize];
+                format!("{number}: {at} {}\n", tell(words))
+            })
             .collect()
     }
 }
+
+/// What can be told of an event from its digest.
+fn tell([first, second, third]: [u64; 3]) -> String {
+    let part = |word: u64, from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as usize;
+    let failed = |is_good: usize| if is_good == 1 { "" } else { ", failed" };
+    match part(first, 0, 8) {
+        ARRIVED => {
+            let (request, op, sectors) = (part(first, 8, 32), HostOp::ALL[part(second, 0, 8)].name(), third);
+            format!("request {request} arrived: {} {op} of {sectors} sectors", Priority::ALL[part(second, 8, 8)].name())
+        }
+        COMPLETED => format!("request {} completed{}", part(first, 8, 32), failed(part(first, 40, 1))),
+        FLASH => {
+            let (op, cause) = (FlashOp::ALL[part(first, 24, 4)].name(), Cause::ALL[part(first, 28, 4)].name());
+            let (die, block, page) = (part(first, 8, 16), part(second, 32, 16), part(second, 0, 16));
+            format!("{op} for {cause}, die {die} block {block} page {page}{}", failed(part(first, 48, 1)))
+        }
+        INVALIDATED => format!("{third} units of die {second} became stale"),
+        RETIRED => format!("die {second} block {third} went out of service"),
+        EXPOSED => format!("die {second} does not make block {third} unreadable"),
+        AGAIN => format!("die {second} block {third}: a program is done again elsewhere"),
+        _ => "the drive takes no more writes".to_owned(),
+    }
+}
+
+const ARRIVED: usize = 1;
+const COMPLETED: usize = 2;
+const FLASH: usize = 3;
+const INVALIDATED: usize = 4;
+const RETIRED: usize = 5;
+const WORN_OUT: usize = 6;
+const EXPOSED: usize = 7;
+const AGAIN: usize = 8;
 
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
@@ -61,28 +97,70 @@ fn mix(a: u64, b: u64) -> u64 {
 fn digest(event: &Event) -> [u64; 3] {
     match *event {
         Event::Arrived { request, op, priority, sectors } => {
-            [1 | u64::from(request.0) << 8, op as u64 | (priority as u64) << 8, u64::from(sectors)]
+            [ARRIVED as u64 | u64::from(request.0) << 8, op as u64 | (priority as u64) << 8, u64::from(sectors)]
         }
         Event::Completed(done) => [
-            2 | u64::from(done.request.0) << 8 | u64::from(done.ok) << 40,
+            COMPLETED as u64 | u64::from(done.request.0) << 8 | u64::from(done.ok) << 40,
             done.arrived.0 ^ done.sector << 32 ^ (done.op as u64) << 56,
             done.stages.die.0 ^ done.stages.channel.0.rotate_left(16) ^ done.stages.core.0.rotate_left(32) ^ u64::from(done.sectors) << 40,
         ],
         Event::Flash(flash) => [
-            3 | u64::from(flash.die.0) << 8
+            FLASH as u64
+                | u64::from(flash.die.0) << 8
                 | (flash.op as u64) << 24
                 | (flash.cause as u64) << 28
                 | u64::from(flash.pages) << 32
-                | u64::from(flash.ok) << 48,
-            (u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16)
-                ^ u64::from(flash.errors) << 40
-                ^ u64::from(flash.retries) << 56,
+                | u64::from(flash.ok) << 48
+                | u64::from(flash.retries) << 56,
+            u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16 | u64::from(flash.errors) << 48,
             flash.issued.0 ^ flash.array.0.rotate_left(20) ^ flash.bus.0.rotate_left(40) ^ u64::from(flash.moved_units) << 48,
         ],
-        Event::Invalidated { die, units } => [4, u64::from(die.0), u64::from(units)],
-        Event::Retired { die, block } => [5, u64::from(die.0), u64::from(block.0)],
-        Event::WornOut => [6, 0, 0],
-        Event::Exposed { die, block } => [7, u64::from(die.0), u64::from(block.0)],
-        Event::ProgrammedAgain { die, block } => [8, u64::from(die.0), u64::from(block.0)],
+        Event::Invalidated { die, units } => [INVALIDATED as u64, u64::from(die.0), u64::from(units)],
+        Event::Retired { die, block } => [RETIRED as u64, u64::from(die.0), u64::from(block.0)],
+        Event::WornOut => [WORN_OUT as u64, 0, 0],
+        Event::Exposed { die, block } => [EXPOSED as u64, u64::from(die.0), u64::from(block.0)],
+        Event::ProgrammedAgain { die, block } => [AGAIN as u64, u64::from(die.0), u64::from(block.0)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::FlashEvent;
+    use wordline_units::{BlockId, ChannelId, DieId, PageId, RequestId};
+
+    #[test]
+    fn the_last_events_can_be_told_from_what_was_hashed() {
+        let mut log = EventLog::default();
+        let arrived = Event::Arrived { request: RequestId(70_000), op: HostOp::Write, priority: Priority::Low, sectors: 32 };
+        let flash = FlashEvent {
+            die: DieId(511),
+            channel: ChannelId(3),
+            op: FlashOp::Program,
+            cause: Cause::Reclaim,
+            block: BlockId(65_535),
+            page: PageId(767),
+            pages: 12,
+            host_units: 48,
+            moved_units: 0,
+            padding_units: 0,
+            issued: Nanos(5),
+            array: Nanos(700_000),
+            bus: Nanos(40_000),
+            dram: Nanos(2_000),
+            core: Nanos(100),
+            ok: false,
+            retries: 7,
+            errors: 72,
+        };
+        for turn in 0..10 {
+            log.record(Nanos(turn), &arrived);
+            log.record(Nanos(turn), &Event::Flash(flash));
+        }
+        let tail = log.tail();
+        assert_eq!(tail.lines().count(), KEPT);
+        assert!(tail.starts_with("4: "), "{tail}");
+        assert!(tail.contains("request 70000 arrived: low write of 32 sectors"), "{tail}");
+        assert!(tail.contains("program for reclaim, die 511 block 65535 page 767, failed"), "{tail}");
     }
 }

@@ -32,13 +32,14 @@ pub struct Bus {
     server: Server,
     rate: Rate,
     carry_picos: u64,
-    last: (Bytes, u64),
+    /// The size of the last transfer, its whole nanoseconds, and what was over.
+    last: (Bytes, Nanos, u64),
 }
 
 impl Bus {
     /// An idle bus.
     pub fn new(rate: Rate) -> Bus {
-        Bus { server: Server::default(), rate, carry_picos: 0, last: (Bytes(0), 0) }
+        Bus { server: Server::default(), rate, carry_picos: 0, last: (Bytes(0), Nanos::ZERO, 0) }
     }
 
     /// Move `bytes`, plus a fixed `overhead` (command and address cycles), no earlier than `now`; returns the span the bus is held and the instant the
@@ -47,12 +48,22 @@ impl Bus {
     pub fn transfer(&mut self, now: Nanos, bytes: Bytes, overhead: Nanos) -> (Nanos, Nanos) {
         // Almost every transfer has the size of the one before it; the 128-bit division is worth skipping.
         if self.last.0 != bytes {
-            self.last = (bytes, self.rate.picos(bytes));
+            self.measure(bytes);
         }
-        let picos = self.last.1 + self.carry_picos;
-        self.carry_picos = picos % 1_000;
-        let span = Nanos(picos / 1_000) + overhead;
+        let (_, mut span, over) = self.last;
+        self.carry_picos += over;
+        if self.carry_picos >= 1_000 {
+            self.carry_picos -= 1_000;
+            span += Nanos(1);
+        }
+        let span = span + overhead;
         (span, self.server.occupy(now, span))
+    }
+
+    #[cold]
+    fn measure(&mut self, bytes: Bytes) {
+        let picos = self.rate.picos(bytes);
+        self.last = (bytes, Nanos(picos / 1_000), picos % 1_000);
     }
 
     /// When the last transfer so far ends.

@@ -66,6 +66,8 @@ pub struct Layout {
     pub programs_per_layer: u32,
     /// Mapping units in a group.
     pub units_per_group: u32,
+    /// A program asks for it, and a division costs more than the rest of the question.
+    leaders: u32,
     shift: u32,
 }
 
@@ -95,13 +97,14 @@ impl Layout {
             programs,
             programs_per_layer,
             units_per_group,
+            leaders: programs / programs_per_layer,
             shift,
         }
     }
 
     /// Program units of a group that are the first of their h-layer.
     pub const fn leaders(&self) -> u32 {
-        self.programs / self.programs_per_layer
+        self.leaders
     }
 
     /// Block groups of all dies.

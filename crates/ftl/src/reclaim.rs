@@ -7,7 +7,7 @@
 use wordline_flash::{Operation, OperationKind, ProgramSettings};
 use wordline_units::{Cause, DieId, Nanos};
 
-use crate::die::{Entry, Job, Stream};
+use crate::die::{Entry, Job, Moved, Stream};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::Group;
@@ -57,7 +57,10 @@ impl Ftl {
     pub(crate) fn drop_overtaken(&mut self, die: DieId) -> u32 {
         let Ftl { dies, map, .. } = self;
         let moved = &mut dies[die].moved;
-        moved.retain(|moved| map.get(moved.lpn) == moved.from);
+        let is_current = |moved: &Moved| map.get(moved.lpn) == moved.from;
+        if !moved.iter().all(is_current) {
+            moved.retain(is_current);
+        }
         moved.len() as u32
     }
 

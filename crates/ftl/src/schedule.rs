@@ -187,7 +187,8 @@ impl Ftl {
     pub(crate) fn next_program(&mut self, die: DieId, stream: Stream) -> Option<(Group, u32)> {
         let order = if stream == Stream::Host { self.config.order } else { Order::HorizontalFirst };
         let may_open = self.dies[die].free.len() as u32 > self.config.reclaim.floor;
-        let picked = order::pick(order, &self.dies[die].open[stream as usize], &self.layout, self.buffer.fill(), may_open);
+        let in_use = if order == Order::HorizontalFirst { 0.0 } else { self.buffer.fill() };
+        let picked = order::pick(order, &self.dies[die].open[stream as usize], &self.layout, in_use, may_open);
         let Pick { at, program } = match picked {
             Some(pick) => pick,
             None => {
