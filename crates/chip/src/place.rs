@@ -1,5 +1,7 @@
 //! The legality rules that belong to an address: range, page order inside a block, bad blocks and suspended blocks.
 
+use std::cmp::Ordering;
+
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{PlaneSet, ProgramScope, Sanitisation, Target};
 use wordline_units::PlaneId;
@@ -71,9 +73,7 @@ impl<P: Payload> Chip<P> {
     #[inline(always)]
     pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
-        for plane in planes(target.planes) {
-            self.check_block(target, plane)?;
-        }
+        check_planes(target.planes, |plane| self.check_block(target, plane))?;
         if let Some(held) = &self.suspended
             && shares_block(target, &held.work.target)
         {
@@ -91,26 +91,27 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn check_program(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
         self.check_unsuspended(target)?;
-        for plane in planes(target.planes) {
-            self.check_block(target, plane)?;
-            let block = self.block_at(target, plane);
-            match block.state {
-                State::Usable => {}
-                State::Torn => return Err(Why::NotErased),
-                State::FactoryBad => return Err(Why::FactoryBad),
-            }
-            if self.is_unordered() {
-                self.check_place(self.place(target, plane))?;
-                continue;
-            }
-            if target.page.0 < block.next_page {
-                return Err(Why::Programmed);
-            }
-            if target.page.0 > block.next_page {
-                return Err(Why::PageSkipped);
-            }
+        check_planes(target.planes, |plane| self.check_next(target, plane))
+    }
+
+    /// Whether the block of `target` in `plane` can take its page next.
+    #[inline(always)]
+    fn check_next(&self, target: &Target, plane: PlaneId) -> Result<(), Why> {
+        self.check_block(target, plane)?;
+        let block = self.block_at(target, plane);
+        match block.state {
+            State::Usable => {}
+            State::Torn => return Err(Why::NotErased),
+            State::FactoryBad => return Err(Why::FactoryBad),
         }
-        Ok(())
+        if self.is_unordered() {
+            return self.check_place(self.place(target, plane));
+        }
+        match target.page.0.cmp(&block.next_page) {
+            Ordering::Less => Err(Why::Programmed),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(Why::PageSkipped),
+        }
     }
 
     /// Where wordlines may be programmed in any order: whether the page is the next of its wordline.
@@ -217,6 +218,15 @@ pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {
             PlaneId(next)
         })
     })
+}
+
+/// Whether `check` has nothing against any plane of a set. Most sets have one plane, and then it is not asked in a loop.
+#[inline(always)]
+pub(crate) fn check_planes(set: PlaneSet, mut check: impl FnMut(PlaneId) -> Result<(), Why>) -> Result<(), Why> {
+    match set.only() {
+        Some(plane) => check(plane),
+        None => planes(set).try_for_each(check),
+    }
 }
 
 /// Whether two targets have a block in common.

@@ -448,8 +448,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let (first, units) = self.units.touched(sector, sectors);
         let mut worked = now;
         let mut parts = 0;
+        let InFlight { priority, fua, insecure, .. } = self.host.requests[slot as usize];
+        let asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
         for core in 0..self.config.cores {
-            let Some(request) = self.share(slot, core, first, units) else {
+            let Some(request) = self.cut(&asked, core, first, units) else {
                 continue;
             };
             let cost = self.config.costs.command + self.config.costs.unit * u64::from(request.units);
@@ -457,7 +459,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             worked = worked.max(done);
             parts += 1;
             let part = self.store_part(Part { slot, core, request });
-            self.parts[part as usize].request.id = part;
             self.calendar.enter(done.max(data_in), Due::Hear { part });
         }
         let request = &mut self.host.requests[slot as usize];
@@ -468,13 +469,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         request.stages.dram = data_in.saturating_sub(worked);
     }
 
-    /// The part of the request in `slot` that falls to `core`: a run of units that is consecutive there.
-    fn share(&self, slot: u32, core: u32, first: u64, units: u32) -> Option<Request> {
-        let InFlight { op, sector, sectors, arrived, priority, fua, insecure, .. } = self.host.requests[slot as usize];
-        self.cut(&HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure }, core, first, units)
-    }
-
-    /// The part of `asked`, which touches `units` units from `first`, that falls to `core`.
+    /// The part of `asked`, which touches `units` units from `first`, that falls to `core`: a run of units that is consecutive there.
     #[inline]
     pub(crate) fn cut(&self, asked: &HostRequest, core: u32, first: u64, units: u32) -> Option<Request> {
         let &HostRequest { op, sector, sectors, priority, fua, insecure, .. } = asked;
@@ -493,17 +488,17 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua, insecure })
     }
 
-    fn store_part(&mut self, part: Part) -> u32 {
-        match self.idle_parts.pop() {
-            Some(slot) => {
-                self.parts[slot as usize] = part;
-                slot
-            }
-            None => {
-                self.parts.push(part);
-                (self.parts.len() - 1) as u32
-            }
+    /// Keep `part`, whose request has the number of its place from now on.
+    #[inline]
+    fn store_part(&mut self, mut part: Part) -> u32 {
+        let free = self.idle_parts.pop();
+        let slot = free.unwrap_or(self.parts.len() as u32);
+        part.request.id = slot;
+        match free {
+            Some(slot) => self.parts[slot as usize] = part,
+            None => self.parts.push(part),
         }
+        slot
     }
 
     fn acknowledged(&mut self, now: Nanos, done: Acknowledgement) {

@@ -54,16 +54,26 @@ pub(crate) struct Flight {
     /// When the page had left the die.
     transferred: Nanos,
     bus: Nanos,
-    /// Waiting for the bus and transfer of tries that failed.
+    /// Waiting for the bus and transfer of tries that failed; means nothing where none has.
     lost_on_bus: Nanos,
-    /// Error correction of tries that failed.
+    /// Error correction of tries that failed; means nothing where none has.
     decoding: Nanos,
     dram: Nanos,
+    /// When what was read is all in DRAM, as far as DRAM decides.
+    in_dram: Nanos,
     core_span: Nanos,
     /// Whether the die tells what the program was like.
     telling: Telling,
     /// Counts suspends, so that a completion that was overtaken by one is recognised.
     attempt: u32,
+}
+
+impl Flight {
+    /// The entry of a table of `levels` at which a read that cannot be corrected is tried once more; `None`: this try is the last.
+    #[inline]
+    fn next_try(&self, levels: u32) -> Option<u32> {
+        if self.status == Status::Uncorrectable { next_entry(self.begin, self.level, levels) } else { None }
+    }
 }
 
 /// How far a die has told what its program was like.
@@ -102,6 +112,7 @@ const IDLE: Flight = Flight {
     lost_on_bus: Nanos::ZERO,
     decoding: Nanos::ZERO,
     dram: Nanos::ZERO,
+    in_dram: Nanos::ZERO,
     core_span: Nanos::ZERO,
     telling: Telling::No,
     attempt: 0,
@@ -150,9 +161,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.errors = 0;
         flight.loops = 0;
         flight.bus = Nanos::ZERO;
-        flight.lost_on_bus = Nanos::ZERO;
-        flight.decoding = Nanos::ZERO;
         flight.dram = Nanos::ZERO;
+        flight.in_dram = Nanos::ZERO;
         flight.core_span = cost;
         flight.telling = Telling::No;
         flight.attempt = 0;
@@ -235,12 +245,18 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: 0 });
     }
 
-    /// The page is in the register: it takes its turn on the bus.
+    /// The page is in the register: it takes its turn on the bus, and flows through error correction into DRAM as it comes, codeword by codeword. What will
+    /// not be corrected stays out of DRAM.
     #[inline]
     pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
-        let Drive { flights, chips, channels, config, calendar, .. } = self;
+        let Drive { flights, chips, channels, config, calendar, dram, read_levels, .. } = self;
         let flight = &mut flights[slot as usize];
         let bytes = flight.bytes;
+        if let Some(dram) = dram
+            && flight.next_try(*read_levels).is_none()
+        {
+            (flight.dram, flight.in_dram) = dram.transfer(now, bytes, Nanos::ZERO);
+        }
         let (span, end) = channels[flight.channel.index()].transfer(now, bytes, config.sheet.timing.bus_overhead);
         flight.bus += span;
         flight.transferred = end;
@@ -248,10 +264,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         calendar.enter(end, Due::Transferred { flight: slot });
     }
 
-    /// The page has left the die, which is free again; its data goes on through error correction into DRAM.
+    /// The page has left the die, which is free again; the last of it goes on through error correction.
     #[inline]
     pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
-        let Drive { flights, ecc, ecc_rate, config, calendar, dram, ftls, read_levels, .. } = self;
+        let Drive { flights, ecc, ecc_rate, config, calendar, ftls, read_levels, .. } = self;
         let flight = &mut flights[slot as usize];
         let bytes = flight.bytes;
         let mut end = now;
@@ -259,17 +275,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             end = ecc[flight.channel.index()].occupy(now, rate.span(bytes));
         }
         end += config.ecc.latency;
-        if flight.status == Status::Uncorrectable
-            && let Some(level) = next_entry(flight.begin, flight.level, *read_levels)
-        {
+        if let Some(level) = flight.next_try(*read_levels) {
             flight.level = level;
             return calendar.enter(end, Due::Retry { flight: slot });
         }
-        if let Some(dram) = dram {
-            let (span, through) = dram.transfer(now, bytes, Nanos::ZERO);
-            flight.dram = span;
-            end = end.max(through);
-        }
+        end = end.max(flight.in_dram);
         let core = flight.core;
         ftls[core as usize].die_ready(flight.local);
         if end == now {
@@ -282,6 +292,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Error correction failed: sense once more, at another entry of the vendor's table. The die was kept for it.
     pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
+        if flight.retries == 0 {
+            (flight.lost_on_bus, flight.decoding) = (Nanos::ZERO, Nanos::ZERO);
+        }
         flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
@@ -300,10 +313,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
         let Drive { flights, chips, spare, last, .. } = self;
         let flight = &flights[slot as usize];
+        let (lost_on_bus, decoding) = if flight.retries == 0 { (Nanos::ZERO, Nanos::ZERO) } else { (flight.lost_on_bus, flight.decoding) };
         *last = Some(Last {
             array: flight.array,
-            channel: flight.lost_on_bus + (flight.transferred - flight.sensed),
-            ecc: flight.decoding + (now - flight.transferred),
+            channel: lost_on_bus + (flight.transferred - flight.sensed),
+            ecc: decoding + (now - flight.transferred),
         });
         if P::KEEPS && flight.status == Status::Uncorrectable && !matches!(flight.cause, Cause::Host) {
             // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
