@@ -209,29 +209,42 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.transferred = loaded;
                 self.work(slot, die, loaded, issued);
             }
+            OperationKind::Erase { .. } | OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } => {
+                self.issue_rarer(slot, die, &operation, start);
+            }
+            OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
+        }
+    }
+
+    /// Let `die` begin at `start` what is neither a read nor a program, in the flight `slot`.
+    #[inline(never)]
+    fn issue_rarer(&mut self, slot: u32, die: DieId, operation: &Operation, start: Nanos) {
+        let Drive { flights, chips, ftls, .. } = self;
+        let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
+        let issued = match operation.kind {
             OperationKind::Erase { target } => {
                 flight.op = FlashOp::Erase;
                 flight.target = target;
-                let issued = chip.issue(Command::Erase { target }, start);
-                self.work(slot, die, start, issued);
+                chip.issue(Command::Erase { target }, start)
             }
             OperationKind::Copyback { from, to } => {
                 flight.op = FlashOp::Copyback;
                 flight.target = to;
                 flight.source = from;
-                let settings = self.ftls[core as usize].program_settings(operation.die);
+                let settings = ftls[flight.core as usize].program_settings(operation.die);
                 let set = settings.map_or(start, |settings| set_program(chip, settings, start));
-                let issued = chip.copy_back(from, to, set);
-                self.work(slot, die, start, issued);
+                chip.copy_back(from, to, set)
             }
             OperationKind::Sanitise { target, how } => {
                 flight.op = how.op();
                 flight.target = target;
-                let issued = chip.issue(Command::Sanitise { target, how }, start);
-                self.work(slot, die, start, issued);
+                chip.issue(Command::Sanitise { target, how }, start)
             }
-            OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
-        }
+            OperationKind::Read { .. } | OperationKind::Program { .. } | OperationKind::Suspend | OperationKind::Resume => {
+                unreachable!("carried out elsewhere")
+            }
+        };
+        self.work(slot, die, start, issued);
     }
 
     /// The array of `die` works on `slot` until `issued` says.

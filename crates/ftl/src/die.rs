@@ -142,6 +142,12 @@ impl Die {
         }
     }
 
+    /// Whether it has fewer than `groups` free groups, those about to be erased counted.
+    #[inline]
+    pub(crate) fn is_short(&self, groups: u32) -> bool {
+        ((self.free.len() + self.erasable.len()) as u32) < groups
+    }
+
     /// Begin to gather the units of a program.
     #[inline]
     pub(crate) fn begin_batch(&mut self) {

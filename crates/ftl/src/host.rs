@@ -31,7 +31,7 @@ impl Ftl {
                 run = None;
                 continue;
             }
-            let bytes = Bytes(u64::from(mask.count_ones()) * wordline_units::host::SECTOR_BYTES);
+            let bytes = Bytes(u64::from(self.sectors(&request, index).1) * wordline_units::host::SECTOR_BYTES);
             match run {
                 Some(before) if self.same_page(before, addr) => self.pending[before].bytes += bytes,
                 _ => {
@@ -335,12 +335,20 @@ impl Ftl {
         self.pass_flushes();
     }
 
-    /// The sectors of the `index`-th unit that `request` covers.
-    fn mask(&self, request: &Request, index: u32) -> u64 {
+    /// The first sector of the `index`-th unit that `request` covers, and how many it covers there.
+    #[inline]
+    fn sectors(&self, request: &Request, index: u32) -> (u32, u32) {
         let sectors = self.sectors_per_unit;
         let head = if index == 0 { request.skip_head } else { 0 };
         let tail = if index + 1 == request.units { request.skip_tail } else { 0 };
         debug_assert!(head + tail < sectors && request.op != HostOp::Flush);
-        (u64::MAX >> (64 - (sectors - head - tail))) << head
+        (head, sectors - head - tail)
+    }
+
+    /// Those sectors, one bit each.
+    #[inline]
+    fn mask(&self, request: &Request, index: u32) -> u64 {
+        let (first, count) = self.sectors(request, index);
+        (u64::MAX >> (64 - count)) << first
     }
 }

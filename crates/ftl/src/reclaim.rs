@@ -20,11 +20,15 @@ impl Ftl {
     /// The next operation that serves reclaim on `die`, if there is one.
     pub(crate) fn reclaim_step(&mut self, die: DieId) -> Option<Operation> {
         loop {
-            if let Some(operation) = self.erase_one(die) {
+            let state = &self.dies[die];
+            let full = self.layout.units_per_program;
+            let may_be_full = state.moved.len() as u32 >= full;
+            if !state.erasable.is_empty()
+                && let Some(operation) = self.erase_one(die)
+            {
                 return Some(operation);
             }
-            let full = self.layout.units_per_program;
-            let is_full = self.dies[die].moved.len() as u32 >= full && self.drop_overtaken(die) >= full;
+            let is_full = may_be_full && self.drop_overtaken(die) >= full;
             if is_full && let Some(operation) = self.program_moved(die) {
                 return Some(operation);
             }
@@ -66,9 +70,6 @@ impl Ftl {
     }
 
     fn erase_one(&mut self, die: DieId) -> Option<Operation> {
-        if self.dies[die].erasable.is_empty() {
-            return None;
-        }
         let is_lazy = self.config.reclaim.lazy_erase && self.dies[die].free.len() as u32 > self.config.reclaim.floor;
         let (group, cause) = loop {
             let is_due = |group| !is_lazy || self.must_erase(group) || self.groups.is_condemned(group);
@@ -200,17 +201,19 @@ impl Ftl {
         }
         let per_page = self.layout.units_per_page;
         let first = self.layout.page_start(offset);
-        let mut units = 0u64;
+        // Counted beside: the baseline processor has no instruction that counts bits.
+        let (mut units, mut count) = (0u64, 0);
         for unit in offset - first..per_page.min(job.end - first) {
             if self.groups.is_valid(job.victim, first + unit) {
                 units |= 1 << unit;
+                count += 1;
             }
         }
         self.dies[die].job = Some(Job { cursor: first + per_page, ..job });
         self.dies[die].moves_under_way += 1;
         // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
         self.groups.pin(job.victim);
-        let bytes = self.unit_bytes(units.count_ones());
+        let bytes = self.unit_bytes(count);
         let tag = self.pending.insert(Pending { purpose: Purpose::Move { units }, group: job.victim, offset, bytes, next: NIL });
         Some(self.order_read(die, tag, job.cause))
     }

@@ -32,9 +32,17 @@ impl Ftl {
                 return self.next_read(die);
             }
         }
+        // One after the other: handed on by `or_else`, an operation is copied once for each that is asked.
+        if let Some(work) = self.next_work(now, die) {
+            return Some(work);
+        }
         // What reclaim has just emptied may have left keys to destroy, and only a die that is not being asked can be woken for them.
-        let work = self.next_work(now, die).or_else(|| if self.keys.is_some() { self.keys_step(die) } else { None });
-        work.or_else(|| self.next_read(die))
+        if self.keys.is_some()
+            && let Some(step) = self.keys_step(die)
+        {
+            return Some(step);
+        }
+        self.next_read(die)
     }
 
     pub(crate) fn next_read(&mut self, die: DieId) -> Option<Operation> {
@@ -75,8 +83,8 @@ impl Ftl {
         {
             return Some(step);
         }
-        let short = self.is_short(die);
         let state = &self.dies[die];
+        let short = state.is_short(self.config.reclaim.start);
         let at_it = state.job.is_some() || !state.erasable.is_empty() || !state.failed.is_empty();
         let reclaim = short || at_it || state.extra > 0 || !state.wanted.is_empty() || !state.moved.is_empty();
         let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
@@ -95,8 +103,7 @@ impl Ftl {
 
     /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.
     pub(crate) fn is_short(&self, die: DieId) -> bool {
-        let state = &self.dies[die];
-        ((state.free.len() + state.erasable.len()) as u32) < self.config.reclaim.start
+        self.dies[die].is_short(self.config.reclaim.start)
     }
 
     /// Whether `die` could take a program of host data.
