@@ -88,6 +88,9 @@ impl Ftl {
                 return self.journal_step(die);
             };
             let (group, cause) = self.dies[die].erasable.remove(at);
+            // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
+            let Ftl { dies, layout, .. } = self;
+            dies[die].moved.retain(|moved| layout.group(moved.from) != group);
             if !self.groups.is_condemned(group) {
                 break (group, cause);
             }
@@ -96,9 +99,6 @@ impl Ftl {
             self.forget_settled(group);
             self.spread(News::Erased { group });
         };
-        // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
-        let Ftl { dies, layout, .. } = self;
-        dies[die].moved.retain(|moved| layout.group(moved.from) != group);
         let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
         Some(self.order(die, tag, OperationKind::Erase { target }, cause))
