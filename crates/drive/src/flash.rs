@@ -1,7 +1,7 @@
 //! Operations on dies: from the firmware's order to its report.
 //!
 //! ```text
-//!   read      order ─core─► sense ──Sensed──► bus ──Transferred──► ECC, DRAM ──Read──► report
+//!   read      order ─core─► sense ──Sensed──► bus, DRAM ──Transferred──► ECC ──Read──► report
 //!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
 //!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
 //!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report

@@ -13,6 +13,8 @@
 use wordline_flash::{PlaneSet, ProgramScope, Sheet, Target};
 use wordline_units::{Bytes, DieId, PageId, PlaneId};
 
+use crate::divisor::Divisor;
+
 /// A block group, counted over all dies of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Group(pub u32);
@@ -68,6 +70,12 @@ pub struct Layout {
     pub units_per_group: u32,
     /// A program asks for it, and a division costs more than the rest of the question.
     leaders: u32,
+    by_dies: Divisor,
+    by_groups: Divisor,
+    by_planes: Divisor,
+    by_units_per_page: Divisor,
+    by_units_per_program: Divisor,
+    by_programs: Divisor,
     shift: u32,
 }
 
@@ -98,6 +106,12 @@ impl Layout {
             programs_per_layer,
             units_per_group,
             leaders: programs / programs_per_layer,
+            by_dies: Divisor::new(dies),
+            by_groups: Divisor::new(groups),
+            by_planes: Divisor::new(geometry.planes),
+            by_units_per_page: Divisor::new(units_per_page),
+            by_units_per_program: Divisor::new(units_per_program),
+            by_programs: Divisor::new(programs),
             shift,
         }
     }
@@ -128,13 +142,13 @@ impl Layout {
     /// The die of `group`.
     #[inline]
     pub fn die(&self, group: Group) -> DieId {
-        DieId((group.0 / self.groups) as u16)
+        DieId(self.by_groups.quotient(group.0) as u16)
     }
 
     /// The number of `group` inside its die.
     #[inline]
     pub fn number(&self, group: Group) -> u32 {
-        group.0 % self.groups
+        self.by_groups.split(group.0).1
     }
 
     /// The unit at `offset` in `group`.
@@ -159,14 +173,14 @@ impl Layout {
     /// The offset of the first unit of the page that holds `offset`.
     #[inline]
     pub fn page_start(&self, offset: u32) -> u32 {
-        offset - split(offset, self.units_per_page).1
+        offset - self.by_units_per_page.split(offset).1
     }
 
     /// The place of `offset`.
     #[inline]
     pub fn place(&self, offset: u32) -> Place {
-        let (rest, unit) = split(offset, self.units_per_page);
-        let (page, plane) = split(rest, self.planes);
+        let (rest, unit) = self.by_units_per_page.split(offset);
+        let (page, plane) = self.by_planes.split(rest);
         Place { page: PageId(page as u16), plane: PlaneId(plane as u8), unit }
     }
 
@@ -185,17 +199,17 @@ impl Layout {
     /// Where the unit `lpn` lies after the whole logical space was written once in order, program unit by program unit over the dies in turn.
     #[inline]
     pub fn regular(&self, lpn: u32) -> UnitAddr {
-        let (sequence, unit) = split(lpn, self.units_per_program);
-        let (round, die) = split(sequence, self.dies);
-        let (number, program) = split(round, self.programs);
+        let (sequence, unit) = self.by_units_per_program.split(lpn);
+        let (round, die) = self.by_dies.split(sequence);
+        let (number, program) = self.by_programs.split(round);
         self.unit(Group(die * self.groups + number), program * self.units_per_program + unit)
     }
 
     /// The unit that [`Layout::regular`] puts at `offset` of `group`.
     pub fn regular_lpn(&self, group: Group, offset: u32) -> u32 {
-        let (program, unit) = split(offset, self.units_per_program);
-        let die = group.0 / self.groups;
-        let round = (group.0 % self.groups) * self.programs + program;
+        let (program, unit) = self.by_units_per_program.split(offset);
+        let (die, number) = self.by_groups.split(group.0);
+        let round = number * self.programs + program;
         (round * self.dies + die) * self.units_per_program + unit
     }
 
@@ -210,12 +224,6 @@ impl Layout {
     pub fn one_plane(&self, blocks: [u16; 4], plane: PlaneId, page: PageId) -> Target {
         Target { planes: PlaneSet::one(plane), blocks, page }
     }
-}
-
-#[inline]
-fn split(value: u32, by: u32) -> (u32, u32) {
-    // The common case of every 16-KiB drive; a division costs more than the branch.
-    if by == 1 { (value, 0) } else { (value / by, value % by) }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod config;
 mod construct;
 mod data;
 mod die;
+mod divisor;
 mod duties;
 mod findings;
 mod firmware;
