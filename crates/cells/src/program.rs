@@ -18,7 +18,7 @@
 //! `gain` is therefore greater than one, and the margins are to be read in 003's scale.
 
 use crate::physics::{Ispp, Physics};
-use crate::special::{density, tail, tail_inverse};
+use crate::special::{tail_and_hazard, tail_inverse};
 use crate::variation::Traits;
 
 /// The most programmed states of a cell.
@@ -106,8 +106,10 @@ impl Course {
 
     /// The first loop after which a cell `z` deviations faster than nominal stands at `level` or above.
     fn reaches(&self, level: f64, z: f64) -> u32 {
-        let loops = libm::ceil((level - self.first - z * self.speed) / self.shift) + 1.0;
-        loops.clamp(1.0, LOOPS as f64) as u32
+        let shifts = (level - self.first - z * self.speed) / self.shift;
+        // Rounded up by hand: half of a program's work was in a call for it.
+        let whole = shifts as u32;
+        (whole.saturating_add(u32::from(f64::from(whole) < shifts)).saturating_add(1)).min(LOOPS as u32)
     }
 
     /// The loops a program takes whose highest state begins at `top`.
@@ -117,15 +119,23 @@ impl Course {
 
     /// Cells of a state that begins at `level` and that were first verified in loop `verified` when they were already past what a verify leaves.
     pub(crate) fn past(&self, level: f64, placement: f64, verified: u32) -> Stray {
-        let nominal = self.nominal(verified);
-        cut((level + placement * self.shift - nominal) / self.speed, nominal, self.speed)
+        cut(self.past_z(level, placement, verified), self.nominal(verified), self.speed)
+    }
+
+    /// So many deviations faster than nominal the slowest of these cells are.
+    pub(crate) fn past_z(&self, level: f64, placement: f64, verified: u32) -> f64 {
+        (level + placement * self.shift - self.nominal(verified)) / self.speed
     }
 
     /// Cells of a state that begins at `level` that have not come there after `loops`.
     pub(crate) fn short(&self, level: f64, loops: u32) -> Stray {
-        let nominal = self.nominal(loops);
-        let stray = cut((nominal - level) / self.speed, -nominal, self.speed);
+        let stray = cut(self.short_z(level, loops), -self.nominal(loops), self.speed);
         Stray { mean: -stray.mean, ..stray }
+    }
+
+    /// So many deviations slower than nominal the fastest of these cells are.
+    pub(crate) fn short_z(&self, level: f64, loops: u32) -> f64 {
+        (self.nominal(loops) - level) / self.speed
     }
 }
 
@@ -135,8 +145,7 @@ fn cut(z: f64, mean: f64, sigma: f64) -> Stray {
     if z > 8.0 {
         return Stray::default();
     }
-    let share = tail(z);
-    let ratio = density(z) / share;
+    let (share, ratio) = tail_and_hazard(z);
     Stray { share, mean: mean + sigma * ratio, sigma: sigma * (1.0 + z * ratio - ratio * ratio).max(0.0).sqrt() }
 }
 

@@ -21,8 +21,22 @@ pub(crate) struct Strays {
     loops: u32,
 }
 
-/// Shares below this are not one cell in a block.
-const NONE: f64 = 1e-9;
+/// So many deviations away less is left of a state than one cell in a block.
+const NONE: f64 = 5.2;
+/// So many deviations away less is left of a group, which is a small part of a state, than one cell in a drive.
+const FAR: f64 = 6.0;
+
+/// The share of a group that is more than `z` of its deviations above its mean.
+#[inline]
+fn beyond(z: f64) -> f64 {
+    if z > FAR {
+        0.0
+    } else if z < -FAR {
+        1.0
+    } else {
+        tail(z)
+    }
+}
 
 impl Strays {
     /// Those of a wordline that was programmed with `settings` while it was as warm as `warmed` says. `traits` are those of the reference temperature.
@@ -39,16 +53,18 @@ impl Strays {
             let highest = if number + 1 == count { 1.0 } else { 0.0 };
             let own = physics.states.noise * traits.noise * (1.0 + physics.states.top_noise * highest);
             let verified = u32::from(settings.skip[number - 1]) + 1;
-            let groups = [
-                (1.0, here.past(level, placement, verified)),
-                (1.0, here.short(level, loops)),
-                (-1.0, by_itself.past(level, placement, 1)),
-                (-1.0, by_itself.short(level, all)),
-            ];
-            for (sign, stray) in groups.into_iter().filter(|(_, stray)| stray.share > NONE) {
+            let mut add = |sign: f64, stray: Stray| {
                 let sigma = (stray.sigma * stray.sigma + own * own).sqrt();
                 strays.of[strays.count] = (number as u8, Stray { share: sign * stray.share, mean: stray.mean, sigma });
                 strays.count += 1;
+            };
+            for (sign, course, verified, loops) in [(1.0, &here, verified, loops), (-1.0, &by_itself, 1, all)] {
+                if course.past_z(level, placement, verified) < NONE {
+                    add(sign, course.past(level, placement, verified));
+                }
+                if course.short_z(level, loops) < NONE {
+                    add(sign, course.short(level, loops));
+                }
             }
         }
         strays
@@ -61,8 +77,8 @@ impl Strays {
         let top = physics.shape.states() - 1;
         let string = f64::from(physics.shape.layers.saturating_sub(1));
         for (number, Stray { share, mean, sigma }) in self.groups(&drift) {
-            let above = |v: f64| tail((v - mean) / sigma);
-            let below = |v: f64| tail((mean - v) / sigma);
+            let above = |v: f64| beyond((v - mean) / sigma);
+            let below = |v: f64| beyond((mean - v) / sigma);
             let blocks = if number == top { 0.5 * string * above(physics.states.pass) } else { 0.0 };
             for (page, rate) in (0..).zip(&mut *rates) {
                 let wrong = wrong(model.bounds(page), number, |bound| above(references[bound - 1]), |bound| below(references[bound - 1]));
@@ -80,12 +96,12 @@ impl Strays {
         let count = model.physics().shape.states();
         let (mut low, mut all) = (0.0, 0.0);
         for (number, Stray { share, mean, sigma }) in self.groups(&drift) {
-            all += share * tail((mean - references[number - 1]) / sigma);
+            all += share * beyond((mean - references[number - 1]) / sigma);
             if number + 1 < count {
-                all += share * tail((references[number] - mean) / sigma);
+                all += share * beyond((references[number] - mean) / sigma);
             }
             if number == 1 {
-                low += share * tail((mean - references[0] + lowered) / sigma);
+                low += share * beyond((mean - references[0] + lowered) / sigma);
             }
         }
         (low / count as f64, all / count as f64)

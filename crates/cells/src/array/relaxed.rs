@@ -5,7 +5,7 @@
 
 use wordline_units::Celsius;
 
-use super::{CellArray, Life, NOTHING};
+use super::{CellArray, Life};
 use crate::condition::Condition;
 use crate::grid::PAGES;
 use crate::program::Settings;
@@ -104,7 +104,7 @@ impl CellArray {
             let course = Course { settings: *settings, warmth: libm::round(above / WARMTH) as i16 };
             let size = (self.lives.len(), self.wordlines());
             if self.courses.set(size, block, wordline, course) {
-                self.memory.fill(NOTHING);
+                self.memory.forget();
             }
         }
     }
