@@ -362,6 +362,8 @@ sections! {
         literal: bool = false;
         /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
         check: bool = true;
+        /// Program as the chip does by itself on dies where so many programs had to be done again that it is a loss; they try again now and then.
+        relent: bool = true;
     }
 
     /// Technique: V_final of every program is lowered by what the chip's `margins` say is safe for its h-layer in any block at any age.

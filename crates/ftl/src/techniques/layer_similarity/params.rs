@@ -12,6 +12,8 @@ pub struct Params {
     pub is_literal: bool,
     /// Compare each program with the one before it on its layer, and program again where it is far worse.
     pub check: bool,
+    /// Program as the chip does by itself on dies where so many programs are done again that it is a loss.
+    pub relent: bool,
 }
 
 /// The most that wrong cells may have multiplied between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what is

@@ -22,6 +22,17 @@ pub(super) struct Seen {
     is_stale: bool,
 }
 
+/// How a wordline was programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// As the chip does by itself: from now on it is the leader of its h-layer.
+    AsLeader,
+    /// As its leader allows.
+    AsFollower,
+    /// As its leader allows, and it is not relied on.
+    Distrusted,
+}
+
 /// A group that is being written.
 #[derive(Clone, Debug)]
 struct Row {
@@ -67,16 +78,13 @@ impl Layers {
         Some(&row.layers[at.layer as usize]).filter(|seen| seen.programmed > 0 && !seen.is_stale)
     }
 
-    /// A wordline was programmed, and this is what the die told of it. `is_off`: it is not relied on, nor is its leader any more.
-    pub(super) fn programmed(&mut self, at: &Wordline, trace: ProgramTrace, is_off: bool) {
+    /// A wordline was programmed, and this is what the die told of it. Where it is not relied on, its leader is not any more either.
+    pub(super) fn programmed(&mut self, at: &Wordline, trace: ProgramTrace, how: How) {
         let seen = &mut self.row(at.group).layers[at.layer as usize];
-        if is_off {
-            seen.is_stale = true;
-        } else {
-            if seen.programmed == 0 || seen.is_stale {
-                (seen.trace, seen.is_stale) = (trace, false);
-            }
-            seen.errors = trace.errors;
+        match how {
+            How::AsLeader => (seen.trace, seen.errors, seen.is_stale) = (trace, trace.errors, false),
+            How::AsFollower => seen.errors = trace.errors,
+            How::Distrusted => seen.is_stale = true,
         }
         self.count(at, true);
     }
@@ -181,27 +189,27 @@ mod tests {
     fn the_first_wordline_of_a_layer_is_its_leader_until_one_is_off() {
         let mut layers = layers();
         assert_eq!(layers.get(&at(1, 0, 0)), None);
-        layers.programmed(&at(1, 0, 0), trace(7), false);
-        layers.programmed(&at(1, 0, 1), trace(9), false);
+        layers.programmed(&at(1, 0, 0), trace(7), How::AsLeader);
+        layers.programmed(&at(1, 0, 1), trace(9), How::AsFollower);
         let seen = *layers.get(&at(1, 0, 2)).expect("it has a leader");
         assert_eq!((seen.trace, seen.errors), (trace(7), 9), "its leader's trace, and the errors of the one before");
         assert_eq!(layers.get(&at(1, 1, 1)), None, "another layer");
         assert_eq!(layers.get(&at(2, 0, 1)), None, "another group");
-        layers.programmed(&at(1, 0, 2), trace(900), true);
+        layers.programmed(&at(1, 0, 2), trace(900), How::Distrusted);
         assert_eq!(layers.get(&at(1, 0, 3)), None, "its leader is not relied on any more");
-        layers.programmed(&at(1, 0, 3), trace(11), false);
+        layers.programmed(&at(1, 0, 3), trace(11), How::AsLeader);
         assert_eq!(layers.get(&at(1, 0, 3)).expect("a new leader").trace, trace(11));
     }
 
     proptest! {
         #[test]
-        fn an_image_brings_everything_back(steps in prop::collection::vec((0u32..6, 0u32..3, 0u32..500, any::<bool>(), 0u8..20), 0..80)) {
+        fn an_image_brings_everything_back(steps in prop::collection::vec((0u32..6, 0u32..3, 0u32..500, 0u8..3, 0u8..20), 0..80)) {
             let mut layers = layers();
-            for (group, layer, errors, is_off, kind) in steps {
+            for (group, layer, errors, how, kind) in steps {
                 match kind {
                     0 => layers.erased(Group(group)),
                     1 => layers.count(&at(group, layer, 0), false),
-                    _ => layers.programmed(&at(group, layer, 0), trace(errors), is_off),
+                    _ => layers.programmed(&at(group, layer, 0), trace(errors), [How::AsLeader, How::AsFollower, How::Distrusted][usize::from(how)]),
                 }
             }
             let mut again = super::tests::layers();
