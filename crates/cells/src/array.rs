@@ -398,10 +398,19 @@ impl CellArray {
 /// Errors of the worst codeword: [`Model::errors`] without those of the others.
 fn worst(model: &Model, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
     let (codewords, length) = (model.codewords(), model.codeword_bits());
-    let worst = errors_at(rate * length, length, libm::exp(libm::log(unit(bits)) / codewords));
+    let worst = errors_at(rate * length, length, root(unit(bits), codewords));
     let telegraph = model.telegraph(wear);
     let flicker = if telegraph > 0.0 { libm::round(-tail_inverse_roughly(unit(noise)) * telegraph) } else { 0.0 };
     (f64::from(worst) + flicker).clamp(0.0, length) as u32
+}
+
+/// The root of `u` of this degree. Most pages have a power of two of codewords.
+fn root(u: f64, degree: f64) -> f64 {
+    let power = degree as u64;
+    if !power.is_power_of_two() || power as f64 != degree {
+        return libm::exp(libm::log(u) / degree);
+    }
+    (0..power.trailing_zeros()).fold(u, |root, _| root.sqrt())
 }
 
 /// The step of a quantity whose effect goes with the logarithm of `1 + x`.
@@ -426,6 +435,16 @@ fn scaled_start(step: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roots_are_roots() {
+        for degree in [1.0, 2.0, 3.0, 4.5, 8.0, 16.0, 17.0] {
+            for u in [1e-16, 1e-3, 0.5, 1.0 - 1e-12] {
+                let root = root(u, degree);
+                assert!((libm::pow(root, degree) / u - 1.0).abs() < 1e-12, "{u} {degree}: {root}");
+            }
+        }
+    }
 
     #[test]
     fn steps_are_narrow_everywhere_and_hold_what_they_stand_for() {

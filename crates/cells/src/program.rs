@@ -119,23 +119,25 @@ impl Course {
 
     /// Cells of a state that begins at `level` and that were first verified in loop `verified` when they were already past what a verify leaves.
     pub(crate) fn past(&self, level: f64, placement: f64, verified: u32) -> Stray {
-        cut(self.past_z(level, placement, verified), self.nominal(verified), self.speed)
+        let nominal = self.nominal(verified);
+        cut((level + placement * self.shift - nominal) / self.speed, nominal, self.speed)
     }
 
-    /// So many deviations faster than nominal the slowest of these cells are.
-    pub(crate) fn past_z(&self, level: f64, placement: f64, verified: u32) -> f64 {
-        (level + placement * self.shift - self.nominal(verified)) / self.speed
+    /// Whether such cells are less than `z` deviations faster than nominal.
+    pub(crate) fn has_past(&self, level: f64, placement: f64, verified: u32, z: f64) -> bool {
+        level + placement * self.shift - self.nominal(verified) < z * self.speed
     }
 
     /// Cells of a state that begins at `level` that have not come there after `loops`.
     pub(crate) fn short(&self, level: f64, loops: u32) -> Stray {
-        let stray = cut(self.short_z(level, loops), -self.nominal(loops), self.speed);
+        let nominal = self.nominal(loops);
+        let stray = cut((nominal - level) / self.speed, -nominal, self.speed);
         Stray { mean: -stray.mean, ..stray }
     }
 
-    /// So many deviations slower than nominal the fastest of these cells are.
-    pub(crate) fn short_z(&self, level: f64, loops: u32) -> f64 {
-        (self.nominal(loops) - level) / self.speed
+    /// Whether such cells are less than `z` deviations slower than nominal.
+    pub(crate) fn has_short(&self, level: f64, loops: u32, z: f64) -> bool {
+        self.nominal(loops) - level < z * self.speed
     }
 }
 

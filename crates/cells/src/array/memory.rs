@@ -136,7 +136,8 @@ impl CellArray {
         if self.memory.relaxed[at] == 0.0 {
             let Remembered { traits, .. } = self.memory.layers[slot];
             let first = slot * width + entry as usize;
-            let mut rates = core::array::from_fn(|page| if page < pages { f64::from(self.memory.rates[first + page * entries]) } else { 0.0 });
+            let mut rates =
+                core::array::from_fn(|page| if page < pages { f64::from(self.memory.rates[first + page * entries]) } else { 0.0 });
             let (worn, kept) = (self.worn(life, &traits), self.kept_and_read(steps));
             self.add_strays(life, course, &traits, worn, kept, entry, &mut rates);
             for (page, &rate) in rates[..pages].iter().enumerate() {

@@ -162,7 +162,7 @@ impl CellArray {
         if let (1, Some(Programmed { course, .. })) = (how, programmed[1]) {
             let condition = self.condition(&life, course);
             let w = wear / self.model.physics().wear.reference;
-            let (low, all) = self.strays(&traits, wear, &condition).misread(&self.model, &traits, &condition, w, lowered);
+            let (low, all) = self.strays(&traits, wear, &condition).misread(&traits, &condition, w, lowered);
             counted = Counted { low: (counted.low + low).max(0.0), all: (counted.all + all).max(0.0), ..counted };
         }
         self.known(slot, how).counted = Some(counted);

@@ -47,7 +47,7 @@ impl Credit {
         *credit = match how {
             How::Distrusted => credit.saturating_sub(LOSS),
             How::AsFollower => (*credit + FOLLOWER).min(MOST),
-            How::AsLeader => (*credit + TRIAL).min(MOST),
+            How::AsLeader { .. } => (*credit + TRIAL).min(MOST),
         };
     }
 
@@ -70,8 +70,10 @@ mod tests {
     use super::*;
     use crate::layout::tests::small_sheet;
     use proptest::prelude::*;
-    use wordline_flash::ProgramScope;
+    use wordline_flash::{ProgramScope, ProgramSettings};
     use wordline_units::Bytes;
+
+    const LEADER: How = How::AsLeader { settings: ProgramSettings::DEFAULT };
 
     fn credit() -> Credit {
         Credit::new(&Layout::new(&small_sheet(2, 6, ProgramScope::Wordline), 2, 6, Bytes::kib(16)))
@@ -85,12 +87,12 @@ mod tests {
             let (mut lost, mut earned) = (0u32, 0);
             for die in dice {
                 let how = match (credit.is_good(Group(0)), die < good) {
-                    (false, _) => How::AsLeader,
+                    (false, _) => LEADER,
                     (true, false) => How::Distrusted,
                     (true, true) => How::AsFollower,
                 };
                 lost += u32::from(how == How::Distrusted);
-                earned += match how { How::Distrusted => 0, How::AsFollower => u32::from(FOLLOWER), How::AsLeader => u32::from(TRIAL) };
+                earned += match how { How::Distrusted => 0, How::AsFollower => u32::from(FOLLOWER), How::AsLeader { .. } => u32::from(TRIAL) };
                 credit.programmed(Group(0), how);
             }
             prop_assert!(lost * u32::from(LOSS) <= u32::from(MOST) + earned, "{} lost", lost);
@@ -105,12 +107,12 @@ mod tests {
         let mut credit = credit();
         let tries = (0..640).filter(|_| {
             let is_good = credit.is_good(Group(0));
-            credit.programmed(Group(0), if is_good { How::Distrusted } else { How::AsLeader });
+            credit.programmed(Group(0), if is_good { How::Distrusted } else { LEADER });
             is_good
         });
         let tries: Vec<u32> = tries.collect();
         assert_eq!((tries[15], tries.len()), (15, 25), "16 at once, then one in 65 programs: {tries:?}");
-        (0..64).for_each(|_| credit.programmed(Group(0), How::AsLeader));
+        (0..64).for_each(|_| credit.programmed(Group(0), LEADER));
         (0..4).for_each(|_| {
             assert!(credit.is_good(Group(0)));
             credit.programmed(Group(0), How::AsFollower);

@@ -20,7 +20,7 @@ mod credit;
 mod params;
 mod state;
 
-use wordline_flash::{Margins, ProgramSettings, Status};
+use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
 use crate::layout::Layout;
 use crate::seam::{Card, News, Persists, Technique, Wordline};
@@ -61,14 +61,14 @@ impl LayerSimilarity {
         self.layers.get(at).filter(|_| !self.params.relent || self.credit.is_good(at.group))
     }
 
-    /// What followers of a leader that was seen like this may do.
-    fn settings(&self, seen: &Seen) -> ProgramSettings {
+    /// What followers of a leader may do of which the die told this.
+    fn of_followers(&self, trace: &ProgramTrace) -> ProgramSettings {
         let mut settings = self.of_leader();
         if self.params.window {
-            settings.window = self.margins.window(seen.trace.low_errors, seen.trace.first[0]);
+            settings.window = self.margins.window(trace.low_errors, trace.first[0]);
         }
         if self.params.verify {
-            for (skip, first) in settings.skip.iter_mut().zip(seen.trace.first) {
+            for (skip, first) in settings.skip.iter_mut().zip(trace.first) {
                 *skip = if self.params.is_literal { first.saturating_sub(1) } else { self.margins.skip(first, settings.window.start) };
             }
         }
@@ -103,7 +103,7 @@ impl Technique for LayerSimilarity {
 
     fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
         // A layer of which nothing is known is programmed by a leader.
-        Some(self.leader_of(at).map_or_else(|| self.of_leader(), |seen| self.settings(seen)))
+        Some(self.leader_of(at).map_or_else(|| self.of_leader(), |seen| seen.settings))
     }
 
     fn distrusts(&self, news: &News) -> bool {
@@ -117,12 +117,12 @@ impl Technique for LayerSimilarity {
         match *news {
             News::Programmed { at, status: Status::Good, trace: Some(trace), .. } => {
                 let how = match self.leader_of(&at) {
-                    None => How::AsLeader,
+                    None => How::AsLeader { settings: self.of_followers(&trace) },
                     Some(_) if self.distrusts(news) => How::Distrusted,
                     Some(_) => How::AsFollower,
                 };
                 self.credit.programmed(at.group, how);
-                self.layers.programmed(&at, trace, how);
+                self.layers.programmed(&at, trace.errors, how);
             }
             News::Programmed { at, .. } => self.layers.count(&at, false),
             News::Erased { group } => self.layers.erased(group),
