@@ -145,6 +145,9 @@ const SAMPLED: u32 = 4;
 const STEPS_BITS: u32 = 3;
 /// One step before an instant is this long in its own scale, so that steps are even from the start.
 const SCALE: f64 = 64.0;
+/// Reads that the steps of reads count from. A few dozen move no rate, and reclaim reads a whole block: with steps of eight, each of its layers would be
+/// looked up twice.
+const READS: f64 = 256.0;
 
 impl CellArray {
     /// The fresh cells of die number `die` of a drive, with `blocks` blocks over all its planes, kept at `temperature`.
@@ -283,7 +286,7 @@ impl CellArray {
 
     /// The seconds of retention and the reads that steps stand for.
     fn kept_and_read(&self, (retention, read): (u32, u32)) -> (f64, f64) {
-        (middle(retention) * self.model.physics().retention.start, middle(read) * SCALE)
+        (middle(retention) * self.model.physics().retention.start, middle(read) * READS)
     }
 
     /// The wear of a wordline, in reference cycles.
@@ -305,7 +308,7 @@ impl CellArray {
     #[inline]
     fn steps(&self, life: &Life, layer: u32, page: u32, reads: u32, now: Nanos) -> (u32, u32) {
         let retention = step(self.retention(life, layer, page, now) / self.model.physics().retention.start);
-        (retention, step(f64::from(reads) / SCALE))
+        (retention, step(f64::from(reads) / READS))
     }
 
     /// How long the data of a page have been kept, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have

@@ -175,9 +175,8 @@ pub(crate) fn program(physics: &Physics, course: &Course, fast: f64, settings: &
         let first = course.reaches(level, fast).min(loops);
         let last = course.reaches(level, -course.slow).min(loops);
         (program.first[state], program.last[state]) = (first as u8, last as u8);
-        for pulse in u32::from(settings.skip[state]) + 1..=last {
-            program.verifies[pulse as usize - 1] += 1;
-        }
+        let (skipped, last) = (usize::from(settings.skip[state]), last as usize);
+        program.verifies[skipped.min(last)..last].iter_mut().for_each(|verifies| *verifies += 1);
     }
     let verifies: u32 = program.verifies.iter().map(|&k| u32::from(k)).sum();
     program.time = f64::from(loops) * physics.ispp.pulse + f64::from(verifies) * physics.ispp.verify;

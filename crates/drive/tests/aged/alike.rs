@@ -178,7 +178,7 @@ fn a_drive_that_reclaims_gives_up_what_is_not_relied_on_and_loses_nothing() {
     println!("seed {seed}");
     let mut paces = Vec::new();
     for settings in [&["techniques.layer-similarity.literal=true"][..], &["techniques.layer-similarity.on=false"]] {
-        let mut drive = drive("cubeftl-noWAM", &[&["mapping.over_provisioning=30 %"], settings].concat());
+        let mut drive = drive("cubeftl-noWAM", &[&["mapping.over_provisioning=40 %"], settings].concat());
         let count = drive.config().exported_units;
         let mut load = writes(&drive);
         serve(&mut drive, &mut load, count);

@@ -110,7 +110,7 @@ impl Technique for LayerSimilarity {
         let News::Programmed { at, trace: Some(trace), .. } = news else {
             return false;
         };
-        self.params.check && self.leader_of(at).is_some_and(|seen| trace.errors > self.params.most_errors(seen.errors))
+        self.leader_of(at).is_some_and(|seen| self.params.is_off(trace.errors, seen.errors))
     }
 
     fn learn(&mut self, news: &News) {
@@ -118,7 +118,7 @@ impl Technique for LayerSimilarity {
             News::Programmed { at, status: Status::Good, trace: Some(trace), .. } => {
                 let how = match self.leader_of(&at) {
                     None => How::AsLeader { settings: self.of_followers(&trace) },
-                    Some(_) if self.distrusts(news) => How::Distrusted,
+                    Some(seen) if self.params.is_off(trace.errors, seen.errors) => How::Distrusted,
                     Some(_) => How::AsFollower,
                 };
                 self.credit.programmed(at.group, how);

@@ -23,8 +23,13 @@ const RISE: u32 = 4;
 const CHANCE: u32 = 64;
 
 impl Params {
-    /// The most wrong cells that a wordline may have, when the one before it on its layer had `errors`.
-    pub fn most_errors(&self, errors: u32) -> u32 {
-        errors.saturating_mul(RISE).saturating_add(CHANCE)
+    /// Whether a wordline with `errors` wrong cells is not relied on, when the one before it on its layer had `before`.
+    pub(super) fn is_off(&self, errors: u32, before: u32) -> bool {
+        self.check && errors > most_errors(before)
     }
+}
+
+/// The most wrong cells that a wordline may have, when the one before it on its layer had `errors`.
+fn most_errors(errors: u32) -> u32 {
+    errors.saturating_mul(RISE).saturating_add(CHANCE)
 }
