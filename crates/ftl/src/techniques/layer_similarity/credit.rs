@@ -6,12 +6,12 @@
 //! that to spare reclaims and never gains a block.
 //!
 //! So every follower that is relied on earns its die one credit up to a limit, and every one that is not takes four. A die that cannot pay programs as
-//! the chip does by itself, which earns a sixteenth each time, so it tries once in 64 programs whether things have changed.
+//! the chip does by itself, which earns a sixty-fourth each time, so it tries once in 256 programs whether things have changed.
 
 use super::state::How;
 use crate::layout::{Group, Layout};
 
-/// The credit of each die, in sixteenths.
+/// The credit of each die, in sixty-fourths.
 #[derive(Clone, Debug)]
 pub(super) struct Credit {
     of: Vec<u16>,
@@ -21,7 +21,7 @@ pub(super) struct Credit {
 /// What a program earns that was done as the chip does by itself.
 const TRIAL: u16 = 1;
 /// What a follower earns.
-const FOLLOWER: u16 = 16 * TRIAL;
+const FOLLOWER: u16 = 64 * TRIAL;
 /// What a program that is not relied on takes.
 const LOSS: u16 = 4 * FOLLOWER;
 /// The most that a die can have. A sudden change finds as many leaders stale as layers are open, and 16 of them in a row leave a die trusted.
@@ -105,14 +105,14 @@ mod tests {
     #[test]
     fn a_die_that_was_wrong_tries_again_and_is_trusted_again() {
         let mut credit = credit();
-        let tries = (0..640).filter(|_| {
+        let tries = (0..2_560).filter(|_| {
             let is_good = credit.is_good(Group(0));
             credit.programmed(Group(0), if is_good { How::Distrusted } else { LEADER });
             is_good
         });
         let tries: Vec<u32> = tries.collect();
-        assert_eq!((tries[15], tries.len()), (15, 25), "16 at once, then one in 65 programs: {tries:?}");
-        (0..64).for_each(|_| credit.programmed(Group(0), LEADER));
+        assert_eq!((tries[15], tries.len()), (15, 25), "16 at once, then one in 257 programs: {tries:?}");
+        (0..256).for_each(|_| credit.programmed(Group(0), LEADER));
         (0..4).for_each(|_| {
             assert!(credit.is_good(Group(0)));
             credit.programmed(Group(0), How::AsFollower);
