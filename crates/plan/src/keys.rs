@@ -348,7 +348,6 @@ sections! {
         register: Maybe<Nanos> = Maybe(None);
     }
 
-
     /// Technique: the wordlines of an h-layer that follow its first are programmed as that one has shown that they can be (003 §4.1, §5.1).
     "techniques.layer-similarity" (drive) layer_similarity: LayerSimilarity {
         /// Whether it is switched on. The die needs `capabilities.program_settings`; without `cells.physics` it tells of no program, and nothing is gained.
