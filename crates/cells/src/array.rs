@@ -10,6 +10,7 @@
 //! ```
 
 mod locks;
+mod memory;
 mod relaxed;
 mod written;
 
@@ -21,13 +22,14 @@ use std::sync::Arc;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, Nanos};
 
+use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
 use crate::array::written::Writing;
 use crate::grid::{Grid, PAGES, Place};
 use crate::model::Model;
 use crate::program::Settings;
 use crate::reading::{errors_at, unit};
-use crate::special::tail_inverse;
+use crate::special::tail_inverse_roughly;
 use crate::variation::Traits;
 use crate::wear::History;
 
@@ -114,10 +116,7 @@ pub struct CellArray {
     wordlines_per_layer: u32,
     bits: u32,
     grid: Grid,
-    /// What is remembered of wordlines. Nothing is, and no memory taken, before the first read.
-    memory: Vec<Remembered>,
-    /// Error rates by place in memory, page of the wordline and entry of the retry table; zero where not yet known.
-    rates: Vec<f32>,
+    memory: Memory,
     entries: u32,
     /// t_PROG and t_BERS of a fresh die in the mean, in microseconds.
     nominal: (f64, f64),
@@ -140,28 +139,15 @@ struct Warmth {
     pace: f64,
 }
 
-/// What a die remembers of the wordlines of one h-layer of a block.
-#[derive(Clone, Copy, Debug)]
-struct Remembered {
-    /// The block, the layer and the condition; zero: nothing.
-    key: u64,
-    /// How the wordline was programmed: see [`Courses`].
-    course: u16,
-    wear: f32,
-    traits: Traits,
-}
-
-const NOTHING: Remembered =
-    Remembered { key: 0, course: 0, wear: 0.0, traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 } };
-
-/// The most wordline conditions a die remembers. With the whole table of eight retry entries for three pages, 1.6 MiB of a die that has been read all over.
-const REMEMBERED: usize = 16_384;
 /// Blocks whose mean times are those of the data sheet.
 const SAMPLED: u32 = 4;
 /// Steps in an octave.
 const STEPS_BITS: u32 = 3;
 /// One step before an instant is this long in its own scale, so that steps are even from the start.
 const SCALE: f64 = 64.0;
+/// Reads that the steps of reads count from. A few dozen move no rate, and reclaim reads a whole block: with steps of eight, each of its layers would be
+/// looked up twice.
+const READS: f64 = 256.0;
 
 impl CellArray {
     /// The fresh cells of die number `die` of a drive, with `blocks` blocks over all its planes, kept at `temperature`.
@@ -189,8 +175,7 @@ impl CellArray {
             wordlines_per_layer: shape.wordlines_per_layer,
             bits,
             grid: Grid::new(&model, temperature),
-            memory: Vec::new(),
-            rates: Vec::new(),
+            memory: Memory::default(),
             entries,
             nominal,
             errors: Draw::new(seed, Stream::CellErrors, die),
@@ -212,8 +197,7 @@ impl CellArray {
             aged: 0.0,
             warmth: self.warmth.clone(),
             grid: Grid::new(&self.model, self.temperature),
-            memory: Vec::new(),
-            rates: Vec::new(),
+            memory: Memory::default(),
             errors: Draw::new(self.seed, Stream::CellErrors, die),
             noise: Draw::new(self.seed, Stream::CellNoise, die),
             locks: Draw::new(self.seed, Stream::CellLocks, die),
@@ -238,8 +222,7 @@ impl CellArray {
         self.temperature = temperature;
         self.grid = Grid::new(&self.model, temperature);
         self.writing = Writing::default();
-        self.memory = Vec::new();
-        self.rates = Vec::new();
+        self.memory = Memory::default();
     }
 
     /// The temperature now.
@@ -292,75 +275,18 @@ impl CellArray {
         u64::from(block) << 28 | generation << 16 | u64::from(page)
     }
 
-    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles.
-    pub fn error_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> (f64, f64) {
-        let life = self.lives[block as usize];
-        let (wordline, kind) = (page / self.bits, page % self.bits);
-        let layer = wordline / self.wordlines_per_layer;
-        let (retention, read) = self.steps(&life, layer, page, reads, now);
-        let name = 1 << 31 | u64::from(block) << 9 | u64::from(layer & 0x1ff);
-        let key = name << 32 | (u64::from(life.generation) & 0xfff) << 20 | u64::from(retention & 0x3ff) << 10 | u64::from(read & 0x3ff);
-        if self.memory.is_empty() {
-            self.begin_to_remember();
-        }
-        let course = self.courses.of(block, wordline);
-        let mut slot = block as usize * self.model.layers().len() + layer as usize;
-        if course > 0 {
-            // Followers of a layer share a course, and are read beside their leader.
-            slot += self.memory.len() / 2;
-        }
-        let slot = slot % self.memory.len();
-        let width = (self.bits * self.entries) as usize;
-        if self.memory[slot].key != key || self.memory[slot].course != course {
-            if self.memory[slot].key >> 32 != name {
-                self.memory[slot].traits = self.traits(block, layer);
-            }
-            (self.memory[slot].key, self.memory[slot].course) = (key, course);
-            self.rates[slot * width..][..width].fill(0.0);
-        }
-        let at = slot * width + (kind * self.entries + entry) as usize;
-        if self.rates[at] == 0.0 {
-            self.look_up(&life, course, (retention, read), entry, slot);
-        }
-        (f64::from(self.rates[at]), f64::from(self.memory[slot].wear))
-    }
-
-    #[cold]
-    fn begin_to_remember(&mut self) {
-        let slots = (self.lives.len() * self.model.layers().len()).min(REMEMBERED);
-        self.memory = vec![NOTHING; slots];
-        self.rates = vec![0.0; slots * (self.bits * self.entries) as usize];
-    }
-
-    /// Remember the rates of all pages of a wordline: where one is read its neighbours mostly are, and most of the work is the same.
-    fn look_up(&mut self, life: &Life, course: u16, steps: (u32, u32), entry: u32, slot: usize) {
-        let traits = self.memory[slot].traits;
-        let (rates, worn) = self.rates(life, course, &traits, steps, entry, 0.0);
-        self.memory[slot].wear = worn as f32;
-        let first = slot * (self.bits * self.entries) as usize + entry as usize;
-        for (page, &rate) in rates[..self.bits as usize].iter().enumerate() {
-            self.rates[first + page * self.entries as usize] = (rate as f32).max(f32::MIN_POSITIVE);
-        }
-    }
-
-    /// The error rates of a wordline's pages for these steps of retention and reads, and its wear. `dose`: of the page locks beside it.
-    fn rates(
-        &mut self,
-        life: &Life,
-        course: u16,
-        traits: &Traits,
-        (retention, read): (u32, u32),
-        entry: u32,
-        dose: f64,
-    ) -> ([f64; PAGES], f64) {
+    /// The error rates of the pages of a wordline that the die programmed by itself, for these steps of retention and reads, and its wear. `dose`: of the
+    /// page locks beside it.
+    fn rates(&mut self, life: &Life, traits: &Traits, steps: (u32, u32), entry: u32, dose: f64) -> ([f64; PAGES], f64) {
         let worn = self.worn(life, traits);
-        let (seconds, reads) = (middle(retention) * self.model.physics().retention.start, middle(read) * SCALE);
-        let place = self.place(life, traits, worn, (seconds, reads), dose);
-        let mut rates = self.grid.rates(&self.model, &place, entry as usize);
-        if course > 0 {
-            self.add_strays(life, course, traits, worn, (seconds, reads), entry, &mut rates);
-        }
-        (rates, worn)
+        let kept = self.kept_and_read(steps);
+        let place = self.place(life, traits, worn, kept, dose);
+        (self.grid.rates(&self.model, &place, entry as usize), worn)
+    }
+
+    /// The seconds of retention and the reads that steps stand for.
+    fn kept_and_read(&self, (retention, read): (u32, u32)) -> (f64, f64) {
+        (middle(retention) * self.model.physics().retention.start, middle(read) * READS)
     }
 
     /// The wear of a wordline, in reference cycles.
@@ -382,7 +308,7 @@ impl CellArray {
     #[inline]
     fn steps(&self, life: &Life, layer: u32, page: u32, reads: u32, now: Nanos) -> (u32, u32) {
         let retention = step(self.retention(life, layer, page, now) / self.model.physics().retention.start);
-        (retention, step(f64::from(reads) / SCALE))
+        (retention, step(f64::from(reads) / READS))
     }
 
     /// How long the data of a page have been kept, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have
@@ -410,7 +336,7 @@ impl CellArray {
             self.writing.forget(block);
         }
         life.last = now;
-        self.written(block, page).took()
+        self.took(block, page)
     }
 
     /// Erase `block`.
@@ -466,7 +392,7 @@ impl CellArray {
         self.lives = lives.lives;
         self.aged = lives.aged;
         self.noise.resume(lives.noise);
-        self.memory.fill(NOTHING);
+        self.memory.forget();
         self.writing = Writing::default();
         true
     }
@@ -475,10 +401,19 @@ impl CellArray {
 /// Errors of the worst codeword: [`Model::errors`] without those of the others.
 fn worst(model: &Model, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
     let (codewords, length) = (model.codewords(), model.codeword_bits());
-    let worst = errors_at(rate * length, length, libm::exp(libm::log(unit(bits)) / codewords));
+    let worst = errors_at(rate * length, length, root(unit(bits), codewords));
     let telegraph = model.telegraph(wear);
-    let flicker = if telegraph > 0.0 { libm::round(-tail_inverse(unit(noise)) * telegraph) } else { 0.0 };
+    let flicker = if telegraph > 0.0 { libm::round(-tail_inverse_roughly(unit(noise)) * telegraph) } else { 0.0 };
     (f64::from(worst) + flicker).clamp(0.0, length) as u32
+}
+
+/// The root of `u` of this degree. Most pages have a power of two of codewords.
+fn root(u: f64, degree: f64) -> f64 {
+    let power = degree as u64;
+    if !power.is_power_of_two() || power as f64 != degree {
+        return libm::exp(libm::log(u) / degree);
+    }
+    (0..power.trailing_zeros()).fold(u, |root, _| root.sqrt())
 }
 
 /// The step of a quantity whose effect goes with the logarithm of `1 + x`.
@@ -503,6 +438,16 @@ fn scaled_start(step: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roots_are_roots() {
+        for degree in [1.0, 2.0, 3.0, 4.5, 8.0, 16.0, 17.0] {
+            for u in [1e-16, 1e-3, 0.5, 1.0 - 1e-12] {
+                let root = root(u, degree);
+                assert!((libm::pow(root, degree) / u - 1.0).abs() < 1e-12, "{u} {degree}: {root}");
+            }
+        }
+    }
 
     #[test]
     fn steps_are_narrow_everywhere_and_hold_what_they_stand_for() {

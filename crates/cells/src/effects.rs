@@ -13,12 +13,22 @@ pub fn wear_noise(wear: &Wear, w: f64) -> f64 {
 
 /// Rise of a programmed state with wear: `(lift·(1 − place) + top_lift·place)·w^lift_power`. 000 §3.4.1: R1 and R2 move up, R6 and R7 hardly.
 pub fn wear_lift(wear: &Wear, w: f64, place: f64) -> f64 {
-    (wear.lift + (wear.top_lift - wear.lift) * place) * libm::pow(w, wear.lift_power)
+    wear_lift_at_reference(wear, place) * lifted(wear, w)
+}
+
+/// The same at `wear.reference`.
+pub(crate) fn wear_lift_at_reference(wear: &Wear, place: f64) -> f64 {
+    wear.lift + (wear.top_lift - wear.lift) * place
+}
+
+/// How much of their rise at `wear.reference` states have risen: `w^lift_power`.
+pub(crate) fn lifted(wear: &Wear, w: f64) -> f64 {
+    libm::pow(w, wear.lift_power)
 }
 
 /// Rise of the erased state with wear: trapped charge makes it hard to erase deeply.
 pub fn wear_erased_lift(wear: &Wear, w: f64) -> f64 {
-    wear.erased_lift * libm::pow(w, wear.lift_power)
+    wear.erased_lift * lifted(wear, w)
 }
 
 /// Growth of the erased state's deviation with wear, as a factor.

@@ -204,22 +204,25 @@ impl Place {
         Place { axes, level: libm::round(traits.offset * LEVELS) as i32 }
     }
 
-    /// The points around it, each with its weight.
+    /// The points around it, each with its weight. An axis on which it stands right at a point asks for no others: that of a wordline just programmed has two.
     fn corners(&self, mut each: impl FnMut(f64, [i32; AXES])) {
-        let base: [f64; AXES] = core::array::from_fn(|axis| libm::floor(self.axes[axis]));
-        let part: [f64; AXES] = core::array::from_fn(|axis| self.axes[axis] - base[axis]);
-        for corner in 0..1usize << AXES {
-            let mut weight = 1.0;
-            let mut point = [0i32; AXES];
-            for axis in 0..AXES {
-                let upper = corner >> axis & 1 == 1;
-                weight *= if upper { part[axis] } else { 1.0 - part[axis] };
-                point[axis] = base[axis] as i32 + i32::from(upper);
+        let mut corners = [(1.0, [0i32; AXES]); 1 << AXES];
+        let mut count = 1;
+        for (axis, &at) in self.axes.iter().enumerate() {
+            let base = libm::floor(at);
+            let part = at - base;
+            for corner in 0..count {
+                corners[corner].1[axis] = base as i32;
+                if part > 0.0 {
+                    let (weight, mut point) = corners[corner];
+                    point[axis] += 1;
+                    corners[count + corner] = (weight * part, point);
+                    corners[corner].0 = weight * (1.0 - part);
+                }
             }
-            if weight > 0.0 {
-                each(weight, point);
-            }
+            count <<= u32::from(part > 0.0);
         }
+        corners[..count].iter().for_each(|&(weight, point)| each(weight, point));
     }
 }
 

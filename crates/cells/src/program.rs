@@ -18,7 +18,7 @@
 //! `gain` is therefore greater than one, and the margins are to be read in 003's scale.
 
 use crate::physics::{Ispp, Physics};
-use crate::special::{density, tail, tail_inverse};
+use crate::special::{tail_and_hazard, tail_inverse};
 use crate::variation::Traits;
 
 /// The most programmed states of a cell.
@@ -106,8 +106,10 @@ impl Course {
 
     /// The first loop after which a cell `z` deviations faster than nominal stands at `level` or above.
     fn reaches(&self, level: f64, z: f64) -> u32 {
-        let loops = libm::ceil((level - self.first - z * self.speed) / self.shift) + 1.0;
-        loops.clamp(1.0, LOOPS as f64) as u32
+        let shifts = (level - self.first - z * self.speed) / self.shift;
+        // Rounded up by hand: half of a program's work was in a call for it.
+        let whole = shifts as u32;
+        (whole.saturating_add(u32::from(f64::from(whole) < shifts)).saturating_add(1)).min(LOOPS as u32)
     }
 
     /// The loops a program takes whose highest state begins at `top`.
@@ -121,11 +123,21 @@ impl Course {
         cut((level + placement * self.shift - nominal) / self.speed, nominal, self.speed)
     }
 
+    /// Whether such cells are less than `z` deviations faster than nominal.
+    pub(crate) fn has_past(&self, level: f64, placement: f64, verified: u32, z: f64) -> bool {
+        level + placement * self.shift - self.nominal(verified) < z * self.speed
+    }
+
     /// Cells of a state that begins at `level` that have not come there after `loops`.
     pub(crate) fn short(&self, level: f64, loops: u32) -> Stray {
         let nominal = self.nominal(loops);
         let stray = cut((nominal - level) / self.speed, -nominal, self.speed);
         Stray { mean: -stray.mean, ..stray }
+    }
+
+    /// Whether such cells are less than `z` deviations slower than nominal.
+    pub(crate) fn has_short(&self, level: f64, loops: u32, z: f64) -> bool {
+        self.nominal(loops) - level < z * self.speed
     }
 }
 
@@ -135,8 +147,7 @@ fn cut(z: f64, mean: f64, sigma: f64) -> Stray {
     if z > 8.0 {
         return Stray::default();
     }
-    let share = tail(z);
-    let ratio = density(z) / share;
+    let (share, ratio) = tail_and_hazard(z);
     Stray { share, mean: mean + sigma * ratio, sigma: sigma * (1.0 + z * ratio - ratio * ratio).max(0.0).sqrt() }
 }
 
@@ -164,9 +175,8 @@ pub(crate) fn program(physics: &Physics, course: &Course, fast: f64, settings: &
         let first = course.reaches(level, fast).min(loops);
         let last = course.reaches(level, -course.slow).min(loops);
         (program.first[state], program.last[state]) = (first as u8, last as u8);
-        for pulse in u32::from(settings.skip[state]) + 1..=last {
-            program.verifies[pulse as usize - 1] += 1;
-        }
+        let (skipped, last) = (usize::from(settings.skip[state]), last as usize);
+        program.verifies[skipped.min(last)..last].iter_mut().for_each(|verifies| *verifies += 1);
     }
     let verifies: u32 = program.verifies.iter().map(|&k| u32::from(k)).sum();
     program.time = f64::from(loops) * physics.ispp.pulse + f64::from(verifies) * physics.ispp.verify;

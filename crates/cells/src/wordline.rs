@@ -59,15 +59,16 @@ impl<'a> Drift<'a> {
     /// `w`: wear over the reference. `loops`: those of its program.
     pub(crate) fn new(model: &'a Model, traits: &Traits, condition: &'a Condition, w: f64, loops: u32) -> Drift<'a> {
         let physics = model.physics();
+        let lifted = effects::lifted(&physics.wear, w);
         let erased = physics.states.erased_mean
-            + effects::wear_erased_lift(&physics.wear, w)
+            + physics.wear.erased_lift * lifted
             + physics.ispp.disturb * f64::from(loops)
             + if condition.gently_erased { physics.ispe.gentle_shift } else { 0.0 };
         Drift {
             loss: effects::top_loss(&physics.retention, w, condition.retention) * traits.loss,
             neighbour: if condition.neighbour { 1.0 } else { 0.0 },
             read: effects::read_lift(&physics.read_disturb, w, condition.reads),
-            lifts: [0.0, 1.0].map(|place| effects::wear_lift(&physics.wear, w, place)),
+            lifts: [0.0, 1.0].map(|place| effects::wear_lift_at_reference(&physics.wear, place) * lifted),
             offset: traits.offset,
             model,
             condition,

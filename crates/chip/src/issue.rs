@@ -36,10 +36,22 @@ impl<P: Payload> Chip<P> {
         if let Command::Read { target, cache } = command {
             return if cache { self.read(Class::CacheRead, target, now) } else { self.read(Class::Read, target, now) };
         }
+        if let Command::SetFeature { .. } | Command::GetFeature { .. } = command {
+            return self.set_or_get(command, now);
+        }
         self.issue_rarer(command, now)
     }
 
-    /// All but reads.
+    /// Set or get a feature. Apart from others because firmware that sets programs does so several times for each: with the class known, the rules are few.
+    fn set_or_get(&mut self, command: Command, now: Nanos) -> Issued {
+        self.demand(Class::Feature, &command, now);
+        if let Command::SetFeature { feature, value } = command {
+            self.features[feature as usize] = value;
+        }
+        self.occupy(Class::Feature, now, Work::OTHER, Status::Good)
+    }
+
+    /// All but reads and features.
     fn issue_rarer(&mut self, command: Command, now: Nanos) -> Issued {
         let class = Class::of(&command);
         self.demand(class, &command, now);
@@ -66,11 +78,7 @@ impl<P: Payload> Chip<P> {
                 self.suspend_from = now + self.sheet.timing.suspend_interval;
                 issued
             }
-            Command::SetFeature { feature, value } => {
-                self.features[feature as usize] = value;
-                self.occupy(class, now, Work::OTHER, Status::Good)
-            }
-            Command::GetFeature { .. } => self.occupy(class, now, Work::OTHER, Status::Good),
+            Command::SetFeature { .. } | Command::GetFeature { .. } => self.set_or_get(command, now),
             Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0, loops: 0 },
             Command::Reset => {
                 self.abandon(now);

@@ -287,8 +287,10 @@ pub trait Technique: std::fmt::Debug + Send {
 /// Union: every item once, in the order of the items.
 pub fn merge_upkeep(answers: impl IntoIterator<Item = Option<Upkeep>>, into: &mut Vec<Upkeep>) {
     into.extend(answers.into_iter().flatten());
-    into.sort_unstable();
-    into.dedup();
+    if into.len() > 1 {
+        into.sort_unstable();
+        into.dedup();
+    }
 }
 
 /// The shortest wait that anybody asks for.

@@ -348,7 +348,6 @@ sections! {
         register: Maybe<Nanos> = Maybe(None);
     }
 
-
     /// Technique: the wordlines of an h-layer that follow its first are programmed as that one has shown that they can be (003 §4.1, §5.1).
     "techniques.layer-similarity" (drive) layer_similarity: LayerSimilarity {
         /// Whether it is switched on. The die needs `capabilities.program_settings`; without `cells.physics` it tells of no program, and nothing is gained.
@@ -362,6 +361,8 @@ sections! {
         literal: bool = false;
         /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
         check: bool = true;
+        /// Program as the chip does by itself on dies where so many programs had to be done again that it is a loss; they try again now and then.
+        relent: bool = true;
     }
 
     /// Technique: V_final of every program is lowered by what the chip's `margins` say is safe for its h-layer in any block at any age.

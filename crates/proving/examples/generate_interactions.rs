@@ -36,7 +36,7 @@ const RETRIED: [Choice; 6] = [
 
 /// What [`Choice::LayerSimilarity`] is tried with, on cells with physics.
 const ALIKE: [Choice; 8] = [
-    Choice::LayerSimilarity { params: Params { window: true, verify: true, is_literal: false, check: true } },
+    Choice::LayerSimilarity { params: Params { window: true, verify: true, is_literal: false, check: true, relent: true } },
     Choice::LayerMargins,
     Choice::LayerReadOffsets,
     Choice::ReadDisturbRefresh { reads_max: 2_000 },

@@ -175,6 +175,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 verify: layers.happens(0.8),
                 is_literal: layers.happens(0.2),
                 check: layers.happens(0.8),
+                relent: Draw::new(seed, Stream::Mix, 14).happens(0.5),
             },
         });
         if layers.happens(0.7) {

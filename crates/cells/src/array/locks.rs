@@ -44,7 +44,11 @@ impl CellArray {
         let course = self.courses.of(block, wordline);
         if by.reprogrammed == 0 {
             let steps = self.steps(&life, layer, page, reads, now);
-            let (rates, wear) = self.rates(&life, course, &traits, steps, entry, dose);
+            let (mut rates, wear) = self.rates(&life, &traits, steps, entry, dose);
+            if course > 0 {
+                let kept = self.kept_and_read(steps);
+                self.add_strays(&life, course, &traits, wear, kept, entry, &mut rates);
+            }
             return (rates[kind as usize], wear);
         }
         let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));

@@ -5,7 +5,7 @@
 
 use wordline_units::Celsius;
 
-use super::{CellArray, Life, NOTHING};
+use super::{CellArray, Life};
 use crate::condition::Condition;
 use crate::grid::PAGES;
 use crate::program::Settings;
@@ -104,7 +104,7 @@ impl CellArray {
             let course = Course { settings: *settings, warmth: libm::round(above / WARMTH) as i16 };
             let size = (self.lives.len(), self.wordlines());
             if self.courses.set(size, block, wordline, course) {
-                self.memory.fill(NOTHING);
+                self.memory.forget();
             }
         }
     }
@@ -129,11 +129,11 @@ impl CellArray {
         let condition = Condition { retention, reads, ..self.condition(life, course) };
         let strays = self.strays(traits, worn, &condition);
         let (references, w) = (self.model.references(entry), worn / self.model.physics().wear.reference);
-        strays.add(&self.model, traits, &condition, w, &references, &mut rates[..self.bits as usize]);
+        strays.add(traits, &condition, w, &references, &mut rates[..self.bits as usize]);
     }
 
     /// The cells that strayed when a wordline was programmed as `condition` says.
-    pub(super) fn strays(&self, traits: &Traits, worn: f64, condition: &Condition) -> Strays {
+    pub(super) fn strays<'a>(&'a self, traits: &Traits, worn: f64, condition: &'a Condition) -> Strays<'a> {
         let warmed = self.model.warmed(traits, condition.programmed_at);
         Strays::new(&self.model, traits, &warmed, worn, &condition.settings)
     }

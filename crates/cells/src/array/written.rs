@@ -20,40 +20,60 @@ pub struct Trace {
     pub errors: u32,
 }
 
-/// How wordlines of a layer were programmed.
+/// A layer that is being written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Written {
+struct Written {
     /// The block, its filling and the layer; zero: nothing.
     key: u64,
-    course: u16,
-    pace: f32,
-    loops: u8,
-    first: [u8; LEVELS],
-    last: [u8; LEVELS],
     wear: f64,
     traits: Traits,
-    /// R1 so many millivolts below its default, the share of cells on its wrong side, and that of any reference; not yet counted: `None`.
-    counted: Option<[f64; 3]>,
+    /// How its wordlines were programmed: as the die does by itself, and with settings.
+    programmed: [Option<Programmed>; 2],
 }
 
-impl Written {
-    pub(super) fn took(&self) -> Took {
-        Took { pace: f64::from(self.pace), loops: self.loops }
-    }
+/// How wordlines of a layer were programmed.
+#[derive(Clone, Copy, Debug)]
+struct Programmed {
+    course: u16,
+    loops: u8,
+    pace: f32,
+    first: [u8; LEVELS],
+    last: [u8; LEVELS],
+    /// Not yet counted: `None`.
+    counted: Option<Counted>,
 }
+
+/// Shares of a wordline's cells just after its program.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    /// How many millivolts below its default R1 stood.
+    lowered: f64,
+    /// On the wrong side of R1.
+    low: f64,
+    /// On the wrong side of any reference.
+    all: f64,
+}
+
+const NOTHING: Written = Written {
+    key: 0,
+    wear: 0.0,
+    traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 },
+    programmed: [None; 2],
+};
 
 /// The last of them. No memory is taken before the first program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writing {
-    written: Vec<Option<Written>>,
+    written: Vec<Written>,
     specimens: Vec<Option<(u32, Block)>>,
 }
 
 impl Writing {
     /// A block begins to be written.
     pub(super) fn forget(&mut self, block: u32) {
-        let is_of = |written: &Written| written.key >> 41 & 0x3f_ffff == u64::from(block);
-        self.written.iter_mut().filter(|written| written.as_ref().is_some_and(is_of)).for_each(|written| *written = None);
+        for written in self.written.iter_mut().filter(|written| written.key >> 41 & 0x3f_ffff == u64::from(block)) {
+            written.key = 0;
+        }
     }
 }
 
@@ -74,67 +94,78 @@ impl CellArray {
         }
     }
 
-    /// What sets an h-layer of a block of this die apart.
-    pub(super) fn traits(&mut self, block: u32, layer: u32) -> Traits {
-        let specimen = self.specimen(block);
-        self.model.traits(&specimen, layer)
+    /// What the program of the wordline of `page` took.
+    pub(super) fn took(&mut self, block: u32, page: u32) -> Took {
+        let (slot, how) = self.written(block, page);
+        let Programmed { pace, loops, .. } = self.known(slot, how);
+        Took { pace: f64::from(*pace), loops: *loops }
     }
 
-    /// How the wordline of `page` was programmed.
-    pub(super) fn written(&mut self, block: u32, page: u32) -> &mut Written {
+    /// Where the layer of `page` is remembered, and how its wordline was programmed: 0 as the die does by itself, 1 with settings.
+    fn written(&mut self, block: u32, page: u32) -> (usize, usize) {
         let wordline = page / self.bits;
         let (layer, course) = (wordline / self.wordlines_per_layer, self.courses.of(block, wordline));
         let generation = self.lives[block as usize].generation;
         let key = 1 << 63 | u64::from(block) << 41 | u64::from(generation) << 9 | u64::from(layer);
-        let slot = (block.wrapping_mul(37) + layer * 2 + u32::from(course > 0)) as usize % LAYERS;
-        self.writing.written.resize(LAYERS, None);
-        let is_known = self.writing.written[slot].is_some_and(|written| written.key == key && written.course == course);
-        if !is_known {
+        let slot = (block.wrapping_mul(37) + layer) as usize % LAYERS;
+        let how = usize::from(course > 0);
+        if self.writing.written.is_empty() {
+            self.writing.written = vec![NOTHING; LAYERS];
+        }
+        if self.writing.written[slot].key != key {
             let traits = self.traits(block, layer);
+            let wear = self.worn(&self.lives[block as usize], &traits);
+            self.writing.written[slot] = Written { key, wear, traits, programmed: [None; 2] };
+        }
+        if self.writing.written[slot].programmed[how].as_ref().is_none_or(|programmed| programmed.course != course) {
+            let traits = self.writing.written[slot].traits;
             let Condition { history, settings, programmed_at, .. } = self.condition(&self.lives[block as usize], course);
             let program = self.model.program(&self.model.warmed(&traits, programmed_at), &history, &settings);
-            self.writing.written[slot] = Some(Written {
-                key,
+            self.writing.written[slot].programmed[how] = Some(Programmed {
                 course,
                 pace: (program.time / self.nominal.0) as f32,
                 loops: program.loops.min(u32::from(u8::MAX)) as u8,
                 first: program.first,
                 last: program.last,
-                wear: self.model.wear(&traits, &history),
-                traits,
                 counted: None,
             });
         }
-        self.writing.written[slot].as_mut().expect("it is known now")
+        (slot, how)
+    }
+
+    fn known(&mut self, slot: usize, how: usize) -> &mut Programmed {
+        self.writing.written[slot].programmed[how].as_mut().expect("it was just programmed so")
     }
 
     /// What the die tells of the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between the
     /// erased state and the lowest programmed one.
     pub fn trace(&mut self, block: u32, page: u32, lowered: f64) -> Trace {
-        let Written { first, last, counted, .. } = *self.written(block, page);
-        let [_, low, all] = match counted {
-            Some(counted) if counted[0] == lowered => counted,
-            _ => self.count(block, page, lowered),
-        };
+        let (slot, how) = self.written(block, page);
+        let &mut Programmed { first, last, counted, .. } = self.known(slot, how);
+        let Counted { low, all, .. } =
+            counted.filter(|counted| counted.lowered == lowered).unwrap_or_else(|| self.count(block, (slot, how), lowered));
         let cells = f64::from(self.model.physics().shape.cells());
         let dice = unit(self.traces.at(self.filling(block, page / self.bits)));
         Trace { first, last, low_errors: errors_at(low * cells, cells, dice), errors: errors_at(all * cells, cells, dice) }
     }
 
-    #[cold]
-    fn count(&mut self, block: u32, page: u32, lowered: f64) -> [f64; 3] {
-        let Written { course, wear, traits, .. } = *self.written(block, page);
+    /// Count the cells of a layer's wordlines: those of one that the die programmed by itself, and beside them what strays because of settings.
+    fn count(&mut self, block: u32, (slot, how): (usize, usize), lowered: f64) -> Counted {
+        let Written { wear, traits, programmed, .. } = self.writing.written[slot];
         let life = self.lives[block as usize];
-        let place = self.place(&life, &traits, wear, (0.0, 0.0), 0.0);
-        let (mut low, mut all) = self.grid.fresh(&self.model, &place, lowered);
-        if course > 0 {
+        let by_itself = programmed[0].and_then(|programmed| programmed.counted).filter(|counted| counted.lowered == lowered);
+        let mut counted = by_itself.unwrap_or_else(|| {
+            let place = self.place(&life, &traits, wear, (0.0, 0.0), 0.0);
+            let (low, all) = self.grid.fresh(&self.model, &place, lowered);
+            Counted { lowered, low, all }
+        });
+        if let (1, Some(Programmed { course, .. })) = (how, programmed[1]) {
             let condition = self.condition(&life, course);
             let w = wear / self.model.physics().wear.reference;
-            let strayed = self.strays(&traits, wear, &condition).misread(&self.model, &traits, &condition, w, lowered);
-            (low, all) = ((low + strayed.0).max(0.0), (all + strayed.1).max(0.0));
+            let (low, all) = self.strays(&traits, wear, &condition).misread(&traits, &condition, w, lowered);
+            counted = Counted { low: (counted.low + low).max(0.0), all: (counted.all + all).max(0.0), ..counted };
         }
-        let counted = [lowered, low, all];
-        self.written(block, page).counted = Some(counted);
+        self.known(slot, how).counted = Some(counted);
         counted
     }
 }

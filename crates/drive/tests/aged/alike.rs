@@ -170,6 +170,37 @@ fn a_surge_of_temperature_costs_programs_and_no_data_unless_nobody_looks() {
     assert!(again == 0 && lost > 0.0, "{again} programs done again, {lost} of all reads lost: the check is what saves the data");
 }
 
+/// Skipping as 003 is printed, half of all programs are not relied on. A drive that went on like this would have half of its flash, which is less than
+/// it exports, and reclaim for ever.
+#[test]
+fn a_drive_that_reclaims_gives_up_what_is_not_relied_on_and_loses_nothing() {
+    let seed = 12;
+    println!("seed {seed}");
+    let mut paces = Vec::new();
+    for settings in [&["techniques.layer-similarity.literal=true"][..], &["techniques.layer-similarity.on=false"]] {
+        let mut drive = drive("cubeftl-noWAM", &[&["mapping.over_provisioning=40 %"], settings].concat());
+        let count = drive.config().exported_units;
+        let mut load = writes(&drive);
+        serve(&mut drive, &mut load, count);
+        let (span, sectors) = (count, drive.config().firmware.unit.0 / 512);
+        let mut draw = Draw::new(seed, Stream::Address, 0);
+        let mut random = writes(&drive).map(move |request| HostRequest { sector: draw.below(span) * sectors, ..request });
+        serve(&mut drive, &mut random, count);
+        assert_eq!(drive.audit(), Ok(()));
+        let seen = &drive.observer;
+        let programs = (seen.leaders.len() + seen.followers.len()) as u64;
+        println!("{settings:?}: {} of {programs} programs done again, by {}", seen.again, drive.now());
+        // Sixteen of each die at first, then one in 257.
+        let dies = u64::from(drive.config().sheet.geometry.dies());
+        assert!(seen.again <= 16 * dies + programs / 200, "{} of {programs}", seen.again);
+        paces.push((drive.now().0, seen.again));
+        assert_eq!(lost_after_a_year(&mut drive), 0.0);
+    }
+    let [(literal, again), (plain, none)] = paces[..] else { unreachable!("two drives") };
+    assert!(again > 0 && none == 0, "{again} and {none}");
+    assert!(literal < plain + plain / 20, "{literal} ns, and {plain} ns without: giving up costs little");
+}
+
 #[test]
 fn followers_are_locked_like_other_wordlines_and_programmed_no_slower_for_it() {
     let seed = 11;

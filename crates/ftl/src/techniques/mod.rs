@@ -100,7 +100,9 @@ mod tests {
             Choice::ReprogramPage,
             Choice::LayerReadOffsets,
             Choice::CryptoErase { leaves: 256, register: Nanos(1) },
-            Choice::LayerSimilarity { params: layer_similarity::Params { window: true, verify: true, is_literal: false, check: true } },
+            Choice::LayerSimilarity {
+                params: layer_similarity::Params { window: true, verify: true, is_literal: false, check: true, relent: true },
+            },
             Choice::LayerMargins,
         ];
         for card in all.map(|choice| choice.card()) {

@@ -149,9 +149,14 @@ fn layers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Ch
     let alike = &sections.layer_similarity;
     if alike.on.value {
         needs(&alike.on, "layer-similarity");
-        let (window, verify) = (alike.window.value, alike.verify.value);
-        choices
-            .push(Choice::LayerSimilarity { params: Params { window, verify, is_literal: alike.literal.value, check: alike.check.value } });
+        let params = Params {
+            window: alike.window.value,
+            verify: alike.verify.value,
+            is_literal: alike.literal.value,
+            check: alike.check.value,
+            relent: alike.relent.value,
+        };
+        choices.push(Choice::LayerSimilarity { params });
     }
     if sections.layer_margins.on.value {
         needs(&sections.layer_margins.on, "layer-margins");

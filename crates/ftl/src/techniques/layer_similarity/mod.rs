@@ -11,18 +11,23 @@
 //! the die's count of wrong cells is compared with that of the wordline programmed before it on the layer. If it is far higher, something has changed since
 //! (003 §4.1.4): the data is programmed again, and the next wordline of the layer is the new leader.
 //!
+//! A follower that is programmed again costs more than several others save. So each die has credit, which followers earn and programs that are done again use
+//! up; where there is none left, it programs as chips do by themselves, and tries again now and then ([`credit`]).
+//!
 //! What was seen of a leader is kept until all its followers are programmed, and lost with the power: then a block takes no more data before its next erase.
 
+mod credit;
 mod params;
 mod state;
 
-use wordline_flash::{Margins, ProgramSettings, Status};
+use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
 use crate::layout::Layout;
 use crate::seam::{Card, News, Persists, Technique, Wordline};
 
+use credit::Credit;
 pub use params::Params;
-use state::{Layers, Seen};
+use state::{How, Layers, Seen};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -41,23 +46,29 @@ pub struct LayerSimilarity {
     params: Params,
     margins: Margins,
     layers: Layers,
+    credit: Credit,
 }
 
 impl LayerSimilarity {
     /// For a core with this `layout`. Without a table of `margins` the window stays as it is, and verifies begin a loop early.
     pub fn new(layout: &Layout, margins: Option<&Margins>, params: Params) -> Self {
         let margins = margins.cloned().unwrap_or_else(|| Margins { early: 1, ..Margins::default() });
-        LayerSimilarity { params, margins, layers: Layers::new(layout) }
+        LayerSimilarity { params, margins, layers: Layers::new(layout), credit: Credit::new(layout) }
     }
 
-    /// What followers of a leader that was seen like this may do.
-    fn settings(&self, seen: &Seen) -> ProgramSettings {
+    /// What was seen of the leader as whose follower the wordline is programmed; `None`: it is programmed as a leader.
+    fn leader_of(&self, at: &Wordline) -> Option<&Seen> {
+        self.layers.get(at).filter(|_| !self.params.relent || self.credit.is_good(at.group))
+    }
+
+    /// What followers of a leader may do of which the die told this.
+    fn of_followers(&self, trace: &ProgramTrace) -> ProgramSettings {
         let mut settings = self.of_leader();
         if self.params.window {
-            settings.window = self.margins.window(seen.trace.low_errors, seen.trace.first[0]);
+            settings.window = self.margins.window(trace.low_errors, trace.first[0]);
         }
         if self.params.verify {
-            for (skip, first) in settings.skip.iter_mut().zip(seen.trace.first) {
+            for (skip, first) in settings.skip.iter_mut().zip(trace.first) {
                 *skip = if self.params.is_literal { first.saturating_sub(1) } else { self.margins.skip(first, settings.window.start) };
             }
         }
@@ -80,30 +91,38 @@ impl Technique for LayerSimilarity {
     }
 
     fn image(&self) -> Vec<u32> {
-        self.layers.image()
+        [self.credit.image(), self.layers.image()].concat()
     }
 
     fn restore(&mut self, state: &[u32]) -> bool {
-        self.layers.restore(state)
+        let Some((credit, layers)) = state.split_at_checked(self.credit.dies()) else {
+            return false;
+        };
+        self.credit.restore(credit) && self.layers.restore(layers)
     }
 
     fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
         // A layer of which nothing is known is programmed by a leader.
-        Some(self.layers.get(at).map_or_else(|| self.of_leader(), |seen| self.settings(seen)))
+        Some(self.leader_of(at).map_or_else(|| self.of_leader(), |seen| seen.settings))
     }
 
     fn distrusts(&self, news: &News) -> bool {
         let News::Programmed { at, trace: Some(trace), .. } = news else {
             return false;
         };
-        self.params.check && self.layers.get(at).is_some_and(|seen| trace.errors > self.params.most_errors(seen.errors))
+        self.leader_of(at).is_some_and(|seen| self.params.is_off(trace.errors, seen.errors))
     }
 
     fn learn(&mut self, news: &News) {
         match *news {
             News::Programmed { at, status: Status::Good, trace: Some(trace), .. } => {
-                let is_off = self.distrusts(news);
-                self.layers.programmed(&at, trace, is_off);
+                let how = match self.leader_of(&at) {
+                    None => How::AsLeader { settings: self.of_followers(&trace) },
+                    Some(seen) if self.params.is_off(trace.errors, seen.errors) => How::Distrusted,
+                    Some(_) => How::AsFollower,
+                };
+                self.credit.programmed(at.group, how);
+                self.layers.programmed(&at, trace.errors, how);
             }
             News::Programmed { at, .. } => self.layers.count(&at, false),
             News::Erased { group } => self.layers.erased(group),

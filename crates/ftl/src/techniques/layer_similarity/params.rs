@@ -12,6 +12,8 @@ pub struct Params {
     pub is_literal: bool,
     /// Compare each program with the one before it on its layer, and program again where it is far worse.
     pub check: bool,
+    /// Program as the chip does by itself on dies where so many programs are done again that it is a loss.
+    pub relent: bool,
 }
 
 /// The most that wrong cells may have multiplied between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what is
@@ -21,8 +23,13 @@ const RISE: u32 = 4;
 const CHANCE: u32 = 64;
 
 impl Params {
-    /// The most wrong cells that a wordline may have, when the one before it on its layer had `errors`.
-    pub fn most_errors(&self, errors: u32) -> u32 {
-        errors.saturating_mul(RISE).saturating_add(CHANCE)
+    /// Whether a wordline with `errors` wrong cells is not relied on, when the one before it on its layer had `before`.
+    pub(super) fn is_off(&self, errors: u32, before: u32) -> bool {
+        self.check && errors > most_errors(before)
     }
+}
+
+/// The most wrong cells that a wordline may have, when the one before it on its layer had `errors`.
+fn most_errors(errors: u32) -> u32 {
+    errors.saturating_mul(RISE).saturating_add(CHANCE)
 }

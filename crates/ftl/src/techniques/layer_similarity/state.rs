@@ -3,8 +3,9 @@
 //! A few blocks of each die are open at a time, so a table of all h-layers would be empty but for a few thousandths. A group gets a row of its layers with its
 //! first leader and gives it back when its last follower is programmed, or when it is erased.
 
-use wordline_flash::ProgramTrace;
 use wordline_flash::program::STATES_MAX;
+use wordline_flash::{ProgramSettings, WindowMargin};
+use wordline_units::Microvolts;
 
 use crate::layout::{Group, Layout};
 use crate::seam::Wordline;
@@ -12,14 +13,25 @@ use crate::seam::Wordline;
 /// What was seen of the leader of an h-layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// What the die told of the leader.
-    pub(super) trace: ProgramTrace,
+    /// What the die told of the leader lets its followers do.
+    pub(super) settings: ProgramSettings,
     /// Wrong cells of the wordline programmed last on the layer.
     pub(super) errors: u32,
     /// Wordlines programmed since the erase; none: there is no leader.
     programmed: u32,
     /// There is no leader, because the last one is not relied on.
     is_stale: bool,
+}
+
+/// How a wordline was programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// As the chip does by itself: from now on it is the leader of its h-layer, and its followers are programmed like this.
+    AsLeader { settings: ProgramSettings },
+    /// As its leader allows.
+    AsFollower,
+    /// As its leader allows, and it is not relied on.
+    Distrusted,
 }
 
 /// A group that is being written.
@@ -47,7 +59,7 @@ pub(super) struct Layers {
 
 const NONE: u32 = u32::MAX;
 /// Numbers of one layer in an image.
-const NUMBERS: usize = 5 + 2 * STATES_MAX;
+const NUMBERS: usize = 6 + STATES_MAX;
 
 impl Layers {
     pub(super) fn new(layout: &Layout) -> Layers {
@@ -67,16 +79,13 @@ impl Layers {
         Some(&row.layers[at.layer as usize]).filter(|seen| seen.programmed > 0 && !seen.is_stale)
     }
 
-    /// A wordline was programmed, and this is what the die told of it. `is_off`: it is not relied on, nor is its leader any more.
-    pub(super) fn programmed(&mut self, at: &Wordline, trace: ProgramTrace, is_off: bool) {
+    /// A wordline was programmed, of whose cells so many are wrong. Where it is not relied on, its leader is not any more either.
+    pub(super) fn programmed(&mut self, at: &Wordline, errors: u32, how: How) {
         let seen = &mut self.row(at.group).layers[at.layer as usize];
-        if is_off {
-            seen.is_stale = true;
-        } else {
-            if seen.programmed == 0 || seen.is_stale {
-                (seen.trace, seen.is_stale) = (trace, false);
-            }
-            seen.errors = trace.errors;
+        match how {
+            How::AsLeader { settings } => (seen.settings, seen.errors, seen.is_stale) = (settings, errors, false),
+            How::AsFollower => seen.errors = errors,
+            How::Distrusted => seen.is_stale = true,
         }
         self.count(at, true);
     }
@@ -123,9 +132,9 @@ impl Layers {
         let mut image = Vec::with_capacity(rows.len() * (2 + self.layers * NUMBERS));
         for row in rows {
             image.extend([row.group.0, row.programmed]);
-            for Seen { trace, errors, programmed, is_stale } in &row.layers {
-                image.extend([*errors, *programmed, u32::from(*is_stale), trace.low_errors, trace.errors]);
-                image.extend(trace.first.iter().chain(&trace.last).map(|&pulse| u32::from(pulse)));
+            for Seen { settings: ProgramSettings { window, skip, lowered }, errors, programmed, is_stale } in &row.layers {
+                image.extend([*errors, *programmed, u32::from(*is_stale), window.start.0, window.end.0, lowered.0]);
+                image.extend(skip.iter().map(|&skip| u32::from(skip)));
             }
         }
         image
@@ -145,10 +154,10 @@ impl Layers {
             let row = self.row(Group(numbers[0]));
             row.programmed = numbers[1];
             for (seen, numbers) in row.layers.iter_mut().zip(numbers[2..].chunks_exact(NUMBERS)) {
-                let pulses = |from: usize| core::array::from_fn(|state| numbers[from + state] as u8);
-                let (first, last) = (pulses(5), pulses(5 + STATES_MAX));
-                let trace = ProgramTrace { first, last, low_errors: numbers[3], errors: numbers[4] };
-                *seen = Seen { trace, errors: numbers[0], programmed: numbers[1], is_stale: numbers[2] != 0 };
+                let window = WindowMargin { start: Microvolts(numbers[3]), end: Microvolts(numbers[4]) };
+                let skip = core::array::from_fn(|state| numbers[6 + state] as u8);
+                let settings = ProgramSettings { window, skip, lowered: Microvolts(numbers[5]) };
+                *seen = Seen { settings, errors: numbers[0], programmed: numbers[1], is_stale: numbers[2] != 0 };
             }
         }
         true
@@ -173,35 +182,36 @@ mod tests {
         Wordline { group: Group(group), layer, place }
     }
 
-    fn trace(errors: u32) -> ProgramTrace {
-        ProgramTrace { errors, low_errors: errors / 2, first: [errors as u8; STATES_MAX], ..ProgramTrace::default() }
+    fn leader(number: u32) -> How {
+        let window = WindowMargin { start: Microvolts(number), end: Microvolts(number / 2) };
+        How::AsLeader { settings: ProgramSettings { window, skip: [number as u8; STATES_MAX], lowered: Microvolts(7) } }
     }
 
     #[test]
     fn the_first_wordline_of_a_layer_is_its_leader_until_one_is_off() {
         let mut layers = layers();
         assert_eq!(layers.get(&at(1, 0, 0)), None);
-        layers.programmed(&at(1, 0, 0), trace(7), false);
-        layers.programmed(&at(1, 0, 1), trace(9), false);
+        layers.programmed(&at(1, 0, 0), 7, leader(1));
+        layers.programmed(&at(1, 0, 1), 9, How::AsFollower);
         let seen = *layers.get(&at(1, 0, 2)).expect("it has a leader");
-        assert_eq!((seen.trace, seen.errors), (trace(7), 9), "its leader's trace, and the errors of the one before");
+        assert_eq!((leader(1), seen.errors), (How::AsLeader { settings: seen.settings }, 9), "as its leader says, and the errors of the one before");
         assert_eq!(layers.get(&at(1, 1, 1)), None, "another layer");
         assert_eq!(layers.get(&at(2, 0, 1)), None, "another group");
-        layers.programmed(&at(1, 0, 2), trace(900), true);
+        layers.programmed(&at(1, 0, 2), 900, How::Distrusted);
         assert_eq!(layers.get(&at(1, 0, 3)), None, "its leader is not relied on any more");
-        layers.programmed(&at(1, 0, 3), trace(11), false);
-        assert_eq!(layers.get(&at(1, 0, 3)).expect("a new leader").trace, trace(11));
+        layers.programmed(&at(1, 0, 3), 11, leader(2));
+        assert_eq!(leader(2), How::AsLeader { settings: layers.get(&at(1, 0, 3)).expect("a new leader").settings });
     }
 
     proptest! {
         #[test]
-        fn an_image_brings_everything_back(steps in prop::collection::vec((0u32..6, 0u32..3, 0u32..500, any::<bool>(), 0u8..20), 0..80)) {
+        fn an_image_brings_everything_back(steps in prop::collection::vec((0u32..6, 0u32..3, 0u32..500, 0u8..3, 0u8..20), 0..80)) {
             let mut layers = layers();
-            for (group, layer, errors, is_off, kind) in steps {
+            for (group, layer, errors, how, kind) in steps {
                 match kind {
                     0 => layers.erased(Group(group)),
                     1 => layers.count(&at(group, layer, 0), false),
-                    _ => layers.programmed(&at(group, layer, 0), trace(errors), is_off),
+                    _ => layers.programmed(&at(group, layer, 0), errors, [leader(errors), How::AsFollower, How::Distrusted][usize::from(how)]),
                 }
             }
             let mut again = super::tests::layers();
