@@ -32,25 +32,29 @@ pub struct Bus {
     server: Server,
     rate: Rate,
     carry_picos: u64,
-    /// The size of the last transfer, its whole nanoseconds, and what was over.
-    last: (Bytes, Nanos, u64),
+    /// The sizes of the last transfers, the last first, their whole nanoseconds, and what was over.
+    last: [(Bytes, Nanos, u64); 2],
 }
 
 impl Bus {
     /// An idle bus.
     pub fn new(rate: Rate) -> Bus {
-        Bus { server: Server::default(), rate, carry_picos: 0, last: (Bytes(0), Nanos::ZERO, 0) }
+        Bus { server: Server::default(), rate, carry_picos: 0, last: [(Bytes(0), Nanos::ZERO, 0); 2] }
     }
 
     /// Move `bytes`, plus a fixed `overhead` (command and address cycles), no earlier than `now`; returns the span the bus is held and the instant the
     /// transfer ends.
     #[inline]
     pub fn transfer(&mut self, now: Nanos, bytes: Bytes, overhead: Nanos) -> (Nanos, Nanos) {
-        // Almost every transfer has the size of the one before it; the 128-bit division is worth skipping.
-        if self.last.0 != bytes {
-            self.measure(bytes);
+        // Almost every transfer has the size of the one before it, or of the one before that, as reads of a page and programs of a wordline take turns; the
+        // 128-bit division is worth skipping.
+        if self.last[0].0 != bytes {
+            self.last.swap(0, 1);
+            if self.last[0].0 != bytes {
+                self.measure(bytes);
+            }
         }
-        let (_, mut span, over) = self.last;
+        let (_, mut span, over) = self.last[0];
         self.carry_picos += over;
         if self.carry_picos >= 1_000 {
             self.carry_picos -= 1_000;
@@ -63,7 +67,7 @@ impl Bus {
     #[cold]
     fn measure(&mut self, bytes: Bytes) {
         let picos = self.rate.picos(bytes);
-        self.last = (bytes, Nanos(picos / 1_000), picos % 1_000);
+        self.last[0] = (bytes, Nanos(picos / 1_000), picos % 1_000);
     }
 
     /// When the last transfer so far ends.
