@@ -194,7 +194,11 @@ mod tests {
         layers.programmed(&at(1, 0, 0), 7, leader(1));
         layers.programmed(&at(1, 0, 1), 9, How::AsFollower);
         let seen = *layers.get(&at(1, 0, 2)).expect("it has a leader");
-        assert_eq!((leader(1), seen.errors), (How::AsLeader { settings: seen.settings }, 9), "as its leader says, and the errors of the one before");
+        assert_eq!(
+            (leader(1), seen.errors),
+            (How::AsLeader { settings: seen.settings }, 9),
+            "as its leader says, and the errors of the one before"
+        );
         assert_eq!(layers.get(&at(1, 1, 1)), None, "another layer");
         assert_eq!(layers.get(&at(2, 0, 1)), None, "another group");
         layers.programmed(&at(1, 0, 2), 900, How::Distrusted);
