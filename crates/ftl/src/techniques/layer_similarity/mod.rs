@@ -12,7 +12,7 @@
 //! (003 §4.1.4): the data is programmed again, and the next wordline of the layer is the new leader.
 //!
 //! A follower that is programmed again costs more than several others save. So each die has credit, which followers earn and programs that are done again use
-//! up; where there is none left, it programs as chips do by themselves, and tries again now and then ([`credit`]).
+//! up; where there is none left, it programs as chips do by themselves, and tries again now and then (`credit.rs`).
 //!
 //! What was seen of a leader is kept until all its followers are programmed, and lost with the power: then a block takes no more data before its next erase.
 
