@@ -298,7 +298,7 @@ impl Ftl {
     }
 
     /// Whether somebody waits for stale secrets to become unreadable.
-    fn is_sanitising_awaited(&self) -> bool {
+    pub(crate) fn is_sanitising_awaited(&self) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.is_awaited() || (!self.flushes.is_empty() && !secrets.is_idle()))
     }
 

@@ -129,7 +129,8 @@ impl Ftl {
             self.dies[die].extra -= 1;
         }
         let is_fruitless = self.dies[die].fruitless.take() == Some(self.changes);
-        if is_fruitless && !self.has_program(Nanos::MAX) {
+        // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
+        if is_fruitless && !self.has_program(Nanos::MAX) && !self.is_sanitising_awaited() {
             let state = &mut self.dies[die];
             (state.fruitless, state.starved) = (Some(self.changes), true);
             self.starved = true;

@@ -36,6 +36,14 @@ fn long_runs_survive_cuts_at_random() {
     assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).chain(&tally.counts).all(|&count| count > 10), "{tally:?}");
 }
 
+/// A padded program that cleared a sanitiser's way had made its die rest, and the core gave up on good flash. Scenarios are drawn from the seed, so this one
+/// says something for as long as they are drawn like this.
+#[test]
+fn a_die_that_clears_the_way_of_a_sanitiser_does_not_rest() {
+    must(90_003, Some(0), 79);
+    must(90_003, None, 400);
+}
+
 #[test]
 fn planted_bugs_are_caught() {
     let hook = std::panic::take_hook();
