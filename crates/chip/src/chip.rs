@@ -240,40 +240,25 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Append the spare areas of `pages` pages from `target` on, plane by plane in each page, unit by unit in each plane.
-    #[inline]
     pub fn spare_of(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
-        // Nearly always it is one page of one unit, which the block knows by number.
-        if pages == 1
-            && self.grain.units == 1
-            && self.seals.is_empty()
-            && let Some(plane) = target.planes.only()
-            && let place = self.place(target, plane)
-            && self.is_programmed(place)
-            && let Spare::PageGrain(numbers) = &self.blocks[place.block as usize].spare
-        {
-            return into.push(Lpn(numbers[place.page as usize]));
-        }
-        self.spare_of_many(target, pages, into);
-    }
-
-    fn spare_of_many(&self, target: &Target, pages: u32, into: &mut Vec<Lpn>) {
         let first = u32::from(target.page.0);
         for page in first..first + pages {
-            for plane in planes(target.planes) {
-                let entry = self.block_at(target, plane);
-                let place = Place { block: self.flat(target, plane) as u32, page };
-                if self.is_programmed(place) {
-                    if self.is_sealed(place, self.latest) {
-                        into.extend(std::iter::repeat_n(Self::SEALED_UNIT, self.grain.units as usize));
-                        continue;
-                    }
-                    if entry.spare == Spare::Stored {
-                        into.extend(self.stored(place));
-                        continue;
-                    }
-                    entry.spare.append(self.grain, page, into);
-                } else {
-                    into.extend(std::iter::repeat_n(PADDING, self.grain.units as usize));
+            planes(target.planes).for_each(|plane| self.append_spare(Place { block: self.flat(target, plane) as u32, page }, into));
+        }
+    }
+
+    #[inline]
+    fn append_spare(&self, place: Place, into: &mut Vec<Lpn>) {
+        let units = self.grain.units as usize;
+        if !self.is_programmed(place) {
+            into.extend(std::iter::repeat_n(PADDING, units));
+        } else if self.is_sealed(place, self.latest) {
+            into.extend(std::iter::repeat_n(Self::SEALED_UNIT, units));
+        } else {
+            match &self.blocks[place.block as usize].spare {
+                Spare::Stored => into.extend(self.stored(place)),
+                spare @ (Spare::Empty | Spare::Regular { .. } | Spare::PageGrain(_) | Spare::UnitGrain(_)) => {
+                    spare.append(self.grain, place.page, into);
                 }
             }
         }

@@ -134,14 +134,16 @@ impl<P: Payload> Chip<P> {
         let expected = (pages * target.planes.len()) as usize * units;
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
         let first = u32::from(target.page.0);
-        match target.planes.only() {
-            Some(plane) if pages == 1 => self.fill(self.place(target, plane), spare, contents, 0),
-            _ => {
-                let places = (first..first + pages).flat_map(|page| planes(target.planes).map(move |plane| (page, plane)));
-                for (number, (page, plane)) in places.enumerate() {
-                    let place = Place { block: self.flat(target, plane) as u32, page };
-                    self.fill(place, &spare[number * units..][..units], contents, number);
+        let mut number = 0;
+        for page in first..first + pages {
+            for plane in planes(target.planes) {
+                let place = Place { block: self.flat(target, plane) as u32, page };
+                if P::KEEPS {
+                    self.payload.program(place, contents.of_page(number, units));
                 }
+                self.blocks[place.block as usize].spare.set(self.grain, page, &spare[number * units..][..units]);
+                self.mark_programmed(place);
+                number += 1;
             }
         }
         let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
@@ -151,16 +153,6 @@ impl<P: Payload> Chip<P> {
         let status = self.verify(&work);
         self.registers.taken_in.0 = 0;
         Issued { loops: self.took.loops, ..self.occupy(class, now, work, status) }
-    }
-
-    /// A page takes in page `number` of what is programmed.
-    #[inline(always)]
-    fn fill(&mut self, place: Place, spare: &[Lpn], contents: Contents<'_>, number: usize) {
-        if P::KEEPS {
-            self.payload.program(place, contents.of_page(number, spare.len()));
-        }
-        self.blocks[place.block as usize].spare.set(self.grain, place.page, spare);
-        self.mark_programmed(place);
     }
 
     /// Carry out a data transfer ([`Command::DataIn`] or [`Command::DataOut`]) that has the bus from `now` to `until`.
@@ -274,25 +266,18 @@ impl<P: Payload> Chip<P> {
     /// Sense a page of each plane.
     #[inline(always)]
     fn sense(&mut self, target: &Target, now: Nanos) -> Status {
-        if let Some(plane) = target.planes.only() {
-            return self.sense_page(self.place(target, plane), now);
-        }
         let mut status = Status::Good;
         for plane in planes(target.planes) {
-            if self.sense_page(self.place(target, plane), now) == Status::Uncorrectable {
+            let place = self.place(target, plane);
+            let sealed = self.is_sealed(place, now);
+            let block = &mut self.blocks[place.block as usize];
+            block.reads = block.reads.saturating_add(1);
+            let ruined = block.state == State::Torn || (!self.ruined.is_empty() && self.ruined.contains(&place));
+            if self.cells.read() == Outcome::Bad || ruined || sealed {
                 status = Status::Uncorrectable;
             }
         }
         status
-    }
-
-    #[inline(always)]
-    fn sense_page(&mut self, place: Place, now: Nanos) -> Status {
-        let sealed = self.is_sealed(place, now);
-        let block = &mut self.blocks[place.block as usize];
-        block.reads = block.reads.saturating_add(1);
-        let ruined = block.state == State::Torn || (!self.ruined.is_empty() && self.ruined.contains(&place));
-        if self.cells.read() == Outcome::Bad || ruined || sealed { Status::Uncorrectable } else { Status::Good }
     }
 
     /// Whether the pages that `work` programs have verified. If not, they hold nothing that can be read.

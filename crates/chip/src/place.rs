@@ -73,7 +73,9 @@ impl<P: Payload> Chip<P> {
     #[inline(always)]
     pub(crate) fn check_read(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
-        check_planes(target.planes, |plane| self.check_block(target, plane))?;
+        for plane in planes(target.planes) {
+            self.check_block(target, plane)?;
+        }
         if let Some(held) = &self.suspended
             && shares_block(target, &held.work.target)
         {
@@ -91,7 +93,10 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn check_program(&self, target: &Target) -> Result<(), Why> {
         self.check_range(target)?;
         self.check_unsuspended(target)?;
-        check_planes(target.planes, |plane| self.check_next(target, plane))
+        for plane in planes(target.planes) {
+            self.check_next(target, plane)?;
+        }
+        Ok(())
     }
 
     /// Whether the block of `target` in `plane` can take its page next.
@@ -208,7 +213,7 @@ fn block_of(target: &Target, plane: PlaneId) -> u16 {
 }
 
 /// The planes of a set, lowest first. It takes as many turns as there are planes, and most commands have one.
-#[inline]
+#[inline(always)]
 pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {
     let mut rest = u32::from(set.0);
     std::iter::from_fn(move || {
@@ -218,15 +223,6 @@ pub(crate) fn planes(set: PlaneSet) -> impl Iterator<Item = PlaneId> {
             PlaneId(next)
         })
     })
-}
-
-/// Whether `check` has nothing against any plane of a set. Most sets have one plane, and then it is not asked in a loop.
-#[inline(always)]
-pub(crate) fn check_planes(set: PlaneSet, mut check: impl FnMut(PlaneId) -> Result<(), Why>) -> Result<(), Why> {
-    match set.only() {
-        Some(plane) => check(plane),
-        None => planes(set).try_for_each(check),
-    }
 }
 
 /// Whether two targets have a block in common.

@@ -40,12 +40,6 @@ impl PlaneSet {
         if self.0 == 0 { None } else { Some(PlaneId(self.0.trailing_zeros() as u8)) }
     }
 
-    /// The plane, if there is but one.
-    #[inline]
-    pub const fn only(self) -> Option<PlaneId> {
-        if self.0.is_power_of_two() { Some(PlaneId(self.0.trailing_zeros() as u8)) } else { None }
-    }
-
     /// The planes, lowest first.
     pub fn iter(self) -> impl Iterator<Item = PlaneId> {
         (0..PLANES_MAX as u8).filter(move |plane| self.0 & 1 << plane != 0).map(PlaneId)
