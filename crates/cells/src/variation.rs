@@ -98,6 +98,11 @@ pub struct Traits {
     pub speed: f64,
 }
 
+impl Traits {
+    /// Of a layer nothing is known of.
+    pub(crate) const NONE: Traits = Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 };
+}
+
 impl Block {
     pub(crate) fn new(physics: &Physics, seed: u64, chip: u32, block: u32) -> Block {
         let variation = &physics.variation;

@@ -151,8 +151,8 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Take the next event and move the present to its instant. Always inlined: a drive's one loop calls it, and to hand an event over through memory costs a
-    /// third of what it takes to find it.
+    /// Take the next event and move the present to its instant. Always inlined: a drive's loops call it for every event, and to hand one over through memory
+    /// costs a third of what it takes to find it.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(Nanos, E)> {
         let index = match self.first_bucket() {

@@ -28,8 +28,7 @@ struct Remembered {
     traits: Traits,
 }
 
-const NOTHING: Remembered =
-    Remembered { key: 0, course: 0, wear: 0.0, traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 } };
+const NOTHING: Remembered = Remembered { key: 0, course: 0, wear: 0.0, traits: Traits::NONE };
 
 /// The most layers in a condition that a die remembers. With the whole table of eight retry entries for three pages, 1.6 MiB of rates of a die that has been
 /// read all over, and as much again where wordlines have courses of their own.

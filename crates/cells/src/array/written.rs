@@ -54,12 +54,7 @@ struct Counted {
     all: f64,
 }
 
-const NOTHING: Written = Written {
-    key: 0,
-    wear: 0.0,
-    traits: Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 },
-    programmed: [None; 2],
-};
+const NOTHING: Written = Written { key: 0, wear: 0.0, traits: Traits::NONE, programmed: [None; 2] };
 
 /// The last of them. No memory is taken before the first program.
 #[derive(Clone, Debug, Default)]
