@@ -54,9 +54,9 @@ pub(crate) struct Flight {
     /// When the page had left the die.
     transferred: Nanos,
     bus: Nanos,
-    /// Waiting for the bus and transfer of tries that failed; means nothing where none has.
+    /// Waiting for the bus and transfer of tries that failed.
     lost_on_bus: Nanos,
-    /// Error correction of tries that failed; means nothing where none has.
+    /// Error correction of tries that failed.
     decoding: Nanos,
     dram: Nanos,
     /// When what was read is all in DRAM, as far as DRAM decides.
@@ -161,6 +161,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.errors = 0;
         flight.loops = 0;
         flight.bus = Nanos::ZERO;
+        flight.lost_on_bus = Nanos::ZERO;
+        flight.decoding = Nanos::ZERO;
         flight.dram = Nanos::ZERO;
         flight.in_dram = Nanos::ZERO;
         flight.core_span = cost;
@@ -305,9 +307,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Error correction failed: sense once more, at another entry of the vendor's table. The die was kept for it.
     pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
-        if flight.retries == 0 {
-            (flight.lost_on_bus, flight.decoding) = (Nanos::ZERO, Nanos::ZERO);
-        }
         flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
@@ -326,11 +325,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
         let Drive { flights, chips, spare, last, .. } = self;
         let flight = &flights[slot as usize];
-        let (lost_on_bus, decoding) = if flight.retries == 0 { (Nanos::ZERO, Nanos::ZERO) } else { (flight.lost_on_bus, flight.decoding) };
         *last = Some(Last {
             array: flight.array,
-            channel: lost_on_bus + (flight.transferred - flight.sensed),
-            ecc: decoding + (now - flight.transferred),
+            channel: flight.lost_on_bus + (flight.transferred - flight.sensed),
+            ecc: flight.decoding + (now - flight.transferred),
         });
         if P::KEEPS && flight.status == Status::Uncorrectable && !matches!(flight.cause, Cause::Host) {
             // The firmware moves the data or completes it: from here on it is lost. The host may ask again.

@@ -20,15 +20,13 @@ impl Ftl {
     /// The next operation that serves reclaim on `die`, if there is one.
     pub(crate) fn reclaim_step(&mut self, die: DieId) -> Option<Operation> {
         loop {
-            let state = &self.dies[die];
-            let full = self.layout.units_per_program;
-            let may_be_full = state.moved.len() as u32 >= full;
-            if !state.erasable.is_empty()
+            if !self.dies[die].erasable.is_empty()
                 && let Some(operation) = self.erase_one(die)
             {
                 return Some(operation);
             }
-            let is_full = may_be_full && self.drop_overtaken(die) >= full;
+            let full = self.layout.units_per_program;
+            let is_full = self.dies[die].moved.len() as u32 >= full && self.drop_overtaken(die) >= full;
             if is_full && let Some(operation) = self.program_moved(die) {
                 return Some(operation);
             }

@@ -8,6 +8,8 @@
 //! So every follower that is relied on earns its die one credit up to a limit, and every one that is not takes four. A die that cannot pay programs as
 //! the chip does by itself, which earns a sixty-fourth each time, so it tries once in 256 programs whether things have changed.
 
+use wordline_units::Id;
+
 use super::state::How;
 use crate::layout::{Group, Layout};
 
@@ -15,7 +17,7 @@ use crate::layout::{Group, Layout};
 #[derive(Clone, Debug)]
 pub(super) struct Credit {
     of: Vec<u16>,
-    groups: u32,
+    layout: Layout,
 }
 
 /// What a program earns that was done as the chip does by itself.
@@ -29,7 +31,7 @@ const MOST: u16 = 16 * LOSS;
 
 impl Credit {
     pub(super) fn new(layout: &Layout) -> Credit {
-        Credit { of: vec![MOST; layout.group_count() / layout.groups as usize], groups: layout.groups }
+        Credit { of: vec![MOST; layout.dies as usize], layout: *layout }
     }
 
     pub(super) fn dies(&self) -> usize {
@@ -38,12 +40,12 @@ impl Credit {
 
     /// Whether the die of `group` may narrow its next program.
     pub(super) fn is_good(&self, group: Group) -> bool {
-        self.of[(group.0 / self.groups) as usize] >= LOSS
+        self.of[self.layout.die(group).index()] >= LOSS
     }
 
     /// A wordline of `group` was programmed.
     pub(super) fn programmed(&mut self, group: Group, how: How) {
-        let credit = &mut self.of[(group.0 / self.groups) as usize];
+        let credit = &mut self.of[self.layout.die(group).index()];
         *credit = match how {
             How::Distrusted => credit.saturating_sub(LOSS),
             How::AsFollower => (*credit + FOLLOWER).min(MOST),
