@@ -183,13 +183,21 @@ impl Ftl {
             *entry = Some(what);
             Ok(())
         };
+        // What is marked stale before it is written would stay so when it is.
+        let is_marked = |group: Group, unit: u32| {
+            table.stale[group.index()].as_ref().is_some_and(|bits| bits[unit as usize / 64] >> (unit % 64) & 1 == 1)
+        };
+        let blank = "a unit that was never written is marked stale";
         for &group in free {
             claim(group, Use::Free)?;
+            demand(table.stale[group.index()].iter().flatten().all(|&word| word == 0), blank)?;
         }
         for open in open.iter().flatten() {
             claim(open.group, Use::Active)?;
             demand(open.is_sound(&self.layout), "an open block group is written as none can be")?;
             demand(!open.is_full(&self.layout), "an open block group is full")?;
+            let is_blank = |unit: &u32| !open.has(unit / self.layout.units_per_program, &self.layout);
+            demand(!(0..self.layout.units_per_group).filter(is_blank).any(|unit| is_marked(open.group, unit)), blank)?;
             let is_in_order = self.config.order != Order::HorizontalFirst || open.is_prefix(&self.layout);
             demand(is_in_order, "an open block group was written in another order")?;
         }

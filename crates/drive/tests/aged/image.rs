@@ -124,6 +124,29 @@ fn images_of_other_drives_versions_and_plans_are_told_apart() {
     }
 }
 
+/// Bytes at random find this once in thousands of images.
+#[test]
+fn a_unit_that_is_stale_before_it_is_written_is_refused() {
+    let shape = Shape::default();
+    let mut image = serde_json::to_value(aged(&shape).image().expect("settled")).unwrap();
+    let core = &mut image["cores"][0];
+    let open = core["dies"][0]["open"].as_array().unwrap().iter().flat_map(|stream| stream.as_array().unwrap());
+    let free = &core["dies"][0]["free"][0];
+    let blank: Vec<u64> = open.map(|open| &open["group"]).chain([free]).map(|group| group.as_u64().unwrap()).collect();
+    let units = u64::from(shape.config().sheet.geometry.pages());
+    let (word, words) = (1u64 << ((units - 1) % 64), units.div_ceil(64) as usize);
+    assert!(blank.len() > 1);
+    for group in blank {
+        let mut marked = image.clone();
+        let bits = &mut marked["cores"][0]["groups"]["stale"][group as usize];
+        let before: Vec<u64> = bits.as_array().map_or(vec![0; words], |bits| bits.iter().map(|word| word.as_u64().unwrap()).collect());
+        *bits = (0..words).map(|at| before[at] | if at + 1 == words { word } else { 0 }).collect::<Vec<u64>>().into();
+        let refused = Drive::from_image(config(&shape), serde_json::from_value(marked).unwrap(), ());
+        assert!(matches!(refused, Err(ImageError::Misfit(why)) if why.contains("marked stale")), "group {group}");
+    }
+    assert!(Drive::from_image(config(&shape), serde_json::from_value(image).unwrap(), ()).is_ok());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
