@@ -55,6 +55,9 @@ fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> R
     if written.widened > 0 {
         told += &format!("; {} widened to whole sectors", written.widened);
     }
+    if !reader.timed() && format != OutputFormat::Csv {
+        told += &format!("; the trace has no times, and {to} must have some: all are 0");
+    }
     eprintln!("wordline: {told}");
     Ok(())
 }
