@@ -254,6 +254,15 @@ impl CellArray {
         }
     }
 
+    /// Nothing has happened after `now`: what a clock that ran ahead of the drive's says did happen just now.
+    pub fn settle(&mut self, now: Nanos) {
+        for life in &mut self.lives {
+            life.erased = life.erased.min(now);
+            life.first = life.first.min(now);
+            life.last = life.last.min(now);
+        }
+    }
+
     /// Sense `page` of `block` with entry `entry` of the retry table; the block has been read `reads` times since its erase.
     pub fn read(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> Sensed {
         let (rate, wear) = self.error_rate(block, page, reads, entry, now);

@@ -20,7 +20,7 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Put the die's clock at `now`, wherever it was, with empty registers. For a drive that has worked through operations without taking time, each
-    /// die at a clock of its own.
+    /// die at a clock of its own. What its cells and locks have from after `now` is of now: a span that begins in the future has no length.
     ///
     /// # Panics
     /// If an operation is suspended or a wordline half collected: that is no rest.
@@ -36,6 +36,10 @@ impl<P: Payload> Chip<P> {
         self.work = Work::OTHER;
         self.status = Status::Good;
         self.cells.end_tries();
+        self.seals.settle(now);
+        if let Some(array) = &mut self.array {
+            array.settle(now);
+        }
     }
 }
 

@@ -91,22 +91,22 @@ pub(crate) struct LoadOptions {
     /// Issue a trace's requests at its own times; the default for traces that have times.
     #[arg(long, conflicts_with = "qd")]
     pub(crate) open_loop: bool,
-    /// Play a trace so many times as fast.
-    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
-    pub(crate) speed: f64,
-    /// Play a trace so many times over.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) repeat: u32,
+    /// Play a trace so many times as fast; once as fast if nothing is said.
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) speed: Option<f64>,
+    /// Play a trace so many times over; once if nothing is said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: Option<u32>,
     /// Stop after this many requests.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
-    /// What to do with addresses beyond the drive: reject, wrap, scale or compact.
-    #[arg(long, default_value = "reject", value_name = "HOW")]
-    pub(crate) fit: String,
+    /// What to do with a trace's addresses beyond the drive: reject (if nothing is said), wrap, scale or compact.
+    #[arg(long, value_name = "HOW")]
+    pub(crate) fit: Option<String>,
     /// Count malformed trace lines instead of stopping at the first.
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// Read a trace as this format instead of recognising it.
+    /// Read a trace as this format instead of recognising it; `wordline help trace` lists the formats.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
     /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
@@ -341,7 +341,7 @@ pub(crate) struct CharacterizeOptions {
     /// The chip's name (see `wordline chip`) or file.
     #[arg(long, default_value = wordline_lab::CHIP, value_name = "NAME|FILE")]
     pub(crate) chip: String,
-    /// A second chip, for benches that compare two.
+    /// A second chip, for bench reprogram, which compares two: mlc48 is the one of the papers.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) against: Option<String>,
     /// Change a value of the chip, such as "physics.wear.erase_share=70 %". May be given several times.
@@ -455,15 +455,19 @@ pub(crate) struct TraceOptions {
     /// Count malformed lines instead of stopping at the first.
     #[arg(long, global = true)]
     pub(crate) lenient: bool,
-    /// Read as this format instead of recognising it.
-    #[arg(long, global = true, value_name = "FORMAT")]
+    #[arg(long, global = true, value_name = "FORMAT", help = formats())]
     pub(crate) format: Option<String>,
+}
+
+fn formats() -> String {
+    format!("Read as this format instead of recognising it: {}", wordline_workload::Format::names().join(", "))
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum TraceCommand {
     /// What a trace is: format, columns, span, first and last records.
     Info {
+        /// The trace, plain or packed (.gz, .zst).
         file: PathBuf,
         /// As JSON.
         #[arg(long)]
@@ -471,6 +475,7 @@ pub(crate) enum TraceCommand {
     },
     /// What a trace does: requests, sizes, footprint, overwrites, gaps.
     Stats {
+        /// The trace, plain or packed (.gz, .zst).
         file: PathBuf,
         /// As JSON.
         #[arg(long)]
@@ -478,6 +483,7 @@ pub(crate) enum TraceCommand {
     },
     /// Write a trace in another format.
     Convert {
+        /// The trace, plain or packed (.gz, .zst).
         file: PathBuf,
         /// msr, mqsim, fio, blkparse or csv.
         #[arg(long, value_name = "FORMAT")]

@@ -28,6 +28,9 @@ const GRIDS: [(&str, &str, &str, &str); 3] = [
 /// What finds a table for a chip file.
 const MARGINS: &str = "margins";
 
+/// The bench that compares two chips.
+const COMPARES: &str = "reprogram";
+
 /// Blocks that are read before their rows are written, for each thread.
 const AHEAD: usize = 4;
 
@@ -53,6 +56,9 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
     }
     if options.bench == MARGINS {
         return margins(options, setup);
+    }
+    if options.against.is_some() && options.bench != COMPARES {
+        return Err(Failure::Usage(format!("--against is for bench {COMPARES}, which compares two chips; {} has one", options.bench)));
     }
     match GRIDS.iter().find(|(name, ..)| *name == options.bench) {
         Some((_, pe, retention, reads)) => grid(options, &setup, [pe, retention, reads]),

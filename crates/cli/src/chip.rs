@@ -46,7 +46,8 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
     let retention = retention_list(&options.retention).map_err(Failure::Usage)?;
     let (celsius, kept) = (retention.celsius, one(retention.seconds, "retention time")?);
     let condition = lot.aged(pe, lot.model.kept(kept, Celsius(celsius)));
-    let when = format!("{} at {pe} P/E and {}", options.layer, span_text(kept));
+    let layer_named = if options.layer.parse::<u32>().is_ok() { "h-layer " } else { "" };
+    let when = format!("{layer_named}{} at {pe} P/E and {}", options.layer, span_text(kept));
     let (text, figure) = match options.show.as_str() {
         "vth" => {
             let traits = layer(&lot, &options.layer)?;

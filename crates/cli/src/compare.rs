@@ -10,7 +10,7 @@ use wordline_workload::AnySpec;
 
 use crate::args::{CompareOptions, OutputOptions};
 use crate::failure::Failure;
-use crate::input::Workload;
+use crate::input::{Workload, only_for_traces};
 use crate::progress::{Board, Parts};
 use crate::run::{self, Tables};
 use crate::simulate::Job;
@@ -50,6 +50,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let aged = aged_plans(options)?;
     let names = split(&options.workload);
     let workloads = load_workloads(&names, options)?;
+    only_for_traces(&workloads, &options.load)?;
     run::check_places(&output)?;
 
     let one = aged.len() == 1 && workloads.len() == 1;

@@ -53,9 +53,9 @@ impl Workload {
             return Workload::of(name, AnySpec::built_in(name)?, options);
         }
         only_for_files(name, options)?;
-        let read = read_options(options.format.as_deref(), options.lenient)?;
+        let (read, fit, replay) = replay_options(options)?;
         let mut reader = trace::open(path, read)?;
-        let requests = TraceStats::measure(&mut reader)?.requests;
+        let TraceStats { requests, span, .. } = TraceStats::measure(&mut reader)?;
         // Only now: a header may stand below comments.
         let timed = reader.timed();
         if reader.skipped().count > 0 {
@@ -65,16 +65,54 @@ impl Workload {
         if requests == 0 {
             return Err(Failure::Usage(format!("{name}: the trace holds no request")));
         }
-        let replay = ReplayOptions { speed: options.speed, repeat: options.repeat, ..ReplayOptions::default() };
-        if !(options.speed.is_finite() && options.speed > 0.0) {
-            return Err(wordline_workload::ReplayError::Speed(options.speed).into());
+        let seconds = span.unwrap_or_default().as_secs_f64() / replay.speed * f64::from(replay.repeat);
+        if seconds > LONGEST && options.qd.is_none() {
+            let speed = if replay.speed < 1.0 { " or play it faster" } else { "" };
+            let years = seconds / (365.25 * 86_400.0);
+            return Err(Failure::Usage(format!(
+                "{name}: played {} times at a speed of {}, it lasts {years:.3e} years, and a run 100 at most: take a lower --repeat{speed}",
+                replay.repeat, replay.speed
+            )));
         }
         if options.open_loop && !timed {
             return Err(Failure::Usage(format!("{name} has no times, so it cannot be replayed in an open loop; use --qd N")));
         }
-        Ok(Workload::Traced(Traced { path: path.to_owned(), read, fit: Fit::parse(&options.fit)?, replay, timed, requests }))
+        Ok(Workload::Traced(Traced { path: path.to_owned(), read, fit, replay, timed, requests }))
     }
 }
+
+/// How a trace is read, fitted and played.
+fn replay_options(options: &LoadOptions) -> Result<(ReadOptions, Fit, ReplayOptions), Failure> {
+    let read = read_options(options.format.as_deref(), options.lenient)?;
+    let fit = Fit::parse(options.fit.as_deref().unwrap_or("reject"))?;
+    let speed = options.speed.unwrap_or(1.0);
+    if !(speed.is_finite() && speed > 0.0) {
+        return Err(wordline_workload::ReplayError::Speed(speed).into());
+    }
+    Ok((read, fit, ReplayOptions { speed, repeat: options.repeat.unwrap_or(1), ..ReplayOptions::default() }))
+}
+
+/// Refuse what is said of traces where there is none.
+pub(crate) fn only_for_traces(workloads: &[Workload], options: &LoadOptions) -> Result<(), Failure> {
+    replay_options(options)?;
+    let given = [
+        ("--open-loop", options.open_loop),
+        ("--speed", options.speed.is_some()),
+        ("--repeat", options.repeat.is_some()),
+        ("--fit", options.fit.is_some()),
+        ("--lenient", options.lenient),
+        ("--format", options.format.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) if !workloads.iter().any(|workload| matches!(workload, Workload::Traced(_))) => {
+            Err(Failure::Usage(format!("{name} is for traces, and the workload is none; name a trace's file with --workload")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The longest that a trace may play, in seconds: a hundred years. The clock's nanoseconds are good for five times that.
+const LONGEST: f64 = 100.0 * 365.25 * 86_400.0;
 
 impl Workload {
     fn of(name: &str, spec: AnySpec, options: &LoadOptions) -> Result<Workload, Failure> {

@@ -34,10 +34,20 @@ mod watch;
 use std::process::ExitCode;
 
 use args::{Arguments, Command};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
+
+/// The command line, which takes `--pe -1` for what it is, so that whoever reads the value says what is wrong with it.
+fn shape() -> clap::Command {
+    fn all(command: clap::Command) -> clap::Command {
+        let command = command.mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg });
+        let names: Vec<String> = command.get_subcommands().map(|part| part.get_name().to_owned()).collect();
+        names.into_iter().fold(command, |command, name| command.mut_subcommand(name, all))
+    }
+    all(Arguments::command())
+}
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::from_arg_matches(&shape().get_matches()).unwrap_or_else(|error| error.exit());
     let done = match arguments.command {
         Command::Run(options) => run::run(&options),
         Command::Age(options) => age::age(&options),

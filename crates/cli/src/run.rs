@@ -5,7 +5,7 @@ use wordline_report::{DriveDetail, Report, html, table, text};
 use crate::args::{OutputOptions, RunOptions};
 use crate::failure::Failure;
 use crate::files;
-use crate::input::Workload;
+use crate::input::{Workload, only_for_traces};
 use crate::progress::Board;
 use crate::simulate::Job;
 use crate::snapshot;
@@ -16,6 +16,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
     let workload = Workload::load(&options.workload, &options.load)?;
+    only_for_traces(std::slice::from_ref(&workload), &options.load)?;
     check_places(&options.output)?;
     options.save.iter().try_for_each(|path| files::check_writable(path))?;
     let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use wordline_workload::trace::{OutputFormat, ReadOptions, TraceStats};
-use wordline_workload::{TraceInfo, TraceReader, trace};
+use wordline_workload::{TraceError, TraceInfo, TraceReader, trace};
 
 use crate::args::{TraceCommand, TraceOptions};
 use crate::failure::Failure;
@@ -42,7 +42,11 @@ fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> R
             pending.finish()?;
             written
         }
-        None => trace::convert(&mut reader, std::io::stdout().lock(), format)?,
+        None => match trace::convert(&mut reader, std::io::stdout().lock(), format) {
+            // A reader that has gone away (such as `head`) is not an error.
+            Err(TraceError::Write(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written?,
+        },
     };
     let mut told = format!("{} records written as {to}", written.records);
     if written.left_out > 0 {
@@ -50,6 +54,9 @@ fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> R
     }
     if written.widened > 0 {
         told += &format!("; {} widened to whole sectors", written.widened);
+    }
+    if !reader.timed() && format != OutputFormat::Csv {
+        told += &format!("; the trace has no times, and {to} must have some: all are 0");
     }
     eprintln!("wordline: {told}");
     Ok(())

@@ -22,12 +22,12 @@ impl LotSize {
     ///
     /// What is wrong with it.
     pub fn read(text: &str) -> Result<LotSize, String> {
-        let refuse = || format!("\"{}\" is no lot", shown(text));
+        let refuse = || format!("\"{}\" is no lot; write chips and blocks of each, such as 16x12", shown(text));
         let (chips, blocks) = text.split_once(['x', '×', 'X']).ok_or_else(refuse)?;
         let count = |part: &str| part.trim().parse::<u32>().map_err(|_| refuse());
         let (chips, blocks) = (count(chips)?, count(blocks)?);
         if chips == 0 || blocks == 0 {
-            return Err(format!("\"{}\" is an empty lot", shown(text)));
+            return Err(format!("\"{}\" is an empty lot; it needs a chip and a block, such as 1x1", shown(text)));
         }
         if chips > LOT_MAX || blocks > LOT_MAX {
             return Err(format!("a lot of more than {LOT_MAX} chips or blocks of a chip"));

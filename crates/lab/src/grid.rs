@@ -238,7 +238,13 @@ impl Summary {
             text += &format!(", the first {shown} of {} conditions", cells.len());
         }
         text += &format!("\n{:>9}", by.word());
-        cells[..shown].iter().for_each(|(pe, kept, _)| text += &format!(" {:>13}", format!("{pe}+{}", span_text(*kept))));
+        let head = |(pe, kept, reads): &(u32, f64, u64)| {
+            let reads = if grid.reads.len() > 1 { format!("+{reads}r") } else { String::new() };
+            format!("{pe}+{}{reads}", span_text(*kept))
+        };
+        let heads: Vec<String> = cells[..shown].iter().map(head).collect();
+        let width = heads.iter().map(String::len).fold(13, usize::max);
+        heads.iter().for_each(|head| text += &format!(" {head:>width$}"));
         let mut groups: Vec<u32> = self.groups.keys().map(|(_, group)| *group).collect();
         groups.sort_unstable();
         groups.dedup();
@@ -246,7 +252,7 @@ impl Summary {
             text += &format!("\n{group:>9}");
             for condition in 0..shown {
                 let rate = self.groups.get(&(condition, *group)).map_or(f64::NAN, Sum::rate);
-                text += &format!(" {:>13}", scientific(rate));
+                text += &format!(" {:>width$}", scientific(rate));
             }
         }
         if groups.len() > 256 {

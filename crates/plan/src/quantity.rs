@@ -168,7 +168,13 @@ impl Dimension {
         if matches!(unit, "KB" | "K" | "k") && self.name == SIZE.name {
             return Err(Refusal::new(format!("\"{unit}\" can be read in two ways")).with_help("write KiB for 1024 bytes or kB for 1000"));
         }
-        if let Some(other) = DIMENSIONS.iter().find(|other| other.units.iter().any(|(name, _)| *name == unit)) {
+        let other = DIMENSIONS.iter().find(|other| other.units.iter().any(|(name, _)| *name == unit));
+        // Years are a unit of how long data is kept, not of how long a bus waits, and both are times.
+        if let Some(other) = other.filter(|other| other.name == self.name) {
+            let what = format!("\"{unit}\" is no unit of this {}", other.name);
+            return Err(Refusal::new(what).with_help(format!("units are {}", names.join(", "))));
+        }
+        if let Some(other) = other {
             let what = format!("\"{unit}\" is a unit of {}, not of {}", other.name, self.name);
             return Err(Refusal::new(what).with_help(format!("expected {}", self.expected())));
         }

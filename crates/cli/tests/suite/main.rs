@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 mod bad_input;
 mod forensics;
 mod grid;
+mod places;
 mod real_traces;
 mod runs;
 mod served;

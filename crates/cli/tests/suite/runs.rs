@@ -21,6 +21,23 @@ fn a_saved_drive_gives_the_same_run_each_time() {
 }
 
 #[test]
+fn what_was_overwritten_without_timing_can_be_read() {
+    let scratch = Scratch::new("overwritten");
+    for pattern in ["sequential:1x", "random:3x"] {
+        let arguments = ["age", "pageftl", "--size", "4GiB", "--fill", "90%", "--overwrite", pattern, "--save", "aged.wl"];
+        let saved = wordline(&scratch.0, &arguments);
+        assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+        let output =
+            wordline(&scratch.0, &["run", "--from", "aged.wl", "--workload", "uniform-read", "--requests", "20000", "--json", "-"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let run: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let errors = &run["drives"][0]["read_errors"];
+        assert!(errors["worst_codeword_max"].as_u64() > Some(0), "{pattern}: the cells have physics: {errors:#}");
+        assert_eq!(errors["uncorrectable"], 0, "{pattern}: hardly worn, and not kept: {errors:#}");
+    }
+}
+
+#[test]
 fn the_number_of_threads_changes_nothing_but_the_time() {
     let scratch = Scratch::new("threads");
     let hashes = |threads: &str| {

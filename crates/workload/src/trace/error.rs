@@ -44,11 +44,16 @@ impl fmt::Display for LineFault {
     }
 }
 
+/// Where reading ended.
+fn unread(file: &str, line: u64) -> String {
+    if line == 0 { format!("{file}: cannot be read") } else { format!("{file}:{line}: cannot read on after this line") }
+}
+
 /// A trace that cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file could not be opened.
-    #[error("{file}: cannot open the trace")]
+    #[error("{file}: cannot open the trace: {source}")]
     Open {
         /// The file.
         file: String,
@@ -57,7 +62,7 @@ pub enum TraceError {
         source: io::Error,
     },
     /// Reading or decompressing failed part way.
-    #[error("{file}:{line}: cannot read on after this line: {source}")]
+    #[error("{}: {source}", unread(file, *line))]
     Read {
         /// The file.
         file: String,
