@@ -409,6 +409,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             parts: 0,
             ok: true,
             stages: Stages::default(),
+            core: Nanos::ZERO,
+            dram: Nanos::ZERO,
         });
         self.emit(now, Event::Arrived { request: RequestId(slot), op, priority, sectors });
         if self.host.nobody_waits() && self.host.inside < self.config.queue_depth {
@@ -436,17 +438,18 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let InFlight { op, sector, sectors, arrived, .. } = self.host.requests[slot as usize];
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
         // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
-        let mut data_in = now;
+        let (mut data_in, mut held_dram) = (now, Nanos::ZERO);
         if op == HostOp::Write {
             if let Some(link) = &mut self.link_in {
                 data_in = data_in.max(link.transfer(now, bytes, Nanos::ZERO).1);
             }
             if let Some(dram) = &mut self.dram {
-                data_in = data_in.max(dram.transfer(now, bytes, Nanos::ZERO).1);
+                let (span, end) = dram.transfer(now, bytes, Nanos::ZERO);
+                (held_dram, data_in) = (span, data_in.max(end));
             }
         }
         let (first, units) = self.units.touched(sector, sectors);
-        let mut worked = now;
+        let (mut worked, mut held_core) = (now, Nanos::ZERO);
         let mut parts = 0;
         let InFlight { priority, fua, insecure, .. } = self.host.requests[slot as usize];
         let asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
@@ -457,6 +460,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             let cost = self.config.costs.command + self.config.costs.unit * u64::from(request.units);
             let done = self.cores[core as usize].occupy(now, cost);
             worked = worked.max(done);
+            held_core += cost;
             parts += 1;
             let part = self.store_part(Part { slot, core, request });
             self.calendar.enter(done.max(data_in), Due::Hear { part });
@@ -467,6 +471,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         request.stages.host_queue = now - arrived;
         request.stages.core = worked - now;
         request.stages.dram = data_in.saturating_sub(worked);
+        (request.core, request.dram) = (held_core, held_dram);
     }
 
     /// The part of `asked`, which touches `units` units from `first`, that falls to `core`: a run of units that is consecutive there.
@@ -540,7 +545,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
         let mut end = now;
         if let Some(dram) = &mut self.dram {
-            end = end.max(dram.transfer(now, bytes, Nanos::ZERO).1);
+            let (span, there) = dram.transfer(now, bytes, Nanos::ZERO);
+            (request.dram, end) = (span, end.max(there));
         }
         if let Some(link) = &mut self.link_out {
             end = end.max(link.transfer(now, bytes, Nanos::ZERO).1);
@@ -550,11 +556,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, sector, sectors, arrived, ok, stages, .. } = self.host.requests[slot as usize];
+        let InFlight { op, priority, sector, sectors, arrived, ok, stages, core, dram, .. } = self.host.requests[slot as usize];
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
-        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, ok };
+        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }

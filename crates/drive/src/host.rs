@@ -37,6 +37,9 @@ pub(crate) struct InFlight {
     pub(crate) parts: u32,
     pub(crate) ok: bool,
     pub(crate) stages: Stages,
+    /// Spans for which it held cores and DRAM.
+    pub(crate) core: Nanos,
+    pub(crate) dram: Nanos,
 }
 
 /// How the drive takes requests from the host's queues, as NVMe's weighted round robin with an urgent class: urgent requests first, then rounds in which
@@ -189,6 +192,8 @@ mod tests {
             parts: 0,
             ok: true,
             stages: Stages::default(),
+            core: Nanos::ZERO,
+            dram: Nanos::ZERO,
         });
         queues.wait(slot);
         slot

@@ -73,6 +73,10 @@ pub struct Completion {
     pub arrived: Nanos,
     /// Where the time went; the sum is exactly the latency.
     pub stages: Stages,
+    /// How long firmware cores were held by it, all of them together.
+    pub core: Nanos,
+    /// How long the DRAM was held by its data, on the host's side.
+    pub dram: Nanos,
     /// Whether every sector could be read or written.
     pub ok: bool,
 }

@@ -392,9 +392,9 @@ pub struct Utilisation {
     pub die: f64,
     /// The channel buses.
     pub channel: f64,
-    /// The firmware cores, by flash operations.
+    /// The firmware cores.
     pub core: f64,
-    /// The DRAM, by flash operations.
+    /// The DRAM.
     pub dram: f64,
     /// The busiest die.
     pub die_max: f64,

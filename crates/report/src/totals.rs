@@ -78,9 +78,9 @@ pub struct Totals {
     pub die_ns: u64,
     /// Σ of the time the channel buses were held, in nanoseconds.
     pub channel_ns: u64,
-    /// Σ of the time firmware cores were held by flash operations, in nanoseconds.
+    /// Σ of the time firmware cores were held by requests and flash operations, in nanoseconds.
     pub core_ns: u64,
-    /// Σ of the time the DRAM was held by flash operations, in nanoseconds.
+    /// Σ of the time the DRAM was held by requests and flash operations, in nanoseconds.
     pub dram_ns: u64,
     /// Mapping units of host data that became invalid.
     pub invalidated_units: u64,

@@ -37,6 +37,21 @@ fn what_was_overwritten_without_timing_can_be_read() {
     }
 }
 
+/// Requests hold cores and DRAM as operations of dies do.
+#[test]
+fn what_is_saturated_is_busy() {
+    let scratch = Scratch::new("saturated");
+    let saturated = [("core", "costs.command=20 us"), ("dram", "controller.dram=100 MB/s")];
+    for ((part, setting), workload) in saturated.into_iter().flat_map(|part| [(part, "uniform-read"), (part, "uniform-write")]) {
+        let arguments = ["run", "pageftl", "--workload", workload, "--requests", "3000", "--qd", "64", "--set", setting, "--json", "-"];
+        let output = wordline(&scratch.0, &arguments);
+        assert!(output.status.success(), "{setting}: {}", String::from_utf8_lossy(&output.stderr));
+        let run: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let busy = run["drives"][0]["utilisation"][part].as_f64().expect("a share");
+        assert!((0.97..=1.01).contains(&busy), "{setting}, {workload}: {part} is busy {busy}");
+    }
+}
+
 #[test]
 fn the_number_of_threads_changes_nothing_but_the_time() {
     let scratch = Scratch::new("threads");

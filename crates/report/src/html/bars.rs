@@ -102,7 +102,7 @@ pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
         ("DRAM", |drive| drive.utilisation.dram),
     ];
     let mut html = String::new();
-    figure_head(&mut html, "Parts busy", "busy time over the number of parts times the window; cores and DRAM by flash operations");
+    figure_head(&mut html, "Parts busy", "busy time over the number of parts times the window");
     let axis = Axis::linear("", Unit::Share, 1.0);
     let bar = if drives.len() > 4 { 10.0 } else { 15.0 };
     let group = bar * drives.len() as f64 + 14.0;

@@ -32,6 +32,8 @@ fn completed(request: u32, from: u64, took: u64) -> Event {
         sector: 0,
         arrived: Nanos(from),
         stages: Stages { die: Nanos(took), ..Stages::default() },
+        core: Nanos::ZERO,
+        dram: Nanos::ZERO,
         ok: true,
     })
 }
