@@ -422,6 +422,9 @@ pub(crate) struct ReproduceOptions {
     /// Write one self-contained HTML page with tables and figures.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Drives of this size, such as 8GiB, or whole: as their files have them. Without, each study has its own.
+    #[arg(long, value_name = "SIZE|whole")]
+    pub(crate) size: Option<String>,
     /// Run with so many seeds, from the studies' own on, and tell which verdicts depend on them. JSON, page and --strict are of the first.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,

@@ -14,7 +14,10 @@ use crate::files;
 use crate::progress::{Board, Parts};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
-    let studies = select(&options.names)?;
+    let mut studies = select(&options.names)?;
+    if let Some(size) = &options.size {
+        studies = sized(studies, size)?;
+    }
     if options.list {
         return files::write_or_print("-", &list(&studies));
     }
@@ -58,6 +61,17 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
     }
     let count = Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines));
     if options.strict && count.off > 0 { Err(Failure::Off(page::summary(count))) } else { Ok(()) }
+}
+
+/// The studies on drives of this size.
+fn sized(studies: Vec<Study>, size: &str) -> Result<Vec<Study>, Failure> {
+    if size != "whole" {
+        wordline_plan::read_size(size).map_err(|why| Failure::Usage(format!("--size: {why}, or whole")))?;
+    }
+    if !studies.iter().any(Study::has_size) {
+        return Err(Failure::Usage("--size: none of these studies is of drives that have one".to_owned()));
+    }
+    Ok(studies.into_iter().map(|study| study.sized(size)).collect())
 }
 
 fn list(studies: &[Study]) -> String {

@@ -22,7 +22,7 @@ use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Grows with every change of what an image holds.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const HEADER: usize = 28;
 /// Up to so many units, the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;

@@ -1,6 +1,6 @@
 //! A workload on a drive, as fast as it goes or in bursts with rests between them, with a look at its programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_drive::{Config, Drive, Pace};
@@ -123,6 +123,36 @@ pub(crate) struct Programs {
     pub(crate) retries: u64,
     pub(crate) lost: u64,
     pub(crate) worst: u16,
+    /// Those of h-layers that had been read since their block was erased, and of page types of h-layers that had.
+    pub(crate) by_layer: Again,
+    pub(crate) by_type: Again,
+}
+
+/// Reads of what had been read since its block was erased.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Again {
+    /// Die, block, h-layer, and page type or nothing.
+    seen: BTreeSet<(u16, u32, u16, u16)>,
+    pub(crate) reads: u64,
+    pub(crate) retried: u64,
+    pub(crate) retries: u64,
+}
+
+impl Again {
+    fn read(&mut self, of: (u16, u32, u16, u16), retries: u8) {
+        if !self.seen.insert(of) {
+            self.reads += 1;
+            self.retried += u64::from(retries > 0);
+            self.retries += u64::from(retries);
+        }
+    }
+
+    fn erased(&mut self, die: u16, block: u32) {
+        let seen: Vec<_> = self.seen.range((die, block, 0, 0)..=(die, block, u16::MAX, u16::MAX)).copied().collect();
+        seen.iter().for_each(|of| {
+            self.seen.remove(of);
+        });
+    }
 }
 
 impl Programs {
@@ -171,9 +201,14 @@ impl Observer for Programs {
                 self.retries += u64::from(flash.retries);
                 self.lost += u64::from(!flash.ok);
                 self.worst = self.worst.max(flash.errors);
+                let (die, block, page) = (flash.die.0, flash.block.0, flash.page.0);
+                let layer = page / self.bits / self.wordlines;
+                self.by_layer.read((die, block, layer, 0), flash.retries);
+                self.by_type.read((die, block, layer, page % self.bits), flash.retries);
             }
             Event::Flash(flash) if flash.op == FlashOp::Erase => {
                 self.begun.remove(&(flash.die.0, flash.block.0));
+                [&mut self.by_layer, &mut self.by_type].into_iter().for_each(|again| again.erased(flash.die.0, flash.block.0));
             }
             Event::ProgrammedAgain { .. } => self.again += 1,
             Event::Flash(_)
@@ -328,7 +363,9 @@ impl Trial {
             }
         }
         let measured = drive.observer.0.clone().finish(drive.now(), u64::from(drive.outstanding()));
-        let programs = drive.observer.1.clone();
+        let mut programs = drive.observer.1.clone();
+        // Results of many runs are held at once; what was read where is of no use any more.
+        [&mut programs.by_layer, &mut programs.by_type].into_iter().for_each(|again| again.seen.clear());
         drive.settle();
         drive.audit().map_err(|error| self.wrong(&error))?;
         let blocks: Vec<BlockView> = drive.blocks().collect();

@@ -196,7 +196,10 @@ pub(crate) fn conclude(study: &Study, found: &[(&str, Findings)]) -> Outcome {
     let against = study.against.as_ref().map_or_else(String::new, |against| format!(" against {against}"));
     let subject = match study.judge.is_empty() {
         true => String::new(),
-        false if study.is_of_drives() => format!("drives, seed {}", study.seed),
+        false if study.is_of_drives() => {
+            let sizes = study.sizes().iter().map(|size| format!(" of size {size},")).collect::<String>();
+            format!("drives,{sizes} seed {}", study.seed)
+        }
         false => format!("{}{against}, lot {}, seed {}", study.chip, study.lot, study.seed),
     };
     let figures = found.iter().map(|(bench, findings)| ((*bench).to_owned(), findings.figures.clone())).collect();

@@ -13,7 +13,7 @@ use crate::bench::{self, BENCHES};
 use crate::claims::{Claim, claim, claims};
 use crate::conditions::LotSize;
 use crate::error::{LabError, Mistakes, help};
-use crate::protocol::{Changes, value_of};
+use crate::protocol::{Changes, value_of, written};
 
 /// One claim put to a measured quantity.
 #[derive(Clone, Debug)]
@@ -127,6 +127,28 @@ impl Study {
         }
     }
 
+    /// The same study on drives of another size, where its benches have one: `size` is what the host sees of a drive, such as "8 GiB", or "whole". One that
+    /// is no size is told when the study runs.
+    #[must_use]
+    pub fn sized(mut self, size: &str) -> Study {
+        for bench in self.benches().into_iter().filter(|bench| has_size(bench)) {
+            self.conditions.entry(bench.name.to_owned()).or_default().insert(SIZE.to_owned(), toml::Value::String(size.to_owned()));
+        }
+        self
+    }
+
+    /// Whether any of its benches has drives of a size.
+    pub fn has_size(&self) -> bool {
+        self.benches().into_iter().any(has_size)
+    }
+
+    /// The sizes of drives that it changes.
+    pub(crate) fn sizes(&self) -> Vec<String> {
+        let mut sizes: Vec<String> = self.conditions.values().filter_map(|of| of.get(SIZE)).map(written).collect();
+        sizes.dedup();
+        sizes
+    }
+
     /// Whether it measures on whole drives. One that measures nothing does not.
     pub fn is_of_drives(&self) -> bool {
         self.benches().iter().any(|bench| bench.on == bench::On::Drives)
@@ -146,9 +168,15 @@ impl Study {
     }
 }
 
+/// The condition that says how large drives are.
+const SIZE: &str = "size";
 const KEYS: [&str; 9] = ["title", "group", "chip", "against", "lot", "seed", "conditions", "judge", "aside"];
 const JUDGE: [&str; 5] = ["claim", "measured", "band", "why", "reason"];
 const ASIDE: [&str; 2] = ["claim", "why"];
+
+fn has_size(bench: &bench::Bench) -> bool {
+    bench.conditions.keys.iter().any(|key| key.name == SIZE)
+}
 
 struct Reader<'m, 'a> {
     mistakes: &'m mut Mistakes<'a>,

@@ -1,6 +1,6 @@
 //! Where reads should begin: a model of `layer-read-offsets` that knows blocks of dies and no groups, and dice for what reads need.
 //!
-//! Checks: each read begins at the entry that the last retried read of its page type in its h-layer ended with, and at the default where there was none since
+//! Checks: each read begins at the entry that the last retried read of its h-layer ended with, and at the default where there was none since
 //! the block was erased or the power was cut; without the technique at the default always. Does not check: that an entry is worth anything (`tests/aged` of
 //! the drive does).
 
@@ -12,15 +12,14 @@ use wordline_ftl::techniques::Choice;
 use wordline_units::DieId;
 use wordline_units::random::{Draw, Stream};
 
-/// Die, plane, block, h-layer, page type.
-type Place = (DieId, u8, u16, u32, u32);
+/// Die, plane, block, h-layer.
+type Place = (DieId, u8, u16, u32);
 
 /// What is known, and reads under way with what each needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Offsets {
     is_on: bool,
-    bits: u32,
-    wordlines_per_layer: u32,
+    pages_per_layer: u32,
     known: BTreeMap<Place, u8>,
     under_way: BTreeMap<u32, (Place, u32, u8)>,
     dice: Draw,
@@ -33,8 +32,7 @@ impl Offsets {
         let geometry = &config.sheet.geometry;
         Offsets {
             is_on: config.techniques.contains(&Choice::LayerReadOffsets),
-            bits: geometry.cell.bits(),
-            wordlines_per_layer: geometry.wordlines_per_layer,
+            pages_per_layer: geometry.wordlines_per_layer * geometry.cell.bits(),
             known: BTreeMap::new(),
             under_way: BTreeMap::new(),
             dice: Draw::new(seed, Stream::ReadFail, 0),
@@ -45,11 +43,10 @@ impl Offsets {
     /// A read is ordered.
     pub(crate) fn ordered(&mut self, die: DieId, tag: u32, target: &Target, begin: u8) -> Result<(), String> {
         let plane = target.planes.first_plane().expect("a read is of one plane").0;
-        let (wordline, kind) = (u32::from(target.page.0) / self.bits, u32::from(target.page.0) % self.bits);
-        let place = (die, plane, target.blocks[usize::from(plane)], wordline / self.wordlines_per_layer, kind);
+        let place = (die, plane, target.blocks[usize::from(plane)], u32::from(target.page.0) / self.pages_per_layer);
         let expected = if self.is_on { self.known.get(&place).copied().unwrap_or(0) } else { 0 };
         if begin != expected {
-            return Err(format!("a read of {place:?} (die, plane, block, h-layer, page type) begins at entry {begin}, not at {expected}"));
+            return Err(format!("a read of {place:?} (die, plane, block, h-layer) begins at entry {begin}, not at {expected}"));
         }
         self.reused += u64::from(begin > 0);
         let (retries, entry) = if self.dice.happens(0.3) { (1 + self.dice.below(9) as u32, self.dice.below(10) as u8) } else { (0, begin) };
@@ -59,7 +56,7 @@ impl Offsets {
 
     /// It is reported: its retries, and the entry of its last try.
     pub(crate) fn reported(&mut self, tag: u32) -> (u32, u8) {
-        let (place, retries, entry) = self.under_way.remove(&tag).unwrap_or(((DieId(0), 0, 0, 0, 0), 0, 0));
+        let (place, retries, entry) = self.under_way.remove(&tag).unwrap_or(((DieId(0), 0, 0, 0), 0, 0));
         if retries > 0 {
             self.known.insert(place, entry);
         }
@@ -69,8 +66,7 @@ impl Offsets {
     /// Blocks are erased.
     pub(crate) fn erased(&mut self, die: DieId, target: &Target) {
         let blocks = |plane: u8| target.blocks[usize::from(plane)];
-        self.known
-            .retain(|&(of, plane, block, _, _), _| !(of == die && target.planes.iter().any(|p| p.0 == plane) && block == blocks(plane)));
+        self.known.retain(|&(of, plane, block, _), _| !(of == die && target.planes.iter().any(|p| p.0 == plane) && block == blocks(plane)));
     }
 
     /// The power is cut.

@@ -122,6 +122,8 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["reproduce", "cube.inter-layr", "--json", "x.json"], &["cube.inter-layer"]),
         (&["reproduce", "study.toml"], &["study.toml:3", "dV.frsh", "dV.fresh"]),
         (&["reproduce", "arithmetic", "--html", "no/such/folder/x.html"], &["no/such/folder"]),
+        (&["reproduce", "cube.drives", "--size", "4pounds"], &["--size", "pounds", "whole"]),
+        (&["reproduce", "arithmetic", "--size", "whole"], &["--size", "none of these studies"]),
         (&["characterize", "retrys"], &["retrys", "retries"]),
         (&["characterize", "--lot", "4by4"], &["4by4", "16x12"]),
         (&["characterize", "--lot", "0x4"], &["0x4"]),

@@ -146,8 +146,8 @@ fn pages_read_once_each_still_profit_from_those_before_them() {
             100.0 * gain
         );
         assert!(gain > 0.56, "{gain} fewer retries");
-        // Of the four wordlines of an h-layer one has to find out.
-        assert!(gain <= 0.75, "{gain} fewer retries, where every fourth read cannot know");
+        // Of the twelve pages of an h-layer one has to find out.
+        assert!(gain <= 11.0 / 12.0, "{gain} fewer retries, where every twelfth read cannot know");
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::{files, plan};
 use crate::lot::{greatest, least, mean, share};
-use crate::paced::{Load, Rhythm, Trial, Tried, all};
+use crate::paced::{Again, Load, Programs, Rhythm, Trial, Tried, all};
 use crate::protocol::{Count, Cycles, Degrees, Name, Number, Share, Span, conditions};
 
 /// The bench.
@@ -40,6 +40,28 @@ pub(super) const BENCH: Bench = Bench {
             "Gain of read offsets alone less that of program settings alone, at the third age, under the proxy",
         ),
         m("fewer-retries", "share", "Retries that read offsets save at the second and third age, mean of the workloads"),
+        m(
+            "fewer-bound",
+            "share",
+            "Retries on the plain drive that are of h-layers read before since their block was erased: what a table can save that is never wrong and learns \
+             from reads alone, same mean",
+        ),
+        m("fewer-bound-types", "share", "The same of a table that knows each page type of an h-layer by itself"),
+        m("fewer-alone", "share", "Retries that read offsets save without program settings, same mean"),
+        m("fewer-pooled", "share", "The same, of the retries of all workloads at both ages together"),
+        m("fewer-least", "share", "The same, in the workload and age where it is least"),
+        m(
+            "left-first",
+            "share",
+            "Retries that are left with read offsets alone, over the plain drive's: first reads of h-layers, same mean",
+        ),
+        m("left-type", "share", "The same: first reads of a page type of h-layers of which another had been read"),
+        m("left-again", "share", "The same: all others"),
+        m(
+            "mispredicted",
+            "share",
+            "Reads of page types of h-layers read before that were retried nonetheless, read offsets alone, second and third age",
+        ),
         m("rate-month-best", "count", "With retries by rate: the workload that gains most at the second age, by its place in the list"),
         m("rate-year-best", "count", "The same at the third age"),
         m("rate-month", "ratio", "With retries by rate: mean IOPS of cubeFTL over the plain drive at the second age"),
@@ -86,6 +108,9 @@ conditions! {
 /// The place of the proxy and of the database among the workloads.
 const PROXY: usize = 2;
 const OLTP: usize = 3;
+/// The places of the plain drive and of read offsets alone among the variants.
+const PLAIN: usize = 0;
+const READS: usize = 3;
 const READS_ON: &str = "techniques.layer-read-offsets.on=true";
 const READS_OFF: &str = "techniques.layer-read-offsets.on=false";
 
@@ -196,6 +221,7 @@ fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
     let programs = gains(&table[2], 4, 0);
     findings.set("reads-over-programs", alone[2][PROXY] - programs[PROXY]);
     findings.set("fewer-retries", mean(&all(&[fewer(&table[1], 2, 0), fewer(&table[2], 2, 0)])));
+    saved(table, &mut findings);
     let by_rate: Vec<Vec<f64>> = rated.iter().map(|rows| gains(rows, 1, 0)).collect();
     findings.set("rate-month-best", best(&by_rate[0]));
     findings.set("rate-year-best", best(&by_rate[1]));
@@ -226,6 +252,32 @@ fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
         vec![both(0, &names[1]), both(1, &names[2])],
     ));
     findings
+}
+
+/// What read offsets save, what a table could save that learns from reads alone and is never wrong, and what becomes of the rest.
+fn saved(table: &Table, findings: &mut Findings) {
+    let aged: Vec<&Vec<Tried>> = table[1..].iter().flatten().collect();
+    let bound = |of: fn(&Programs) -> &Again| {
+        let part = |programs: &Programs| of(programs).retries as f64 / programs.retries as f64;
+        mean(&aged.iter().map(|row| part(&row[PLAIN].programs)).collect::<Vec<f64>>())
+    };
+    findings.set("fewer-bound", bound(|programs| &programs.by_layer));
+    findings.set("fewer-bound-types", bound(|programs| &programs.by_type));
+    let alone: Vec<f64> = table[1..].iter().flat_map(|rows| fewer(rows, READS, PLAIN)).collect();
+    findings.set("fewer-alone", mean(&alone));
+    findings.set("fewer-least", least(&alone));
+    // Of the plain drive's retries a read, those that are left where nothing of the h-layer, or of the page type in it, was known.
+    let left = |of: fn(&Programs) -> u64| {
+        let share = |row: &Vec<Tried>| of(&row[READS].programs) as f64 / row[READS].programs.reads as f64 / row[PLAIN].retries();
+        mean(&aged.iter().copied().map(share).collect::<Vec<f64>>())
+    };
+    findings.set("left-first", left(|programs| programs.retries - programs.by_layer.retries));
+    findings.set("left-type", left(|programs| programs.by_layer.retries - programs.by_type.retries));
+    findings.set("left-again", left(|programs| programs.by_type.retries));
+    let sum = |which: usize, of: fn(&Programs) -> u64| aged.iter().map(|row| of(&row[which].programs)).sum::<u64>() as f64;
+    let rate = |which: usize| sum(which, |programs| programs.retries) / sum(which, |programs| programs.reads);
+    findings.set("fewer-pooled", 1.0 - rate(READS) / rate(PLAIN));
+    findings.set("mispredicted", sum(READS, |programs| programs.by_type.retried) / sum(READS, |programs| programs.by_type.reads));
 }
 
 /// An age in words.

@@ -1,8 +1,8 @@
 //! The wordlines of an h-layer are alike, so what one of them needed to be read, the others need too.
 //!
-//! A table has one byte for each page type of each h-layer of each block: the entry of the vendor's read-retry table that was right there last. A read begins
-//! there. The types of an h-layer have entries of their own because each is read with references of its own (of TLC one, two and four of the seven), and a read
-//! tells about those alone.
+//! A table has one byte for each h-layer of each block: the entry of the vendor's read-retry table that was right there last. A read begins there, of whatever
+//! page type: an entry moves all references of a wordline together, so what one page needed is also the best that is known of the others. Where types do need
+//! different entries, most entries that serve the one that needs the highest serve the others too.
 //!
 //! A byte changes in two ways only. A read that took retries and ended well leaves the entry that worked; an erase puts the whole block back to the default. A
 //! read that failed at every entry teaches nothing: what made it fail (a torn program, a lock) is not where the references are.
@@ -21,7 +21,7 @@ pub const CARD: Card = Card {
     claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
     answers: &["read_entry"],
     needs: &[],
-    persists: Persists::Nothing("the next read of each page type of an h-layer finds its entry from the default again"),
+    persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
     limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \
              high costs the way to the end of the table; reads inside a copyback are the die's own",
 };
@@ -29,15 +29,13 @@ pub const CARD: Card = Card {
 /// Entries kept in one number of an image.
 const PACKED: usize = 4;
 
-/// The entry that was right last, for each page type of each h-layer of each block.
+/// The entry that was right last, for each h-layer of each block.
 #[derive(Clone, Debug)]
 pub struct LayerReadOffsets {
-    /// By group, plane, h-layer and page type; 0, the default, where nothing else is known.
+    /// By group, plane and h-layer; 0, the default, where nothing else is known.
     entries: Vec<u8>,
-    /// Page types: pages of a wordline.
-    types: u32,
     pages_per_layer: u32,
-    per_block: u32,
+    layers: u32,
     per_group: usize,
 }
 
@@ -45,22 +43,18 @@ impl LayerReadOffsets {
     /// A table for the blocks of `layout`, on dies of this `sheet`, that knows nothing.
     pub fn new(layout: &Layout, sheet: &Sheet) -> Self {
         let geometry = &sheet.geometry;
-        let types = geometry.cell.bits();
-        let per_block = geometry.layers * types;
-        let per_group = (per_block * layout.planes) as usize;
+        let per_group = (geometry.layers * layout.planes) as usize;
         LayerReadOffsets {
             entries: vec![0; per_group * layout.group_count()],
-            types,
-            pages_per_layer: geometry.wordlines_per_layer * types,
-            per_block,
+            pages_per_layer: geometry.wordlines_per_layer * geometry.cell.bits(),
+            layers: geometry.layers,
             per_group,
         }
     }
 
     fn place(&self, group: Group, plane: PlaneId, page: PageId) -> usize {
-        let page = u32::from(page.0);
-        let in_block = page / self.pages_per_layer * self.types + page % self.types;
-        group.index() * self.per_group + (u32::from(plane.0) * self.per_block + in_block) as usize
+        let layer = u32::from(page.0) / self.pages_per_layer;
+        group.index() * self.per_group + (u32::from(plane.0) * self.layers + layer) as usize
     }
 
     fn forget(&mut self, group: Group) {

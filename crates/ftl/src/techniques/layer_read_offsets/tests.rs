@@ -9,7 +9,7 @@ use crate::layout::tests::small_sheet;
 
 const PAGES: u16 = 2 * 2 * 3;
 
-/// Two planes of dies with two h-layers of two wordlines: twelve pages, six entries a block.
+/// Two planes of dies with two h-layers of two wordlines: twelve pages, two entries a block.
 fn table() -> LayerReadOffsets {
     let sheet = small_sheet(2, 5, ProgramScope::Page);
     LayerReadOffsets::new(&Layout::new(&sheet, 2, 5, Bytes::kib(16)), &sheet)
@@ -20,14 +20,14 @@ fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Statu
 }
 
 #[test]
-fn what_one_page_needed_its_kind_in_its_layer_begins_with() {
+fn what_one_page_needed_its_layer_begins_with() {
     let mut table = table();
     assert!((0..PAGES).all(|page| table.read_entry(Group(3), PlaneId(1), PageId(page)).is_none()), "nothing is known");
     table.learn(&read(3, 1, 1, 4, 4, Status::Good));
     let known = |table: &LayerReadOffsets, group: u32, plane: u8| -> Vec<u16> {
         (0..PAGES).filter(|&page| table.read_entry(Group(group), PlaneId(plane), PageId(page)) == Some(4)).collect()
     };
-    assert_eq!(known(&table, 3, 1), [1, 4], "the CSB pages of both wordlines of the first h-layer");
+    assert_eq!(known(&table, 3, 1), [0, 1, 2, 3, 4, 5], "all pages of both wordlines of the first h-layer");
     assert!(known(&table, 3, 0).is_empty() && known(&table, 2, 1).is_empty() && known(&table, 4, 1).is_empty(), "of that block alone");
 }
 
@@ -65,19 +65,19 @@ fn erases_and_power_cuts_put_it_back_to_the_default() {
 }
 
 proptest! {
-    /// Against a map from (group, plane, h-layer, page type).
+    /// Against a map from (group, plane, h-layer).
     #[test]
     fn it_is_a_map_of_layers_and_survives_a_snapshot(
         news in prop::collection::vec((0u32..10, 0u8..2, 0u16..PAGES, 0u32..3, 0u8..=255, prop::bool::weighted(0.8), prop::bool::weighted(0.05)), 0..200),
     ) {
         let (mut table, mut map) = (table(), std::collections::BTreeMap::new());
-        let name = |group: u32, plane: u8, page: u16| (group, plane, page / 6, page % 3);
+        let name = |group: u32, plane: u8, page: u16| (group, plane, page / 6);
         for (group, plane, page, retries, entry, good, erase) in news {
             let status = if good { Status::Good } else { Status::Uncorrectable };
             let news = if erase { News::Erased { group: Group(group) } } else { read(group, plane, page, retries, entry, status) };
             table.learn(&news);
             if erase {
-                map.retain(|key: &(u32, u8, u16, u16), _| key.0 != group);
+                map.retain(|key: &(u32, u8, u16), _| key.0 != group);
             } else if good && retries > 0 {
                 map.insert(name(group, plane, page), entry);
             }
