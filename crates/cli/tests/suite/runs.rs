@@ -41,7 +41,7 @@ fn what_was_overwritten_without_timing_can_be_read() {
 #[test]
 fn what_is_saturated_is_busy() {
     let scratch = Scratch::new("saturated");
-    let saturated = [("core", "costs.command=20 us"), ("dram", "controller.dram=100 MB/s")];
+    let saturated = [("core", "costs.command=200 us"), ("dram", "controller.dram=100 MB/s")];
     for ((part, setting), workload) in saturated.into_iter().flat_map(|part| [(part, "uniform-read"), (part, "uniform-write")]) {
         let arguments = ["run", "pageftl", "--workload", workload, "--requests", "3000", "--qd", "64", "--set", setting, "--json", "-"];
         let output = wordline(&scratch.0, &arguments);

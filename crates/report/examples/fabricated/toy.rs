@@ -124,7 +124,18 @@ impl Machine {
                 HostOp::Trim | HostOp::Flush => Stages { core: Nanos(2_500 + self.draw(400)), ..Stages::default() },
             };
             let end = at + stages.total();
-            let done = Completion { request, op, priority, sectors, sector: self.draw(1 << 24) * 8, arrived: at, stages, core: Nanos::ZERO, dram: Nanos::ZERO, ok: true };
+            let done = Completion {
+                request,
+                op,
+                priority,
+                sectors,
+                sector: self.draw(1 << 24) * 8,
+                arrived: at,
+                stages,
+                core: Nanos::ZERO,
+                dram: Nanos::ZERO,
+                ok: true,
+            };
             self.events.push((end, Event::Completed(done)));
             ready.push(Reverse((end, slot)));
         }

@@ -23,7 +23,18 @@ fn request(metrics: &mut Metrics, op: HostOp, from: u64, took: u64, sectors: u32
     let (request, priority) = (RequestId(0), Priority::Normal);
     let stages = Stages { core: Nanos(took / 4), die: Nanos(took - took / 4), ..Stages::default() };
     metrics.observe(Nanos(from), &Event::Arrived { request, op, priority, sectors });
-    let done = Completion { request, op, priority, sectors, sector: 0, arrived: Nanos(from), stages, core: Nanos::ZERO, dram: Nanos::ZERO, ok: true };
+    let done = Completion {
+        request,
+        op,
+        priority,
+        sectors,
+        sector: 0,
+        arrived: Nanos(from),
+        stages,
+        core: Nanos::ZERO,
+        dram: Nanos::ZERO,
+        ok: true,
+    };
     metrics.observe(Nanos(from + took), &Event::Completed(done));
 }
 
