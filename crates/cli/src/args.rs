@@ -491,7 +491,7 @@ pub(crate) enum TraceCommand {
         /// msr, mqsim, fio, blkparse or csv.
         #[arg(long, value_name = "FORMAT")]
         to: String,
-        /// Where to; standard output otherwise.
+        /// Where to, packed if its name ends in .gz or .zst; standard output otherwise.
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },

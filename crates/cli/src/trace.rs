@@ -1,5 +1,7 @@
 //! `wordline trace`.
 
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::Path;
 
 use wordline_workload::trace::{OutputFormat, ReadOptions, TraceStats};
@@ -32,13 +34,34 @@ fn show<T: std::fmt::Display + serde::Serialize>(value: &T, json: bool) -> Resul
     files::write_or_print("-", text.trim_end())
 }
 
+/// Write it as the ending of `path` says: readers unpack what ends so.
+fn packed(reader: &mut TraceReader<'_>, path: &Path, mut out: impl Write, format: OutputFormat) -> Result<trace::Written, TraceError> {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("gz") => {
+            let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            let written = trace::convert(reader, &mut packed, format)?;
+            out = packed.finish().map_err(TraceError::Write)?;
+            out.flush().map_err(TraceError::Write)?;
+            Ok(written)
+        }
+        Some("zst") => {
+            let mut packed = zstd::Encoder::new(out, 0).map_err(TraceError::Write)?;
+            let written = trace::convert(reader, &mut packed, format)?;
+            out = packed.finish().map_err(TraceError::Write)?;
+            out.flush().map_err(TraceError::Write)?;
+            Ok(written)
+        }
+        _ => trace::convert(reader, out, format),
+    }
+}
+
 fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> Result<(), Failure> {
     let format = OutputFormat::parse(to).map_err(|error| Failure::Usage(error.to_string()))?;
     let mut reader: TraceReader<'_> = trace::open(file, read)?;
     let written = match output {
         Some(path) => {
             let (pending, out) = files::Pending::create(path)?;
-            let written = trace::convert(&mut reader, out, format)?;
+            let written = packed(&mut reader, path, out, format)?;
             pending.finish()?;
             written
         }

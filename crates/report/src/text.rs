@@ -167,7 +167,8 @@ fn flash(text: &mut String, drive: &DriveResult) {
             .iter()
             .filter_map(|(name, part)| part.filter(|part| *part > 0.0).map(|part| format!("{name} {}", number(part))))
             .collect();
-        line(text, &format!("  {:<13}{}  = {}", "WAF", number(total), parts.join(" + ")));
+        let sum = if parts.is_empty() { String::new() } else { format!("  = {}", parts.join(" + ")) };
+        line(text, &format!("  {:<13}{}{sum}", "WAF", number(total)));
     }
     let blocks = &drive.blocks;
     line(

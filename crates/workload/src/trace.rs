@@ -32,7 +32,7 @@ pub use info::TraceInfo;
 pub use input::open;
 pub use reader::{OnFault, ReadOptions, Skipped, TraceReader};
 pub use stats::{TraceStats, VolumeStats};
-pub use write::{OutputFormat, TraceWriter, convert};
+pub use write::{OutputFormat, TraceWriter, Written, convert};
 
 /// One request of a trace, as the file gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -78,3 +78,19 @@ fn what_was_printed_to_a_full_disk_is_an_error() {
         assert!(told.contains("standard output") && told.contains("space"), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn what_ends_as_a_packed_file_is_one() {
+    let scratch = Scratch::new("packed");
+    scratch.file("trace.csv", trace(5_000).as_bytes());
+    for packed in ["there.csv.gz", "there.csv.zst"] {
+        for (from, to) in [("trace.csv", packed), (packed, "back.csv")] {
+            let output = wordline(&scratch.0, &["trace", "convert", from, "--to", "csv", "--output", to]);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let bytes = |name: &str| std::fs::read(scratch.0.join(name)).expect("it was written");
+        assert!(bytes(packed).len() * 3 < bytes("trace.csv").len(), "{packed} is not packed");
+        let output = wordline(&scratch.0, &["trace", "convert", "trace.csv", "--to", "csv"]);
+        assert_eq!(bytes("back.csv"), output.stdout, "{packed}");
+    }
+}

@@ -64,13 +64,17 @@ impl Characterised {
         let mut text = String::new();
         for age in &self.ages {
             let Age { pe, expected, counted, showing, most, worst, saved, kappa } = age;
+            // Of a few leaders that all show the same there is no order.
+            let rank = |value: &f64| if value.is_nan() { "nothing".to_owned() } else { format!("{value:.2}") };
             let per_cent = |value: &f64| format!("{:.1} %", value * 100.0);
             // Writing to a text cannot fail.
             let _ = writeln!(text, "# {pe} P/E");
             let _ = writeln!(
                 text,
-                "#   errors between E and P1: {} of leaders show any, {most} at most; rank correlation with those after retention {expected:.2} expected, {counted:.2} counted",
-                per_cent(showing)
+                "#   errors between E and P1: {} of leaders show any, {most} at most; rank correlation with those after retention {} expected, {} counted",
+                per_cent(showing),
+                rank(expected),
+                rank(counted)
             );
             let [leader, first, table] = worst;
             let _ = writeln!(
