@@ -134,16 +134,17 @@ impl<P: Payload> Chip<P> {
         let expected = (pages * target.planes.len()) as usize * units;
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
         let first = u32::from(target.page.0);
-        let mut number = 0;
+        let mut rest = spare;
         for page in first..first + pages {
             for plane in planes(target.planes) {
                 let place = Place { block: self.flat(target, plane) as u32, page };
                 if P::KEEPS {
-                    self.payload.program(place, contents.of_page(number, units));
+                    self.payload.program(place, contents.of_page((spare.len() - rest.len()) / units, units));
                 }
-                self.blocks[place.block as usize].spare.set(self.grain, page, &spare[number * units..][..units]);
+                let (of_page, others) = rest.split_at(units);
+                self.blocks[place.block as usize].spare.set(self.grain, page, of_page);
                 self.mark_programmed(place);
-                number += 1;
+                rest = others;
             }
         }
         let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
