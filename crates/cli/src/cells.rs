@@ -113,6 +113,9 @@ pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
         Some((cycles, kept)) => (cycles.trim(), Some(kept.trim())),
         None => (state.trim(), None),
     };
+    if kept == Some("") || at.is_some_and(|at| at.trim().is_empty()) {
+        return Err(wrong("nothing stands behind its last sign"));
+    }
     let cycles = match stages().iter().find(|stage| stage.name == cycles) {
         Some(stage) => stage.cycles,
         None => count(cycles).ok_or_else(|| {
@@ -151,7 +154,7 @@ mod tests {
         assert_eq!(age_settings("2k").unwrap(), ["cells.cycles=2000", "cells.retention=0 s"]);
         assert_eq!(age_settings("1.5k+1mo@30C").unwrap(), ["cells.cycles=1500", "cells.retention=1mo", "cells.kept_at=30C"]);
         assert_eq!(age_settings("old-adult+1y").unwrap()[0], "cells.cycles=1000");
-        for wrong in ["", "old", "-1", "2kk", "1e9", "+1mo", "0.5"] {
+        for wrong in ["", "old", "-1", "2kk", "1e9", "+1mo", "0.5", "2k+", "2k@", "2k+1mo@ "] {
             assert!(age_settings(wrong).is_err(), "{wrong}");
         }
     }
