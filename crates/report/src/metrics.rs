@@ -30,7 +30,6 @@ pub struct Metrics {
     // The longest single use, which may have begun before the window.
     core_longest: Nanos,
     dram_longest: Nanos,
-    in_flight_at_reset: u64,
     series: Series,
     worn_out: Option<Nanos>,
 }
@@ -51,7 +50,6 @@ impl Metrics {
             channel_ns: vec![0; scope.channels as usize],
             core_longest: Nanos::ZERO,
             dram_longest: Nanos::ZERO,
-            in_flight_at_reset: 0,
             series: Series::new(scope.interval, Nanos::ZERO, &totals, 0),
             worn_out: None,
         }
@@ -70,7 +68,6 @@ impl Metrics {
         self.channel_ns.fill(0);
         self.core_longest = Nanos::ZERO;
         self.dram_longest = Nanos::ZERO;
-        self.in_flight_at_reset = self.checks.in_flight();
         self.series = Series::new(self.scope.interval, at, &self.totals, self.integral_at_reset);
     }
 
@@ -139,9 +136,7 @@ impl Metrics {
         let cores = u64::from(self.scope.cores.max(1));
         let parts = [("firmware cores", cores, used.core_ns, self.core_longest), ("DRAM", 1, used.dram_ns, self.dram_longest)];
         for (name, count, busy, longest) in parts {
-            // A request in flight at the start may have held one core before it and another since.
-            let before = u128::from(longest.0) * u128::from(count + self.in_flight_at_reset);
-            if u128::from(busy) > u128::from(count) * u128::from(elapsed.0) + before {
+            if u128::from(busy) > u128::from(count) * u128::from(elapsed.0 + longest.0) {
                 self.checks.violated(Account::CoreAndDramCapacity, || format!("{name} ({count}) held for {busy} ns in {} ns", elapsed.0));
             }
         }
@@ -160,12 +155,11 @@ impl Metrics {
     fn completed(&mut self, at: Nanos, done: &Completion) {
         let latency = self.checks.completed(at, done);
         self.totals.complete(done);
-        let worked = done.arrived + done.stages.host_queue + done.stages.core;
-        self.totals.core_ns += done.core.min(worked.saturating_sub(self.window)).0;
-        let moved = if done.op == HostOp::Read { at } else { worked + done.stages.dram };
-        self.totals.dram_ns += done.dram.min(moved.saturating_sub(self.window)).0;
-        self.core_longest = self.core_longest.max(done.core);
-        self.dram_longest = self.dram_longest.max(done.dram);
+        // What the device took in before the window may have held them before it.
+        if done.arrived + done.stages.host_queue >= self.window {
+            self.totals.core_ns += done.core.0;
+            self.totals.dram_ns += done.dram.0;
+        }
         self.latencies[done.op as usize][done.priority as usize].record(latency);
         self.series.record(done.op, latency);
     }
