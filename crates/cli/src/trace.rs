@@ -36,23 +36,23 @@ fn show<T: std::fmt::Display + serde::Serialize>(value: &T, json: bool) -> Resul
 
 /// Write it as the ending of `path` says: readers unpack what ends so.
 fn packed(reader: &mut TraceReader<'_>, path: &Path, mut out: impl Write, format: OutputFormat) -> Result<trace::Written, TraceError> {
-    match path.extension().and_then(OsStr::to_str) {
+    let written = match path.extension().and_then(OsStr::to_str) {
         Some("gz") => {
-            let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            let mut packed = flate2::write::GzEncoder::new(&mut out, flate2::Compression::default());
             let written = trace::convert(reader, &mut packed, format)?;
-            out = packed.finish().map_err(TraceError::Write)?;
-            out.flush().map_err(TraceError::Write)?;
-            Ok(written)
+            packed.finish().map_err(TraceError::Write)?;
+            written
         }
         Some("zst") => {
-            let mut packed = zstd::Encoder::new(out, 0).map_err(TraceError::Write)?;
+            let mut packed = zstd::Encoder::new(&mut out, 0).map_err(TraceError::Write)?;
             let written = trace::convert(reader, &mut packed, format)?;
-            out = packed.finish().map_err(TraceError::Write)?;
-            out.flush().map_err(TraceError::Write)?;
-            Ok(written)
+            packed.finish().map_err(TraceError::Write)?;
+            written
         }
-        _ => trace::convert(reader, out, format),
-    }
+        _ => trace::convert(reader, &mut out, format)?,
+    };
+    out.flush().map_err(TraceError::Write)?;
+    Ok(written)
 }
 
 fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> Result<(), Failure> {
