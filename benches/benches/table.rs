@@ -2,7 +2,7 @@
 
 use wordline_benches::floor::Floor;
 use wordline_benches::rows::{PEER, ROWS};
-use wordline_benches::{seconds, structures};
+use wordline_benches::{against, seconds, structures};
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
@@ -46,6 +46,26 @@ fn main() {
             "\nsteady row watched by all metrics: {:.0} ns per flash operation, {:.1} x floor",
             measured.nanos_per_operation,
             measured.nanos_per_operation / floor
+        );
+    }
+    let drives: Vec<_> = against::DRIVES.iter().filter(|(preset, _)| is_wanted(&format!("bare {preset}"))).collect();
+    if !drives.is_empty() {
+        println!(
+            "\n{:36} {:>12} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}",
+            "steady writes and bare loop in turns", "flash pages", "bare ns", "median", "ns/op", "median", "x bare", "op/req"
+        );
+    }
+    for (preset, settings) in drives {
+        let turns = against::measure(preset, settings);
+        println!(
+            "{preset:36} {:>12} {:>9.1} {:>9.1} {:>9.0} {:>9.0} {:>7.1} {:>7.2}",
+            turns.pages,
+            turns.bare[0],
+            turns.bare[1],
+            turns.drive[0],
+            turns.drive[1],
+            turns.drive[1] / turns.bare[1],
+            turns.operations_per_request,
         );
     }
     if is_wanted("calendar") {

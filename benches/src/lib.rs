@@ -3,6 +3,7 @@
 //! Processor time of the measuring thread, never the wall's; every figure is also given as a ratio to the floor measured in the same run, because the
 //! machines this runs on are noisy and an absolute time proves nothing. Nothing here passes or fails.
 
+pub mod against;
 pub mod floor;
 pub mod rows;
 pub mod structures;

@@ -151,7 +151,7 @@ impl<P: Payload> Chip<P> {
         if self.array.is_some() {
             self.program_cells(target, now);
         }
-        let status = self.verify(&work);
+        let status = self.verify(work);
         self.registers.taken_in.0 = 0;
         Issued { loops: self.took.loops, ..self.occupy(class, now, work, status) }
     }
@@ -283,18 +283,22 @@ impl<P: Payload> Chip<P> {
 
     /// Whether the pages that `work` programs have verified. If not, they hold nothing that can be read.
     #[inline]
-    fn verify(&mut self, work: &Work) -> Status {
+    fn verify(&mut self, work: Work) -> Status {
         match self.cells.program() {
             Outcome::Good => Status::Good,
-            Outcome::Bad => {
-                self.ruin(work);
-                for plane in planes(work.target.planes) {
-                    let block = self.flat(&work.target, plane) as u32;
-                    self.payload.fail(block);
-                }
-                Status::Failed
-            }
+            Outcome::Bad => self.fail(work),
         }
+    }
+
+    // By value, so that the work of a program that succeeds has no address and stays in registers.
+    #[cold]
+    fn fail(&mut self, work: Work) -> Status {
+        self.ruin(&work);
+        for plane in planes(work.target.planes) {
+            let block = self.flat(&work.target, plane) as u32;
+            self.payload.fail(block);
+        }
+        Status::Failed
     }
 
     fn erase(&mut self, target: &Target, now: Nanos) -> Status {
@@ -380,7 +384,7 @@ impl<P: Payload> Chip<P> {
         if self.array.is_some() {
             self.program_cells(&work.target, now);
         }
-        let status = self.verify(&work);
+        let status = self.verify(work);
         Issued { loops: self.took.loops, ..self.occupy(class, now, work, status) }
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use wordline_lab::bench::{BENCHES, Bench, Setup, Teller};
+use wordline_lab::bench::{BENCHES, Bench, On, Setup, Teller};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
 use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
 use wordline_lab::lot::Lot;
@@ -27,9 +27,6 @@ const GRIDS: [(&str, &str, &str, &str); 3] = [
 
 /// What finds a table for a chip file.
 const MARGINS: &str = "margins";
-
-/// The bench that compares two chips.
-const COMPARES: &str = "reprogram";
 
 /// Blocks that are read before their rows are written, for each thread.
 const AHEAD: usize = 4;
@@ -57,8 +54,10 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
     if options.bench == MARGINS {
         return margins(options, setup);
     }
-    if options.against.is_some() && options.bench != COMPARES {
-        return Err(Failure::Usage(format!("--against is for bench {COMPARES}, which compares two chips; {} has one", options.bench)));
+    if options.against.is_some() && !BENCHES.iter().any(|bench| bench.name == options.bench && bench.on == On::TwoChips) {
+        let compare: Vec<&str> = BENCHES.iter().filter(|bench| bench.on == On::TwoChips).map(|bench| bench.name).collect();
+        let compare = compare.join(" and ");
+        return Err(Failure::Usage(format!("--against is for bench {compare}, which compares two chips; {} has one", options.bench)));
     }
     match GRIDS.iter().find(|(name, ..)| *name == options.bench) {
         Some((_, pe, retention, reads)) => grid(options, &setup, [pe, retention, reads]),

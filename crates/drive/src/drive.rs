@@ -12,7 +12,8 @@ use crate::flash::Flight;
 use crate::host::{HostQueues, InFlight, Pace};
 use crate::stripe::{Stripe, Units, Wiring};
 
-/// What the calendar holds.
+/// What the calendar holds. A word, so that it goes into the calendar in a register: written to memory part by part and read as a whole it would keep the
+/// processor waiting for every event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
     /// The next request of an open loop arrives.
@@ -28,9 +29,9 @@ pub(crate) enum Due {
     /// A read could not be corrected and is tried again with other references.
     Retry { flight: u32 },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
-    Worked { flight: u32, attempt: u32 },
+    Worked { flight: u32, attempt: u16 },
     /// A die can be suspended now, perhaps.
-    TrySuspend { flight: u32, attempt: u32 },
+    TrySuspend { flight: u32, attempt: u16 },
     /// A suspend has taken hold.
     Suspended { die: DieId },
     /// A read's data has reached the host.
@@ -38,6 +39,8 @@ pub(crate) enum Due {
     /// A core's deadline.
     Tick { core: u32 },
 }
+
+const _: () = assert!(size_of::<Due>() == 8);
 
 /// The part of a host request that goes to one core.
 #[derive(Clone, Copy, Debug)]

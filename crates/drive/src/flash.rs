@@ -64,8 +64,8 @@ pub(crate) struct Flight {
     core_span: Nanos,
     /// Whether the die tells what the program was like.
     telling: Telling,
-    /// Counts suspends, so that a completion that was overtaken by one is recognised.
-    attempt: u32,
+    /// Counts suspends, so that a completion that was overtaken by one is recognised; it may come round, as no event outlives thousands of them.
+    attempt: u16,
 }
 
 impl Flight {
@@ -344,7 +344,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// A program, an erase, a copyback or a lock has ended.
     #[inline]
-    pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u32) {
+    pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u16) {
         let Drive { flights, chips, spare, last, working, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot as usize];
         if flight.attempt != attempt {
@@ -438,7 +438,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// Suspend what `slot` does, as soon as the die lets itself be suspended.
-    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: u32, attempt: u32) {
+    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: u32, attempt: u16) {
         if slot == u32::MAX || self.flights[slot as usize].attempt != attempt {
             return;
         }
@@ -455,7 +455,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let remaining = self.chips[flight.die].array_until() - now;
                 let ready_at = self.chips[flight.die].issue(Command::Suspend, now).ready_at;
                 let flight = &mut self.flights[slot as usize];
-                flight.attempt += 1;
+                flight.attempt = flight.attempt.wrapping_add(1);
                 // What is left is counted when it is done; the time the suspend itself takes is the array's too.
                 flight.array = flight.array - remaining + (ready_at - now);
                 let die = flight.die;

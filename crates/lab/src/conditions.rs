@@ -12,8 +12,8 @@ pub struct LotSize {
     pub blocks: u32,
 }
 
-/// More chips or blocks than any lot has.
-const LOT_MAX: u32 = 100_000;
+/// Blocks of the greatest lot: hours of work, and fifty times the papers' 160x120.
+const LOT_MAX: u64 = 1_000_000;
 
 impl LotSize {
     /// Reads `160x120`.
@@ -29,10 +29,11 @@ impl LotSize {
         if chips == 0 || blocks == 0 {
             return Err(format!("\"{}\" is an empty lot; it needs a chip and a block, such as 1x1", shown(text)));
         }
-        if chips > LOT_MAX || blocks > LOT_MAX {
-            return Err(format!("a lot of more than {LOT_MAX} chips or blocks of a chip"));
+        let lot = LotSize { chips, blocks };
+        if lot.total() > LOT_MAX {
+            return Err(format!("{} is a lot of {} blocks; a lot has at most {LOT_MAX}", shown(text), lot.total()));
         }
-        Ok(LotSize { chips, blocks })
+        Ok(lot)
     }
 
     /// Blocks in all.
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn conditions_that_cannot_be_are_refused() {
-        for text in ["", "0x4", "4x0", "4", "x", "-1x4", "1e3x2", "4x4x4", "999999x1"] {
+        for text in ["", "0x4", "4x0", "4", "x", "-1x4", "1e3x2", "4x4x4", "1000001x1", "1001x1000"] {
             assert!(LotSize::read(text).is_err(), "{text}");
         }
         for text in ["", ",", "1,,2", "-1", "1.5", "1kk", "nan", "inf", "2m", "9999999999", "∞"] {

@@ -124,6 +124,8 @@ impl Findings {
 pub enum On {
     /// Virtual chips of a lot.
     Chips,
+    /// Lots of two chips, which it compares.
+    TwoChips,
     /// Whole drives under a workload, which takes minutes.
     Drives,
 }

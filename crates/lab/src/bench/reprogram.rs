@@ -25,7 +25,7 @@ pub(super) const BENCH: Bench = Bench {
         m("copies", "count", "TLC: other pages of a wordline that can no longer be read when one is destroyed, the most there are"),
         m("order", "share", "Medians that rise from after program to after reprogramming to a year later, both chips"),
     ],
-    on: On::Chips,
+    on: On::TwoChips,
     conditions: At::PROTOCOL,
     run,
 };
