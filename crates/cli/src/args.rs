@@ -123,7 +123,7 @@ pub(crate) struct LoadOptions {
     #[arg(long, conflicts_with = "requests")]
     pub(crate) until_steady: bool,
     /// Requests in one round of --until-steady; by default what writes (or reads, if it writes nothing) a quarter of the drive, and at least a fifth.
-    #[arg(long, value_name = "N", requires = "until_steady")]
+    #[arg(long, value_name = "N", requires = "until_steady", conflicts_with = "requests")]
     pub(crate) round: Option<u64>,
 }
 
@@ -348,7 +348,7 @@ pub(crate) struct CharacterizeOptions {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// Chips, and blocks of each.
-    #[arg(long, default_value = "4x8", value_name = "CHIPSxBLOCKS")]
+    #[arg(long, default_value = "4x8", value_name = "CHIPSxBLOCKS", allow_hyphen_values = true)]
     pub(crate) lot: String,
     /// P/E counts, such as 0,1k,2k,4k.
     #[arg(long, value_name = "LIST")]

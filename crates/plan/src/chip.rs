@@ -7,8 +7,9 @@ use std::sync::Arc;
 use wordline_cells::{Physics, Shape};
 use wordline_flash::Margins;
 
+use crate::check::{IDS, PLANES_MAX, within};
 use crate::error::PlanError;
-use crate::layer::{Mistakes, Set};
+use crate::layer::Mistakes;
 use crate::load::Gathered;
 
 /// A chip file with physics that has been checked.
@@ -51,8 +52,8 @@ impl Chip {
         let geometry = &sections.geometry;
         let shape = match (&geometry.cell, &geometry.layers, &geometry.wordlines_per_layer, &geometry.page, &geometry.spare) {
             (Some(cell), Some(layers), Some(wordlines), Some(page), Some(spare)) => {
-                positive(layers, "geometry.layers", &mut mistakes);
-                positive(wordlines, "geometry.wordlines_per_layer", &mut mistakes);
+                within(&mut mistakes, "geometry.layers", layers, 1, IDS);
+                within(&mut mistakes, "geometry.wordlines_per_layer", wordlines, 1, IDS);
                 if page.value.0 == 0 || page.value.0 > 1 << 20 || spare.value > page.value {
                     mistakes.at(&page.origin, "geometry.page is 0 B, more than 1 MiB, or less than geometry.spare", None);
                 }
@@ -69,6 +70,10 @@ impl Chip {
                 None
             }
         };
+        geometry.planes.iter().for_each(|planes| within(&mut mistakes, "geometry.planes", planes, 1, PLANES_MAX));
+        geometry.blocks.iter().for_each(|blocks| within(&mut mistakes, "geometry.blocks", blocks, 1, IDS));
+        // What does not go with a shape that cannot be is no mistake of its own.
+        let shape = shape.filter(|_| mistakes.is_empty());
         let physics = shape.and_then(|shape| sections.physics.check(shape, &mut mistakes));
         if physics.is_none() && mistakes.is_empty() {
             let help = "chips with physics are tlc48, mlc48, qlc64, tlc2d and tlc64-measured";
@@ -105,11 +110,5 @@ impl Chip {
     /// Its physics.
     pub fn physics(&self) -> &Physics {
         &self.physics
-    }
-}
-
-fn positive(set: &Set<u32>, key: &str, mistakes: &mut Mistakes<'_>) {
-    if !(1..=65_535).contains(&set.value) {
-        mistakes.at(&set.origin, format!("{key} is {}: expected 1 to 65535", set.value), None);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use wordline_flash::Sanitisation;
-use wordline_plan::{Plan, json_schema, presets, reference_markdown};
+use wordline_plan::{Chip, Plan, json_schema, presets, reference_markdown};
 
 #[test]
 fn a_description_is_a_drive_file_that_makes_the_same_drive() {
@@ -173,4 +173,18 @@ fn retries_come_from_the_physics_or_by_rate_and_not_from_both() {
     }
     let error = Plan::load_set("pageftl", &["physics.retry.entries=256"]).expect_err("an entry is a byte").to_string();
     assert!(error.contains("physics.retry.entries is 256: expected at most 255"), "{error}");
+}
+
+#[test]
+fn a_chip_whose_geometry_cannot_be_is_told_that_and_nothing_else() {
+    for (key, expected) in [
+        ("planes=0", "geometry.planes is 0: expected at least 1"),
+        ("planes=5", "geometry.planes is 5: expected at most 4"),
+        ("blocks=0", "geometry.blocks is 0: expected at least 1"),
+        ("layers=0", "geometry.layers is 0: expected at least 1"),
+        ("wordlines_per_layer=70000", "geometry.wordlines_per_layer is 70000: expected at most 65535"),
+    ] {
+        let told = Chip::load_set("tlc48", &[format!("geometry.{key}")]).expect_err(key).to_string();
+        assert!(told.contains(expected) && !told.contains("margins"), "{key}: {told}");
+    }
 }

@@ -10,8 +10,8 @@ use crate::layer::{Mistakes, Set};
 use crate::words::PageTimes;
 
 /// Ids of dies, blocks and pages have sixteen bits.
-const IDS: u32 = 65_535;
-const PLANES_MAX: u32 = wordline_flash::command::PLANES_MAX as u32;
+pub(crate) const IDS: u32 = 65_535;
+pub(crate) const PLANES_MAX: u32 = wordline_flash::command::PLANES_MAX as u32;
 const PAGE_MAX: Bytes = Bytes::mib(1);
 /// Thirty times the largest drive there is, and far from the end of 64 bits.
 const RAW_MAX: u128 = 1 << 50;

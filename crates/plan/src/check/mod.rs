@@ -15,6 +15,7 @@ use crate::kind::{Degrees, Kind, Maybe, Share};
 use crate::layer::{Mistakes, Set};
 use crate::load::Gathered;
 
+pub(crate) use chip::{IDS, PLANES_MAX};
 pub(crate) use margins::check as margins;
 
 /// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. What can be checked without it still
@@ -62,7 +63,7 @@ pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &m
 }
 
 /// A count that must be between two others.
-fn within(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<u32>, least: u32, most: u32) {
+pub(crate) fn within(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<u32>, least: u32, most: u32) {
     let value = set.value;
     if value < least {
         mistakes.at(&set.origin, format!("{key} is {value}: expected at least {least}"), None);
