@@ -3,6 +3,7 @@
 
 use wordline_drive::{Drive, Pace};
 use wordline_plan::Plan;
+use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 
@@ -24,9 +25,9 @@ const PAGES: u64 = 8_000_000;
 pub struct Against {
     /// Flash pages of the drive.
     pub pages: u64,
-    /// Nanoseconds of a page in the bare loop, on tables of that size, and of a flash operation of the drive: least and median of the turns.
+    /// Nanoseconds of a page in the bare loop, on tables of that size: least and median of the turns.
     pub bare: [f64; 2],
-    /// See `bare`.
+    /// Nanoseconds of a flash operation of the drive: least and median of the turns.
     pub drive: [f64; 2],
     /// Flash operations for each request.
     pub operations_per_request: f64,
@@ -39,8 +40,8 @@ pub fn measure(preset: &str, settings: &[&str]) -> Against {
     let geometry = config.sheet.geometry;
     let blocks = geometry.dies() * geometry.planes * geometry.blocks;
     let units = (config.exported_units as f64 * FILL) as u64;
-    let sectors = (config.firmware.unit.0 / 512) as u32;
-    let units_per_page = (geometry.page.0 / config.firmware.unit.0).max(1);
+    let sectors = (config.firmware.unit.0 / SECTOR_BYTES) as u32;
+    let units_per_page = geometry.page.0 / config.firmware.unit.0;
     let mut floor = Floor::new(blocks, geometry.pages(), (units / units_per_page) as u32);
     let mut drive = Drive::new(config, ());
     drive.construct_steady(FILL, 1);

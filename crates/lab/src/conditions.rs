@@ -12,6 +12,8 @@ pub struct LotSize {
     pub blocks: u32,
 }
 
+/// More chips or blocks of a chip than any lot has.
+const SIDE_MAX: u32 = 100_000;
 /// Blocks of the greatest lot: hours of work, and fifty times the papers' 160x120.
 const LOT_MAX: u64 = 1_000_000;
 
@@ -28,6 +30,9 @@ impl LotSize {
         let (chips, blocks) = (count(chips)?, count(blocks)?);
         if chips == 0 || blocks == 0 {
             return Err(format!("\"{}\" is an empty lot; it needs a chip and a block, such as 1x1", shown(text)));
+        }
+        if chips > SIDE_MAX || blocks > SIDE_MAX {
+            return Err(format!("a lot of more than {SIDE_MAX} chips or blocks of a chip"));
         }
         let lot = LotSize { chips, blocks };
         if lot.total() > LOT_MAX {
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn conditions_that_cannot_be_are_refused() {
-        for text in ["", "0x4", "4x0", "4", "x", "-1x4", "1e3x2", "4x4x4", "1000001x1", "1001x1000"] {
+        for text in ["", "0x4", "4x0", "4", "x", "-1x4", "1e3x2", "4x4x4", "999999x1", "1001x1000"] {
             assert!(LotSize::read(text).is_err(), "{text}");
         }
         for text in ["", ",", "1,,2", "-1", "1.5", "1kk", "nan", "inf", "2m", "9999999999", "∞"] {

@@ -127,6 +127,7 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["characterize", "retrys"], &["retrys", "retries"]),
         (&["characterize", "--lot", "4by4"], &["4by4", "16x12"]),
         (&["characterize", "--lot", "0x4"], &["0x4"]),
+        (&["characterize", "--lot", "999999x1"], &["100000"]),
         (&["characterize", "--lot", "1001x1000"], &["1001x1000", "at most 1000000"]),
         (&["characterize", "--lot", "-1x1"], &["-1x1", "16x12"]),
         (&["run", "pageftl", "--requests", "9", "--round", "5"], &["--round"]),
