@@ -5,7 +5,7 @@ use wordline_drive::{Drive, Pace};
 use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest};
 
 use crate::floor::Floor;
 use crate::seconds;
@@ -46,17 +46,7 @@ pub fn measure(preset: &str, settings: &[&str]) -> Against {
     let mut drive = Drive::new(config, ());
     drive.construct_steady(FILL, 1);
     let mut draw = Draw::new(798, Stream::Address, 0);
-    let mut load = std::iter::from_fn(|| {
-        Some(HostRequest {
-            at: Nanos::ZERO,
-            sector: draw.below(units) * u64::from(sectors),
-            sectors,
-            op: HostOp::Write,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: false,
-        })
-    });
+    let mut load = std::iter::from_fn(|| Some(HostRequest::new(HostOp::Write, draw.below(units) * u64::from(sectors), sectors)));
     let pace = Pace::Closed { depth: 32 };
     // Until reclaim runs evenly, and the bare loop's map is in no order either.
     drive.serve(&mut load, pace, Some(5 * REQUESTS));

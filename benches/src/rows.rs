@@ -7,7 +7,7 @@ use wordline_engine::Observer;
 use wordline_plan::Plan;
 use wordline_report::{Metrics, Scope};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest};
 
 use crate::seconds;
 
@@ -144,15 +144,7 @@ impl Row {
                 draw.below(span)
             };
             let op = if self.reads == 100 || (self.reads > 0 && mix.below(100) < self.reads) { HostOp::Read } else { HostOp::Write };
-            Some(HostRequest {
-                at: Nanos::ZERO,
-                sector: place * u64::from(self.size.1),
-                sectors: self.size.0,
-                op,
-                priority: Priority::Normal,
-                fua: false,
-                insecure: false,
-            })
+            Some(HostRequest::new(op, place * u64::from(self.size.1), self.size.0))
         });
         let pace = Pace::Closed { depth: 32 };
         if self.fill > 0.0 && self.reads < 100 {

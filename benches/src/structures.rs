@@ -9,7 +9,7 @@ use wordline_engine::Calendar;
 use wordline_plan::Plan;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::seconds;
 
@@ -68,15 +68,7 @@ pub fn fill_page_by_page(preset: &str) -> (f64, u64, usize) {
         loop {
             at = at.wrapping_add(0x9E37_79B9_7F4A_7C15 | 1) & mask;
             if at < pages {
-                return Some(HostRequest {
-                    at: Nanos::ZERO,
-                    sector: at * u64::from(sectors),
-                    sectors,
-                    op: HostOp::Write,
-                    priority: Priority::Normal,
-                    fua: false,
-                    insecure: false,
-                });
+                return Some(HostRequest::new(HostOp::Write, at * u64::from(sectors), sectors));
             }
         }
     });

@@ -3,7 +3,7 @@
 use wordline_drive::Drive;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
 
 use crate::args::AgeOptions;
 use crate::cost::Stopwatch;
@@ -68,7 +68,7 @@ fn write_over(drive: &mut Drive, overwrite: Overwrite, filled: u64, seed: u64, m
             next
         };
         let sector = unit * u64::from(sectors);
-        Some(HostRequest { at: Nanos::ZERO, sector, sectors, op: HostOp::Write, priority: Priority::Normal, fua: false, insecure: false })
+        Some(HostRequest::new(HostOp::Write, sector, sectors))
     });
     let total = (filled as f64 * overwrite.times) as u64;
     line.expect(Some(total));

@@ -254,15 +254,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn flush(&mut self) {
-        let flush = HostRequest {
-            at: self.now(),
-            sector: 0,
-            sectors: 0,
-            op: HostOp::Flush,
-            priority: Default::default(),
-            fua: false,
-            insecure: false,
-        };
+        let flush = HostRequest { at: self.now(), ..HostRequest::new(HostOp::Flush, 0, 0) };
         self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
         while !self.ftls.iter().all(Ftl::is_at_rest) {
             let Some((now, due)) = self.calendar.pop() else {

@@ -10,7 +10,7 @@ use wordline_report::histogram::Latencies;
 use wordline_report::{Cost, DriveResult, Metrics, Scope, conclude};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, Cause, Celsius, FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Bytes, Cause, Celsius, FlashOp, HostOp, HostRequest, Nanos};
 use wordline_workload::{FileOptions, FileSpec};
 
 use crate::bench::Setup;
@@ -280,15 +280,7 @@ impl<I: Iterator<Item = HostRequest>> Iterator for Burst<'_, I> {
 fn writes(seed: u64, config: &Config, units: u64) -> impl Iterator<Item = HostRequest> + use<> {
     let sectors = config.firmware.unit.0 / SECTOR_BYTES;
     let mut draw = Draw::new(seed, Stream::Address, 0);
-    std::iter::repeat_with(move || HostRequest {
-        at: Nanos::ZERO,
-        sector: draw.below(units) * sectors,
-        sectors: sectors as u32,
-        op: HostOp::Write,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    })
+    std::iter::repeat_with(move || HostRequest::new(HostOp::Write, draw.below(units) * sectors, sectors as u32))
 }
 
 /// Makes all runs, on as many threads as there are, and says how far it is.

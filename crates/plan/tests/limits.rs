@@ -3,7 +3,7 @@
 use wordline_drive::{Drive, Pace};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest};
 
 const SMALL: &str = "inherit = \"pageftl\"\n[geometry]\nblocks = 24\nlayers = 2\n[flash]\ndies_per_channel = 2\n[mapping]\nover_provisioning = \"60 %\"\n[buffer]\nsize = \"1 MiB\"\n";
 
@@ -21,7 +21,7 @@ fn largest(plan: &Plan, settings: &[&str]) -> Plan {
 }
 
 fn write(sector: u64, sectors: u32) -> HostRequest {
-    HostRequest { at: Nanos::ZERO, sector, sectors, op: HostOp::Write, priority: Priority::Normal, fua: false, insecure: false }
+    HostRequest::new(HostOp::Write, sector, sectors)
 }
 
 #[test]

@@ -6,7 +6,7 @@ use wordline_engine::{Event, Observer};
 use wordline_flash::Sheet;
 use wordline_report::{Measured, Metrics, Scope};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Rate};
 
 /// Dies on one channel each way, nothing else in the way: the bus is as fast as a bus can be, there is no DRAM, no link, no ECC and no firmware cost.
 pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units: u64) -> Config {
@@ -34,15 +34,7 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
 
 /// A request for `units` mapping units of `unit_sectors` sectors from `unit`.
 pub fn request(op: HostOp, unit: u64, units: u32, unit_sectors: u32) -> HostRequest {
-    HostRequest {
-        at: Nanos::ZERO,
-        sector: unit * u64::from(unit_sectors),
-        sectors: units * unit_sectors,
-        op,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    }
+    HostRequest::new(op, unit * u64::from(unit_sectors), units * unit_sectors)
 }
 
 /// A drive that does so many flash operations without answering a request is not getting anywhere, or cannot come to rest.

@@ -81,3 +81,10 @@ pub struct HostRequest {
     /// A write of data that may stay readable on the chips once it is stale. What is not marked is secret where the drive has a sanitiser (002 §6).
     pub insecure: bool,
 }
+
+impl HostRequest {
+    /// One of normal priority, neither durable at once nor insecure, for a load that does not say when it comes.
+    pub const fn new(op: HostOp, sector: u64, sectors: u32) -> HostRequest {
+        HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false }
+    }
+}

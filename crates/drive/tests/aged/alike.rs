@@ -77,15 +77,7 @@ fn writes(drive: &Drive<Seen>) -> impl Iterator<Item = HostRequest> + use<> {
 /// Every unit once, in order.
 fn ordered(drive: &Drive<Seen>, op: HostOp) -> impl Iterator<Item = HostRequest> + use<> {
     let sectors = drive.config().firmware.unit.0 / 512;
-    (0..drive.config().exported_units).map(move |unit| HostRequest {
-        at: Nanos::ZERO,
-        sector: unit * sectors,
-        sectors: sectors as u32,
-        op,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    })
+    (0..drive.config().exported_units).map(move |unit| HostRequest::new(op, unit * sectors, sectors as u32))
 }
 
 /// Writes everything, keeps it for a year, and reads it: what share of reads is lost.

@@ -10,7 +10,7 @@ use wordline_drive::{Config, Drive};
 use wordline_engine::Completions;
 use wordline_flash::ProgramScope;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, HostRequest};
 
 use crate::small::Shape;
 
@@ -39,7 +39,7 @@ fn try_to<P: Payload>(drive: &mut Drive<Completions, P>, request: &HostRequest, 
 }
 
 fn request(op: HostOp, sector: u64, sectors: u32, fua: bool) -> HostRequest {
-    HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua, insecure: false }
+    HostRequest { fua, ..HostRequest::new(op, sector, sectors) }
 }
 
 /// Random requests against an array of bytes.

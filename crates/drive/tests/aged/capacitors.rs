@@ -2,7 +2,7 @@
 
 use wordline_drive::{Drive, NotQuiet, Pace, Protection};
 use wordline_ftl::config::Acknowledge;
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::small::{Shape, uniform};
 
@@ -17,7 +17,7 @@ fn span_of(drive: &mut Drive, requests: &[(HostOp, bool)]) -> Nanos {
     let began = drive.now();
     let mut load = requests.iter().map(|&(op, fua)| {
         let sectors = if op == HostOp::Flush { 0 } else { 32 };
-        HostRequest { at: Nanos::ZERO, sector: 64, sectors, op, priority: Priority::Normal, fua, insecure: false }
+        HostRequest { fua, ..HostRequest::new(op, 64, sectors) }
     });
     drive.serve(&mut load, Pace::Closed { depth: 1 }, None);
     drive.now() - began

@@ -8,7 +8,7 @@ use wordline_drive::{Drive, Pace};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos};
 
 const ON: &str = "techniques.layer-read-offsets.on=true";
 /// Pages of an h-layer and of a wordline of the preset's die.
@@ -85,7 +85,7 @@ fn requests(op: HostOp, units: u64, seed: u64) -> impl Iterator<Item = HostReque
     let mut draw = Draw::new(seed, Stream::Address, 0);
     std::iter::from_fn(move || {
         let sector = draw.below(units) * 32;
-        Some(HostRequest { at: Nanos::ZERO, sector, sectors: 32, op, priority: Priority::Normal, fua: false, insecure: false })
+        Some(HostRequest::new(op, sector, 32))
     })
 }
 

@@ -6,7 +6,7 @@ use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, Geometry, HostOp, HostRequest, Nanos, Priority, Rate};
+use wordline_units::{Bytes, Geometry, HostOp, HostRequest, Nanos, Rate};
 
 /// What the tests vary.
 #[derive(Clone, Copy, Debug)]
@@ -107,15 +107,5 @@ impl Shape {
 pub(crate) fn uniform(config: &Config, span: u64, seed: u64) -> impl Iterator<Item = HostRequest> + use<> {
     let sectors = config.firmware.unit.0 / 512;
     let mut draw = Draw::new(seed, Stream::Address, 0);
-    std::iter::from_fn(move || {
-        Some(HostRequest {
-            at: Nanos::ZERO,
-            sector: draw.below(span) * sectors,
-            sectors: sectors as u32,
-            op: HostOp::Write,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: false,
-        })
-    })
+    std::iter::from_fn(move || Some(HostRequest::new(HostOp::Write, draw.below(span) * sectors, sectors as u32)))
 }

@@ -5,7 +5,7 @@ use wordline_cells::Age;
 use wordline_drive::{Drive, Pace};
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest, Nanos};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
@@ -161,7 +161,7 @@ fn kept(setup: &Setup, at: &At) -> Result<(Programs, f64), LabError> {
     let in_order = |op: HostOp| {
         (0..units).map(move |unit| {
             let (sector, sectors) = (unit * sectors, sectors as u32);
-            HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false }
+            HostRequest::new(op, sector, sectors)
         })
     };
     let mut drive = Drive::new(config, Programs::default());

@@ -8,7 +8,7 @@ use wordline_plan::Plan;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
@@ -115,7 +115,7 @@ fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Drive<
     let mut draw = Draw::new(seed, Stream::Construct, 1);
     let mut load = std::iter::from_fn(|| {
         let sector = draw.below(units) * u64::from(sectors);
-        Some(HostRequest { at: Nanos::ZERO, sector, sectors, op, priority: Priority::Normal, fua: false, insecure: false })
+        Some(HostRequest::new(op, sector, sectors))
     });
     drive.serve(&mut load, Pace::Closed { depth }, Some(count));
     drive.settle();

@@ -7,23 +7,13 @@ use wordline_drive::{Drive, Pace};
 use wordline_plan::Plan;
 use wordline_report::{Metrics, Scope};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Celsius, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Celsius, HostOp, HostRequest};
 
 const DEPTH_1: Pace = Pace::Closed { depth: 1 };
 
 fn reads(seed: u64, units: u64) -> impl Iterator<Item = HostRequest> {
     let mut draw = Draw::new(seed, Stream::Mix, 0);
-    std::iter::from_fn(move || {
-        Some(HostRequest {
-            at: Nanos::ZERO,
-            sector: draw.below(units) * 32,
-            sectors: 32,
-            op: HostOp::Read,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: false,
-        })
-    })
+    std::iter::from_fn(move || Some(HostRequest::new(HostOp::Read, draw.below(units) * 32, 32)))
 }
 
 fn writes(seed: u64, units: u64) -> impl Iterator<Item = HostRequest> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use wordline_nbd::Op;
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest};
 
 /// Zeroes are written in pieces of no more than this.
 const ZEROES: u64 = 1 << 20;
@@ -124,15 +124,8 @@ fn plain(op: HostOp, offset: u64, length: u64) -> Step {
 }
 
 fn request(op: HostOp, offset: u64, length: u64, fua: bool) -> HostRequest {
-    HostRequest {
-        at: Nanos::ZERO,
-        sector: offset / SECTOR_BYTES,
-        sectors: u32::try_from(length / SECTOR_BYTES).expect("payloads are bounded by the protocol, zeroes and trims are cut"),
-        op,
-        priority: Priority::Normal,
-        fua,
-        insecure: false,
-    }
+    let sectors = u32::try_from(length / SECTOR_BYTES).expect("payloads are bounded by the protocol, zeroes and trims are cut");
+    HostRequest { fua, ..HostRequest::new(op, offset / SECTOR_BYTES, sectors) }
 }
 
 #[cfg(test)]

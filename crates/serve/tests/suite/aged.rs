@@ -6,7 +6,7 @@ use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape};
 use wordline_plan::Plan;
 use wordline_serve::{Durability, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{DieId, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{DieId, HostOp, HostRequest};
 
 type Live = Drive<(), MediaPayload<Memory>>;
 
@@ -21,15 +21,7 @@ fn overwrite(drive: &mut Live, draw: &mut Draw, times: u64) {
     let sectors = drive.unit_bytes().0 / 512;
     let units = drive.config().exported_units;
     for _ in 0..times {
-        let request = HostRequest {
-            at: Nanos::ZERO,
-            sector: draw.below(units) * sectors,
-            sectors: sectors as u32,
-            op: HostOp::Write,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: false,
-        };
+        let request = HostRequest::new(HostOp::Write, draw.below(units) * sectors, sectors as u32);
         let before = drive.completed();
         drive.submit(&request, &bytes);
         while drive.completed() == before {

@@ -10,7 +10,7 @@ use wordline_media::{Dump, DumpShape, Identity, Media, Memory, Replay, Shape, Ta
 use wordline_plan::Plan;
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest};
 
 use crate::common::stamped;
 
@@ -41,15 +41,7 @@ fn units_per_page(config: &Config) -> u32 {
 
 fn ask(drive: &mut Live, op: HostOp, unit: u64, count: u32, fua: bool, bytes: &[u8]) -> Vec<u8> {
     let sectors = drive.unit_bytes().0 / SECTOR;
-    let request = HostRequest {
-        at: Nanos::ZERO,
-        sector: unit * sectors,
-        sectors: count * sectors as u32,
-        op,
-        priority: Priority::Normal,
-        fua,
-        insecure: false,
-    };
+    let request = HostRequest { fua, ..HostRequest::new(op, unit * sectors, count * sectors as u32) };
     let id = drive.submit(&request, bytes);
     loop {
         if let Some(done) = drive.observer.take(id) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos, Priority};
+use wordline_units::{Bytes, HostOp, HostRequest};
 
 use super::space::{Extent, Space};
 
@@ -275,15 +275,7 @@ impl System {
 
     /// Make everything durable that was written.
     pub fn sync(&mut self) {
-        let request = HostRequest {
-            at: Nanos::ZERO,
-            sector: 0,
-            sectors: 0,
-            op: HostOp::Flush,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: false,
-        };
+        let request = HostRequest::new(HostOp::Flush, 0, 0);
         self.requests.push_back(Tagged { request, tag: None });
     }
 
@@ -372,14 +364,6 @@ impl System {
 
     fn of(&self, op: HostOp, extent: Extent) -> HostRequest {
         let sectors = self.block / SECTOR_BYTES;
-        HostRequest {
-            at: Nanos::ZERO,
-            sector: extent.start * sectors,
-            sectors: (extent.len * sectors) as u32,
-            op,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: false,
-        }
+        HostRequest::new(op, extent.start * sectors, (extent.len * sectors) as u32)
     }
 }

@@ -9,7 +9,7 @@ use wordline_engine::{Event, Observer};
 use wordline_media::{Dump, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest, Id, Nanos, Priority, RequestId};
+use wordline_units::{HostOp, HostRequest, Id, Nanos, RequestId};
 
 use super::wicked::{Ills, Wicked};
 use super::world::{World, world};
@@ -112,15 +112,7 @@ struct Version {
 
 fn request(drive: &Live, op: HostOp, unit: u64, count: u64, fua: bool) -> HostRequest {
     let sectors = drive.unit_bytes().0 / SECTOR;
-    HostRequest {
-        at: Nanos::ZERO,
-        sector: unit * sectors,
-        sectors: (count * sectors) as u32,
-        op,
-        priority: Priority::Normal,
-        fua,
-        insecure: false,
-    }
+    HostRequest { fua, ..HostRequest::new(op, unit * sectors, (count * sectors) as u32) }
 }
 
 /// Lets the drive go on until `id` is done. Returns whether that was well, and the bytes of a read.
