@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use wordline_cells::{Physics, Shape};
+use wordline_cells::Physics;
 use wordline_flash::Margins;
 
-use crate::check::{IDS, PLANES_MAX, within};
+use crate::check::{IDS, PLANES_MAX, within, wordlines};
 use crate::error::PlanError;
 use crate::layer::Mistakes;
 use crate::load::Gathered;
@@ -51,19 +51,8 @@ impl Chip {
         let mut mistakes = Mistakes::new(&gathered.layers);
         let geometry = &sections.geometry;
         let shape = match (&geometry.cell, &geometry.layers, &geometry.wordlines_per_layer, &geometry.page, &geometry.spare) {
-            (Some(cell), Some(layers), Some(wordlines), Some(page), Some(spare)) => {
-                within(&mut mistakes, "geometry.layers", layers, 1, IDS);
-                within(&mut mistakes, "geometry.wordlines_per_layer", wordlines, 1, IDS);
-                if page.value.0 == 0 || page.value.0 > 1 << 20 || spare.value > page.value {
-                    mistakes.at(&page.origin, "geometry.page is 0 B, more than 1 MiB, or less than geometry.spare", None);
-                }
-                Some(Shape {
-                    cell: cell.value,
-                    layers: layers.value,
-                    wordlines_per_layer: wordlines.value,
-                    page: page.value,
-                    spare: spare.value,
-                })
+            (Some(cell), Some(layers), Some(of_layer), Some(page), Some(spare)) => {
+                wordlines(&mut mistakes, cell, [layers, of_layer], page, spare)
             }
             _ => {
                 mistakes.whole("geometry.cell, layers, wordlines_per_layer, page and spare must be set", None);

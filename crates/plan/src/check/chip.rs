@@ -1,7 +1,8 @@
 //! Rules of a die.
 
+use wordline_cells::Shape;
 use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
-use wordline_units::{Bytes, Geometry, Nanos};
+use wordline_units::{Bytes, CellKind, Geometry, Nanos};
 
 use super::within;
 use crate::keys::filled::Sections;
@@ -48,23 +49,11 @@ fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry
     let before = mistakes.count();
     within(mistakes, "geometry.planes", &shape.planes, 1, PLANES_MAX);
     within(mistakes, "geometry.blocks", &shape.blocks, 1, IDS);
-    within(mistakes, "geometry.layers", &shape.layers, 1, IDS);
-    within(mistakes, "geometry.wordlines_per_layer", &shape.wordlines_per_layer, 1, IDS);
     within(mistakes, "flash.channels", &flash.channels, 1, IDS);
     within(mistakes, "flash.dies_per_channel", &flash.dies_per_channel, 1, IDS);
-    let page = shape.page.value;
-    if page.0 == 0 || page.0 % 512 != 0 || page > PAGE_MAX {
-        mistakes.at(&shape.page.origin, format!("geometry.page is {page}: expected a multiple of 512 B, at most {PAGE_MAX}"), None);
-    } else if shape.spare.value > page {
-        mistakes.at(&shape.spare.origin, format!("geometry.spare is {}: expected at most a page, {page}", shape.spare.value), None);
-    }
+    let cells = wordlines(mistakes, &shape.cell, [&shape.layers, &shape.wordlines_per_layer], &shape.page, &shape.spare)?;
     if mistakes.count() > before {
         return None;
-    }
-    let pages = u64::from(shape.layers.value) * u64::from(shape.wordlines_per_layer.value) * u64::from(shape.cell.value.bits());
-    if pages > u64::from(IDS) {
-        let what = format!("geometry.layers × wordlines_per_layer × bits per cell make {pages} pages in a block: expected at most {IDS}");
-        mistakes.at(&shape.layers.origin, what, None);
     }
     let dies = u64::from(flash.channels.value) * u64::from(flash.dies_per_channel.value);
     if dies > u64::from(IDS) {
@@ -75,7 +64,7 @@ fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry
         );
     }
     let blocks = u128::from(dies) * u128::from(shape.planes.value) * u128::from(shape.blocks.value);
-    let raw = blocks * u128::from(pages) * u128::from(page.0);
+    let raw = blocks * u128::from(pages(&cells)) * u128::from(cells.page.0);
     if mistakes.count() == before && raw > RAW_MAX {
         let what = format!("this makes a drive of {} TiB: expected at most {} TiB", raw >> 40, RAW_MAX >> 40);
         mistakes.at(&shape.blocks.origin, what, None);
@@ -92,12 +81,43 @@ fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry
         dies_per_channel: flash.dies_per_channel.value,
         planes: shape.planes.value,
         blocks: shape.blocks.value,
-        layers: shape.layers.value,
-        wordlines_per_layer: shape.wordlines_per_layer.value,
-        cell: shape.cell.value,
-        page,
-        spare: shape.spare.value,
+        layers: cells.layers,
+        wordlines_per_layer: cells.wordlines_per_layer,
+        cell: cells.cell,
+        page: cells.page,
+        spare: cells.spare,
     })
+}
+
+/// Checks layers, wordlines and pages, of a chip by itself as of one in a drive; `None` where they cannot be.
+pub(crate) fn wordlines(
+    mistakes: &mut Mistakes<'_>,
+    cell: &Set<CellKind>,
+    [layers, wordlines]: [&Set<u32>; 2],
+    page: &Set<Bytes>,
+    spare: &Set<Bytes>,
+) -> Option<Shape> {
+    let before = mistakes.count();
+    within(mistakes, "geometry.layers", layers, 1, IDS);
+    within(mistakes, "geometry.wordlines_per_layer", wordlines, 1, IDS);
+    let size = page.value;
+    if size.0 == 0 || !size.0.is_multiple_of(512) || size > PAGE_MAX {
+        mistakes.at(&page.origin, format!("geometry.page is {size}: expected a multiple of 512 B, at most {PAGE_MAX}"), None);
+    } else if spare.value > size {
+        mistakes.at(&spare.origin, format!("geometry.spare is {}: expected at most a page, {size}", spare.value), None);
+    }
+    let shape = Shape { cell: cell.value, layers: layers.value, wordlines_per_layer: wordlines.value, page: size, spare: spare.value };
+    let pages = pages(&shape);
+    if mistakes.count() == before && pages > u64::from(IDS) {
+        let what = format!("geometry.layers × wordlines_per_layer × bits per cell make {pages} pages in a block: expected at most {IDS}");
+        mistakes.at(&layers.origin, what, None);
+    }
+    (mistakes.count() == before).then_some(shape)
+}
+
+/// Pages of a block.
+fn pages(shape: &Shape) -> u64 {
+    u64::from(shape.layers) * u64::from(shape.wordlines_per_layer) * u64::from(shape.cell.bits())
 }
 
 fn timing(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Timing> {

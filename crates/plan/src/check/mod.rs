@@ -15,7 +15,7 @@ use crate::kind::{Degrees, Kind, Maybe, Share};
 use crate::layer::{Mistakes, Set};
 use crate::load::Gathered;
 
-pub(crate) use chip::{IDS, PLANES_MAX};
+pub(crate) use chip::{IDS, PLANES_MAX, wordlines};
 pub(crate) use margins::check as margins;
 
 /// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. What can be checked without it still
