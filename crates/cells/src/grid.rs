@@ -7,7 +7,7 @@
 //!
 //! | axis | a point every |
 //! |---|---|
-//! | wear | 0.2 of ln(wear + reference/32) |
+//! | wear | 0.2 of ln(wear + reference/1024) |
 //! | noise | 5 % |
 //! | charge lost: loss·ln(1 + t/start) | third of an e-fold |
 //! | reads | octave of 1 + reads/64 |
@@ -189,7 +189,7 @@ const LEVELS: f64 = 0.25;
 
 /// Wear below which the axis is even, in reference cycles.
 fn wear_floor(model: &Model) -> f64 {
-    model.physics().wear.reference / 32.0
+    model.physics().wear.reference / 1024.0
 }
 
 impl Place {

@@ -18,7 +18,7 @@
 //! `gain` is therefore greater than one, and the margins are to be read in 003's scale.
 
 use crate::physics::{Ispp, Physics};
-use crate::special::{tail_and_hazard, tail_inverse};
+use crate::special::{tail, tail_inverse};
 use crate::variation::Traits;
 
 /// The most programmed states of a cell.
@@ -44,16 +44,76 @@ impl Settings {
     }
 }
 
-/// A few cells that stand elsewhere than their state: a share of the state's cells, and where they are.
+/// A few cells that stand elsewhere than their state: those that a normal distribution has beyond a cut, with the noise of a read on top.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stray {
     /// Share of the state's cells.
     pub share: f64,
-    /// Their mean threshold voltage.
+    /// Mean of the whole distribution, in mV.
     pub mean: f64,
-    /// Their standard deviation.
+    /// Its standard deviation.
     pub sigma: f64,
+    /// Where it is cut, in mV.
+    pub cut: f64,
+    /// On which side of the cut these cells are: 1 above, −1 below.
+    pub side: f64,
+    /// Standard deviation of the noise.
+    pub noise: f64,
 }
+
+/// So many deviations away less is left than one cell in a drive.
+const GONE: f64 = 6.0;
+
+impl Stray {
+    /// The cells of N(mean, sigma) on one side of `cut`.
+    fn new(mean: f64, sigma: f64, cut: f64, side: f64) -> Stray {
+        let z = side * (cut - mean) / sigma;
+        // No chip has as many cells as it takes to find one there.
+        if z > 8.0 {
+            return Stray::default();
+        }
+        Stray { share: tail(z), mean, sigma, cut, side, noise: 0.0 }
+    }
+
+    /// The same cells after all of them have moved, and with noise.
+    #[must_use]
+    pub(crate) fn moved(self, shift: f64, noise: f64) -> Stray {
+        Stray { mean: self.mean + shift, cut: self.cut + shift, noise, ..self }
+    }
+
+    /// The share of the state's cells that stray and are read beyond `v`: above it (`side` 1) or below (−1).
+    pub(crate) fn beyond(&self, v: f64, side: f64) -> f64 {
+        if self.share <= 0.0 {
+            return 0.0;
+        }
+        let outward = self.outward(v);
+        if side == self.side { outward } else { self.share - outward }
+    }
+
+    /// Those read further out than `v`, as seen from the cut: the mean over the noise, by Gauss and Hermite where it reaches the cut.
+    fn outward(&self, v: f64) -> f64 {
+        let (mean, distance) = (self.side * self.mean, self.side * (v - self.cut));
+        let furthest = NOISE[3].0 * self.noise;
+        if distance < -furthest {
+            return self.share;
+        }
+        if distance > furthest {
+            let z = (self.side * v - mean) / (self.sigma * self.sigma + self.noise * self.noise).sqrt();
+            return if z > GONE { 0.0 } else { tail(z) };
+        }
+        // A cell that does not stray stays away, whatever its noise.
+        let at = |noise: f64| if noise > distance { self.share } else { tail((self.side * v - noise - mean) / self.sigma) };
+        NOISE.iter().map(|(node, weight)| weight * (at(node * self.noise) + at(-node * self.noise))).sum()
+    }
+}
+
+/// Nodes and weights of Gauss and Hermite's rule of seven points, those of one side; the middle one counts half.
+const NOISE: [(f64, f64); 4] = [
+    (0.0, 0.5 * 0.457_142_857_142_857),
+    (1.154_405_394_739_968, 0.240_123_178_605_013),
+    (2.366_759_410_734_541, 0.030_757_123_967_586_5),
+    (3.750_439_717_725_742, 0.000_548_268_855_972_218),
+];
 
 /// What a program of a wordline was like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,8 +179,7 @@ impl Course {
 
     /// Cells of a state that begins at `level` and that were first verified in loop `verified` when they were already past what a verify leaves.
     pub(crate) fn past(&self, level: f64, placement: f64, verified: u32) -> Stray {
-        let nominal = self.nominal(verified);
-        cut((level + placement * self.shift - nominal) / self.speed, nominal, self.speed)
+        Stray::new(self.nominal(verified), self.speed, level + placement * self.shift, 1.0)
     }
 
     /// Whether such cells are less than `z` deviations faster than nominal.
@@ -130,25 +189,13 @@ impl Course {
 
     /// Cells of a state that begins at `level` that have not come there after `loops`.
     pub(crate) fn short(&self, level: f64, loops: u32) -> Stray {
-        let nominal = self.nominal(loops);
-        let stray = cut((nominal - level) / self.speed, -nominal, self.speed);
-        Stray { mean: -stray.mean, ..stray }
+        Stray::new(self.nominal(loops), self.speed, level, -1.0)
     }
 
     /// Whether such cells are less than `z` deviations slower than nominal.
     pub(crate) fn has_short(&self, level: f64, loops: u32, z: f64) -> bool {
         self.nominal(loops) - level < z * self.speed
     }
-}
-
-/// The cells of N(mean, sigma) above `mean + z·sigma`: how many, and their own mean and deviation.
-fn cut(z: f64, mean: f64, sigma: f64) -> Stray {
-    // No chip has as many cells as it takes to find one there.
-    if z > 8.0 {
-        return Stray::default();
-    }
-    let (share, ratio) = tail_and_hazard(z);
-    Stray { share, mean: mean + sigma * ratio, sigma: sigma * (1.0 + z * ratio - ratio * ratio).max(0.0).sqrt() }
 }
 
 /// How much faster worn cells program, in mV.

@@ -13,13 +13,6 @@ pub fn tail(z: f64) -> f64 {
     if z < 0.0 { 1.0 - near } else { near }
 }
 
-/// [`tail`], and [`density`] over it.
-pub fn tail_and_hazard(z: f64) -> (f64, f64) {
-    let (e, r) = (bell(z), ratio(z.abs()));
-    let root = (2.0 * PI).sqrt();
-    if z < 0.0 { (1.0 - e * r, e / (root * (1.0 - e * r))) } else { (e * r, 1.0 / (root * r)) }
-}
-
 /// `exp(−½z²)`.
 fn bell(z: f64) -> f64 {
     libm::exp(-0.5 * z * z)
@@ -149,8 +142,6 @@ mod tests {
         for z in [-9.0, -3.0, -0.1, 0.0, 0.7, 2.0, 5.0, 7.0, 7.1, 12.0, 20.0] {
             let known = 0.5 * libm::erfc(z * core::f64::consts::FRAC_1_SQRT_2);
             assert!((tail(z) / known - 1.0).abs() < 1e-8, "{z}: {} {known}", tail(z));
-            let (share, hazard) = tail_and_hazard(z);
-            assert!(share == tail(z) && (hazard * share / density(z) - 1.0).abs() < 1e-12, "{z}: {share} {hazard}");
         }
         for z in [-3.0, 0.0, 2.0, 5.0] {
             assert!((tail_uniform(z, 1e-4) / tail(z - 0.5e-4) - 1.0).abs() < 1e-6);

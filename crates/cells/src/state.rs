@@ -10,7 +10,7 @@
 //! four deviations fall exponentially, the lower one growing with charge loss and with the state, the upper one with wear and against it.
 
 use crate::program::Stray;
-use crate::special::{tail, tail_both, tail_uniform};
+use crate::special::{tail_both, tail_uniform};
 
 /// An exponential tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,11 +86,7 @@ impl State {
             share *= 1.0 - strays;
         }
         if strays > 0.0 {
-            for stray in [&self.past, &self.short] {
-                if stray.share > 0.0 {
-                    share += stray.share * tail(side * (v - stray.mean) / stray.sigma.max(1e-9));
-                }
-            }
+            share += self.past.beyond(v, side) + self.short.beyond(v, side);
         }
         share.clamp(0.0, 1.0)
     }
@@ -108,8 +104,8 @@ mod tests {
             sigma: 75.0,
             upper: Tail { share: 0.02, length: 60.0 },
             lower: Tail { share: 0.05, length: 90.0 },
-            past: Stray { share: 0.001, mean: 1700.0, sigma: 50.0 },
-            short: Stray { share: 0.002, mean: 700.0, sigma: 40.0 },
+            past: Stray { share: 0.158_655_253_931_457, mean: 1000.0, sigma: 190.0, cut: 1190.0, side: 1.0, noise: 75.0 },
+            short: Stray { share: 0.022_750_131_948_179, mean: 1300.0, sigma: 190.0, cut: 920.0, side: -1.0, noise: 75.0 },
         };
         let mut last = 1.0;
         for step in 0..400 {

@@ -8,7 +8,6 @@
 use crate::condition::Condition;
 use crate::model::Model;
 use crate::program::{Course, Settings, Stray};
-use crate::special::tail;
 use crate::variation::Traits;
 use crate::wordline::{Drift, References, wrong};
 
@@ -27,21 +26,6 @@ pub(crate) struct Strays<'a> {
 
 /// So many deviations away less is left of a state than one cell in a block.
 const NONE: f64 = 5.2;
-/// So many deviations away less is left of a group, which is a small part of a state, than one cell in a drive.
-const FAR: f64 = 6.0;
-
-/// The share of a group that is more than `z` of its deviations above its mean.
-#[inline]
-fn beyond(z: f64) -> f64 {
-    if z > FAR {
-        0.0
-    } else if z < -FAR {
-        1.0
-    } else {
-        tail(z)
-    }
-}
-
 impl<'a> Strays<'a> {
     /// Those of a wordline that was programmed with `settings` while it was as warm as `warmed` says. `traits` are those of the reference temperature.
     pub(crate) fn new(model: &'a Model, traits: &Traits, warmed: &Traits, wear: f64, settings: &'a Settings) -> Strays<'a> {
@@ -59,14 +43,14 @@ impl<'a> Strays<'a> {
         let drift = Drift::new(self.model, traits, condition, w, self.loops[0]);
         let top = physics.shape.states() - 1;
         let string = f64::from(physics.shape.layers.saturating_sub(1));
-        self.each(&drift, |number, Stray { share, mean, sigma }| {
-            let above = |v: f64| beyond((v - mean) / sigma);
-            let below = |v: f64| beyond((mean - v) / sigma);
+        self.each(&drift, |number, sign, stray| {
+            let above = |v: f64| stray.beyond(v, 1.0);
+            let below = |v: f64| stray.beyond(v, -1.0);
             let blocks = if number == top { 0.5 * string * above(physics.states.pass) } else { 0.0 };
             for (page, rate) in (0..).zip(&mut *rates) {
                 let wrong =
                     wrong(self.model.bounds(page), number, |bound| above(references[bound - 1]), |bound| below(references[bound - 1]));
-                *rate += share * (wrong + blocks) / (top + 1) as f64;
+                *rate += sign * (wrong + blocks) / (top + 1) as f64;
             }
         });
         rates.iter_mut().for_each(|rate| *rate = rate.clamp(0.0, 0.5));
@@ -79,20 +63,20 @@ impl<'a> Strays<'a> {
         let references = self.model.references(0);
         let count = self.model.physics().shape.states();
         let (mut low, mut all) = (0.0, 0.0);
-        self.each(&drift, |number, Stray { share, mean, sigma }| {
-            all += share * beyond((mean - references[number - 1]) / sigma);
+        self.each(&drift, |number, sign, stray| {
+            all += sign * stray.beyond(references[number - 1], -1.0);
             if number + 1 < count {
-                all += share * beyond((references[number] - mean) / sigma);
+                all += sign * stray.beyond(references[number], 1.0);
             }
             if number == 1 {
-                low += share * beyond((mean - references[0] + lowered) / sigma);
+                low += sign * stray.beyond(references[0] - lowered, -1.0);
             }
         });
         (low / count as f64, all / count as f64)
     }
 
-    /// Each group of strays: its state, and where its cells stand now. A negative share is of cells that would have strayed by default.
-    fn each(&self, drift: &Drift<'_>, mut see: impl FnMut(usize, Stray)) {
+    /// Each group of strays: its state, 1 or −1 for cells that would have strayed by default, and where its cells stand now.
+    fn each(&self, drift: &Drift<'_>, mut see: impl FnMut(usize, f64, Stray)) {
         let states = &self.model.physics().states;
         let (count, placement) = (self.model.physics().shape.states(), states.placement);
         for (number, &level) in (1..count).zip(&states.verify) {
@@ -102,8 +86,7 @@ impl<'a> Strays<'a> {
                 let highest = if number + 1 == count { 1.0 } else { 0.0 };
                 let own = states.noise * self.noise * (1.0 + states.top_noise * highest);
                 let shift = *shift.get_or_insert_with(|| drift.shift(number));
-                let sigma = (stray.sigma * stray.sigma + own * own).sqrt();
-                see(number, Stray { share: sign * stray.share, mean: stray.mean + shift, sigma });
+                see(number, sign, stray.moved(shift, own));
             };
             let [loops, all] = self.loops;
             for (sign, course, verified, loops) in [(1.0, &self.here, verified, loops), (-1.0, &self.by_itself, 1, all)] {

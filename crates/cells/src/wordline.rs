@@ -3,7 +3,7 @@
 use crate::condition::Condition;
 use crate::effects;
 use crate::model::Model;
-use crate::program::{LEVELS, Stray};
+use crate::program::LEVELS;
 use crate::state::{State, Tail};
 use crate::variation::Traits;
 
@@ -139,8 +139,6 @@ impl Wordline {
                 let own = noise * (1.0 + physics.states.top_noise * highest);
                 let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
                 let shift = moved + drift.rise(place);
-                let stray =
-                    |stray: Stray| Stray { mean: stray.mean + shift, sigma: (stray.sigma * stray.sigma + own * own).sqrt(), ..stray };
                 State {
                     low: level + shift,
                     width,
@@ -155,8 +153,8 @@ impl Wordline {
                         ),
                         length: tails.lower_length * (1.0 + tails.lower_top * highest),
                     },
-                    past: stray(course.past(level, physics.states.placement, skipped)),
-                    short: stray(course.short(level, loops)),
+                    past: course.past(level, physics.states.placement, skipped).moved(shift, own),
+                    short: course.short(level, loops).moved(shift, own),
                 }
             } else {
                 let own = physics.states.erased_sigma * effects::wear_erased_noise(&physics.wear, w);

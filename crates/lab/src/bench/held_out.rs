@@ -9,7 +9,7 @@ use wordline_units::Celsius;
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::{DAY, span_text};
 use crate::error::LabError;
-use crate::lot::{Lot, greatest, share};
+use crate::lot::{Lot, greatest, least, mean, share};
 use crate::protocol::{Cycles, Degrees, Rising, Span, conditions};
 
 /// The bench.
@@ -22,6 +22,11 @@ pub(super) const BENCH: Bench = Bench {
         m("kept-warm-order", "share", "Steps to a warmer retention at which errors rise"),
         m("dwell-warm-order", "share", "Steps to a warmer dwell at which errors fall"),
         m("jump", "ratio", "Errors at one step over those at the step before, the most there is"),
+        m(
+            "default-fresh",
+            "ratio",
+            "Errors of all pages by the default references, kept for no time, fresh over the fewest at any P/E count",
+        ),
     ],
     on: On::Chips,
     conditions: At::PROTOCOL,
@@ -55,6 +60,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let errors = |condition: &Condition| lot.worst_page(&typical, condition);
     let over_cycles: Vec<Vec<f64>> = at.kept.iter().map(|kept| at.pe.iter().map(|pe| errors(&lot.aged(*pe, *kept))).collect()).collect();
     let over_kept: Vec<Vec<f64>> = at.pe.iter().map(|pe| at.kept.iter().map(|kept| errors(&lot.aged(*pe, *kept))).collect()).collect();
+    // What a host sees first: data just written, read as the die reads by itself.
+    let default = |pe: &f64| {
+        mean(&lot.rates(&lot.model.wordline(&typical, &lot.aged(*pe, 0.0)), &lot.model.references(0))) * lot.model.codeword_bits()
+    };
+    let by_default: Vec<f64> = at.pe.iter().map(default).collect();
     let warm_kept = |warm: &Celsius| errors(&lot.aged(at.worn, lot.model.kept(at.usual, *warm)));
     let warm_dwell = |warm: &Celsius| errors(&lot.after(lot.model.cycled(at.worn, at.dwell, *warm), at.usual));
     let (kept_warm, dwell_warm): (Vec<f64>, Vec<f64>) =
@@ -67,11 +77,19 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("dwell-warm-order", share(dwell_warm.windows(2).map(|pair| pair[1] < pair[0])));
     let rows = over_cycles.iter().chain(&over_kept).map(Vec::as_slice).chain([kept_warm.as_slice(), dwell_warm.as_slice()]);
     findings.set("jump", greatest(&rows.flat_map(|row| row.windows(2).map(|pair| pair[1] / pair[0])).collect::<Vec<_>>()));
-    findings.figures = figures(&at, &over_cycles, &over_kept, &kept_warm, &dwell_warm);
+    findings.set("default-fresh", by_default[0] / least(&by_default));
+    findings.figures = figures(&at, &over_cycles, &by_default, &over_kept, &kept_warm, &dwell_warm);
     Ok(findings)
 }
 
-fn figures(at: &At, over_cycles: &[Vec<f64>], over_kept: &[Vec<f64>], kept_warm: &[f64], dwell_warm: &[f64]) -> Vec<Figure> {
+fn figures(
+    at: &At,
+    over_cycles: &[Vec<f64>],
+    by_default: &[f64],
+    over_kept: &[Vec<f64>],
+    kept_warm: &[f64],
+    dwell_warm: &[f64],
+) -> Vec<Figure> {
     let curve = |label: String, colour: usize, xs: &[f64], ys: &[f64]| Curve {
         label,
         colour,
@@ -90,13 +108,15 @@ fn figures(at: &At, over_cycles: &[Vec<f64>], over_kept: &[Vec<f64>], kept_warm:
     };
     let days: Vec<f64> = at.kept.iter().map(|kept| kept / DAY).collect();
     let celsius = |of: &[Celsius]| of.iter().map(|at| at.0).collect::<Vec<f64>>();
+    let just_written =
+        Curve { dashed: true, ..curve("just written, default references, mean page".to_owned(), at.kept.len(), &at.pe, by_default) };
     let by_kept = at.kept.iter().zip(over_cycles).enumerate();
     let by_pe = at.pe.iter().zip(over_kept).enumerate();
     vec![
         figure(
             "Errors over cycles",
             Scale::from_zero("P/E cycles"),
-            by_kept.map(|(colour, (kept, row))| curve(span_text(*kept), colour, &at.pe, row)).collect(),
+            by_kept.map(|(colour, (kept, row))| curve(span_text(*kept), colour, &at.pe, row)).chain([just_written]).collect(),
         ),
         figure(
             "Errors over retention",

@@ -12,7 +12,7 @@ use crate::lot::Lot;
 /// The command that finds the same table.
 fn command(setup: &Setup) -> String {
     let chip = if setup.chip == crate::CHIP { String::new() } else { format!(" --chip {}", setup.chip) };
-    let settings: String = setup.settings.iter().map(|setting| format!(" --set \\\"{setting}\\\"")).collect();
+    let settings: String = setup.settings.iter().map(|setting| format!(" --set '{setting}'")).collect();
     format!("wordline characterize margins{chip}{settings} --lot {} --seed {}", setup.lot, setup.seed)
 }
 
@@ -46,8 +46,9 @@ impl Characterised {
     pub fn section(&self) -> String {
         let (table, steps) = (&self.margins, &self.margins.steps);
         format!(
-            "[margins]\nsource = \"{}\"\nstep = {}\ncells = {}\nlowered = {}\nearly = {}\nerrors = {}\nstart = {}\nend = {}\nlayers = {}\n",
-            self.source,
+            "[margins]\nsource = {}\nstep = {}\ncells = {}\nlowered = {}\nearly = {}\nerrors = {}\nstart = {}\nend = {}\nlayers = {}\n",
+            // A setting may have quotes of its own.
+            toml::Value::from(self.source.as_str()),
             volts(table.step),
             self.cells,
             volts(table.lowered),

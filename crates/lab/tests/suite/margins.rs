@@ -88,3 +88,12 @@ fn firmware_is_given_the_table_of_its_chip_and_none_of_a_chip_of_another_shape()
     let without = plan.override_key("margins.step=none").expect("it does without");
     assert_eq!(without.build().firmware.margins, None);
 }
+
+#[test]
+fn a_table_of_a_changed_chip_is_toml_and_says_what_was_changed() {
+    let setting = "physics.retry.step=[\"6 mV\",\"2 mV\",\"0 mV\",\"-5 mV\",\"-7 mV\",\"-15 mV\",\"-13 mV\"]";
+    let found = characterise(&Setup { settings: vec![setting.to_owned()], ..setup("1x1", 1, "pe = [\"0\"]") }).expect("a lot");
+    let section: toml::Table = found.section().parse().unwrap_or_else(|error| panic!("{error}\n{}", found.section()));
+    let source = section["margins"]["source"].as_str().expect("a text");
+    assert!(source.contains(setting), "{source}");
+}

@@ -72,6 +72,8 @@ fn where_no_source_has_been_things_go_their_way_without_jumps() {
             assert_eq!(found.get(order), Some(1.0), "{chip}: {order}");
         }
         assert!(found.get("jump").is_some_and(|jump| jump < 100.0), "{chip}: {:?}", found.get("jump"));
+        // Default references are those of a used block, but a new one is never much the worse for it.
+        assert!(found.get("default-fresh").is_some_and(|ratio| ratio < 1.15), "{chip}: {:?}", found.get("default-fresh"));
     }
     let heights = run("height", &setup(2, &[]));
     assert!(heights.get("dv-least") > Some(1.5) && heights.get("dv-most") < Some(4.0), "{:?}", heights.values);
