@@ -12,7 +12,7 @@
 //! | charge lost: loss·ln(1 + t/start) | third of an e-fold |
 //! | reads | octave of 1 + reads/64 |
 //!
-//! A test holds the interpolated rates against the exact ones over the operating range: 1 to 2 % off in the mean, 16 % at worst
+//! A test holds the interpolated rates against the exact ones over the operating range: under 1.5 % off in the mean, 13 % at worst
 //! (`tests/suite/array.rs`). A table of fixed size, worked out when a drive starts, was tried first: it took 50 ms, could not hold the entries of the
 //! retry table as well, and ended somewhere.
 
