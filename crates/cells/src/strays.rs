@@ -26,6 +26,7 @@ pub(crate) struct Strays<'a> {
 
 /// So many deviations away less is left of a state than one cell in a block.
 const NONE: f64 = 5.2;
+
 impl<'a> Strays<'a> {
     /// Those of a wordline that was programmed with `settings` while it was as warm as `warmed` says. `traits` are those of the reference temperature.
     pub(crate) fn new(model: &'a Model, traits: &Traits, warmed: &Traits, wear: f64, settings: &'a Settings) -> Strays<'a> {
