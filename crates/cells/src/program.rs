@@ -59,6 +59,8 @@ pub struct Stray {
     pub side: f64,
     /// Standard deviation of the noise.
     pub noise: f64,
+    /// Standard deviation of the whole distribution with the noise.
+    pub spread: f64,
 }
 
 /// So many deviations away less is left than one cell in a drive.
@@ -66,19 +68,19 @@ const GONE: f64 = 6.0;
 
 impl Stray {
     /// The cells of N(mean, sigma) on one side of `cut`.
-    fn new(mean: f64, sigma: f64, cut: f64, side: f64) -> Stray {
+    pub(crate) fn new(mean: f64, sigma: f64, cut: f64, side: f64) -> Stray {
         let z = side * (cut - mean) / sigma;
         // No chip has as many cells as it takes to find one there.
         if z > 8.0 {
             return Stray::default();
         }
-        Stray { share: tail(z), mean, sigma, cut, side, noise: 0.0 }
+        Stray { share: tail(z), mean, sigma, cut, side, noise: 0.0, spread: sigma }
     }
 
     /// The same cells after all of them have moved, and with noise.
     #[must_use]
     pub(crate) fn moved(self, shift: f64, noise: f64) -> Stray {
-        Stray { mean: self.mean + shift, cut: self.cut + shift, noise, ..self }
+        Stray { mean: self.mean + shift, cut: self.cut + shift, noise, spread: (self.sigma * self.sigma + noise * noise).sqrt(), ..self }
     }
 
     /// The share of the state's cells that stray and are read beyond `v`: above it (`side` 1) or below (−1).
@@ -98,8 +100,8 @@ impl Stray {
             return self.share;
         }
         if distance > furthest {
-            let z = (self.side * v - mean) / (self.sigma * self.sigma + self.noise * self.noise).sqrt();
-            return if z > GONE { 0.0 } else { tail(z) };
+            let z = (self.side * v - mean) / self.spread;
+            return if z > GONE { 0.0 } else { tail(z).min(self.share) };
         }
         // A cell that does not stray stays away, whatever its noise.
         let at = |noise: f64| if noise > distance { self.share } else { tail((self.side * v - noise - mean) / self.sigma) };
