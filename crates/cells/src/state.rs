@@ -105,8 +105,7 @@ mod tests {
             upper: Tail { share: 0.02, length: 60.0 },
             lower: Tail { share: 0.05, length: 90.0 },
             past: Stray::new(1000.0, 190.0, 1190.0, 1.0).moved(0.0, 75.0),
-            short: Stray { share: 0.022_750_131_948_179, mean: 1300.0, sigma: 190.0, cut: 920.0, side: -1.0, noise: 0.0, spread: 190.0 }
-                .moved(0.0, 75.0),
+            short: Stray::new(1300.0, 190.0, 920.0, -1.0).moved(0.0, 75.0),
         };
         let mut last = 1.0;
         for step in 0..400 {
