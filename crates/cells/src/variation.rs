@@ -10,9 +10,11 @@
 //! noise       = width·exp(a_b·(noise_field·(field−1) + noise_edge·edge) + ε_block + ε_layer)
 //! wear        = exp(a_b·wear.field·(field−1) + ε_chip + ε_wafer + ε_block + ε_layer)
 //! loss        = 1 + loss_edge·edge + loss_field·(field−1)
+//! speed       = ε_block + a_b·speed_field·(field−1) + ε_layer
 //! ```
 //!
-//! `a_b` says how strongly the profile shows in a block. Source: 003 §2.1, §3.3; 001 §3.1.1. Ranges: 48 layers; other counts keep the shape over height.
+//! `a_b` says how strongly the profile shows in a block; ε_block is one draw, in the size of each. Source: 003 §2.1, §3.3; 001 §3.1.1. Ranges: 48 layers;
+//! other counts keep the shape over height.
 
 use wordline_units::random::{Draw, Stream};
 
@@ -118,12 +120,13 @@ impl Block {
             wear: variation.wear_chip * bell(of_chip.at(0))
                 + variation.wear_wafer * (radius_squared - 0.5) * 12f64.sqrt()
                 + variation.wear_block * at(0),
-            // One cause, one draw: a block whose cells wear fast is noisy from the first, and has further to go at each erase, which is why N(0) and t_BERS
-            // tell blocks apart (000 §3.2.1).
+            // One cause, one draw: a block with a thin oxide wears fast, is noisy from the first, programs fast and has further to go at each erase, which is
+            // why N(0), t_PROG and t_BERS tell blocks apart (000 §3.1.3, §3.2.1). With a draw of its own for the speed, t_PROG told nothing that P/E counts
+            // do not.
             noise: variation.noise_block * at(0),
             profile: libm::exp(variation.profile_block * at(2)),
             loss: libm::exp(variation.loss_block * at(3)),
-            speed: variation.speed_block * at(4),
+            speed: variation.speed_block * at(0),
             erase: libm::exp(variation.erase_block * at(0)),
         }
     }

@@ -333,9 +333,10 @@ pub(crate) struct CompareOptions {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(after_long_help = crate::characterize::benches())]
 pub(crate) struct CharacterizeOptions {
     /// rber, retention or disturb (every page over a grid of conditions); margins, the section of a chip file that says how far programs may be narrowed; or a
-    /// bench with conditions of its own: layers, program, erase, life, vth, retries, copyback, reprogram, leaders, flags.
+    /// bench with conditions of its own: the list below.
     #[arg(default_value = "rber")]
     pub(crate) bench: String,
     /// The chip's name (see `wordline chip`) or file.

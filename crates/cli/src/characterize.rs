@@ -28,6 +28,13 @@ const GRIDS: [(&str, &str, &str, &str); 3] = [
 /// What finds a table for a chip file.
 const MARGINS: &str = "margins";
 
+/// The benches that have conditions of their own, a line for each.
+pub(crate) fn benches() -> String {
+    let widest = BENCHES.iter().map(|bench| bench.name.len()).max().unwrap_or(0);
+    let lines = BENCHES.iter().map(|bench| format!("\n  {:widest$}  {}", bench.name, bench.summary));
+    format!("Benches:{}\n\ndocs/reference/characterisation.md describes what each measures.", lines.collect::<String>())
+}
+
 /// Blocks that are read before their rows are written, for each thread.
 const AHEAD: usize = 4;
 
