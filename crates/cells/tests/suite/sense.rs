@@ -1,7 +1,7 @@
 //! Does physics go the way physics goes, also where no paper has been?
 
 use crate::common::{HOME, YEAR, aged, chip};
-use wordline_cells::{Condition, History, Model, Settings, Traits, flag};
+use wordline_cells::{Block, Condition, History, Model, Settings, Traits, flag};
 use wordline_units::Celsius;
 
 /// Errors of a codeword, summed over the pages, with the references that suit best.
@@ -129,6 +129,24 @@ fn whatever_the_condition_a_rate_is_a_rate() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn what_makes_a_block_wear_fast_makes_it_program_fast() {
+    for name in CHIPS {
+        let model = chip(name, &[]);
+        // Of one chip, so that its own part and the wafer's are equal.
+        let mut blocks: Vec<_> = (0..40).map(|block| model.block(4, 2, block)).collect();
+        blocks.sort_by(|a, b| a.wear.total_cmp(&b.wear));
+        rises("speed over wear", &blocks.iter().map(|block| block.speed).collect::<Vec<_>>());
+        let program = |traits: &Traits| model.program(traits, &History::default(), &Settings::default()).time;
+        let of = |block: &Block| (0..model.physics().shape.layers).map(|layer| program(&model.traits(block, layer))).sum::<f64>();
+        let time = |blocks: &[Block]| blocks.iter().map(of).sum::<f64>();
+        let (slow, fast) = blocks.split_at(20);
+        // Loops of the MLC chip are so wide that all its blocks take as many.
+        let told = if name == "mlc48" { time(fast) == time(slow) } else { time(fast) < time(slow) };
+        assert!(told, "{name}: {} and {}", time(fast), time(slow));
     }
 }
 
