@@ -28,10 +28,10 @@ const GRIDS: [(&str, &str, &str, &str); 3] = [
 /// What finds a table for a chip file.
 const MARGINS: &str = "margins";
 
-/// The benches that have conditions of their own, a line for each.
+/// The benches that have conditions of their own, and what each is.
 pub(crate) fn benches() -> String {
-    let widest = BENCHES.iter().map(|bench| bench.name.len()).max().unwrap_or(0);
-    let lines = BENCHES.iter().map(|bench| format!("\n  {:widest$}  {}", bench.name, bench.summary));
+    // Each summary in a line of its own, so that its further lines stand under it where it is wrapped.
+    let lines = BENCHES.iter().map(|bench| format!("\n  {}\n          {}", bench.name, bench.summary));
     format!("Benches:{}\n\ndocs/reference/characterisation.md describes what each measures.", lines.collect::<String>())
 }
 
