@@ -8,6 +8,7 @@ use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
+use crate::fault::FaultTable;
 use crate::order::Written;
 use crate::payload::{NoPayload, PageImage, Payload, Place};
 use crate::place::planes;
@@ -100,6 +101,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) suspend_from: Nanos,
     pub(crate) features: [u32; Feature::COUNT],
     dead: bool,
+    /// What somebody has ordered to go wrong, if anything.
+    pub(crate) faults: Option<Box<FaultTable>>,
 }
 
 impl Chip {
@@ -155,6 +158,7 @@ impl<P: Payload> Chip<P> {
             suspend_from: Nanos::ZERO,
             features: [0; Feature::COUNT],
             dead: false,
+            faults: None,
         }
     }
 
@@ -292,6 +296,17 @@ impl<P: Payload> Chip<P> {
     pub fn contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, image: &mut PageImage) -> bool {
         let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
         self.read_payload(place, image);
+        self.can_be_relied_on(place, image)
+    }
+
+    /// As [`Chip::contents`], where of the bytes only those of mapping unit `unit` matter: what stands at those of the others may be anything.
+    pub fn unit_contents(&mut self, plane: PlaneId, block: BlockId, page: PageId, unit: u32, image: &mut PageImage) -> bool {
+        let place = Place { block: self.index(plane, block) as u32, page: u32::from(page.0) };
+        self.read_unit_payload(place, unit as usize, image);
+        self.can_be_relied_on(place, image)
+    }
+
+    fn can_be_relied_on(&self, place: Place, image: &mut PageImage) -> bool {
         if self.hide(place, image).is_some() {
             return false;
         }

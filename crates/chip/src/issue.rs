@@ -96,7 +96,11 @@ impl<P: Payload> Chip<P> {
         let mut last = Issued { ready_at: now, status: Status::Good, errors: 0, loops: 0 };
         for page in 0..self.sheet.pages_per_program() as u16 {
             let [from, to] = [from, to].map(|target| Target { page: PageId(target.page.0 + page), ..target });
-            let sensed = self.issue(Command::Read { target: from, cache: false }, last.ready_at).ready_at;
+            let sensed = self.issue(Command::Read { target: from, cache: false }, last.ready_at);
+            if sensed.status == Status::Uncorrectable {
+                self.read_failed(&from);
+            }
+            let sensed = sensed.ready_at;
             last = self.issue(Command::CopybackProgram { target: to }, sensed);
         }
         last
@@ -274,7 +278,8 @@ impl<P: Payload> Chip<P> {
             let block = &mut self.blocks[place.block as usize];
             block.reads = block.reads.saturating_add(1);
             let ruined = block.state == State::Torn || (!self.ruined.is_empty() && self.ruined.contains(&place));
-            if self.cells.read() == Outcome::Bad || ruined || sealed {
+            let faulty = self.faults.is_some() && self.fails_read(target, plane);
+            if self.cells.read() == Outcome::Bad || ruined || sealed || faulty {
                 status = Status::Uncorrectable;
             }
         }
@@ -285,9 +290,15 @@ impl<P: Payload> Chip<P> {
     #[inline]
     fn verify(&mut self, work: Work) -> Status {
         match self.cells.program() {
-            Outcome::Good => Status::Good,
+            Outcome::Good if self.faults.is_none() => Status::Good,
+            Outcome::Good => self.verify_faulty(work),
             Outcome::Bad => self.fail(work),
         }
+    }
+
+    #[cold]
+    fn verify_faulty(&mut self, work: Work) -> Status {
+        if self.fails_program(&work.target) { self.fail(work) } else { Status::Good }
     }
 
     // By value, so that the work of a program that succeeds has no address and stays in registers.
@@ -303,13 +314,16 @@ impl<P: Payload> Chip<P> {
 
     fn erase(&mut self, target: &Target, now: Nanos) -> Status {
         let mut status = Status::Good;
+        let has_faults = self.faults.is_some();
         if self.array.is_some() {
             self.erase_cells(target, now);
         }
         for plane in planes(target.planes) {
             let index = self.flat(target, plane);
-            let block = &mut self.blocks[index];
+            let block = &self.blocks[index];
             let outcome = self.cells.erase(block.erases);
+            let outcome = if has_faults && self.fails_block(target, plane) { Outcome::Bad } else { outcome };
+            let block = &mut self.blocks[index];
             block.erases = block.erases.saturating_add(1);
             block.reads = 0;
             block.spare.erase();
@@ -329,6 +343,9 @@ impl<P: Payload> Chip<P> {
                 self.payload.fail(index as u32);
             }
             self.seals.erase(index as u32);
+            if has_faults {
+                self.heal(index as u32);
+            }
             if !self.ruined.is_empty() {
                 self.ruined.retain(|place| place.block != index as u32);
             }

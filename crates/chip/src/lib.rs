@@ -11,6 +11,8 @@
 //!        DataOut    cache)       Read
 //! ```
 //!
+//! What a person orders to go wrong is in `fault.rs`.
+//!
 //! Pages can be made unreadable without an erase, by locks and by one shot: `seal.rs` says what the pins give of them then.
 //!
 //! What a command does to pages and blocks is booked when it is issued; the array merely stays busy until it would be true. A firmware that
@@ -20,6 +22,7 @@
 mod block;
 mod cells;
 mod chip;
+mod fault;
 pub mod image;
 mod issue;
 mod order;
@@ -33,8 +36,9 @@ mod spare;
 mod wake;
 
 pub use chip::Chip;
+pub use fault::DieFault;
 pub use issue::Issued;
-pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload};
+pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
 pub use wordline_cells::KeptLife;

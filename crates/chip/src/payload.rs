@@ -6,10 +6,11 @@
 //! With the bytes of each mapping unit goes its [`Mark`]. Reclaim copies bytes and marks together, so a mark says when the host wrote a unit, not when it was
 //! programmed last: of two copies the one with the higher version is the newer, whatever order they were programmed in.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use wordline_cells::KeptLife;
 use wordline_flash::{Mark, Sanitisation, Sheet};
+use wordline_units::random::Draw;
 
 /// A page of a die: its block, counted over all planes (`plane × blocks + block`), and its place in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,23 +21,81 @@ pub struct Place {
     pub page: u32,
 }
 
-/// What a program takes in, or what a page holds: bytes, and the mark of each mapping unit, page by page, plane by plane, unit by unit.
+/// Where the bytes of a mapping unit stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitAt {
+    /// In the second of two stretches; else in the first.
+    pub is_second: bool,
+    /// From this byte of it on.
+    pub at: usize,
+}
+
+/// User bytes, in one piece or scattered.
+#[derive(Clone, Copy, Debug)]
+enum Bytes<'a> {
+    Whole(&'a [u8]),
+    Scattered { stretches: [&'a [u8]; 2], places: &'a [UnitAt], unit_bytes: usize },
+}
+
+/// What a program takes in, or what a page holds: bytes, and the mark of each mapping unit, page by page, plane by plane, unit by unit. The bytes need not
+/// stand in one piece, so that nobody has to gather them before a store does.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
-    /// The user bytes.
-    pub bytes: &'a [u8],
+    bytes: Bytes<'a>,
     /// The marks.
     pub marks: &'a [Mark],
 }
 
 impl<'a> Contents<'a> {
     /// For dies that keep nothing.
-    pub const NONE: Contents<'static> = Contents { bytes: &[], marks: &[] };
+    pub const NONE: Contents<'static> = Contents::of(&[], &[]);
+
+    /// Bytes in one piece.
+    pub const fn of(bytes: &'a [u8], marks: &'a [Mark]) -> Contents<'a> {
+        Contents { bytes: Bytes::Whole(bytes), marks }
+    }
+
+    /// Units of `unit_bytes` bytes each, which stand at `places` of two stretches.
+    pub const fn scattered(stretches: [&'a [u8]; 2], places: &'a [UnitAt], unit_bytes: usize, marks: &'a [Mark]) -> Contents<'a> {
+        Contents { bytes: Bytes::Scattered { stretches, places, unit_bytes }, marks }
+    }
+
+    /// The user bytes, piece by piece.
+    fn pieces(self) -> impl Iterator<Item = &'a [u8]> {
+        let (whole, stretches, places, unit_bytes) = match self.bytes {
+            Bytes::Whole(bytes) => (Some(bytes), [&[][..]; 2], &[][..], 0),
+            Bytes::Scattered { stretches, places, unit_bytes } => (None, stretches, places, unit_bytes),
+        };
+        let unit = move |place: &UnitAt| &stretches[usize::from(place.is_second)][place.at..][..unit_bytes];
+        whole.into_iter().chain(places.iter().map(unit))
+    }
+
+    /// Copies the user bytes to `into`.
+    ///
+    /// # Panics
+    /// If they are not as many.
+    pub fn copy_to(self, into: &mut [u8]) {
+        let mut rest = into;
+        for piece in self.pieces() {
+            let (place, behind) = rest.split_at_mut(piece.len());
+            place.copy_from_slice(piece);
+            rest = behind;
+        }
+        assert!(rest.is_empty(), "room for {} bytes more than there are", rest.len());
+    }
 
     /// Page number `index` of pages of `units` mapping units.
     pub(crate) fn of_page(&self, index: usize, units: usize) -> Contents<'a> {
-        let page = self.bytes.len() / (self.marks.len() / units);
-        Contents { bytes: &self.bytes[index * page..][..page], marks: &self.marks[index * units..][..units] }
+        let bytes = match self.bytes {
+            Bytes::Whole(bytes) => {
+                let page = bytes.len() / (self.marks.len() / units);
+                Bytes::Whole(&bytes[index * page..][..page])
+            }
+            Bytes::Scattered { stretches, places, unit_bytes } => {
+                Bytes::Scattered { stretches, places: &places[index * units..][..units], unit_bytes }
+            }
+        };
+        Contents { bytes, marks: &self.marks[index * units..][..units] }
     }
 }
 
@@ -67,6 +126,12 @@ pub trait Payload {
     /// Read `place` into `image`, and say how much that is worth.
     fn read(&self, place: Place, image: &mut PageImage) -> Kept;
 
+    /// As [`Payload::read`], where of the bytes only those of mapping unit `unit` matter: what stands at those of the others may be anything.
+    fn read_unit(&self, place: Place, unit: usize, image: &mut PageImage) -> Kept {
+        let _ = unit;
+        self.read(place, image)
+    }
+
     /// The contents at `from` are programmed at `to`.
     fn copy(&mut self, from: Place, to: Place);
 
@@ -79,6 +144,16 @@ pub trait Payload {
 
     /// A program or an erase of `block` has failed: it is to be known as bad from now on.
     fn fail(&mut self, block: u32);
+
+    /// Bits of `place`, which is programmed, flip, as many and which by `draw`: it reads as [`Kept::Torn`] from now on. A store that keeps no checksums leaves
+    /// that to the die.
+    fn corrupt(&mut self, _place: Place, _draw: &mut Draw) {}
+
+    /// The power goes while `contents` are programmed at `place`: by `draw`, so much of them is there. It reads as [`Kept::Torn`] or [`Kept::Erased`].
+    fn tear(&mut self, _place: Place, _contents: Contents<'_>, _draw: &mut Draw) {}
+
+    /// The power goes while `block` is erased: by `draw`, so much of it is.
+    fn tear_erase(&mut self, _block: u32, _draw: &mut Draw) {}
 
     /// The wear of `block` has changed. Whoever outlives the drive keeps it with the block.
     fn keep_life(&mut self, _block: u32, _life: KeptLife) {}
@@ -155,33 +230,102 @@ impl Payload for NoPayload {
 #[derive(Clone, Debug)]
 pub struct RamPayload {
     erased: PageImage,
-    pages: BTreeMap<Place, PageImage>,
+    /// The pages of each block that has had one, first to last.
+    blocks: Vec<Vec<Option<PageImage>>>,
+    /// Pages that were erased, for the next that are programmed: fresh memory costs more than the bytes that go there.
+    spare: Vec<PageImage>,
+    /// Pages of which bits have flipped: memory has no checksums.
+    rotten: BTreeSet<Place>,
 }
+
+/// Erased pages that are kept.
+const SPARE_PAGES: usize = 1024;
 
 impl RamPayload {
     /// An erased store for a die of this sheet, with `units` mapping units in a page.
     pub fn new(sheet: &Sheet, units: u32) -> RamPayload {
-        RamPayload { erased: PageImage::new(sheet.geometry.page.0 as usize, units as usize), pages: BTreeMap::new() }
+        RamPayload {
+            erased: PageImage::new(sheet.geometry.page.0 as usize, units as usize),
+            blocks: Vec::new(),
+            spare: Vec::new(),
+            rotten: BTreeSet::new(),
+        }
+    }
+
+    fn programmed(&self, place: Place) -> Option<&PageImage> {
+        self.blocks.get(place.block as usize)?.get(place.page as usize)?.as_ref()
+    }
+
+    fn worth(&self, place: Place) -> Kept {
+        match self.programmed(place) {
+            None => Kept::Erased,
+            Some(_) if !self.rotten.is_empty() && self.rotten.contains(&place) => Kept::Torn,
+            Some(_) => Kept::Whole,
+        }
+    }
+
+    /// The page at `place`, to be given other contents.
+    fn page(&mut self, place: Place) -> &mut PageImage {
+        let (block, page) = (place.block as usize, place.page as usize);
+        if self.blocks.len() <= block {
+            self.blocks.resize_with(block + 1, Vec::new);
+        }
+        let pages = &mut self.blocks[block];
+        if pages.len() <= page {
+            pages.resize(page + 1, None);
+        }
+        let (spare, erased) = (&mut self.spare, &self.erased);
+        pages[page].get_or_insert_with(|| spare.pop().unwrap_or_else(|| erased.clone()))
     }
 }
 
 impl Payload for RamPayload {
     const KEEPS: bool = true;
 
+    fn corrupt(&mut self, place: Place, draw: &mut Draw) {
+        if self.programmed(place).is_none() {
+            return;
+        }
+        let image = self.page(place);
+        for _ in 0..1 + draw.below(64) {
+            let bit = draw.below(8 * image.bytes.len() as u64);
+            image.bytes[bit as usize / 8] ^= 1 << (bit % 8);
+        }
+        self.rotten.insert(place);
+    }
+
     fn program(&mut self, place: Place, contents: Contents<'_>) {
-        self.pages.insert(place, PageImage { bytes: contents.bytes.to_vec(), marks: contents.marks.to_vec() });
+        let image = self.page(place);
+        image.bytes.clear();
+        contents.pieces().for_each(|piece| image.bytes.extend_from_slice(piece));
+        image.marks.clear();
+        image.marks.extend_from_slice(contents.marks);
     }
 
     fn read(&self, place: Place, image: &mut PageImage) -> Kept {
-        let programmed = self.pages.get(&place);
-        image.clone_from(programmed.unwrap_or(&self.erased));
-        if programmed.is_some() { Kept::Whole } else { Kept::Erased }
+        let kept = self.programmed(place).unwrap_or(&self.erased);
+        image.bytes.clone_from(&kept.bytes);
+        image.marks.clone_from(&kept.marks);
+        self.worth(place)
+    }
+
+    fn read_unit(&self, place: Place, unit: usize, image: &mut PageImage) -> Kept {
+        let kept = self.programmed(place).unwrap_or(&self.erased);
+        let count = kept.bytes.len() / kept.marks.len();
+        let bytes = unit * count..(unit + 1) * count;
+        image.bytes.resize(kept.bytes.len(), 0);
+        image.bytes[bytes.clone()].copy_from_slice(&kept.bytes[bytes]);
+        image.marks.clone_from(&kept.marks);
+        self.worth(place)
     }
 
     fn copy(&mut self, from: Place, to: Place) {
         // An erased page is copied as the 0xFF bytes it reads as.
-        let image = self.pages.get(&from).unwrap_or(&self.erased).clone();
-        self.pages.insert(to, image);
+        let image = self.programmed(from).unwrap_or(&self.erased).clone();
+        *self.page(to) = image;
+        if self.rotten.contains(&from) {
+            self.rotten.insert(to);
+        }
     }
 
     fn sanitise(&mut self, place: Place, how: Sanitisation, _: bool) {
@@ -189,14 +333,19 @@ impl Payload for RamPayload {
             // The die knows of its locks, and the cells below them keep what they hold.
             Sanitisation::LockPage | Sanitisation::LockBlock => {}
             Sanitisation::Scrub | Sanitisation::Reprogram => {
-                self.pages.insert(place, PageImage::sealed(self.erased.bytes.len(), self.erased.marks.len()));
+                let image = self.page(place);
+                image.bytes.fill(0);
+                image.marks.fill(Mark::NOTHING);
             }
         }
     }
 
     fn erase(&mut self, block: u32) {
-        let mut later = self.pages.split_off(&Place { block, page: 0 });
-        self.pages.append(&mut later.split_off(&Place { block: block + 1, page: 0 }));
+        if let Some(pages) = self.blocks.get_mut(block as usize) {
+            let room = SPARE_PAGES.saturating_sub(self.spare.len());
+            self.spare.extend(pages.drain(..).flatten().take(room));
+        }
+        self.rotten.retain(|place| place.block != block);
     }
 
     fn fail(&mut self, _: u32) {}

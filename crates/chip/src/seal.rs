@@ -162,7 +162,7 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn sanitise(&mut self, target: &Target, how: Sanitisation, now: Nanos) -> Status {
         self.registers.drop_sensed();
         self.registers.taken_in.0 = 0;
-        if self.is_dead() {
+        if self.is_dead() || (self.faults.is_some() && planes(target.planes).any(|plane| self.fails_block(target, plane))) {
             return Status::Failed;
         }
         for plane in planes(target.planes) {
@@ -200,7 +200,7 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn program_zeroes(&mut self, place: Place) {
         if P::KEEPS {
             let zeroes = PageImage::sealed(self.sheet.geometry.page.0 as usize, self.grain.units as usize);
-            self.payload.program(place, Contents { bytes: &zeroes.bytes, marks: &zeroes.marks });
+            self.payload.program(place, Contents::of(&zeroes.bytes, &zeroes.marks));
         }
     }
 

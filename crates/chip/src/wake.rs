@@ -57,6 +57,16 @@ impl<P: Payload> Chip<P> {
     /// Read a page from the store and book what the store says of it.
     pub(crate) fn read_payload(&mut self, place: Place, image: &mut PageImage) -> Kept {
         let kept = self.payload.read(place, image);
+        self.book(place, kept)
+    }
+
+    /// As [`Chip::read_payload`], where of the bytes only those of one mapping unit matter.
+    pub(crate) fn read_unit_payload(&mut self, place: Place, unit: usize, image: &mut PageImage) -> Kept {
+        let kept = self.payload.read_unit(place, unit, image);
+        self.book(place, kept)
+    }
+
+    fn book(&mut self, place: Place, kept: Kept) -> Kept {
         match kept {
             Kept::Torn => _ = self.ruined.insert(place),
             Kept::Sanitised(_) => self.learn(place, kept),

@@ -79,6 +79,9 @@ pub struct Completion {
     pub dram: Nanos,
     /// Whether every sector could be read or written.
     pub ok: bool,
+    /// Of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read. Not in the log's
+    /// hash, because they follow from what is.
+    pub blank: u32,
 }
 
 /// Where a request's time went. For a request of many flash operations, the path of the one that ended last.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, fstatvfs, seek};
 
 /// Bytes at offsets. Each call is one write to the medium: a power cut falls between two of them, or within one, which then is done in part.
 pub trait Backing {
@@ -49,6 +49,14 @@ pub trait Backing {
     /// # Errors
     /// As the host says.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Bytes that the host has left for what is a hole now; where that is unknown, as many as there are numbers.
+    ///
+    /// # Errors
+    /// As the host says.
+    fn room(&self) -> io::Result<u64> {
+        Ok(u64::MAX)
+    }
 }
 
 /// A file of the host.
@@ -121,5 +129,10 @@ impl Backing for Disk {
 
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    fn room(&self) -> io::Result<u64> {
+        let there = fstatvfs(&self.0)?;
+        Ok(there.f_bavail.saturating_mul(there.f_frsize))
     }
 }

@@ -1,5 +1,7 @@
 //! One die on its backing: what a chip does to its cells, done to bytes.
 
+mod harm;
+
 use crate::backing::Backing;
 use crate::error::MediaError;
 use crate::header::Identity;
@@ -177,6 +179,17 @@ impl<B: Backing> Die<B> {
     /// What it stands on.
     pub fn backing(&self) -> &B {
         &self.backing
+    }
+
+    /// What it stands on, to be worked on past the die.
+    pub(crate) fn backing_mut(&mut self) -> &mut B {
+        &mut self.backing
+    }
+
+    /// The same die on what `stand` makes of its backing and the name of its file.
+    pub(crate) fn on<C>(self, stand: impl FnOnce(B, &str) -> C) -> Die<C> {
+        let Die { backing, file, identity, blocks, any_order, dirty } = self;
+        Die { backing: stand(backing, &file), file, identity, blocks, any_order, dirty }
     }
 
     /// What it knows of a block.

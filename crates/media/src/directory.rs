@@ -3,9 +3,12 @@
 //! The lock is `flock` on a file of its own, and not a file that holds a process number: the kernel lets go of it when the process dies in whatever way, so a
 //! drive that was killed can be opened at once and a number that was given to another process means nothing. The number is written beside it, for the message
 //! alone. On network file systems `flock` may reach no further than one machine.
+//!
+//! What is on a drive is its owner's: the folder is made with mode 700, every file in it with 600, whatever the umask.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::backing::{Backing, Disk};
@@ -43,7 +46,7 @@ impl Lock {
     fn take(folder: &Path) -> Result<Lock, MediaError> {
         let path = folder.join("lock");
         let failed = |error| host(&path, "locking", error);
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -54,7 +57,8 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
+        // On a full disk there may be no room for it, and then the message does without.
+        let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Lock { _file: file, folder: folder.to_owned() })
     }
 }
@@ -65,26 +69,20 @@ impl Media<Disk> {
     /// # Errors
     /// If there is a drive already, somebody has the folder, the identity cannot be written down, or the host fails.
     pub fn create(folder: &Path, identity: &Identity, durability: Durability) -> Result<Media<Disk>, MediaError> {
-        fs::create_dir_all(folder).map_err(|error| host(folder, "making the folder", error))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| host(folder, "making the folder", error))?;
         let lock = Lock::take(folder)?;
         let taken = (0..identity.dies).map(|die| file_of(folder, die)).find(|path| path.exists());
         if let Some(path) = taken {
             return Err(MediaError::Exists { file: path.display().to_string() });
         }
-        let mut dies = Vec::new();
-        for die in 0..identity.dies {
-            let path = file_of(folder, die);
-            let beside = path.with_extension("media.new");
-            let failed = |error| host(&beside, "making the file", error);
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&beside).map_err(failed)?;
-            let identity = Identity { die, ..identity.clone() };
-            let mut made = Die::create(Disk::new(file), &path.display().to_string(), &identity)?;
-            if durability == Durability::Host {
-                made.sync()?;
+        let made = (0..identity.dies).map(|die| create_die(folder, &Identity { die, ..identity.clone() }, durability));
+        let dies = made.collect::<Result<_, _>>().inspect_err(|_| {
+            // Half a drive is none, and would be in the way of the next attempt. None of it was there before.
+            for path in (0..identity.dies).map(|die| file_of(folder, die)) {
+                let _ = fs::remove_file(path.with_extension("media.new"));
+                let _ = fs::remove_file(path);
             }
-            fs::rename(&beside, &path).map_err(failed)?;
-            dies.push(made);
-        }
+        })?;
         if durability == Durability::Host {
             File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| host(folder, "syncing the folder", error))?;
         }
@@ -110,7 +108,7 @@ impl Media<Disk> {
         let path = self.folder().expect("media on files are in a folder").join(DUMP);
         let beside = path.with_extension("media.new");
         let failed = |error| host(&beside, "making the file", error);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&beside).map_err(failed)?;
+        let file = new_file(&beside).map_err(failed)?;
         let dump = Dump::create(Disk::new(file), &path.display().to_string(), shape)?;
         fs::rename(&beside, &path).map_err(failed)?;
         Ok(dump)
@@ -149,12 +147,33 @@ impl Media<Overlay<Disk>> {
     }
 }
 
+/// An empty file that is its owner's alone, also where something else was left at `path`.
+fn new_file(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
 fn open_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
 fn look_at_file(path: &Path) -> io::Result<Overlay<Disk>> {
     Overlay::new(Disk::new(File::open(path)?))
+}
+
+/// Makes the file of one die, beside its name and then renamed.
+fn create_die(folder: &Path, identity: &Identity, durability: Durability) -> Result<Die<Disk>, MediaError> {
+    let path = file_of(folder, identity.die);
+    let beside = path.with_extension("media.new");
+    let failed = |error| host(&beside, "making the file", error);
+    let file = new_file(&beside).map_err(failed)?;
+    let mut made = Die::create(Disk::new(file), &path.display().to_string(), identity)?;
+    if durability == Durability::Host {
+        made.sync()?;
+    }
+    fs::rename(&beside, &path).map_err(failed)?;
+    Ok(made)
 }
 
 /// How a file becomes a backing.

@@ -7,12 +7,16 @@
 //! Each slot has two places, used in turn, so that a write that is cut short leaves what the slot held before.
 //!
 //! ```text
-//! header │ slot 0: one place, the other │ slot 1 … │
-//!          └ checksum ┊ unit ┊ version ┊ mask ┊ lost ┊ bytes
+//! header │ slot 0: one place, the other │ slot 1 … │ fact 0 │ fact 1 …
+//!          └ checksum ┊ unit ┊ version ┊ mask ┊ lost ┊ bytes  └ checksum ┊ length ┊ bytes
 //! ```
+//!
+//! Facts are what the firmware would write down with the last of its power beside the buffer: a fact has one place, which is used again only when it is not
+//! needed any more. Files of before there were facts end after the slots; they become longer when the first fact is kept.
 
 use crate::backing::Backing;
 use crate::error::MediaError;
+use crate::held::{Backlog, Held};
 
 const MAGIC: &[u8; 8] = b"WLBUFFER";
 const FORMAT: u32 = 1;
@@ -29,7 +33,14 @@ pub struct DumpShape {
     pub slots: u32,
     /// Bytes in each.
     pub slot_bytes: u32,
+    /// Places for facts.
+    pub facts: u32,
+    /// Bytes of the longest fact.
+    pub fact_bytes: u32,
 }
+
+/// Bytes before those of a fact: checksum and length.
+const FACT_HEAD: usize = 8;
 
 /// What is in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +95,15 @@ impl DumpShape {
         LABEL_BYTES as u64 + u64::from(self.slot_bytes)
     }
 
+    /// Where the facts begin.
+    fn facts_at(&self) -> u64 {
+        HEADER_BYTES + 2 * u64::from(self.slots) * self.record_bytes()
+    }
+
+    fn fact_at(&self, index: u32) -> u64 {
+        self.facts_at() + u64::from(index) * (FACT_HEAD as u64 + u64::from(self.fact_bytes))
+    }
+
     fn header(&self) -> [u8; HEADER_USED] {
         let mut bytes = [0; HEADER_USED];
         bytes[..8].copy_from_slice(MAGIC);
@@ -104,7 +124,7 @@ impl<B: Backing> Dump<B> {
     /// If the host fails.
     pub fn create(mut backing: B, file: &str, shape: DumpShape) -> Result<Dump<B>, MediaError> {
         let host = |error| MediaError::host(file, 0, "making the file", error);
-        backing.set_length(HEADER_BYTES + 2 * u64::from(shape.slots) * shape.record_bytes()).map_err(host)?;
+        backing.set_length(shape.fact_at(shape.facts)).map_err(host)?;
         backing.write(0, &shape.header()).map_err(host)?;
         Ok(Dump::new(backing, file, shape))
     }
@@ -137,6 +157,18 @@ impl<B: Backing> Dump<B> {
             }
         }
         Ok(dump)
+    }
+
+    /// What it stands on, to be worked on past the dump.
+    pub(crate) fn backing_mut(&mut self) -> &mut B {
+        &mut self.backing
+    }
+
+    /// The same dump on a file whose work is held in `backlog`, behind that of a drive of so many `dies`, where the host does not take it: see [`Held`].
+    #[must_use]
+    pub fn patient(self, dies: u32, backlog: &Backlog) -> Dump<Held<B>> {
+        let Dump { backing, file, shape, slots, record } = self;
+        Dump { backing: Held::new(backing, dies as usize, &file, backlog), file, shape, slots, record }
     }
 
     fn offset(&self, slot: u32, place: u64) -> u64 {
@@ -172,6 +204,56 @@ impl<B: Backing> Dump<B> {
         }
         into.copy_from_slice(&self.record[LABEL_BYTES..]);
         Ok(())
+    }
+
+    /// Place `index` for facts holds these bytes from now on. Until it has returned, it holds what it held, or nothing.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such place, or the fact is longer than any may be.
+    pub fn keep_fact(&mut self, index: u32, bytes: &[u8]) -> Result<(), MediaError> {
+        assert!(index < self.shape.facts && bytes.len() <= self.shape.fact_bytes as usize, "a fact beyond the dump's shape");
+        let at = self.shape.fact_at(index);
+        let host = |error| MediaError::host(&self.file, at, "keeping a fact", error);
+        let whole = self.shape.fact_at(self.shape.facts);
+        if self.backing.length().map_err(host)? < whole {
+            self.backing.set_length(whole).map_err(host)?;
+        }
+        let mut record = vec![0; FACT_HEAD];
+        record[4..FACT_HEAD].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+        record.extend_from_slice(bytes);
+        let sum = crc32fast::hash(&record[4..]);
+        record[..4].copy_from_slice(&sum.to_le_bytes());
+        self.backing.write(at, &record).map_err(host)
+    }
+
+    /// The bytes at place `index` for facts. Returns false if there is nothing whole.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    pub fn fact(&self, index: u32, into: &mut Vec<u8>) -> Result<bool, MediaError> {
+        assert!(index < self.shape.facts, "a fact beyond the dump's shape");
+        let at = self.shape.fact_at(index);
+        let host = |error| MediaError::host(&self.file, at, "reading a fact", error);
+        if self.backing.length().map_err(host)? < self.shape.fact_at(index + 1) {
+            return Ok(false);
+        }
+        let mut record = vec![0; FACT_HEAD + self.shape.fact_bytes as usize];
+        self.backing.read(at, &mut record).map_err(host)?;
+        let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| record[at + byte]));
+        let length = number(4) as usize;
+        let is_whole =
+            length > 0 && length <= self.shape.fact_bytes as usize && number(0) == crc32fast::hash(&record[4..FACT_HEAD + length]);
+        into.clear();
+        if is_whole {
+            into.extend_from_slice(&record[FACT_HEAD..FACT_HEAD + length]);
+        }
+        Ok(is_whole)
     }
 
     /// `slot` holds this from now on. Until it has returned, it holds what it held.

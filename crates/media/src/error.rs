@@ -51,6 +51,16 @@ pub enum MediaError {
         /// What does.
         found: String,
     },
+    /// The file is of another drive.
+    #[error("{file}: of drive {found:032x}, and not of drive {expected:032x}")]
+    AnotherDrive {
+        /// The file.
+        file: String,
+        /// Which it should be of.
+        expected: u128,
+        /// Which it is of.
+        found: u128,
+    },
     /// The file is of another version of the format.
     #[error(
         "{file}: media format {found}, this program reads and writes format {known} only; use the program that made it, or make the drive anew"

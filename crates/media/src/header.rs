@@ -116,8 +116,7 @@ impl Identity {
             (56, "spare bytes in a page", mine.spare_bytes, theirs.spare_bytes),
         ];
         if self.drive != expected.drive {
-            let text = |drive| format!("drive {drive:032x}");
-            return Err(MediaError::unexpected(file, 16, text(expected.drive), text(self.drive)));
+            return Err(MediaError::AnotherDrive { file: file.to_owned(), expected: expected.drive, found: self.drive });
         }
         if let Some((at, what, found, wanted)) = numbers.into_iter().find(|(_, _, found, wanted)| found != wanted) {
             return Err(MediaError::unexpected(file, at, format!("{what} {wanted}"), found.to_string()));

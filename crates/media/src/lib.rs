@@ -13,6 +13,9 @@
 //! write on a [`Tape`], so that a test can cut the power between any two writes and tear the last. The seam lies below the format on purpose: what is tested on
 //! memory is the same code that runs on files.
 //!
+//! Where the host's disk is full or fails, what it does not take waits in memory and in its order ([`Held`]), so that the files stand as they stood at one
+//! instant. Nothing that came later may be acknowledged before the host has taken it.
+//!
 //! # What survives what
 //!
 //! **The death of the process** (`kill -9`, a panic, an abort). A write that returned is in the kernel's page cache and needs nothing more: it is read back by
@@ -35,6 +38,7 @@ mod directory;
 mod dump;
 mod error;
 mod header;
+mod held;
 mod media;
 mod memory;
 mod overlay;
@@ -48,6 +52,7 @@ pub use die::{Block, Condition, Die, PageBuffer, PageState, Place};
 pub use dump::{Dump, DumpShape, Label};
 pub use error::MediaError;
 pub use header::{Identity, VERSION};
+pub use held::{Backlog, Held, Refusal};
 pub use media::{Durability, Media};
 pub use memory::Memory;
 pub use overlay::Overlay;

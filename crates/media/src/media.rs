@@ -3,8 +3,10 @@
 use crate::backing::Backing;
 use crate::die::Die;
 use crate::directory::Lock;
+use crate::dump::Dump;
 use crate::error::MediaError;
 use crate::header::Identity;
+use crate::held::{Attempt, Backlog, Held};
 use crate::memory::Memory;
 use crate::tape::Tape;
 
@@ -52,7 +54,33 @@ impl Media<Memory> {
     }
 }
 
+impl<B: Backing> Media<Held<B>> {
+    /// Tries to do what is held of them and of `dump`, in its order. Returns whether nothing is held any more. All of them are to
+    /// have been made patient with this backlog, and the dump to stand behind the last die.
+    ///
+    /// # Errors
+    /// If a sync failed: what was written before it may be lost.
+    pub fn settle(&mut self, mut dump: Option<&mut Dump<Held<B>>>, backlog: &Backlog) -> Result<bool, MediaError> {
+        loop {
+            let attempt = backlog.attempt(|file| match self.dies.get_mut(file) {
+                Some(die) => die.backing_mut(),
+                None => dump.as_mut().expect("only what is there is written to").backing_mut(),
+            })?;
+            match attempt {
+                Attempt::NothingHeld => return Ok(true),
+                Attempt::Done => {}
+                Attempt::Refused => return Ok(false),
+            }
+        }
+    }
+}
+
 impl<B: Backing> Media<B> {
+    /// The dies of one drive, each on a backing of its own, first to last, in no folder.
+    pub fn of(dies: Vec<Die<B>>, durability: Durability) -> Media<B> {
+        Media::new(dies, durability, None)
+    }
+
     pub(crate) fn new(dies: Vec<Die<B>>, durability: Durability, lock: Option<Lock>) -> Media<B> {
         Media { dies, durability, lock }
     }
@@ -64,6 +92,22 @@ impl<B: Backing> Media<B> {
             self.dies.iter_mut().for_each(Die::allow_any_order);
         }
         self
+    }
+
+    /// The same dies on files whose work is held in `backlog` where the host does not take it: see [`Held`].
+    #[must_use]
+    pub fn patient(self, backlog: &Backlog) -> Media<Held<B>> {
+        let Media { dies, durability, lock } = self;
+        let held = |(number, die): (usize, Die<B>)| die.on(|backing, file| Held::new(backing, number, file, backlog));
+        Media { dies: dies.into_iter().enumerate().map(held).collect(), durability, lock }
+    }
+
+    /// Bytes that the host has left: see [`Backing::room`].
+    ///
+    /// # Errors
+    /// As the host says.
+    pub fn room(&self) -> std::io::Result<u64> {
+        self.dies.first().map_or(Ok(u64::MAX), |die| die.backing().room())
     }
 
     /// The folder they are in; `None`: they are in memory.

@@ -62,7 +62,7 @@ impl Shape {
     }
 
     /// Bytes of a page with all that is stored beside it.
-    pub(crate) fn slot(&self) -> u64 {
+    pub fn slot(&self) -> u64 {
         u64::from(self.page_bytes) + u64::from(self.spare_bytes) + TRAILER_BYTES as u64
     }
 

@@ -58,6 +58,8 @@ pub enum Stream {
     LayerRetries = 18,
     /// Retries by rate that one read needs.
     ReadRetries = 19,
+    /// Faults that a person orders: bits that flip, and how far a program comes before the power goes.
+    Injected = 20,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

@@ -1,7 +1,7 @@
 //! Do pages hold what was programmed: spare areas in every form, user bytes, copybacks, failures and counts?
 
 use wordline_cells::Faults;
-use wordline_chip::{Chip, Contents, Mark, NoPayload, PADDING, PageImage, Payload, RamPayload};
+use wordline_chip::{Chip, Contents, Mark, NoPayload, PADDING, PageImage, Payload, RamPayload, UnitAt};
 use wordline_flash::{ProgramScope, Status, Target};
 use wordline_units::{BlockId, Lpn, Nanos, PageId, PlaneId};
 
@@ -146,7 +146,7 @@ fn ram_reads_back_what_was_programmed_and_ff_where_nothing_was() {
     let page = PAGE.0 as usize;
     let data = bytes(0x5A, 6);
     chip.transfer(IN, Nanos::ZERO, BUS);
-    let now = chip.program(program(both([1, 2], 0)), BUS, &[Lpn(0); 12], Contents { bytes: &data, marks: &marks(12) }).ready_at;
+    let now = chip.program(program(both([1, 2], 0)), BUS, &[Lpn(0); 12], Contents::of(&data, &marks(12))).ready_at;
     for index in 0..3 {
         let start = 2 * index * page;
         assert_eq!(contents(&mut chip, 0, 1, index as u16).0, &data[start..start + page]);
@@ -160,13 +160,37 @@ fn ram_reads_back_what_was_programmed_and_ff_where_nothing_was() {
 }
 
 #[test]
+fn units_may_stand_anywhere_in_two_stretches() {
+    let unit = PAGE.0 as usize / 2;
+    let stretches = [bytes(0x11, 5), bytes(0xC4, 4)];
+    // Twelve units, in no order, one of them twice.
+    let places: Vec<UnitAt> = [(0, 9), (1, 0), (1, 7), (0, 2), (0, 2), (1, 3), (0, 0), (0, 5), (1, 6), (1, 1), (0, 7), (0, 8)]
+        .map(|(stretch, number)| UnitAt { is_second: stretch == 1, at: number * unit })
+        .to_vec();
+    let whole: Vec<u8> = places.iter().flat_map(|place| stretches[usize::from(place.is_second)][place.at..][..unit].to_vec()).collect();
+    let marks = marks(12);
+    let scattered = Contents::scattered([&stretches[0], &stretches[1]], &places, unit, &marks);
+    let mut chip = with_bytes(ProgramScope::Wordline);
+    chip.transfer(IN, Nanos::ZERO, BUS);
+    chip.program(program(both([1, 2], 0)), BUS, &[Lpn(0); 12], scattered);
+    for (index, page) in whole.chunks_exact(PAGE.0 as usize).enumerate() {
+        let (plane, block) = if index % 2 == 0 { (0, 1) } else { (1, 2) };
+        let (found, found_marks) = contents(&mut chip, plane, block, index as u16 / 2);
+        assert_eq!((&found[..], &found_marks[..]), (page, &marks[2 * index..2 * index + 2]), "page {index}");
+    }
+    let mut copied = vec![0; whole.len()];
+    scattered.copy_to(&mut copied);
+    assert_eq!(copied, whole);
+}
+
+#[test]
 fn a_copyback_keeps_the_spare_area_and_the_bytes() {
     let mut chip = with_bytes(ProgramScope::Page);
     let t = chip.sheet().timing;
     let data = bytes(0x33, 2);
     chip.transfer(IN, Nanos::ZERO, BUS);
     let spare = [4, 9, 7, 1].map(Lpn);
-    let now = chip.program(program(both([0, 1], 0)), BUS, &spare, Contents { bytes: &data, marks: &marks(4) }).ready_at;
+    let now = chip.program(program(both([0, 1], 0)), BUS, &spare, Contents::of(&data, &marks(4))).ready_at;
     let now = chip.issue(read(both([0, 1], 0)), now).ready_at;
     let issued = chip.issue(copyback(both([3, 2], 0)), now);
     assert_eq!(issued.ready_at, now + t.program[0]);

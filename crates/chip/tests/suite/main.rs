@@ -5,6 +5,7 @@ mod naive;
 mod sealed;
 
 mod contents;
+mod faults;
 mod illegal;
 mod suspend;
 mod timing;

@@ -209,7 +209,7 @@ proptest! {
                     let mark = |unit| Mark { lpn: Lpn(u32::from(fresh)), version: unit, lost: 0, insecure: false };
                     chip.transfer(IN, now, now);
                     let spare = [Lpn(u32::from(fresh)), PADDING];
-                    now = chip.program(program(at(block, next)), now, &spare, Contents { bytes: &bytes, marks: &[mark(1), mark(2)] }).ready_at;
+                    now = chip.program(program(at(block, next)), now, &spare, Contents::of(&bytes, &[mark(1), mark(2)])).ready_at;
                     twin.insert((block, next), Some(fresh));
                 }
                 5 | 6 => {

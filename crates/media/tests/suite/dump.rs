@@ -4,7 +4,7 @@ use wordline_media::{Backing, Dump, DumpShape, Label, Memory, Replay, Tape, Tear
 
 use crate::common::{Seed, dice};
 
-const SHAPE: DumpShape = DumpShape { drive: 0x77, slots: 5, slot_bytes: 700 };
+const SHAPE: DumpShape = DumpShape { drive: 0x77, slots: 5, slot_bytes: 700, facts: 3, fact_bytes: 60 };
 
 fn bytes_of(label: Label) -> Vec<u8> {
     (0..700u64).map(|at| (at * 31 + label.version * 7 + u64::from(label.unit)) as u8).collect()

@@ -5,6 +5,8 @@ mod cuts;
 mod dump;
 mod faults;
 mod files;
+mod harm;
+mod held;
 mod host_loss;
 mod killed;
 mod rot;
