@@ -318,6 +318,11 @@ impl Buffer {
         std::mem::take(&mut self.released)
     }
 
+    /// The same, without taking them.
+    pub(crate) fn released(&self) -> &[u32] {
+        &self.released
+    }
+
     /// The version of the unit in `slot`.
     pub(crate) fn version_of(&self, slot: u32) -> u64 {
         self.slots[slot as usize].version

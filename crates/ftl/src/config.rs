@@ -5,6 +5,7 @@ use std::sync::Arc;
 use wordline_flash::{Margins, Sheet};
 use wordline_units::{Bytes, Nanos};
 
+use crate::layout::Layout;
 use crate::order::Order;
 use crate::techniques::Choice;
 use crate::victim::VictimPolicy;
@@ -44,6 +45,9 @@ pub struct Config {
     pub checkpoint_every: Option<u32>,
     /// Whether it writes down what it needs to come back after a power cut. Without bytes nothing can come back, but what it costs is the same.
     pub recovers: bool,
+    /// Whether a core that recovers writes the out-of-band marks of its pages twice: see [`crate::OobPage`]. Without, a page that cannot be read after a power
+    /// cut passes for one that was never finished.
+    pub oob_copies: bool,
     /// The seed of all policies that sample.
     pub seed: u64,
     /// This core's number, for its dice.
@@ -54,6 +58,17 @@ impl Config {
     /// Block groups of a die that hold no data for good: those that reclaim keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
         self.reclaim.floor + 1 + self.order.open_blocks()
+    }
+
+    /// Whether marks are written twice.
+    pub(crate) fn copies_oob(&self) -> bool {
+        self.oob_copies && (self.keeps_data || self.recovers)
+    }
+
+    /// The layout of the core's flash.
+    pub(crate) fn layout(&self) -> Layout {
+        let layout = Layout::new(&self.sheet, self.dies, self.sheet.geometry.blocks - self.spare_blocks, self.unit);
+        if self.copies_oob() { layout.with_oob_copies(self.sheet.geometry.page) } else { layout }
     }
 }
 

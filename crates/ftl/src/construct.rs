@@ -50,7 +50,8 @@ impl Ftl {
             for offset in valid..programs * layout.units_per_program {
                 self.groups.add_stale(layout.unit(group, offset));
             }
-            if programs == layout.programs {
+            if programs == layout.data_programs {
+                self.groups.give_up(group, layout.data_units..layout.units_per_group);
                 self.groups.close(group);
             } else {
                 self.dies[die].open[Stream::Host as usize].push(Open::at(group, programs, &layout));
@@ -91,7 +92,7 @@ impl Ftl {
         // Dies with the same number of groups in service are alike.
         let mut kinds: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         usable.iter().enumerate().for_each(|(die, groups)| kinds.entry(groups.len()).or_default().push(die));
-        let per_die = u64::from(layout.groups) * u64::from(layout.units_per_group);
+        let per_die = u64::from(layout.groups) * u64::from(layout.data_units);
         let modelled = MODELLED_UNITS.div_ceil(per_die).clamp(1, u64::from(layout.dies));
         let shares = |dies: &Vec<usize>| (dies.len() as u64 * modelled).div_ceil(u64::from(layout.dies)) as usize;
         let counts: Vec<u32> = kinds.iter().flat_map(|(&count, dies)| std::iter::repeat_n(count as u32, shares(dies))).collect();
@@ -109,7 +110,7 @@ impl Ftl {
             for (turn, &die) in dies.iter().enumerate() {
                 if turn > 0 && turn % models == 0 {
                     // Another die is the same one at another time: later by one to two block groups.
-                    let group = u64::from(layout.programs) * counts.len() as u64;
+                    let group = u64::from(layout.data_programs) * counts.len() as u64;
                     model.overwrite(group + draw.below(group));
                 }
                 let counted = model.at_rest(first + turn % models);
@@ -174,7 +175,8 @@ impl Ftl {
                 }
                 write(*die, blocks, &spare);
             }
-            if programs == layout.programs {
+            if programs == layout.data_programs {
+                self.groups.give_up(group, layout.data_units..layout.units_per_group);
                 self.groups.close(group);
             }
         }
@@ -186,11 +188,11 @@ impl Ftl {
     fn regular_programs(&self, group: Group, units: u32) -> u32 {
         let layout = &self.layout;
         let die = u32::from(layout.die(group).0);
-        let round = layout.number(group) * layout.programs;
+        let round = layout.number(group) * layout.data_programs;
         // Program unit p of the group is number (round + p) * dies + die of the fill.
         let total = units.div_ceil(layout.units_per_program);
         let of_die = total / layout.dies + u32::from(total % layout.dies > die);
-        of_die.saturating_sub(round).min(layout.programs)
+        of_die.saturating_sub(round).min(layout.data_programs)
     }
 
     /// Set how often `group` has been erased.

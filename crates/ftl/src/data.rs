@@ -8,6 +8,7 @@ use wordline_units::DieId;
 use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::layout::UnitAddr;
+use crate::oob::kept::Fact;
 use crate::survey::Held;
 
 /// Something to be done with bytes.
@@ -37,6 +38,15 @@ pub enum DataStep {
         /// A unit on flash.
         from: UnitAddr,
     },
+    /// The sectors of `missing` of the unit in `slot` are lost: what there is of them is refused.
+    Refused {
+        /// The slot.
+        slot: u32,
+        /// One bit for each sector.
+        missing: u64,
+    },
+    /// Capacitors are to keep what [`Ftl::take_kept_fact`] says.
+    Kept,
     /// The controller's register has been overwritten with the key of this commit's table: no table before can be opened any more.
     Register {
         /// The commit's number.
@@ -84,6 +94,11 @@ pub enum Carried {
         /// The number of the commit.
         version: u64,
     },
+    /// A part of the summary of a block group, as long as a unit: its bytes are [`Ftl::oob_bytes`], its mark has [`crate::OOB`] for a logical unit.
+    Oob {
+        /// Which part of the program.
+        unit: u32,
+    },
 }
 
 /// Where the newest bytes of a unit are.
@@ -93,12 +108,19 @@ pub struct Newest {
     pub buffered: Option<(u32, u64)>,
     /// Where the other sectors are; nowhere: they are zeroes.
     pub on_flash: UnitAddr,
+    /// The other sectors are not to be handed out.
+    pub is_refused: bool,
 }
 
 impl Ftl {
     /// Where the newest bytes of `lpn` are.
     pub fn newest(&self, lpn: u32) -> Newest {
-        Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn) }
+        Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
+    }
+
+    /// What is in buffer slot `slot`.
+    pub fn held_in(&self, slot: u32) -> Held {
+        self.buffer.content(slot)
     }
 
     /// The version for a copy of `lpn` that says its bytes are lost: newer than what was there, older than anything of it in the buffer.
@@ -126,7 +148,18 @@ impl Ftl {
             Entry::Journal { unit } => Carried::Journal { unit, version: self.journal_generation() },
             Entry::Keys { unit } => Carried::Keys { unit, version: self.commit_number() },
             Entry::Checkpoint { unit } => Carried::Checkpoint { unit, version: self.checkpoint_number() },
+            Entry::Oob { unit } => Carried::Oob { unit },
         })
+    }
+
+    /// The next fact that capacitors are to keep: its place, below [`crate::FACTS`], and its bytes, at most [`crate::fact_bytes`] of them.
+    pub fn take_kept_fact(&mut self) -> Option<(u32, Vec<u8>)> {
+        self.kept_facts.pop_front()
+    }
+
+    pub(crate) fn keep_fact(&mut self, index: u32, fact: Fact) {
+        self.kept_facts.push_back((index, fact.encode()));
+        self.note_data(DataStep::Kept);
     }
 
     pub(crate) fn note_data(&mut self, step: DataStep) {

@@ -45,6 +45,7 @@ pub(crate) enum Entry {
     Journal { unit: u32 },
     Checkpoint { unit: u32 },
     Keys { unit: u32 },
+    Oob { unit: u32 },
 }
 
 /// First in, first out, linked through the operations.
@@ -164,7 +165,7 @@ impl Die {
         let origin = match entry {
             Entry::Host { .. } => 0,
             Entry::Moved(_) => 1,
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => 2,
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => 2,
         };
         self.carried[origin] += 1;
         self.batch.push(entry);

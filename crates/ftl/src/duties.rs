@@ -48,6 +48,12 @@ impl Ftl {
                 waits_for_trims = true;
                 continue;
             }
+            // A locked block gives out its summary no more than its data: as before an erase, what has made it stale must be known.
+            if duty.how == Remedy::LockBlock && self.oob.as_ref().is_some_and(|oob| !oob.lets_go(scope.group)) {
+                self.seal_all();
+                waits_for_trims = true;
+                continue;
+            }
             if self.is_being_read(scope) {
                 if self.dies[die].reads_waiting > 0 {
                     return self.next_read(die);
@@ -166,6 +172,7 @@ impl Ftl {
         let end = (scope.first + scope.pages).div_ceil(self.layout.pages_per_program);
         let Ftl { dies, layout, groups, .. } = self;
         let units = layout.units_per_program;
+        let mut full = Vec::new();
         for open in dies[die].open.iter_mut().flatten().filter(|open| open.group == scope.group && scope.plane.is_none()) {
             // Where a program fills whole wordlines, and they go in any order, there is no such rest.
             if !open.is_prefix(layout) || open.ordered() >= end {
@@ -174,9 +181,10 @@ impl Ftl {
             (open.ordered() * units..end * units).for_each(|offset| groups.add_stale(layout.unit(scope.group, offset)));
             open.skip_to(end, layout);
             if open.is_full(layout) {
-                groups.close(scope.group);
+                full.push(scope.group);
             }
         }
         dies[die].open.iter_mut().for_each(|open| open.retain(|open| !open.is_full(layout)));
+        full.into_iter().for_each(|group| self.complete_group(group));
     }
 }

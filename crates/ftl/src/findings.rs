@@ -8,7 +8,9 @@
 //! A place that a checkpoint gives comes without its version; it is not above the checkpoint's number. A copy with a higher version is newer, and for the few
 //! others that are found beside it the mark is read after all.
 
-use std::collections::BTreeMap;
+mod lost;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use wordline_flash::Mark;
 use wordline_units::{BlockId, DieId, Id, PlaneId};
@@ -19,11 +21,14 @@ use crate::config::Protection;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::JOURNAL;
-use crate::journal_page::{Facts, Page};
+use crate::journal_page::{Facts, Page, Record, Serial};
 use crate::key_recover::KeysFound;
 use crate::keys::KEYS;
 use crate::layout::{Group, Layout, UnitAddr};
-use crate::recover::{Recovery, Trust};
+use crate::oob::OOB;
+use crate::oob::lost::{SealedMarks, Seen, Unread};
+use crate::oob::page::{Filling, MarkCopy, OobPage};
+use crate::recover::{JournalFound, Recovery, Trust, find_journal};
 use crate::survey::{Found, Held, PagePlace, Reader, Survey};
 
 /// A block of each plane that belong together: what a group stands on. Which blocks do is fixed by the blocks that were bad from the start; which group stands
@@ -41,8 +46,14 @@ pub(crate) struct Stand {
     pub(crate) order: (bool, u64),
     /// Its pages that belong to the journal.
     pub(crate) journal: Vec<Page>,
+    /// The program unit of each of them.
+    journal_programs: Vec<u32>,
     /// Its pages that belong to checkpoints.
     pub(crate) checkpoints: Vec<CheckpointPage>,
+    /// An erase of it was cut short: nothing that is still in it was needed.
+    is_torn: bool,
+    /// What was seen of its pages beside their marks.
+    pub(crate) seen: Seen,
     look: Look,
 }
 
@@ -107,6 +118,27 @@ pub(crate) struct Findings {
     pub(crate) keys: Option<KeysFound>,
     /// What capacitors have kept of each unit, and in which slot.
     pub(crate) held: BTreeMap<u32, (u32, Held)>,
+    /// Trims that capacitors have kept.
+    pub(crate) kept_trims: Vec<(u32, Record)>,
+    /// Where capacitors have kept marks of program units.
+    pub(crate) kept_places: BTreeMap<(Filling, u32), u32>,
+    /// The journal's youngest generation that is whole.
+    pub(crate) journal: Option<JournalFound>,
+    /// The generations of the journal that hold: that one and, where it was cut short before its marks were down, those before it.
+    pub(crate) in_force: Vec<u64>,
+    /// Second copies of marks, from the journal and from capacitors.
+    pub(crate) sealed: SealedMarks,
+    /// Marks are written twice.
+    has_copies: bool,
+    /// Copies in pages that cannot be read, by stand and offset.
+    lost: BTreeSet<(u32, u32)>,
+    /// A page of a program that had ended cannot be read, and no second copy of its marks is there. The checkpoint may have known it, and does not tell of
+    /// copies before it.
+    is_rotten: bool,
+    /// Program units of a group are programmed one after the other.
+    is_in_order: bool,
+    /// Something cannot be read that nobody can name, and that may be needed.
+    pub(crate) is_unknown: bool,
 }
 
 impl Findings {
@@ -134,6 +166,17 @@ impl Findings {
         if trust == Trust::Marks {
             findings.stands.iter_mut().for_each(|stand| stand.checkpoints.clear());
         }
+        findings.look_at_kept(fresh, &mut reader);
+        findings.journal = find_journal(&findings);
+        let marks_lost = {
+            let layout = &fresh.layout;
+            findings.check_journal(layout.units_per_program, layout.units_per_program / layout.units_per_page)
+        };
+        (0..findings.stands.len()).for_each(|stand| findings.find_lost(stand, marks_lost, &fresh.layout));
+        if findings.is_rotten && findings.tally.checkpoint.is_some() {
+            return Findings::gather(fresh, survey, Trust::Marks);
+        }
+        findings.doubt_refused();
         if fresh.config.buffer.protection == Protection::Capacitor {
             findings.look_at_buffer(fresh.config.buffer.units, &mut reader);
         }
@@ -158,6 +201,16 @@ impl Findings {
             secret: fresh.secrets.is_some().then(SecretsFound::default),
             keys: None,
             held: BTreeMap::new(),
+            kept_trims: Vec::new(),
+            kept_places: BTreeMap::new(),
+            journal: None,
+            in_force: Vec::new(),
+            sealed: SealedMarks::default(),
+            has_copies: fresh.config.copies_oob(),
+            lost: BTreeSet::new(),
+            is_rotten: false,
+            is_in_order: !fresh.config.sheet.capabilities.any_order,
+            is_unknown: false,
         };
         for group in (0..layout.group_count() as u32).map(Group) {
             let usable = fresh.groups.use_of(group) != Use::Bad;
@@ -187,6 +240,7 @@ impl Findings {
         for plane in (0..reader.layout.planes as u8).map(PlaneId) {
             let record = reader.survey.block(stand.die, plane, BlockId(u32::from(stand.blocks[usize::from(plane.0)])));
             stand.broken |= !record.healthy;
+            stand.is_torn |= record.is_torn;
             stand.erases = stand.erases.max(record.erases);
         }
     }
@@ -228,28 +282,38 @@ impl Findings {
         self.stands[number].look = Look::Done;
         self.tally.groups += 1;
         for program in 0..reader.layout.programs {
-            let mut is_blank = true;
-            for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
+            let (mut erased, mut whole, mut gone) = (0, 0, 0);
+            let places = reader.places(self.stands[number].die, self.stands[number].blocks, program);
+            let pages = places.len() as u32;
+            for place in places {
                 let found = reader.page(place, &mut self.tally);
-                is_blank &= found == Found::Erased;
+                match found {
+                    Found::Erased => erased += 1,
+                    Found::Whole => whole += 1,
+                    Found::Gone => gone += 1,
+                    Found::Torn | Found::Unreadable => {}
+                }
                 self.stands[number].touched |= found != Found::Erased;
                 match found {
                     Found::Whole => self.read_page(number, place, reader),
-                    Found::Torn | Found::Unreadable => self.note_torn(number, place, &reader.layout),
-                    Found::Erased | Found::Gone => {}
+                    Found::Torn | Found::Unreadable | Found::Gone => {
+                        let unread = Unread { first: first_unit(place, &reader.layout), is_gone: found == Found::Gone };
+                        self.stands[number].seen.unread.push(unread);
+                    }
+                    Found::Erased => {}
                 }
             }
-            if is_blank && until == Until::Erased {
-                return;
+            self.stands[number].seen.note_program(program, (erased, whole, gone, pages));
+            if erased == pages && until == Until::Erased {
+                break;
             }
         }
+        self.stands[number].seen.end(&reader.layout);
     }
 
-    /// Nobody knows what the page at `place` holds. It may be secret, and nothing in it is wanted.
-    fn note_torn(&mut self, number: usize, place: PagePlace, layout: &Layout) {
-        if let Some(secret) = &mut self.secret {
-            secret.torn.push((number as u32, (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page));
-        }
+    pub(crate) fn filling(&self, number: usize) -> Filling {
+        let Stand { die, blocks, erases, .. } = self.stands[number];
+        Filling { die: die.0, blocks, erases }
     }
 
     fn read_page(&mut self, number: usize, place: PagePlace, reader: &mut Reader<'_>) {
@@ -258,7 +322,7 @@ impl Findings {
         match reader.marks[0].lpn {
             JOURNAL => {
                 reader.survey.bytes(place, &mut reader.bytes);
-                self.read_journal(number, &reader.bytes);
+                self.read_journal(number, first_unit(place, &reader.layout) / reader.layout.units_per_program, &reader.bytes);
             }
             CHECKPOINT => {
                 reader.survey.bytes(place, &mut reader.bytes);
@@ -268,31 +332,41 @@ impl Findings {
                 }
             }
             KEYS => {}
+            OOB => {
+                reader.survey.bytes(place, &mut reader.bytes);
+                let page = OobPage::read(&reader.bytes).filter(|page| page.filling == self.filling(number));
+                page.into_iter().for_each(|page| self.stands[number].seen.note_summary(page));
+            }
             _ => {
                 if let Some(keys) = &mut self.keys {
                     keys.see(number, reader.survey.key_epoch(place));
                 }
-                let first = (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page;
+                let first = first_unit(place, layout);
+                if self.has_copies {
+                    self.stands[number].seen.note_marks(first, reader.marks.iter().map(MarkCopy::of), layout);
+                }
                 self.read_marks(number, first, &reader.marks);
             }
         }
     }
 
-    fn read_journal(&mut self, number: usize, bytes: &[u8]) {
+    fn read_journal(&mut self, number: usize, program: u32, bytes: &[u8]) {
         let Some(page) = Page::read(bytes) else {
             return;
         };
         let newest = match &page.facts {
             Facts::Records(records) => records.iter().map(|record| record.version).max().unwrap_or(0),
-            Facts::Unmapped { version, .. } => *version,
-            Facts::Memos(_) => 0,
+            Facts::Unmapped { version, .. } | Facts::Refused { version, .. } => *version,
+            Facts::History(history) => history.version,
+            Facts::Memos(_) | Facts::Marks(_) => 0,
         };
         self.version = self.version.max(newest);
         self.stands[number].journal.push(page);
+        self.stands[number].journal_programs.push(program);
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let Findings { stands, best, assumed, doubtful, twins, version, secret, keys, .. } = self;
+        let Findings { stands, best, assumed, doubtful, twins, version, secret, keys, lost, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
@@ -315,7 +389,11 @@ impl Findings {
                 assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
                 *best = copy;
             } else if mark.version == best.version {
-                twins.push((lpn, copy));
+                if lost.contains(&(best.stand, best.offset)) {
+                    *best = copy;
+                } else {
+                    twins.push((lpn, copy));
+                }
             }
         }
     }
@@ -383,6 +461,35 @@ impl Findings {
         newest.map(|number| (number, pages))
     }
 
+    /// The mark of `copy`, whose page cannot be read, by the summary of its group.
+    fn second_mark_of(&mut self, copy: Copied, reader: &mut Reader<'_>) -> Option<(u32, u64)> {
+        let number = copy.stand as usize;
+        if !self.has_copies {
+            return None;
+        }
+        let known =
+            |findings: &Findings, layout: &Layout| findings.second_mark(number, copy.offset, layout).map(|mark| (mark.lpn, mark.version));
+        if let Some(mark) = known(self, &reader.layout) {
+            return Some(mark);
+        }
+        // A summary is the last thing in its group.
+        for program in (0..reader.layout.programs).rev() {
+            let mut has_data = false;
+            for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
+                if reader.page(place, &mut self.tally) == Found::Whole {
+                    has_data |= reader.marks[0].lpn != OOB;
+                    if reader.marks[0].lpn == OOB {
+                        self.read_page(number, place, reader);
+                    }
+                }
+            }
+            if has_data {
+                break;
+            }
+        }
+        known(self, &reader.layout)
+    }
+
     /// Which stands hold something secret.
     pub(crate) fn holds_secrets(&self) -> Vec<bool> {
         let mut holds = vec![false; self.stands.len()];
@@ -411,6 +518,7 @@ impl Findings {
                 let is_settled = self.stands[number].look == Look::Done && !self.stands[number].order.0;
                 if is_settled && self.stands[number].die.index() == die {
                     self.look_at(number, reader, Until::TheEnd);
+                    self.find_lost(number, false, &reader.layout);
                 }
             }
         }
@@ -442,23 +550,38 @@ impl Findings {
             }
             self.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
             self.tally.doubts += 1;
+            let best = self.best[lpn as usize];
+            let Stand { die, blocks, .. } = self.stands[best.stand as usize];
+            let mark = reader.mark((die, blocks), best.offset, &mut self.tally).map(|mark| (mark.lpn.0, mark.version));
+            let is_read = mark.is_some();
+            let mark = mark.or_else(|| self.second_mark_of(best, reader));
             let best = &mut self.best[lpn as usize];
-            let mark =
-                reader.mark((self.stands[best.stand as usize].die, self.stands[best.stand as usize].blocks), best.offset, &mut self.tally);
-            match mark.filter(|mark| mark.lpn.0 == lpn) {
-                Some(mark) => best.version = mark.version,
-                None => *best = Copied::NONE,
+            match mark {
+                Some((marked, version)) if marked == lpn => best.version = version,
+                // Whether it is the newest is not known: it is not handed out, as its page cannot be read, and neither is an older one.
+                None if self.has_copies => {}
+                Some(_) | None => *best = Copied::NONE,
+            }
+            if !is_read && *best != Copied::NONE {
+                self.lost.insert((best.stand, best.offset));
             }
         }
         for (lpn, copy) in doubtful.into_iter().filter(|&(_, copy)| copy != Copied::NONE) {
             let best = &mut self.best[lpn as usize];
+            let [is_lost, is_best_lost] = [copy, *best].map(|copy| self.lost.contains(&(copy.stand, copy.offset)));
             match copy.version.cmp(&best.version) {
                 std::cmp::Ordering::Greater => *best = copy,
-                std::cmp::Ordering::Equal => self.twins.push((lpn, copy)),
-                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Equal if is_best_lost => *best = copy,
+                std::cmp::Ordering::Equal if !is_lost => self.twins.push((lpn, copy)),
+                std::cmp::Ordering::Equal | std::cmp::Ordering::Less => {}
             }
         }
     }
+}
+
+/// The offset of the first unit of the page at `place`.
+fn first_unit(place: PagePlace, layout: &Layout) -> u32 {
+    (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page
 }
 
 fn is_set(bits: &[u64], lpn: u32) -> bool {
@@ -475,6 +598,34 @@ enum Until {
 }
 
 impl Stand {
+    /// Whether mirrored pages, and pages of marks, of this generation of the journal are missing, as far as others that were programmed after them tell.
+    fn gaps(&self, generation: u64) -> [bool; 2] {
+        let pages =
+            self.journal.iter().zip(&self.journal_programs).filter(|(page, _)| page.generation == generation && page.serial.own > 0);
+        // The last program may have been cut short, but those before it have ended.
+        let end = self.seen.written.saturating_sub(1);
+        let (mut seen, mut last) = ([BTreeSet::new(), BTreeSet::new()], [0, 0]);
+        for (page, &program) in pages {
+            let Serial { own, mirrored, marks, here } = page.serial;
+            seen[usize::from(!page.facts.is_mirrored())].insert(own);
+            let of_this = if program < end { [0; 2] } else { here.map(u32::from) };
+            last = [last[0].max(mirrored.saturating_sub(of_this[0])), last[1].max(marks.saturating_sub(of_this[1]))];
+        }
+        std::array::from_fn(|kind| (1..=last[kind]).any(|serial| !seen[kind].contains(&serial)))
+    }
+
+    /// Whether the power went before the marks in this generation's snapshot were down: some are missing, and all that are belong to programs that had not
+    /// ended.
+    fn is_cut_short(&self, generation: u64, pages_per_program: u32) -> bool {
+        let pages: Vec<&Page> = self.journal.iter().filter(|page| page.generation == generation).collect();
+        let Some((mirrored, marks)) = pages.iter().find_map(|page| Some((page.of_snapshot?.1, page.serial.marks))) else { return false };
+        let seen: BTreeSet<u32> = pages.iter().filter(|page| !page.facts.is_mirrored()).map(|page| page.serial.own).collect();
+        let program = |serial: u32| (2 * mirrored + serial - 1) / pages_per_program;
+        let is_behind = |page: &&Page| page.of_snapshot.is_none() && (page.facts.is_mirrored() || page.serial.own > marks);
+        let mut missing = (1..=marks).filter(|serial| !seen.contains(serial)).peekable();
+        missing.peek().is_some() && !pages.iter().any(is_behind) && missing.all(|serial| program(serial) + 1 >= self.seen.written)
+    }
+
     fn new(die: DieId, blocks: [u16; 4]) -> Stand {
         Stand {
             die,
@@ -484,7 +635,10 @@ impl Stand {
             erases: 0,
             order: (true, 0),
             journal: Vec::new(),
+            journal_programs: Vec::new(),
             checkpoints: Vec::new(),
+            is_torn: false,
+            seen: Seen::default(),
             look: Look::Unclear,
         }
     }

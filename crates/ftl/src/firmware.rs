@@ -8,18 +8,21 @@ use wordline_units::{Bytes, DieId, HostOp, IdMap, Lpn, Nanos, PlaneId};
 
 use crate::buffer::Buffer;
 use crate::checkpoint::Checkpoints;
-use crate::config::{Acknowledge, Config};
+use crate::config::{Acknowledge, Config, Protection};
 use crate::data::DataStep;
 use crate::die::{Activity, Die, Stream};
 use crate::groups::Groups;
 use crate::idle::IdleDies;
 use crate::journal::Journal;
+use crate::journal_page::History;
 use crate::keys::Keys;
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::Slab;
 use crate::map::Map;
+use crate::oob::OobCopies;
 use crate::operations::Pending;
 use crate::recover::Recovery;
+use crate::refused::Refused;
 use crate::request::{Acknowledgement, Note, Request};
 use crate::seam::{News, Technique, Upkeep};
 use crate::secrets::Secrets;
@@ -33,6 +36,8 @@ pub(crate) struct Part {
     /// Units of a write not yet in the buffer.
     pub(crate) unadmitted: u32,
     pub(crate) ok: bool,
+    /// Sectors of a read in units that hold nothing.
+    pub(crate) blank: u32,
 }
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
@@ -61,6 +66,16 @@ pub struct Ftl {
     pub(crate) done: VecDeque<Acknowledgement>,
     pub(crate) notes: VecDeque<Note>,
     pub(crate) data_steps: VecDeque<DataStep>,
+    /// What capacitors are to keep, beside the buffer.
+    pub(crate) kept_facts: VecDeque<(u32, Vec<u8>)>,
+    /// The second copy of the marks, where there is one.
+    pub(crate) oob: Option<Box<OobCopies>>,
+    /// What it has lived through.
+    pub(crate) history: History,
+    /// Units that are not handed out, if there are any.
+    pub(crate) refused: Option<Box<Refused>>,
+    /// It was told that the power will go.
+    pub(crate) is_going: bool,
     /// Of a core that keeps data.
     pub(crate) journal: Option<Box<Journal>>,
     pub(crate) checkpoints: Option<Box<Checkpoints>>,
@@ -104,6 +119,8 @@ pub(crate) struct Flush {
     pub(crate) epoch: u64,
     /// And trims up to this version.
     pub(crate) trims: u64,
+    /// Once all of it is on flash: so many programs must be sealed.
+    pub(crate) sealed: Option<u64>,
     /// Once it could pass: the newest gate there was then.
     pub(crate) gate: Option<u64>,
 }
@@ -111,9 +128,7 @@ pub(crate) struct Flush {
 impl Ftl {
     /// A core at its first start, all blocks erased.
     pub fn new(config: Config) -> Ftl {
-        let geometry = &config.sheet.geometry;
-        let groups = geometry.blocks - config.spare_blocks;
-        let layout = Layout::new(&config.sheet, config.dies, groups, config.unit);
+        let layout = config.layout();
         let sectors_per_unit = (config.unit.0 / wordline_units::host::SECTOR_BYTES) as u32;
         let (blocks, usable, mut spares) = crate::retire::form_groups(&config, &layout);
         let mut table = Groups::new(layout, blocks);
@@ -148,6 +163,11 @@ impl Ftl {
             done: VecDeque::new(),
             notes: VecDeque::new(),
             data_steps: VecDeque::new(),
+            kept_facts: VecDeque::new(),
+            oob: None,
+            history: History { starts: 1, ..History::default() },
+            refused: None,
+            is_going: false,
             journal: None,
             checkpoints: None,
             recovery: None,
@@ -173,6 +193,11 @@ impl Ftl {
         };
         if ftl.config.keeps_data || ftl.config.recovers {
             ftl.start_journal();
+            if ftl.config.copies_oob() {
+                let bytes = ftl.unit_bytes(layout.units_per_program).0 as usize;
+                let has_capacitors = ftl.config.buffer.protection == Protection::Capacitor;
+                ftl.oob = Some(Box::new(OobCopies::new(layout, bytes, has_capacitors)));
+            }
             if ftl.secrets.is_none() {
                 ftl.start_checkpoints();
             }
@@ -205,6 +230,11 @@ impl Ftl {
         self.techniques.iter().map(|technique| technique.card())
     }
 
+    /// Units in the write buffer that are not yet on flash.
+    pub fn buffered_units(&self) -> u32 {
+        self.buffer.in_use().count() as u32
+    }
+
     /// What the technique `name` has learnt, as in an image of a core; `None`: it is not switched on.
     pub fn learnt(&self, name: &str) -> Option<Vec<u32>> {
         self.techniques.iter().find(|technique| technique.card().name == name).map(|technique| technique.image())
@@ -214,7 +244,7 @@ impl Ftl {
     pub fn submit(&mut self, now: Nanos, request: Request) {
         let end = request.lpn.checked_add(request.units);
         assert!(end.is_some_and(|end| end <= self.map.exported()), "request beyond the drive's end: the host edge must refuse it");
-        let part = Part { request, pending: 0, unadmitted: 0, ok: true };
+        let part = Part { request, pending: 0, unadmitted: 0, ok: true, blank: 0 };
         match request.op {
             HostOp::Read => self.read(part),
             HostOp::Write => self.write(now, part),
@@ -396,6 +426,7 @@ impl Ftl {
             && self.parts.len() == 0
             && self.dies.iter().all(|(_, die)| die.moved.is_empty())
             && self.secrets.as_ref().is_none_or(|secrets| secrets.is_idle())
+            && self.oob.as_ref().is_none_or(|oob| oob.is_idle())
     }
 
     /// Whether nothing is under way and nothing will be by itself: as [`Ftl::is_quiet`], but for data of dies that have no room left to move it to.

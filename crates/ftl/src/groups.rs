@@ -100,7 +100,7 @@ impl Groups {
             closed: &self.closed[range.clone()],
             erases: &self.erases[range],
             now: self.closings,
-            capacity: self.layout.units_per_group,
+            capacity: self.layout.data_units,
         }
     }
 

@@ -27,7 +27,13 @@ impl Ftl {
                 continue;
             }
             let addr = self.map.get(lpn);
+            if self.is_refused(lpn) {
+                (run, self.parts[tag].ok) = (None, false);
+                continue;
+            }
             if addr == UnitAddr::NONE {
+                let held = self.buffer.held(lpn).map_or(0, |(_, held)| held);
+                self.parts[tag].blank += (mask & !held).count_ones();
                 run = None;
                 continue;
             }
@@ -145,7 +151,10 @@ impl Ftl {
         while self.buffer.partial() > 0 && (self.is_pressed() || self.buffer.fill() > self.config.buffer.partial_watermark) {
             let (slot, lpn) = self.buffer.take_partial().expect("there is one");
             let addr = self.map.get(lpn);
-            if addr == UnitAddr::NONE {
+            if self.is_refused(lpn) {
+                self.note_refused(slot);
+                self.buffer.filled(slot);
+            } else if addr == UnitAddr::NONE {
                 self.complete(slot, addr);
             } else {
                 self.queue_read(Purpose::Fill { slot }, addr, self.unit_bytes(1), Priority::Normal);
@@ -168,7 +177,8 @@ impl Ftl {
     /// What was trimmed and is written again in part has zeroes for the rest. What capacitors keep must say so itself: the record of the trim may not be on
     /// flash yet, and without it the unit's older bytes would shine through.
     fn complete_unmapped(&mut self, slot: u32) {
-        if self.map.get(self.buffer.unit_in(slot)) == UnitAddr::NONE && self.buffer.take_this_partial(slot) {
+        let lpn = self.buffer.unit_in(slot);
+        if self.map.get(lpn) == UnitAddr::NONE && !self.is_refused(lpn) && self.buffer.take_this_partial(slot) {
             self.complete(slot, UnitAddr::NONE);
         }
     }
@@ -195,6 +205,7 @@ impl Ftl {
         let (first, count) = (request.lpn + head, request.units - head - tail);
         let doomed = self.doom_copies(first, count);
         let was_empty = self.buffer.is_empty();
+        let was_refused = self.refused.is_some();
         let mut dropped = None;
         if !was_empty && self.journal.is_none() {
             (first..first + count).for_each(|lpn| self.buffer.discard(lpn));
@@ -204,10 +215,13 @@ impl Ftl {
         }
         let mut stale = std::mem::take(&mut self.stale);
         self.map.clear(first, count, |lpn, addr| stale.push((lpn, addr)));
+        if self.refused.is_some() {
+            (first..first + count).for_each(|lpn| self.trust(lpn));
+        }
         self.invalidated += stale.len() as u32;
         self.changes += 1;
         // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
-        if !was_empty || !stale.is_empty() {
+        if !was_empty || !stale.is_empty() || was_refused {
             self.journal_trim(first, count);
         }
         let inherited = dropped.as_ref().map_or(Vec::new(), |dropped: &Dropped| dropped.waiters.clone());
@@ -232,7 +246,8 @@ impl Ftl {
             self.guard(parts, doomed, Vec::new());
         }
         self.seal_emptied();
-        if !self.acknowledges_buffered(&request) {
+        // With capacitors an answer is a promise: it waits where they have no room for the record.
+        if !self.acknowledges_buffered(&request) || self.config.buffer.protection == Protection::Capacitor {
             self.await_trims(tag);
         }
         self.release_part(tag);
@@ -244,7 +259,7 @@ impl Ftl {
         // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
         let epoch = self.buffer.barrier();
         let trims = self.hurry_journal();
-        self.flushes.push_back(Flush { part: tag, epoch, trims, gate: None });
+        self.flushes.push_back(Flush { part: tag, epoch, trims, sealed: None, gate: None });
         self.complete_partials();
         self.pass_flushes();
     }
@@ -256,7 +271,7 @@ impl Ftl {
         };
         let trimmed = self.trims_durable();
         while let Some(&Flush { part, epoch, trims, .. }) = self.flushes.front() {
-            let passes = epoch < durable && trims <= trimmed;
+            let passes = epoch < durable && trims <= trimmed && self.is_flush_sealed();
             if !self.worn_out && (!passes || self.is_guarded()) {
                 break;
             }
@@ -264,6 +279,15 @@ impl Ftl {
             self.parts[part].ok &= passes;
             self.finish(part);
         }
+    }
+
+    /// Whether the marks of all that the first flush, of which everything is on flash, makes durable are sealed.
+    fn is_flush_sealed(&mut self) -> bool {
+        let (Some(oob), Some(flush)) = (&self.oob, self.flushes.front_mut()) else {
+            return true;
+        };
+        let number = *flush.sealed.get_or_insert(oob.now());
+        self.seal_up_to(number)
     }
 
     /// Whether the first flush has to wait for stale secrets: what it makes durable has made some, and they must be unreadable first.
@@ -278,7 +302,7 @@ impl Ftl {
     /// The request of `tag` is done.
     pub(crate) fn finish(&mut self, tag: u32) {
         let part = self.parts.remove(tag);
-        self.done.push_back(Acknowledgement { id: part.request.id, ok: part.ok });
+        self.done.push_back(Acknowledgement { id: part.request.id, ok: part.ok, blank: part.blank });
     }
 
     /// Where nothing is under way and yet somebody waits, no block is left that could take the data.
@@ -322,6 +346,7 @@ impl Ftl {
             }
         }
         self.fail_trims();
+        self.fail_sealed();
         self.fail_guarded();
     }
 

@@ -15,6 +15,10 @@
 //!   trim nor its last data, and something still older would take its place.
 //! - A snapshot says nothing of units that are only in the write buffer; a record beside it says which of their older copies are dead.
 //!
+//! - Marks of program units whose group has no summary yet (`oob/`) stand beside the records, and all that are needed in the snapshot.
+//! - What cannot be found anywhere else, trims and memos, is programmed twice, so that one unreadable page loses none of it.
+//! - Where capacitors keep the write buffer they keep trims too, until the journal has them.
+//!
 //! - Memos of techniques (`memos.rs`) stand beside the records, and all that hold in the snapshot.
 //!
 //! Here is what is promised and who waits; `journal_write.rs` brings it to flash.
@@ -24,10 +28,13 @@ use std::collections::VecDeque;
 use wordline_units::Lpn;
 
 use crate::buffer::Dropped;
+use crate::config::Protection;
 use crate::firmware::Ftl;
-use crate::journal_page::{Record, records_per_page};
+use crate::journal_page::{Facts, Page, Record, Serial, marks_per_page, records_per_page};
 use crate::layout::Group;
 use crate::memos::Memos;
+use crate::oob::KEPT_MAX;
+use crate::oob::kept::{Fact, TRIMS_MAX};
 
 /// The logical unit in the spare areas of journal pages.
 pub const JOURNAL: Lpn = Lpn(u32::MAX - 1);
@@ -71,6 +78,21 @@ pub(crate) struct Journal {
     pub(crate) newest: u64,
     /// Trims up to this version are on flash.
     pub(crate) durable: u64,
+    /// Trims up to this version are kept by capacitors, if not by flash.
+    kept: u64,
+    /// Places of capacitors that are free, and those that keep trims, with the trim that must be durable before they are free again.
+    places: Vec<u32>,
+    kept_at: VecDeque<(u64, u32)>,
+    /// Mirrored pages, and pages of marks, of this generation so far.
+    pub(crate) serial: Serial,
+    /// A program unit is one page, and a mirrored page takes two of them.
+    pub(crate) is_narrow: bool,
+    /// The page just programmed is to be programmed again, for its second copy.
+    pub(crate) repeats: bool,
+    /// The next thing to be written is a snapshot.
+    pub(crate) is_anew: bool,
+    /// The program ordered last has mirrored pages.
+    pub(crate) is_mirrored: bool,
     /// Somebody waits for records.
     pub(crate) hurry: bool,
     pub(crate) snapshot: Option<Snapshot>,
@@ -93,15 +115,60 @@ pub(crate) struct Journal {
 impl Journal {
     /// Whether nothing in `group` is needed to outlast a power cut.
     pub(crate) fn lets_go(&self, group: Group) -> bool {
-        self.holds[group.index()] <= self.durable
+        self.holds[group.index()] <= self.known()
     }
 
-    pub(crate) fn wants(&self, full: usize) -> bool {
-        !self.stuck && (self.wants_trims(full) || self.memos.wait())
+    /// Trims up to this version outlast a power cut.
+    pub(crate) fn known(&self) -> u64 {
+        self.durable.max(self.kept)
+    }
+
+    /// Whether there is something to be written. `full`: so many records fill a program. `marks`: marks wait to be sealed.
+    pub(crate) fn wants(&self, full: usize, marks: bool) -> bool {
+        !self.stuck && (self.wants_trims(full) || self.memos.wait() || marks || self.repeats)
     }
 
     pub(crate) fn wants_trims(&self, full: usize) -> bool {
-        self.newest > self.durable && (self.hurry || self.pending.len() >= full)
+        self.newest > self.durable && (self.hurry || self.pending.len() >= full.min(TRIMS_MAX as usize / 2))
+    }
+
+    /// Capacitors have kept these trims, oldest first, at these places, and flash may not have them.
+    pub(crate) fn resume_kept(&mut self, trims: &[(u32, Record)]) {
+        for &(place, record) in trims {
+            self.places.retain(|&free| free != place);
+            self.kept_at.push_back((record.version, place));
+            self.pending.push_back(record);
+            (self.newest, self.kept) = (record.version, record.version);
+        }
+    }
+
+    /// Trims up to `version` are on flash.
+    pub(crate) fn made_durable(&mut self, version: u64) {
+        self.durable = version;
+        while let Some((_, place)) = self.kept_at.pop_front_if(|&mut (trim, _)| trim <= version) {
+            self.places.push(place);
+        }
+    }
+
+    /// What was written up to `version` must be known by a snapshot before anything is erased.
+    pub(crate) fn snapshot_at(&mut self, version: u64) {
+        (self.newest, self.hurry, self.is_anew) = (version, true, true);
+        self.holds.fill(version);
+    }
+
+    /// Whether everything is on flash and nothing is under way.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        !self.busy && self.snapshot.is_none() && self.newest <= self.durable
+    }
+
+    /// The next page of this generation, with these `facts`.
+    pub(crate) fn page(&mut self, of_snapshot: Option<(u32, u32)>, facts: Facts) -> Page {
+        let kind = usize::from(!facts.is_mirrored());
+        let count = if kind == 0 { &mut self.serial.mirrored } else { &mut self.serial.marks };
+        *count += 1;
+        self.serial.here[kind] = self.serial.here[kind].saturating_add(1);
+        let own = *count;
+        Page { generation: self.generation, of_snapshot, serial: Serial { own, ..self.serial }, facts }
     }
 
     /// Go on after a power cut: what is needed is in the group `active`, which has `program` for its next program unit, of this `generation`.
@@ -114,8 +181,8 @@ impl Ftl {
     /// Give the journal its groups.
     pub(crate) fn start_journal(&mut self) {
         crate::own::fits(&self.config).expect("whoever builds a core that keeps data has checked it");
-        let active = self.take_own_group(0);
-        let other = self.take_own_group(0).map_or(Other::Missing, Other::Erased);
+        let active = self.take_last_group();
+        let other = self.take_last_group().map_or(Other::Missing, Other::Erased);
         self.journal = Some(Box::new(Journal {
             active,
             program: 0,
@@ -124,6 +191,14 @@ impl Ftl {
             pending: VecDeque::new(),
             newest: 0,
             durable: 0,
+            kept: 0,
+            places: (0..TRIMS_MAX as u32).map(|place| KEPT_MAX as u32 + place).collect(),
+            kept_at: VecDeque::new(),
+            serial: Serial::default(),
+            is_narrow: self.layout.units_per_program == self.layout.units_per_page,
+            repeats: false,
+            is_mirrored: false,
+            is_anew: false,
             hurry: false,
             snapshot: None,
             busy: false,
@@ -149,7 +224,13 @@ impl Ftl {
 
     pub(crate) fn records_per_program(&self) -> usize {
         let pages = self.layout.units_per_program / self.layout.units_per_page;
-        records_per_page(self.config.sheet.geometry.page.0 as usize) * pages as usize
+        records_per_page(self.config.sheet.geometry.page.0 as usize) * (pages as usize / 2).max(1)
+    }
+
+    /// Records of the marks of program units that fill a program of the journal.
+    pub(crate) fn marks_per_program(&self) -> usize {
+        let pages = (self.layout.units_per_program / self.layout.units_per_page) as usize;
+        marks_per_page(self.config.sheet.geometry.page.0 as usize, self.layout.units_per_program as usize) * pages
     }
 
     /// `count` units from `first` have been trimmed.
@@ -162,11 +243,22 @@ impl Ftl {
             return;
         }
         let version = self.buffer.next_version();
-        journal.newest = version;
+        let record = Record { first, count, version };
+        let before = std::mem::replace(&mut journal.newest, version);
         if !journal.stuck {
-            journal.pending.push_back(Record { first, count, version });
+            journal.pending.push_back(record);
         }
-        if journal.pending.len() >= full {
+        let is_kept = self.config.buffer.protection == Protection::Capacitor && before <= journal.known();
+        let place = if is_kept { journal.places.pop() } else { None };
+        let wants = journal.wants_trims(full);
+        if let Some(place) = place {
+            journal.kept = version;
+            journal.kept_at.push_back((version, place));
+            if self.config.keeps_data {
+                self.keep_fact(place, Fact::Trim(record));
+            }
+        }
+        if wants {
             self.wake_journal();
         }
     }
@@ -174,7 +266,7 @@ impl Ftl {
     /// The trim `part` waits until all trims up to now are durable; returns whether it has to.
     pub(crate) fn await_trims(&mut self, part: u32) -> bool {
         let version = self.hurry_journal();
-        let Some(journal) = self.journal.as_mut().filter(|journal| version > journal.durable) else {
+        let Some(journal) = self.journal.as_mut().filter(|journal| version > journal.known()) else {
             return false;
         };
         if journal.stuck {
@@ -198,10 +290,23 @@ impl Ftl {
             self.hurry_journal();
             let journal = self.journal.as_mut().expect("only a core that keeps data asks");
             journal.waiting.extend(dropped.waiters.into_iter().map(|part| (part, version)));
-            if journal.stuck {
+            if version <= journal.known() {
+                self.release_known();
+            } else if journal.stuck {
                 self.fail_trims();
             }
         }
+    }
+
+    /// Who waited for trims that outlast a power cut now goes on.
+    pub(crate) fn release_known(&mut self) {
+        let journal = self.journal.as_mut().expect("it has written");
+        let known = journal.known();
+        let mut done = Vec::new();
+        while let Some((part, _)) = journal.waiting.pop_front_if(|&mut (_, version)| version <= known) {
+            done.push(part);
+        }
+        done.into_iter().for_each(|part| self.release_part(part));
     }
 
     /// Somebody waits for the records up to now. Returns the version of the newest trim.
@@ -210,7 +315,7 @@ impl Ftl {
             return 0;
         };
         let newest = journal.newest;
-        if newest > journal.durable {
+        if newest > journal.known() {
             journal.hurry = true;
             self.wake_journal();
         }
@@ -222,9 +327,9 @@ impl Ftl {
         self.journal.as_ref().is_some_and(|journal| journal.stuck)
     }
 
-    /// Trims up to this version are durable.
+    /// Trims up to this version outlast a power cut.
     pub(crate) fn trims_durable(&self) -> u64 {
-        self.journal.as_ref().map_or(u64::MAX, |journal| journal.durable)
+        self.journal.as_ref().map_or(u64::MAX, |journal| journal.known())
     }
 
     /// The version of the newest trim.

@@ -8,7 +8,7 @@ use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::{JOURNAL, Journal, Other, Snapshot};
-use crate::journal_page::{Facts, Page, Record, memos_per_page, records_per_page, units_per_page};
+use crate::journal_page::{Facts, Page, Record, Serial, marks_per_page, memos_per_page, records_per_page, units_per_page};
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::NIL;
 use crate::memos;
@@ -27,13 +27,16 @@ enum Step {
 }
 
 impl Journal {
-    fn next(&self, full: usize, programs: u32) -> Step {
+    /// `full`: records that fill a program; `marks`: marks wait to be sealed; `programs`: program units of a group.
+    fn next(&self, full: usize, marks: bool, programs: u32) -> Step {
         match (self.other, self.active) {
             _ if self.busy => Step::Nothing,
             (Other::Erased(group), _) if self.snapshot.is_some() => Step::Snapshot(group),
             (Other::Used(group), _) => Step::Erase(group),
-            _ if !self.wants(full) => Step::Nothing,
-            (_, Some(group)) if self.program < programs => Step::Records(group),
+            _ if !self.wants(full, marks) => Step::Nothing,
+            (_, Some(group)) if !self.is_anew && self.program + u32::from(self.is_narrow && !self.repeats) < programs => {
+                Step::Records(group)
+            }
             (Other::Erased(group), _) => Step::Snapshot(group),
             (Other::Missing, _) => Step::NoRoom,
         }
@@ -46,12 +49,16 @@ pub(crate) fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
     let bits = (config.exported_units as usize).div_ceil(units_per_page(page));
     let records = (config.buffer.units as usize).div_ceil(records_per_page(page));
     let memos = memos::most(config, layout).div_ceil(memos_per_page(page));
-    (bits + records + memos).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
+    // Those of groups that are open now, and of those that were when the power went; or the units that are refused, in their place.
+    let groups = if config.copies_oob() { 2 * layout.dies as usize * (1 + config.order.open_blocks() as usize) } else { 0 };
+    let marks = (groups * layout.data_programs as usize).div_ceil(marks_per_page(page, layout.units_per_program as usize));
+    (2 * (bits + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
 }
 
 impl Ftl {
     fn journal_next(&self) -> Step {
-        self.journal.as_ref().map_or(Step::Nothing, |journal| journal.next(self.records_per_program(), self.layout.programs))
+        let marks = self.oob.as_ref().is_some_and(|oob| oob.wants(self.marks_per_program()));
+        self.journal.as_ref().map_or(Step::Nothing, |journal| journal.next(self.records_per_program(), marks, self.layout.programs))
     }
 
     /// The journal may have something to do: the die that it would do it on is to ask.
@@ -76,8 +83,10 @@ impl Ftl {
     /// Nothing is under way. If that is because the journal has no room, it takes the last there is, or gives up; returns whether there is something to do now.
     pub(crate) fn rescue_journal(&mut self) -> bool {
         let full = self.records_per_program();
-        // Nobody waits for memos, and they are not worth the last room there is.
-        if self.journal_next() != Step::NoRoom || self.journal.as_ref().is_some_and(|journal| !journal.wants_trims(full)) {
+        // Nobody waits for memos, and they are not worth the last room there is. Marks may not be waited for, either.
+        let is_awaited = self.oob.as_ref().is_some_and(|oob| oob.is_wanted());
+        let is_worth_it = |journal: &Journal| journal.wants_trims(full) || is_awaited;
+        if self.journal_next() != Step::NoRoom || self.journal.as_ref().is_some_and(|journal| !is_worth_it(journal)) {
             return false;
         }
         if self.find_room_for_journal(0) {
@@ -113,19 +122,34 @@ impl Ftl {
 
     fn program_records(&mut self, group: Group) -> Operation {
         let page_bytes = self.config.sheet.geometry.page.0 as usize;
+        let marks_each = marks_per_page(page_bytes, self.layout.units_per_program as usize);
         let journal = self.journal.as_mut().expect("asked before");
-        // Memos come first: they are few, and one page is enough for a long time.
-        let memos = journal.memos.order(memos_per_page(page_bytes), &self.groups);
-        let pages = journal.image.len() / page_bytes - usize::from(!memos.is_empty());
-        let count = (pages * records_per_page(page_bytes)).min(journal.pending.len());
-        journal.ordered.clear();
-        journal.ordered.extend(journal.pending.drain(..count));
-        journal.hurry &= !journal.pending.is_empty();
-        let records = journal.ordered.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()));
-        let mut facts = (!memos.is_empty()).then_some(Facts::Memos(memos)).into_iter().chain(records);
-        for bytes in journal.image.chunks_exact_mut(page_bytes) {
-            let facts = facts.next().unwrap_or(Facts::Records(Vec::new()));
-            Page { generation: journal.generation, of_snapshot: None, facts }.write(bytes);
+        if !journal.repeats {
+            let pages = journal.image.len() / page_bytes;
+            let copies = if journal.is_narrow { 1 } else { 2 };
+            let mut facts = Vec::new();
+            // Memos come first: they are few, and one page is enough for a long time.
+            let memos = journal.memos.order(memos_per_page(page_bytes), &self.groups);
+            facts.extend((!memos.is_empty()).then_some(Facts::Memos(memos)));
+            let count = ((pages / copies - facts.len()) * records_per_page(page_bytes)).min(journal.pending.len());
+            journal.ordered.clear();
+            journal.ordered.extend(journal.pending.drain(..count));
+            journal.hurry &= !journal.pending.is_empty();
+            facts.extend(journal.ordered.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec())));
+            let mirrored = facts.len();
+            let records = self.oob.as_mut().map_or(Vec::new(), |oob| oob.order((pages - mirrored * copies) * marks_each, &self.groups));
+            facts.extend(records.chunks(marks_each).map(|some| Facts::Marks(some.to_vec())));
+            journal.is_mirrored = mirrored > 0;
+            journal.serial.here = [0; 2];
+            let mut written = Vec::new();
+            for facts in facts {
+                written.push(journal.page(None, facts));
+            }
+            // The second copies lie in other planes, as far as there are any.
+            let (first, rest) = written.split_at(mirrored);
+            let all = first.iter().chain(first.iter().take(if copies == 2 { mirrored } else { 0 })).chain(rest);
+            journal.image.fill(0);
+            all.zip(journal.image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
         }
         let program = journal.program;
         journal.program += 1;
@@ -147,29 +171,51 @@ impl Ftl {
             records.push(Record { first, count: 1, version });
         }
         let each = units_per_page(page_bytes);
-        let unmapped = bits.chunks(each / 8).enumerate().map(|(index, bits)| Facts::Unmapped {
-            first: (index * each) as u32,
-            version,
-            bits: bits.to_vec(),
-        });
+        let mut facts: Vec<Facts> = bits
+            .chunks(each / 8)
+            .enumerate()
+            .map(|(index, bits)| Facts::Unmapped { first: (index * each) as u32, version, bits: bits.to_vec() })
+            .collect();
+        let history = self.history_now(version);
+        if let Some(refused) = &self.refused {
+            let chunks = (0..exported).step_by(each);
+            facts.extend(chunks.filter_map(|first| {
+                let bits = refused.chunk(first, each / 8, exported)?;
+                Some(Facts::Refused { first, version: refused.version(), bits })
+            }));
+        }
         let journal = self.journal.as_mut().expect("asked before");
         let memos = journal.memos.order_all(&self.groups);
-        let records = records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec()));
-        let memos = memos.chunks(memos_per_page(page_bytes)).map(|some| Facts::Memos(some.to_vec()));
-        let facts: Vec<Facts> = unmapped.chain(records).chain(memos).collect();
+        facts.extend(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec())));
+        facts.extend(memos.chunks(memos_per_page(page_bytes)).map(|some| Facts::Memos(some.to_vec())));
+        facts.push(Facts::History(history));
+        let marks_each = marks_per_page(page_bytes, self.layout.units_per_program as usize);
+        let room = (self.layout.programs as usize * (journal.image.len() / page_bytes)).saturating_sub(2 * facts.len());
+        let mut marks = self.oob.as_mut().map_or(Vec::new(), |oob| oob.order_all(&self.groups));
+        marks.truncate(room * marks_each);
         journal.generation += 1;
+        journal.serial = Serial::default();
         let total = facts.len() as u32;
-        let mut image = vec![0; (total as usize * page_bytes).next_multiple_of(journal.image.len())];
-        let mut pages = image.chunks_exact_mut(page_bytes);
-        for (index, facts) in facts.into_iter().enumerate() {
-            let bytes = pages.next().expect("as many as facts, and more");
-            Page { generation: journal.generation, of_snapshot: Some((index as u32, total)), facts }.write(bytes);
+        let mut mirrored: Vec<Page> = (0..).zip(facts).map(|(index, facts)| journal.page(Some((index, total)), facts)).collect();
+        let mut marks: Vec<Page> = marks.chunks(marks_each).map(|some| journal.page(None, Facts::Marks(some.to_vec()))).collect();
+        // Marks come last: whether the snapshot is whole shows only if its first pages say how many there are.
+        mirrored.iter_mut().for_each(|page| page.serial.marks = marks.len() as u32);
+        // Of mirrored pages, a snapshot that is whole needs no other proof.
+        mirrored.iter_mut().for_each(|page| page.serial.here = [u8::MAX; 2]);
+        let each = journal.image.len() / page_bytes;
+        for (position, page) in (2 * mirrored.len()..).zip(&mut marks) {
+            let begin = position / each * each;
+            let before = [begin.min(mirrored.len()), begin.saturating_sub(2 * mirrored.len())];
+            let so_far = [mirrored.len(), page.serial.own as usize];
+            page.serial.here = std::array::from_fn(|kind| (so_far[kind] - before[kind]).min(255) as u8);
         }
-        for bytes in pages {
-            Page { generation: journal.generation, of_snapshot: None, facts: Facts::Records(Vec::new()) }.write(bytes);
-        }
+        let count = 2 * mirrored.len() + marks.len();
+        let mut image = vec![0; (count * page_bytes).next_multiple_of(journal.image.len())];
+        let all = mirrored.iter().chain(&mirrored).chain(&marks);
+        all.zip(image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
         journal.pending.clear();
         journal.hurry = false;
+        (journal.repeats, journal.is_anew) = (false, false);
         journal.snapshot = Some(Snapshot { image, program: 0, trims: journal.newest });
     }
 
@@ -212,7 +258,7 @@ impl Ftl {
         let programs = self.layout.programs;
         let journal = self.journal.as_mut().expect("it was ordered");
         journal.busy = false;
-        let mut spoilt = None;
+        let (mut spoilt, mut sealed) = (None, None);
         match journal.snapshot.take() {
             Some(snapshot) if good => {
                 if (snapshot.program as usize) * journal.image.len() < snapshot.image.len() {
@@ -220,7 +266,9 @@ impl Ftl {
                 } else {
                     journal.memos.end(true);
                     let old = journal.active.replace(group);
-                    (journal.program, journal.durable) = (snapshot.program, snapshot.trims);
+                    journal.program = snapshot.program;
+                    journal.made_durable(snapshot.trims);
+                    sealed = Some(true);
                     journal.other = old.map_or(Other::Missing, Other::Used);
                     spoilt = old.filter(|&group| self.groups.is_condemned(group));
                 }
@@ -229,19 +277,28 @@ impl Ftl {
                 // Nothing in it is needed yet: another snapshot, elsewhere.
                 journal.hurry = true;
                 journal.memos.end(false);
+                sealed = Some(false);
                 spoilt = Some(group);
             }
+            None if good && journal.is_narrow && journal.is_mirrored && !journal.repeats => journal.repeats = true,
             None if good => {
+                journal.repeats = false;
                 journal.memos.end(true);
-                journal.durable = journal.ordered.last().map_or(journal.durable, |record| record.version);
+                journal.made_durable(journal.ordered.last().map_or(journal.durable, |record| record.version));
+                journal.ordered.clear();
+                sealed = Some(true);
             }
             None => {
                 // What it holds is still readable. A snapshot in the other group comes next.
                 journal.ordered.drain(..).rev().for_each(|record| journal.pending.push_front(record));
-                (journal.program, journal.hurry) = (programs, true);
+                (journal.program, journal.hurry, journal.repeats) = (programs, true, false);
                 journal.memos.end(false);
+                sealed = Some(false);
                 self.groups.condemn(group);
             }
+        }
+        if let (Some(oob), Some(good)) = (&mut self.oob, sealed) {
+            oob.journaled(good);
         }
         if let Some(group) = spoilt {
             self.replace_journal(group);
@@ -282,15 +339,12 @@ impl Ftl {
     /// More trims may be durable: who waited for them goes on.
     fn release_trims(&mut self, now: Nanos) {
         let journal = self.journal.as_mut().expect("it has written");
-        let durable = journal.durable;
-        let mut done = Vec::new();
-        while let Some((part, _)) = journal.waiting.pop_front_if(|&mut (_, version)| version <= durable) {
-            done.push(part);
-        }
+        let durable = journal.known();
         if journal.newest > durable && (!journal.waiting.is_empty() || !self.flushes.is_empty()) {
             journal.hurry = true;
         }
-        done.into_iter().for_each(|part| self.release_part(part));
+        self.release_known();
+        self.release_sealed();
         for index in 0..self.dies.len() {
             let die = DieId(index as u16);
             if !self.dies[die].erasable.is_empty() || self.secrets.as_ref().is_some_and(|secrets| secrets.has_duties(die)) {

@@ -229,7 +229,7 @@ pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
 
 /// Block groups that a core with this configuration keeps for keys at most; 0 where it has no key store.
 pub fn key_groups(config: &Config) -> u32 {
-    groups(config, &Layout::new(&config.sheet, config.dies, config.sheet.geometry.blocks - config.spare_blocks, config.unit))
+    groups(config, &config.layout())
 }
 
 fn store(config: &Config, layout: &Layout) -> Option<KeyStore> {

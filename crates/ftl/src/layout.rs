@@ -14,6 +14,7 @@ use wordline_flash::{PlaneSet, ProgramScope, Sheet, Target};
 use wordline_units::{Bytes, DieId, PageId, PlaneId};
 
 use crate::divisor::Divisor;
+use crate::oob::page::marks_per_page;
 
 /// A block group, counted over all dies of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -66,8 +67,14 @@ pub struct Layout {
     pub programs: u32,
     /// Program units in an h-layer of a group, where one fills whole wordlines; otherwise 1.
     pub programs_per_layer: u32,
+    /// Program units in a wordline.
+    programs_per_wordline: u32,
     /// Mapping units in a group.
     pub units_per_group: u32,
+    /// Program units of a group that take data: all but the last ones, where those hold the second copy of its marks.
+    pub data_programs: u32,
+    /// Mapping units of a group that take data.
+    pub data_units: u32,
     /// A program asks for it, and a division costs more than the rest of the question.
     leaders: u32,
     by_dies: Divisor,
@@ -104,7 +111,10 @@ impl Layout {
             units_per_program,
             programs,
             programs_per_layer,
+            programs_per_wordline: geometry.cell.bits() / pages_per_program.min(geometry.cell.bits()),
             units_per_group,
+            data_programs: programs,
+            data_units: units_per_group,
             leaders: programs / programs_per_layer,
             by_dies: Divisor::new(dies),
             by_groups: Divisor::new(groups),
@@ -114,6 +124,39 @@ impl Layout {
             by_programs: Divisor::new(programs),
             shift,
         }
+    }
+
+    /// This layout, with the last program units of each group kept for the second copy of the marks of those before: as many as `page`, the bytes of a
+    /// page, asks for.
+    ///
+    /// They are whole wordlines: what is scrubbed with a wordline must not reach into them.
+    #[must_use]
+    pub(crate) fn with_oob_copies(self, page: Bytes) -> Layout {
+        let (marks, pages) = (marks_per_page(page.0 as usize) as u32, self.pages_per_program * self.planes);
+        let holds = |copies: u32| ((self.programs - copies) * self.units_per_program).div_ceil(marks) <= copies * pages;
+        let each = self.programs_per_wordline as usize;
+        let copies = (self.programs_per_wordline..self.programs).step_by(each).find(|&copies| holds(copies)).unwrap_or(self.programs);
+        self.with_data_programs(self.programs - copies)
+    }
+
+    fn with_data_programs(self, data_programs: u32) -> Layout {
+        Layout {
+            data_programs,
+            data_units: data_programs * self.units_per_program,
+            leaders: data_programs.div_ceil(self.programs_per_layer),
+            by_programs: Divisor::new(data_programs.max(1)),
+            ..self
+        }
+    }
+
+    /// Whether the first `programs` program units of a group are whole wordlines.
+    pub(crate) fn ends_wordline(&self, programs: u32) -> bool {
+        programs.is_multiple_of(self.programs_per_wordline)
+    }
+
+    /// Program units of a group that hold the second copy of its marks; 0: there is none.
+    pub const fn oob_programs(&self) -> u32 {
+        self.programs - self.data_programs
     }
 
     /// Program units of a group that are the first of their h-layer.
@@ -209,7 +252,7 @@ impl Layout {
     pub fn regular_lpn(&self, group: Group, offset: u32) -> u32 {
         let (program, unit) = self.by_units_per_program.split(offset);
         let (die, number) = self.by_groups.split(group.0);
-        let round = number * self.programs + program;
+        let round = number * self.data_programs + program;
         (round * self.dies + die) * self.units_per_program + unit
     }
 
@@ -240,10 +283,31 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_end_of_a_group_holds_all_marks_before_it() {
+        // 768 pages of 16 KiB with 4-KiB units: 3,060 marks of 12 bytes and three heads of 64.
+        for (planes, layers, scope, copies) in [
+            (1, 64, ProgramScope::Page, 3),
+            (2, 64, ProgramScope::Page, 3),
+            (1, 64, ProgramScope::Wordline, 1),
+            (2, 2, ProgramScope::Page, 3),
+        ] {
+            let mut sheet = small_sheet(planes, 5, scope);
+            (sheet.geometry.layers, sheet.geometry.wordlines_per_layer) = (layers, 4);
+            let whole = Layout::new(&sheet, 2, 5, Bytes::kib(4));
+            let layout = whole.with_oob_copies(sheet.geometry.page);
+            assert_eq!(layout.oob_programs(), copies, "{planes} planes, {layers} layers, {scope:?}");
+            assert_eq!(layout.data_units + copies * layout.units_per_program, layout.units_per_group);
+            let bytes = copies * layout.pages_per_program * planes * 16_384;
+            assert!(layout.data_units * 12 <= bytes, "{planes} planes, {layers} layers, {scope:?}");
+        }
+    }
+
+    #[test]
     fn regular_places_are_a_bijection_and_their_own_inverse() {
         for (planes, scope, unit) in [(1, ProgramScope::Page, 16), (2, ProgramScope::Page, 4), (4, ProgramScope::Wordline, 4)] {
-            let layout = Layout::new(&small_sheet(planes, 5, scope), 3, 5, Bytes::kib(unit));
-            let total = layout.dies * layout.groups * layout.units_per_group;
+            let whole = Layout::new(&small_sheet(planes, 5, scope), 3, 5, Bytes::kib(unit));
+            let layout = if planes == 1 { whole } else { whole.with_oob_copies(Bytes::kib(16)) };
+            let total = layout.dies * layout.groups * layout.data_units;
             let mut seen = std::collections::BTreeSet::new();
             for lpn in 0..total {
                 let addr = layout.regular(lpn);

@@ -33,6 +33,8 @@ pub(crate) enum Purpose {
     Checkpoint,
     /// A program of pages of the key store.
     Keys,
+    /// A program of the summary of its group.
+    Oob { program: u32 },
     /// The erase of the journal group that is not needed any more.
     JournalErase,
     /// Something is made unreadable.
@@ -100,6 +102,7 @@ impl Ftl {
         let Pending { purpose, group, offset, .. } = self.pending.remove(report.tag);
         match purpose {
             Purpose::HostRead { part } => {
+                self.history.media_errors += u64::from(report.status != Status::Good);
                 self.groups.unpin(group);
                 self.end_reading(group, offset);
                 let state = &mut self.parts[part];
@@ -112,6 +115,7 @@ impl Ftl {
                 self.wake_for_erase(report.die, group);
             }
             Purpose::Fill { slot } => {
+                self.history.media_errors += u64::from(report.status != Status::Good);
                 self.groups.unpin(group);
                 self.complete(slot, self.layout.unit(group, offset));
                 self.end_reading(group, offset);
@@ -150,6 +154,7 @@ impl Ftl {
             Purpose::Journal => self.journaled(now, report, group),
             Purpose::Keys => self.keys_programmed(now, report, group),
             Purpose::Checkpoint => self.checkpointed(now, report, group),
+            Purpose::Oob { program } => self.summarised(now, report, group, program),
             Purpose::JournalErase => self.journal_erased(report, group),
             Purpose::Sanitise { duty } => self.sanitised(report, duty),
         }
@@ -157,7 +162,7 @@ impl Ftl {
 
     /// The unit at `addr`, which is valid: `marked` as the spare area says, or as the map knows where that can no longer be read.
     #[inline]
-    fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
+    pub(crate) fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
         if marked < self.map.exported() { marked } else { self.look_up(addr) }
     }
 
@@ -170,6 +175,10 @@ impl Ftl {
         let mut batch = std::mem::take(&mut self.dies[report.die].batch);
         let first = program * self.layout.units_per_program;
         let carried = self.secrets.is_some().then(|| self.before_landing(&batch));
+        if self.oob.is_some() {
+            // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
+            self.note_landing(report.die, group, program, report.status == Status::Good);
+        }
         if self.sets_programs && self.is_distrusted(report, group, program) {
             self.program_again(now, report.die, (group, program), closes, &batch, carried.as_deref());
         } else if report.status == Status::Good {
@@ -186,12 +195,15 @@ impl Ftl {
                 }
             }
             self.groups.add_valid(group, valid);
+            if self.oob.is_some() {
+                self.hold_back_released();
+            }
             if self.config.buffer.protection == Protection::Capacitor {
                 // A unit that was trimmed on its way here is no longer in the buffer, and never valid here.
                 self.hold_for_journal(group);
             }
             if closes {
-                self.groups.close(group);
+                self.complete_group(group);
             }
             if self.checkpoints.is_some() {
                 self.count_for_checkpoint();
@@ -218,7 +230,7 @@ impl Ftl {
             match *entry {
                 Entry::Host { slot } => self.buffer.failed(slot),
                 Entry::Moved(moved) => self.dies[die].moved.push_front(moved),
-                Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => {}
+                Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {}
             }
         }
     }
@@ -228,7 +240,10 @@ impl Ftl {
     fn landed(&mut self, entry: Entry) -> (u32, bool) {
         match entry {
             Entry::Host { slot } => match self.buffer.landed(slot) {
-                Landing::Commit(lpn) => (lpn, true),
+                Landing::Commit(lpn) => {
+                    self.trust(lpn);
+                    (lpn, true)
+                }
                 Landing::Discard => {
                     self.invalidated += 1;
                     (u32::MAX, true)
@@ -236,7 +251,12 @@ impl Ftl {
             },
             // The host may have overwritten it while it moved.
             Entry::Moved(Moved { lpn, from }) if self.map.get(lpn) == from => (lpn, false),
-            Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => (u32::MAX, false),
+            Entry::Moved(_)
+            | Entry::Padding
+            | Entry::Journal { .. }
+            | Entry::Checkpoint { .. }
+            | Entry::Keys { .. }
+            | Entry::Oob { .. } => (u32::MAX, false),
         }
     }
 
@@ -295,6 +315,13 @@ impl Ftl {
 
     fn copied(&mut self, now: Nanos, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
         let units = self.layout.units_per_program;
+        let named: Vec<Lpn>;
+        let mut spare = spare;
+        if self.oob.is_some() {
+            named = self.name_copied(report.die, from, spare);
+            spare = &named;
+            self.note_landing(report.die, to.0, to.1, report.status == Status::Good);
+        }
         if report.status != Status::Good {
             // The source is untouched, so its units are moved again.
             let job = self.dies[report.die].job.as_mut().expect("a copyback belongs to a reclaim job");
@@ -317,8 +344,8 @@ impl Ftl {
             }
         }
         self.groups.add_valid(to.0, valid);
-        if to.1 + 1 == self.layout.programs {
-            self.groups.close(to.0);
+        if to.1 + 1 == self.layout.data_programs {
+            self.complete_group(to.0);
         }
         if self.checkpoints.is_some() {
             self.count_for_checkpoint();
@@ -360,6 +387,9 @@ impl Ftl {
     #[inline]
     pub(crate) fn invalidate(&mut self, lpn: u32, addr: UnitAddr) {
         self.expose(lpn, addr);
+        if let Some(oob) = &mut self.oob {
+            oob.hold(self.layout.group(addr));
+        }
         if self.groups.invalidate(addr) {
             let group = self.layout.group(addr);
             self.emptied(group);
@@ -370,6 +400,7 @@ impl Ftl {
     }
 
     fn erased(&mut self, report: &Report, group: Group) {
+        self.forget_marks(group);
         if report.status == Status::Good {
             self.groups.erased(group);
             self.next_epoch(group);
@@ -390,6 +421,9 @@ impl Ftl {
     /// What follows a change of the buffer or of the free space: waiting writes come in, flushes pass.
     #[inline]
     pub(crate) fn settle(&mut self, now: Nanos) {
+        if self.oob.is_some() {
+            self.release_sealed();
+        }
         while let Some(part) = self.buffer.next_released() {
             self.parts[part].pending -= 1;
             if self.parts[part].pending == 0 && self.parts[part].unadmitted == 0 {

@@ -68,12 +68,12 @@ impl Open {
 
     /// Whether there is none left.
     pub(crate) fn is_full(&self, layout: &Layout) -> bool {
-        self.ordered() >= layout.programs
+        self.ordered() >= layout.data_programs
     }
 
     /// Whether there can be such a group.
     pub(crate) fn is_sound(&self, layout: &Layout) -> bool {
-        self.leaders <= layout.leaders() && self.followers <= self.leaders * (layout.programs_per_layer - 1)
+        self.leaders <= layout.leaders() && self.followers <= self.followers_open(layout)
     }
 
     /// Whether the program units ordered so far are the first ones.
@@ -96,13 +96,18 @@ impl Open {
     /// The next follower whose leader has been ordered: i_Follower < i_Leader.
     pub(crate) fn follower(&self, layout: &Layout) -> Option<u32> {
         let followers = layout.programs_per_layer - 1;
-        (self.followers < self.leaders * followers)
+        (self.followers < self.followers_open(layout))
             .then(|| self.followers / followers * layout.programs_per_layer + 1 + self.followers % followers)
     }
 
     /// Followers whose leader has been ordered and that have not.
     pub(crate) fn followers_waiting(&self, layout: &Layout) -> u32 {
-        self.leaders * (layout.programs_per_layer - 1) - self.followers
+        self.followers_open(layout) - self.followers
+    }
+
+    /// Followers whose leader has been ordered. In the last h-layer some of them may be kept for the second copy of the marks.
+    fn followers_open(&self, layout: &Layout) -> u32 {
+        (self.leaders * (layout.programs_per_layer - 1)).min(layout.data_programs - layout.leaders())
     }
 
     /// The next program unit, horizontal first.
@@ -214,7 +219,7 @@ mod tests {
             let layout = layout(layers, wordlines);
             let order = if mixed { Order::Mixed { threshold: 0.5, open_blocks: 1 } } else { Order::HorizontalFirst };
             let mut open = [Open::at(Group(0), 0, &layout)];
-            let mut done = vec![false; layout.programs as usize];
+            let mut done = vec![false; layout.data_programs as usize];
             let mut demand = demand.iter().cycle();
             while let Some(Pick { program, .. }) = pick(order, &open, &layout, *demand.next().unwrap(), false) {
                 prop_assert!(!open[0].has(program, &layout) && !done[program as usize]);
@@ -225,7 +230,7 @@ mod tests {
                 open[0].order(program, &layout);
                 done[program as usize] = true;
                 prop_assert!(open[0].is_sound(&layout));
-                for program in 0..layout.programs {
+                for program in 0..layout.data_programs {
                     prop_assert_eq!(open[0].has(program, &layout), done[program as usize]);
                 }
             }

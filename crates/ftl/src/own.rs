@@ -22,10 +22,24 @@ pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
     if config.keeps_data || config.recovers { journal::GROUPS + checkpoint::groups(config, layout) + keys } else { keys }
 }
 
+/// Block groups that a core with this configuration keeps for its journal, its checkpoints and its keys, at most.
+pub fn own_groups(config: &Config) -> u32 {
+    groups(config, &config.layout())
+}
+
+/// Mapping units of a block group that take data, in a core with this configuration.
+pub fn data_units(config: &Config) -> u32 {
+    config.layout().data_units
+}
+
 /// Whether a core with this configuration has room for what it keeps for itself beside its data, and the journal for its snapshot; or what is missing.
 pub fn fits(config: &Config) -> Result<(), String> {
     let config = &Config { keeps_data: true, ..config.clone() };
-    let layout = Layout::new(&config.sheet, config.dies, config.sheet.geometry.blocks - config.spare_blocks, config.unit);
+    let layout = config.layout();
+    if layout.data_programs == 0 {
+        return Err("a block group has no room for the second copy of its marks: larger blocks would fit, or recovery.oob_copies = false"
+            .to_owned());
+    }
     let programs = journal_write::snapshot_programs(config, &layout);
     if programs >= layout.programs as usize {
         return Err(format!(
@@ -36,7 +50,7 @@ pub fn fits(config: &Config) -> Result<(), String> {
     }
     let own = groups(config, &layout);
     let reserve = config.dies * config.reserve() + own;
-    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.units_per_group));
+    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.data_units.max(1)));
     if needed > room {
         return Err(format!(
             "a core that keeps data needs {needed} block groups, {own} of them for its journal and checkpoints, and has {room}: \
@@ -54,6 +68,14 @@ impl Ftl {
         let offers = self.dies.iter().filter(|(_, die)| die.free.len() as u32 > left);
         let (.., die) = offers.map(|(id, die)| (die.free.iter().map(worn).min(), Reverse(die.free.len()), id)).min()?;
         let group = self.allocate(die, Stream::Host).expect("it has one");
+        self.groups.uses[group.index()] = Use::Journal;
+        Some(group)
+    }
+
+    /// Take the last group of the die that has most, of a core that is new: a fill begins with the first of each die.
+    pub(crate) fn take_last_group(&mut self) -> Option<Group> {
+        let (.., die) = self.dies.iter().map(|(id, die)| (Reverse(die.free.len()), id)).min()?;
+        let group = self.dies[die].free.pop_back()?;
         self.groups.uses[group.index()] = Use::Journal;
         Some(group)
     }

@@ -77,12 +77,14 @@ impl Ftl {
                     && is_due(group)
                     && is_sealed
                     && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
+                    && self.oob.as_ref().is_none_or(|oob| oob.lets_go(group))
             };
             let Some(at) = self.dies[die].erasable.iter().position(|&(group, _)| may_go(group)) else {
                 if !self.dies[die].erasable.iter().any(|&(group, _)| is_due(group)) {
                     return None;
                 }
                 self.hurry_journal();
+                self.seal_all();
                 return self.journal_step(die);
             };
             let (group, cause) = self.dies[die].erasable.remove(at);
@@ -95,6 +97,7 @@ impl Ftl {
             self.replace(die, group);
             self.secrets_erased(group);
             self.forget_settled(group);
+            self.forget_marks(group);
             self.spread(News::Erased { group });
         };
         let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
@@ -136,13 +139,13 @@ impl Ftl {
         }
         let candidates = self.groups.candidates(die);
         let state = &self.dies[die];
-        let programs: u32 = state.open[Stream::Moved as usize].iter().map(|open| self.layout.programs - open.ordered()).sum();
+        let programs: u32 = state.open[Stream::Moved as usize].iter().map(|open| self.layout.data_programs - open.ordered()).sum();
         let room = (programs * self.layout.units_per_program).saturating_sub(state.moved.len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free.is_empty() || must_be_empty;
         let policy = if has_none { VictimPolicy::Greedy } else { self.config.reclaim.victim };
         // Groups that have been read to their end are free once the rest of them is programmed.
-        let promised = state.draining.len() as u32 * self.layout.units_per_group;
+        let promised = state.draining.len() as u32 * self.layout.data_units;
         let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
         let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
         let Some(victim) = victim else {

@@ -18,13 +18,14 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
-use crate::findings::{Copied, Findings, SecretsFound};
+use crate::findings::{Copied, Findings, SecretsFound, Stand};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::Other;
 use crate::journal_page::{Facts, Page, Record};
 use crate::layout::Group;
 use crate::memos::WrittenMemo;
+use crate::oob::page::MarkCopy;
 use crate::request::Note;
 use crate::survey::{Held, Survey};
 
@@ -44,6 +45,14 @@ pub struct Recovery {
     pub pages: u64,
     /// Units of which the mark had to be read because the checkpoint left it open which copy is the newest.
     pub doubts: u64,
+    /// Units whose newest copy is in a page that cannot be read, as far as that was looked at: reads of them fail until they are written again.
+    pub lost: u64,
+    /// Units that are refused, because nobody can tell whether what there is of them is the newest.
+    pub refused: u64,
+    /// Pages that cannot be read of programs that no flush had covered: what they held is as it was before.
+    pub unsealed: u64,
+    /// The core had been told that the power would go, and nothing has been written since.
+    pub is_clean: bool,
 }
 
 /// What recovery relies on.
@@ -56,10 +65,13 @@ pub enum Trust {
 }
 
 /// The journal's state, as far as it is needed.
-struct JournalFound {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JournalFound {
     /// Where it stands.
-    stand: usize,
-    generation: u64,
+    pub(crate) stand: usize,
+    pub(crate) generation: u64,
+    /// Its snapshot is whole.
+    pub(crate) is_whole: bool,
 }
 
 impl Ftl {
@@ -76,10 +88,11 @@ impl Ftl {
         // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
         let trust = if ftl.secrets.is_some() { Trust::Marks } else { trust };
         let mut findings = Findings::gather(&ftl, survey, trust);
-        ftl.recovery = Some(findings.tally);
-        let journal = find_journal(&findings);
-        findings.drop_trimmed(journal.as_ref());
+        let journal = findings.journal;
+        let kept_trims = findings.trims_to_keep(journal.as_ref());
+        findings.drop_trimmed();
         findings.settle_twins();
+        findings.tally.lost = findings.count_lost();
         let is_live = findings.live();
         let stands = ftl.assign(&findings, &is_live, journal.as_ref());
         ftl.lay_out_groups(&findings, &is_live, &stands, journal.as_ref());
@@ -92,6 +105,11 @@ impl Ftl {
             ftl.worn_out = true;
             ftl.notes.push_back(Note::WornOut);
         }
+        ftl.journal.as_mut().expect("the core keeps data").resume_kept(&kept_trims);
+        ftl.resume_history(&mut findings, journal.as_ref());
+        ftl.refuse(&findings);
+        findings.tally.refused = ftl.refused_units();
+        ftl.recovery = Some(findings.tally);
         ftl.find_secrets(&findings, &stands);
         ftl.recall_memos(&findings.memos(journal.as_ref()));
         for die in 0..ftl.layout.dies as u16 {
@@ -245,15 +263,57 @@ impl Ftl {
             if stand.broken {
                 self.groups.condemn(group);
                 self.dies[die].failed.push((group, layout.units_per_group));
-            } else {
-                self.groups.close(group);
             }
+            let stand = stands[group.index()].expect("it has one");
+            self.resume_marks(findings, stand, group);
         }
         for index in 0..stands.len() {
             let group = Group(index as u32);
             if self.groups.use_of(group) == Use::Free {
                 self.dies[layout.die(group)].free.push_back(group);
             }
+        }
+    }
+
+    /// Close `group`, which stands on `stand`, or have its summary written first.
+    fn resume_marks(&mut self, findings: &Findings, stand: usize, group: Group) {
+        let layout = self.layout;
+        let Stand { broken, seen, erases, .. } = &findings.stands[stand];
+        if let (Some(oob), Some(begin)) = (&mut self.oob, findings.sealed.early_summary(findings.filling(stand), &layout)) {
+            oob.found_early(group, begin);
+        }
+        let is_done = seen.written == 0 || seen.is_summarised(&layout) || seen.is_old(&layout);
+        let Some(oob) = self.oob.as_mut().filter(|_| !is_done) else {
+            if !broken {
+                self.groups.close(group);
+            }
+            return;
+        };
+        let programs = seen.written.min(layout.data_programs);
+        let mut marks = seen.marks().to_vec();
+        marks.resize(layout.data_units as usize, MarkCopy::NOTHING);
+        for page in &seen.unread {
+            for offset in page.first..(page.first + layout.units_per_page).min(layout.data_units) {
+                if let Some(mark) = findings.second_mark(stand, offset, &layout) {
+                    marks[offset as usize] = mark;
+                }
+            }
+        }
+        let summary = if self.config.sheet.capabilities.any_order {
+            Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
+        } else {
+            // A sanitiser may scrub what was not programmed yet of a wordline that it scrubs.
+            let is_whole = self.secrets.is_none() || layout.ends_wordline(seen.written);
+            Some(seen.written).filter(|&written| !seen.is_ragged && is_whole && written + layout.oob_programs() <= layout.programs)
+        };
+        let summary = summary.filter(|_| !broken);
+        let filling = findings.filling(stand);
+        oob.found(group, &marks, programs, summary, |program| findings.kept_places.get(&(filling, program)).copied());
+        if summary.is_none() && !broken {
+            // There is no place for a summary: the journal keeps its marks until its data has moved.
+            self.groups.close(group);
+            self.leave_unsettled(group);
+            self.dies[layout.die(group)].wanted.push_back((group, Cause::Recovery, *erases));
         }
     }
 
@@ -313,8 +373,8 @@ impl Ftl {
     }
 }
 
-/// The youngest generation that is whole.
-fn find_journal(findings: &Findings) -> Option<JournalFound> {
+/// The generations of the journal, by number and stand, and whether the snapshot of each is whole.
+pub(crate) fn generations(findings: &Findings) -> BTreeMap<(u64, usize), bool> {
     // How many pages of its snapshot each generation has, and should have.
     let mut generations: BTreeMap<(u64, usize), (BTreeMap<u32, ()>, u32)> = BTreeMap::new();
     for (stand, found) in findings.stands.iter().enumerate() {
@@ -329,9 +389,15 @@ fn find_journal(findings: &Findings) -> Option<JournalFound> {
             }
         }
     }
-    let whole = generations.iter().rev().find(|(_, (seen, total))| seen.len() as u32 == *total);
+    generations.into_iter().map(|(generation, (seen, total))| (generation, seen.len() as u32 == total)).collect()
+}
+
+/// The youngest generation that is whole.
+pub(crate) fn find_journal(findings: &Findings) -> Option<JournalFound> {
+    let generations = generations(findings);
+    let whole = generations.iter().rev().find(|(_, is_whole)| **is_whole);
     let last = whole.or_else(|| generations.iter().next_back());
-    last.map(|(&(generation, stand), _)| JournalFound { stand, generation })
+    last.map(|(&(generation, stand), _)| JournalFound { stand, generation, is_whole: whole.is_some() })
 }
 
 impl Findings {
@@ -340,24 +406,39 @@ impl Findings {
         journal.is_some_and(|journal| journal.stand == stand) || !self.stands[stand].checkpoints.is_empty() || self.holds_keys(stand)
     }
 
+    /// Trims that capacitors have kept and the journal may not have, oldest first, with their places.
+    fn trims_to_keep(&self, journal: Option<&JournalFound>) -> Vec<(u32, Record)> {
+        let of_page = |page: &Page| match &page.facts {
+            Facts::Records(records) => records.iter().map(|record| record.version).max(),
+            Facts::Unmapped { version, .. } => Some(*version),
+            Facts::Memos(_) | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => None,
+        };
+        let pages = journal.map_or(&[][..], |journal| &self.stands[journal.stand].journal);
+        let known =
+            pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).filter_map(of_page).max();
+        let mut trims: Vec<(u32, Record)> =
+            self.kept_trims.iter().filter(|(_, record)| known.is_none_or(|known| record.version > known)).copied().collect();
+        trims.sort_unstable_by_key(|(_, record)| record.version);
+        trims
+    }
+
     /// What techniques have written down.
     fn memos(&self, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
         let pages = journal.map_or(&[][..], |journal| &self.stands[journal.stand].journal);
         let of_page = |page: &Page| match &page.facts {
             Facts::Memos(memos) => memos.clone(),
-            Facts::Records(_) | Facts::Unmapped { .. } => Vec::new(),
+            Facts::Records(_) | Facts::Unmapped { .. } | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => Vec::new(),
         };
         pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).flat_map(of_page).collect()
     }
 
     /// Forget copies of which the journal says that they are not wanted.
-    fn drop_trimmed(&mut self, journal: Option<&JournalFound>) {
-        let Some(journal) = journal else {
-            return;
-        };
-        let Findings { stands, best, held, .. } = self;
-        let mut records: Vec<Record> = Vec::new();
-        for page in stands[journal.stand].journal.iter().filter(|page| page.generation == journal.generation) {
+    fn drop_trimmed(&mut self) {
+        let Findings { stands, best, held, kept_trims, in_force, .. } = self;
+        let mut records: Vec<Record> = std::mem::take(kept_trims).into_iter().map(|(_, record)| record).collect();
+        // Other generations say nothing more, or were cut short while they were begun: what those alone say was never promised, and did not count at the start
+        // that followed.
+        for page in stands.iter().flat_map(|stand| &stand.journal).filter(|page| in_force.contains(&page.generation)) {
             match &page.facts {
                 Facts::Records(some) => records.extend(some),
                 Facts::Unmapped { first, version, bits } => {
@@ -366,7 +447,7 @@ impl Findings {
                         forget_older(best, held, lpn, *version);
                     }
                 }
-                Facts::Memos(_) => {}
+                Facts::Memos(_) | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => {}
             }
         }
         // Over the units in order, the newest of the trims that cover each.

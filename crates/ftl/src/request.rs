@@ -34,6 +34,8 @@ pub struct Acknowledgement {
     pub id: u32,
     /// Whether all of it could be done.
     pub ok: bool,
+    /// Of a read: its sectors in units that hold nothing.
+    pub blank: u32,
 }
 
 /// Something the drive should write down.

@@ -44,6 +44,8 @@ impl Ftl {
     pub(crate) fn abandon(&mut self, die: DieId, group: Group, program: u32) {
         let open = self.take_open(die, group);
         self.groups.condemn(group);
+        // The summary that will not be written holds nothing that could move.
+        self.groups.give_up(group, self.layout.data_units..self.layout.units_per_group);
         let mut end = program * self.layout.units_per_program;
         if self.config.order != Order::HorizontalFirst {
             end = open.map_or(self.layout.units_per_group, |open| self.end_of(&open));
@@ -105,7 +107,7 @@ impl Ftl {
 
     /// Whether the blocks in service can hold what was promised to the host and still be reclaimed.
     pub(crate) fn has_enough_space(&self) -> bool {
-        let per_group = u64::from(self.layout.units_per_group);
+        let per_group = u64::from(self.layout.data_units);
         let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
         let own = crate::own::groups(&self.config, &self.layout);
         let reserve = u64::from(self.layout.dies) * u64::from(self.config.reserve()) + u64::from(own);

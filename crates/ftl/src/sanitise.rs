@@ -60,14 +60,15 @@ impl Ftl {
                     secrets.attach(secrets.whole(group), Remedy::Erase, gate, 0);
                     self.pass_gate(gate);
                 }
-                Use::Closed => {
+                // Active: its summary is still to be written.
+                Use::Closed | Use::Active => {
                     let secrets = self.secrets.as_mut().expect("asked before");
                     for addr in (first..first + self.layout.units_per_page).map(|offset| self.layout.unit(group, offset)) {
                         secrets.keep(addr);
                         secrets.exposed.push(addr);
                     }
                 }
-                Use::Free | Use::Active | Use::Draining | Use::Bad | Use::Journal => {}
+                Use::Free | Use::Draining | Use::Bad | Use::Journal => {}
             }
         }
         self.guard(Vec::new(), Vec::new(), Vec::new());
@@ -101,7 +102,7 @@ impl Ftl {
                 let is_secret = secrets.is_secret(from) || secrets.is_flying(Flying::From(from));
                 Some(Lander { lpn, copy: Flying::From(from), is_host: false, is_secret })
             }
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } => None,
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => None,
         };
         batch.iter().map(of).collect()
     }
@@ -163,7 +164,13 @@ impl Ftl {
         let Ftl { secrets, layout, groups, map, .. } = self;
         let secrets = secrets.as_mut().expect("asked before");
         secrets.copying[usize::from(layout.die(from.0).0)] = None;
+        let exported = map.exported();
         for (unit, &lpn) in (0..).zip(lpns) {
+            if lpn >= exported {
+                // Nothing, or stale and unreadable: a copy of that is no more readable.
+                over.extend(secrets.landed(lpn, Flying::From(layout.unit(from.0, from.1 + unit))));
+                continue;
+            }
             let (source, addr) = (layout.unit(from.0, from.1 + unit), layout.unit(to.0, to.1 + unit));
             let waiting = secrets.landed(lpn, Flying::From(source));
             secrets.exposed.retain(|&exposed| exposed != source);
@@ -313,7 +320,7 @@ impl Ftl {
     }
 
     /// `group` may have been closed by its last program, after it was found that it must be erased.
-    fn empty_closed(&mut self, group: Group) {
+    pub(crate) fn empty_closed(&mut self, group: Group) {
         if self.groups.use_of(group) == Use::Closed && self.must_erase(group) {
             self.empty_now(group);
         }

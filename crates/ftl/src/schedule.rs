@@ -60,6 +60,7 @@ impl Ftl {
             | Purpose::Journal
             | Purpose::Checkpoint
             | Purpose::Keys
+            | Purpose::Oob { .. }
             | Purpose::JournalErase
             | Purpose::Sanitise { .. } => Cause::Host,
         };
@@ -70,6 +71,11 @@ impl Ftl {
     fn next_work(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
         if self.journal.is_some()
             && let Some(step) = self.journal_step(die).or_else(|| self.checkpoint_step(die))
+        {
+            return Some(step);
+        }
+        if self.oob.is_some()
+            && let Some(step) = self.oob_step(die)
         {
             return Some(step);
         }
@@ -116,6 +122,9 @@ impl Ftl {
     /// Whether the buffer has a program unit to give, full or forced out.
     #[inline]
     pub(crate) fn has_program(&self, now: Nanos) -> bool {
+        if self.oob.as_ref().is_some_and(|oob| !oob.has_place()) {
+            return false;
+        }
         let complete = self.buffer.complete();
         if complete >= self.layout.units_per_program {
             return true;
@@ -163,6 +172,9 @@ impl Ftl {
 
     fn program_host(&mut self, die: DieId) -> Operation {
         let place = self.next_program(die, Stream::Host).expect("the die can take a host program");
+        if let Some(oob) = &mut self.oob {
+            oob.reserve(die);
+        }
         let state = &mut self.dies[die];
         state.begin_batch();
         for _ in 0..self.layout.units_per_program {

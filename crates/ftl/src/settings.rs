@@ -51,7 +51,7 @@ impl Ftl {
             self.groups.add_stale(self.layout.unit(group, offset));
         }
         if closes {
-            self.groups.close(group);
+            self.complete_group(group);
         }
         self.leave_unsettled(group);
         self.notes.push_back(crate::request::Note::ProgrammedAgain(group));

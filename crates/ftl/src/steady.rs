@@ -107,7 +107,7 @@ impl<'a> Steady<'a> {
     #[inline]
     fn invalidate_one(&mut self) {
         let places = self.dies.len() as u64 * u64::from(self.groups);
-        if self.held < places * u64::from(self.layout.units_per_group) / SPARSE {
+        if self.held < places * u64::from(self.layout.data_units) / SPARSE {
             let nth = self.draw.below(self.held);
             return self.invalidate_nth(nth);
         }
@@ -115,7 +115,7 @@ impl<'a> Steady<'a> {
         loop {
             let throw = u128::from(self.draw.next_u64()) * u128::from(places);
             let place = (throw >> 64) as u32;
-            let unit = ((u128::from(throw as u64) * u128::from(self.layout.units_per_group)) >> 64) as u32;
+            let unit = ((u128::from(throw as u64) * u128::from(self.layout.data_units)) >> 64) as u32;
             let (die, group) = if self.dies.len() == 1 { (0, place) } else { (place / self.groups, place % self.groups) };
             let valid = &mut self.dies[die as usize].valid[group as usize];
             if unit < *valid & !Candidates::OUT {
@@ -169,7 +169,7 @@ impl CountedDie {
     pub(crate) fn programs(&self, group: u32, layout: &Layout) -> u32 {
         match self.open.iter().flatten().find(|&&(open, _)| open == group) {
             Some(&(_, program)) => program,
-            None if self.valid[group as usize] & Candidates::OUT == 0 => layout.programs,
+            None if self.valid[group as usize] & Candidates::OUT == 0 => layout.data_programs,
             None => 0,
         }
     }
@@ -184,11 +184,11 @@ impl CountedDie {
         let mut left = units;
         while left > 0 {
             let group = self.free.pop_front().expect("a fill fits the groups in service");
-            let here = left.min(u64::from(layout.units_per_group)) as u32;
+            let here = left.min(u64::from(layout.data_units)) as u32;
             left -= u64::from(here);
             self.land(group, here);
             let programs = here.div_ceil(layout.units_per_program);
-            if programs == layout.programs {
+            if programs == layout.data_programs {
                 self.close(group, closings);
             } else {
                 self.open[Stream::Host as usize] = Some((group, programs));
@@ -218,13 +218,8 @@ impl CountedDie {
         let unchanged =
             |&(group, erases): &(u32, u32)| self.erases[group as usize] == erases && self.valid[group as usize] & Candidates::OUT == 0;
         let victim = wanted.filter(unchanged).map(|(group, _)| group as usize).or_else(|| {
-            let candidates = Candidates {
-                valid: &self.valid,
-                closed: &self.closed,
-                erases: &self.erases,
-                now: *closings,
-                capacity: layout.units_per_group,
-            };
+            let candidates =
+                Candidates { valid: &self.valid, closed: &self.closed, erases: &self.erases, now: *closings, capacity: layout.data_units };
             let frees_something = candidates.valid.iter().any(|&valid| valid < candidates.capacity);
             if frees_something { config.reclaim.victim.pick(&candidates, draw) } else { None }
         });
@@ -234,7 +229,7 @@ impl CountedDie {
         let units = self.valid[victim];
         self.valid[victim] |= Candidates::OUT;
         // Pages that hold several units are read once for all of them; how many is not known here, and only the dies' turns depend on it.
-        let reads = units.min(layout.units_per_group / layout.units_per_page);
+        let reads = units.min(layout.data_units / layout.units_per_page);
         self.clock += u64::from(reads) * config.sheet.timing.read[0].0;
         if units == 0 {
             self.erase(victim, config);
@@ -255,7 +250,7 @@ impl CountedDie {
         if self.open[Stream::Moved as usize].is_none() && self.free.is_empty() {
             return false;
         }
-        let left = self.open[Stream::Moved as usize].map_or(layout.programs, |(_, program)| layout.programs - program);
+        let left = self.open[Stream::Moved as usize].map_or(layout.data_programs, |(_, program)| layout.data_programs - program);
         let programs = (self.gathered / layout.units_per_program).clamp(1, left);
         let (mut room, mut live) = (programs * layout.units_per_program, 0);
         let mut emptied = Vec::new();
@@ -293,7 +288,7 @@ impl CountedDie {
             None => (self.allocate(config, stream)?, 0),
         };
         let next = (group, program + count);
-        if next.1 < layout.programs {
+        if next.1 < layout.data_programs {
             self.open[stream as usize] = Some(next);
         } else {
             self.open[stream as usize] = None;

@@ -41,6 +41,8 @@ pub struct BlockRecord {
     pub healthy: bool,
     /// How often it was erased.
     pub erases: u32,
+    /// Its last erase was cut short: nothing that is still in it was needed.
+    pub is_torn: bool,
 }
 
 /// What a slot of the write buffer holds.
@@ -68,6 +70,13 @@ pub trait Survey {
     /// What capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
     fn held(&mut self, slot: u32) -> Option<Held>;
 
+    /// What capacitors have kept at place `index` beside the buffer, below [`crate::FACTS`], as [`crate::Ftl::take_kept_fact`] gave it. Returns
+    /// false if there is
+    /// nothing.
+    fn kept_fact(&mut self, _index: u32, _bytes: &mut Vec<u8>) -> bool {
+        false
+    }
+
     /// The commit whose table of keys the controller's register opens; 0: it was never overwritten.
     fn register(&mut self) -> u64 {
         0
@@ -78,6 +87,9 @@ pub trait Survey {
         0
     }
 }
+
+/// How often a page is read that cannot be corrected: it may be luck.
+const READS: u32 = 3;
 
 /// The flash and room to read it.
 pub(crate) struct Reader<'a> {
@@ -102,9 +114,15 @@ impl Reader<'_> {
     }
 
     pub(crate) fn page(&mut self, place: PagePlace, tally: &mut Recovery) -> Found {
-        tally.pages += 1;
-        self.marks.clear();
-        self.survey.page(place, &mut self.marks)
+        for _ in 0..READS {
+            tally.pages += 1;
+            self.marks.clear();
+            let found = self.survey.page(place, &mut self.marks);
+            if found != Found::Unreadable {
+                return found;
+            }
+        }
+        Found::Unreadable
     }
 
     /// The mark of the unit at `offset` of the group on `blocks`, if its page can be read.

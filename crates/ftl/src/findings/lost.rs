@@ -1,0 +1,191 @@
+//! What became of units in pages that cannot be read, by the second copies of their marks: see `oob/lost.rs` for the rules.
+
+use super::{Copied, Findings, Stand, is_set};
+use crate::config::Protection;
+use crate::firmware::Ftl;
+use crate::journal_page::{Facts, Page};
+use crate::layout::Layout;
+use crate::oob::kept::{FACTS, Fact};
+use crate::oob::lost::Unread;
+use crate::oob::page::MarkCopy;
+use crate::recover::generations;
+use crate::survey::Reader;
+
+impl Findings {
+    /// The mark of the unit at `offset` of stand `number`, by its second copy.
+    pub(crate) fn second_mark(&self, number: usize, offset: u32, layout: &Layout) -> Option<MarkCopy> {
+        if self.has_copies { self.sealed.mark(self.filling(number), offset, &self.stands[number].seen, layout) } else { None }
+    }
+
+    /// Look at what capacitors have kept beside the buffer, and at the marks in the journal.
+    pub(super) fn look_at_kept(&mut self, fresh: &Ftl, reader: &mut Reader<'_>) {
+        for page in self.stands.iter().flat_map(|stand| &stand.journal) {
+            if let Facts::Marks(records) = &page.facts {
+                self.sealed.learn(records.iter().cloned());
+            }
+        }
+        if fresh.config.buffer.protection != Protection::Capacitor {
+            return;
+        }
+        let mut bytes = Vec::new();
+        for index in 0..FACTS {
+            if !reader.survey.kept_fact(index, &mut bytes) {
+                continue;
+            }
+            match Fact::decode(&bytes, reader.layout.units_per_program) {
+                Some(Fact::Trim(record)) => {
+                    self.version = self.version.max(record.version);
+                    self.kept_trims.push((index, record));
+                }
+                Some(Fact::Marks(record)) => {
+                    self.kept_places.insert((record.filling, record.program), index);
+                    self.sealed.learn([record]);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Say what became of each unit in pages of stand `number` that cannot be read. `marks_lost`: the journal lacks a page of marks.
+    pub(super) fn find_lost(&mut self, number: usize, marks_lost: bool, layout: &Layout) {
+        let stand = &self.stands[number];
+        let is_own = !stand.journal.is_empty() || !stand.checkpoints.is_empty() || self.holds_keys(number);
+        let is_needless = stand.is_torn || stand.seen.is_erased_in_part() || stand.broken || is_own || !self.has_copies;
+        let unread = stand.seen.unread.clone();
+        let early = self.sealed.early_summary(self.filling(number), layout);
+        let end_of_data = early.map_or(layout.data_units, |begin| begin * layout.units_per_program);
+        let mut unnamed: Option<(u32, u32)> = None;
+        for Unread { first, is_gone } in unread {
+            let marks: Vec<Option<MarkCopy>> =
+                (first..first + layout.units_per_page).map(|offset| self.second_mark(number, offset, layout)).collect();
+            let is_named = marks.iter().all(Option::is_some);
+            // A program that never ended has left bits of something all the same.
+            let is_torn = !is_named || marks.iter().flatten().all(|mark| *mark == MarkCopy::NOTHING);
+            for (offset, mark) in (first..).zip(marks.into_iter().flatten()) {
+                self.add_lost(number, offset, mark, is_gone);
+            }
+            if let Some(secret) = self.secret.as_mut().filter(|_| !is_gone && is_torn) {
+                // Nobody knows what it holds. It may be secret.
+                secret.torn.push((number as u32, first));
+            }
+            if !is_named && !is_gone && first < end_of_data {
+                let program = first / layout.units_per_program;
+                unnamed = Some(unnamed.map_or((program, program), |(least, most)| (least.min(program), most.max(program))));
+            }
+            self.tally.unsealed += u64::from(!is_named && !is_gone && !is_needless && first < end_of_data);
+        }
+        // Only one program can have been cut short: the last, on dies that are programmed in order.
+        let seen = &self.stands[number].seen;
+        let has_ended = |(least, most): (u32, u32)| least < most || (self.is_in_order && least + 1 < seen.written);
+        self.is_rotten |= !is_needless && unnamed.is_some_and(has_ended);
+        if unnamed.is_some_and(|_| !is_needless && seen.may_be_needed(layout, early.is_some(), marks_lost)) {
+            self.is_unknown = true;
+        }
+    }
+
+    /// A page that cannot be read held a unit with this mark.
+    pub(super) fn add_lost(&mut self, number: usize, offset: u32, mark: MarkCopy, is_gone: bool) {
+        let (lpn, copy) = (mark.lpn, Copied { version: mark.version, stand: number as u32, offset });
+        let Some(best) = self.best.get_mut(lpn as usize) else { return };
+        self.version = self.version.max(mark.version);
+        if let Some(secret) = self.secret.as_mut().filter(|_| !mark.insecure && !is_gone) {
+            secret.known.push((lpn, number as u32, offset));
+        }
+        if is_set(&self.assumed, lpn) && mark.version <= best.version {
+            if (best.stand, best.offset) == (copy.stand, copy.offset) {
+                // What the checkpoint knows is this copy.
+                self.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+                *best = copy;
+            } else {
+                self.doubtful.push((lpn, copy));
+            }
+            self.lost.insert((copy.stand, copy.offset));
+        } else if mark.version > best.version {
+            self.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+            *best = copy;
+            self.lost.insert((copy.stand, copy.offset));
+        }
+    }
+
+    pub(super) fn is_lost(&self, copy: &Copied) -> bool {
+        !self.lost.is_empty() && self.lost.contains(&(copy.stand, copy.offset))
+    }
+
+    /// The version of the newest copy of `lpn` on flash.
+    pub(crate) fn newest_version(&self, lpn: u32) -> u64 {
+        self.best[lpn as usize].version
+    }
+
+    /// Units of which the newest copy is in a page that cannot be read.
+    pub(crate) fn count_lost(&self) -> u64 {
+        self.best.iter().filter(|copy| **copy != Copied::NONE && self.is_lost(copy)).count() as u64
+    }
+
+    /// Of units that were refused, it has to be known for certain whether they were written since.
+    pub(super) fn doubt_refused(&mut self) {
+        let doubts: Vec<(u32, Copied)> = self.refused_before().map(|(lpn, _)| (lpn, Copied::NONE)).collect();
+        self.doubtful.extend(doubts);
+    }
+
+    /// The units that the journal says are refused, and up to which version.
+    pub(crate) fn refused_before(&self) -> impl Iterator<Item = (u32, u64)> {
+        let pages = self.stands.iter().flat_map(|stand| &stand.journal).filter(|page| self.in_force.contains(&page.generation));
+        let of_page = |page: &Page| match &page.facts {
+            Facts::Refused { first, version, bits } => {
+                let units = (*first..self.best.len() as u32).zip(0..bits.len() * 8);
+                units.filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1).map(|(lpn, _)| (lpn, *version)).collect()
+            }
+            Facts::Records(_) | Facts::Unmapped { .. } | Facts::Memos(_) | Facts::Marks(_) | Facts::History(_) => Vec::new(),
+        };
+        pages.flat_map(of_page)
+    }
+
+    /// Whether all pages of the journal's generation are there, as far as others that were written behind them tell; if a trim may be missing, nothing can be
+    /// relied upon. Returns whether marks may be missing.
+    pub(super) fn check_journal(&mut self, units_per_program: u32, pages_per_program: u32) -> bool {
+        let generation = self.journal.as_ref().map(|journal| (journal.stand, journal.generation, journal.is_whole));
+        let mut has_gap = [false; 2];
+        if let Some((stand, generation, is_whole)) = generation {
+            self.is_unknown |= !is_whole && self.has_copies && !self.is_first_begun(pages_per_program);
+            has_gap = self.stands[stand].gaps(generation);
+            has_gap[1] = self.lacks_marks(generation, pages_per_program);
+            // A later generation that was being begun: of its last program nobody knows whether it has ended, but of those before.
+            let is_later = |stand: &Stand| stand.journal.iter().any(|page| page.generation > generation);
+            let is_cut_before_its_end = |stand: &Stand| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * units_per_program);
+            self.is_unknown |= self.has_copies && self.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
+        }
+        self.is_unknown |= has_gap[0] && self.has_copies;
+        has_gap[1]
+    }
+
+    /// Whether no generation of the journal was ever needed: all that is there of it are snapshots that were being begun.
+    fn is_first_begun(&self, pages_per_program: u32) -> bool {
+        let is_begun = |(generation, stand): (u64, usize)| {
+            let Stand { journal, seen, .. } = &self.stands[stand];
+            let total = journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
+            total.is_some_and(|total| seen.written * pages_per_program < 2 * total)
+        };
+        generations(self).into_keys().all(is_begun)
+    }
+
+    /// Whether a page of marks is missing that generation `newest` of the journal needs. Where its snapshot was cut short before its marks were down, they are
+    /// those of the generation before.
+    fn lacks_marks(&mut self, newest: u64, pages_per_program: u32) -> bool {
+        let whole: Vec<(u64, usize)> =
+            generations(self).into_iter().filter_map(|(generation, is_whole)| is_whole.then_some(generation)).collect();
+        let mut in_force = Vec::new();
+        let mut is_lacking = false;
+        for (generation, stand) in whole.into_iter().rev().filter(|&(generation, _)| generation <= newest) {
+            in_force.push(generation);
+            let stand = &self.stands[stand];
+            let is_cut_short = stand.is_cut_short(generation, pages_per_program);
+            is_lacking = !is_cut_short && stand.gaps(generation)[1];
+            if !is_cut_short {
+                break;
+            }
+        }
+        // Where none is whole, the last has to do.
+        self.in_force = if in_force.is_empty() { vec![newest] } else { in_force };
+        is_lacking
+    }
+}
