@@ -33,6 +33,13 @@ pub trait Capacitors: std::fmt::Debug {
     /// What `slot` held last; `None`: nothing ever.
     fn kept(&mut self, slot: BufferSlot) -> Option<HeldUnit>;
 
+    /// Place `index` of `core`, below [`wordline_ftl::FACTS`], holds these bytes from now on. A power cut before this returns leaves what it held before, or
+    /// nothing.
+    fn keep_fact(&mut self, core: u32, index: u32, bytes: &[u8]);
+
+    /// What place `index` of `core` held last. Returns false if that is nothing.
+    fn kept_fact(&mut self, core: u32, index: u32, into: &mut Vec<u8>) -> bool;
+
     /// The bytes that `slot` held last. Returns false if they are gone: then the whole unit is lost.
     fn bytes(&mut self, slot: BufferSlot, into: &mut [u8]) -> bool;
 }

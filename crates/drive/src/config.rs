@@ -80,6 +80,13 @@ impl Config {
         Bytes(self.exported_units * self.firmware.unit.0)
     }
 
+    /// What capacitors keep beside its write buffers: how many facts, of all cores together, and the bytes of the longest.
+    pub fn facts(&self) -> (u32, u32) {
+        let geometry = &self.sheet.geometry;
+        let units = (geometry.page.0 / self.firmware.unit.0) as u32 * self.sheet.pages_per_program() * geometry.planes;
+        (self.cores * wordline_ftl::FACTS, wordline_ftl::fact_bytes(units) as u32)
+    }
+
     /// Whether capacitors keep its write buffers.
     pub fn has_capacitors(&self) -> bool {
         self.firmware.buffer.protection == Protection::Capacitor

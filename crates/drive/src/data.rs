@@ -12,15 +12,18 @@
 //!                                                               └──┘ reclaim copies bytes and marks
 //! ```
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use wordline_chip::{Chip, Contents, Mark, PageImage, Payload};
+use wordline_chip::{Chip, Contents, Mark, PageImage, Payload, UnitAt};
 use wordline_engine::Observer;
+use wordline_flash::Target;
 use wordline_ftl::{Carried, DataStep, Ftl, Held, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, RequestId};
+use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, PageId, RequestId};
 
 use crate::capacitors::{BufferSlot, Capacitors, HeldUnit};
+use crate::carried::{HostBytes, RequestBytes};
 use crate::drive::Drive;
 use crate::stripe::Wiring;
 
@@ -32,17 +35,20 @@ pub(crate) struct DataPlane {
     slots: Vec<Vec<u8>>,
     /// The sectors of each slot that are lost, one bit each. Says nothing of sectors that the slot does not hold.
     lost: Vec<Vec<u64>>,
-    /// The bytes of each host request, by its slot.
-    requests: Vec<Vec<u8>>,
-    /// Reads that have asked for a lost sector, by their slot.
-    spoiled: Vec<bool>,
+    /// What host requests carry.
+    requests: RequestBytes,
+    /// Room for a unit.
+    unit: Vec<u8>,
     /// Room for a page.
     image: PageImage,
     /// Where the buffer's slots survive a power cut.
     capacitors: Option<Box<dyn Capacitors>>,
-    /// What a program takes in.
+    /// Where what a program takes in stands: in the core's slots, or else in `bytes`.
+    places: Vec<UnitAt>,
     bytes: Vec<u8>,
     marks: Vec<Mark>,
+    /// Units on flash of which sectors are lost, by core.
+    lost_units: BTreeSet<(u32, u32)>,
 }
 
 impl DataPlane {
@@ -52,22 +58,48 @@ impl DataPlane {
             unit_bytes,
             slots: vec![vec![0; buffer_units as usize * unit_bytes]; cores as usize],
             lost: vec![vec![0; buffer_units as usize]; cores as usize],
-            requests: Vec::new(),
-            spoiled: Vec::new(),
+            requests: RequestBytes::default(),
+            unit: vec![0; unit_bytes],
             image: PageImage::new(page_bytes as usize, page_bytes as usize / unit_bytes),
             capacitors: None,
+            places: Vec::new(),
             bytes: Vec::new(),
             marks: Vec::new(),
+            lost_units: BTreeSet::new(),
         }
     }
 
-    /// What the program just gathered carries.
-    pub(crate) fn gathered(&self) -> Contents<'_> {
-        Contents { bytes: &self.bytes, marks: &self.marks }
+    /// What the program of `core` just gathered carries. What lies in a slot is not copied before the die takes it in, so no slot may be filled in between.
+    pub(crate) fn gathered(&self, core: u32) -> Contents<'_> {
+        Contents::scattered([&self.slots[core as usize], &self.bytes], &self.places, self.unit_bytes, &self.marks)
     }
 
     fn slot(&mut self, core: u32, slot: u32) -> &mut [u8] {
         &mut self.slots[core as usize][slot as usize * self.unit_bytes..][..self.unit_bytes]
+    }
+
+    /// Units with `marks` are programmed: remember those of which something is lost, and forget those of which nothing is any more.
+    fn note_lost(&mut self, core: u32, marks: &[Mark]) {
+        if self.lost_units.is_empty() && marks.iter().all(|mark| mark.lost == 0) {
+            return;
+        }
+        for mark in marks {
+            if mark.lost == 0 {
+                self.lost_units.remove(&(core, mark.lpn.0))
+            } else {
+                self.lost_units.insert((core, mark.lpn.0))
+            };
+        }
+    }
+
+    /// The units, by core, that were programmed since the start with sectors lost, and not without since.
+    pub(crate) fn lost_units(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.lost_units.iter().copied()
+    }
+
+    /// All sectors of a unit.
+    pub(crate) fn whole(&self) -> u64 {
+        bits(0..(self.unit_bytes as u64 / SECTOR_BYTES))
     }
 
     /// Write down for a power cut what `slot` holds.
@@ -90,6 +122,11 @@ impl DataPlane {
         self.capacitors.as_mut()?.kept(BufferSlot { core, slot }).map(|HeldUnit { lpn, version, mask, .. }| Held { lpn, version, mask })
     }
 
+    /// What capacitors have kept at place `index` of `core` beside the buffer.
+    pub(crate) fn kept_fact(&mut self, core: u32, index: u32, bytes: &mut Vec<u8>) -> bool {
+        self.capacitors.as_mut().is_some_and(|capacitors| capacitors.kept_fact(core, index, bytes))
+    }
+
     /// Bring back the bytes of `slot` of `core`.
     pub(crate) fn restore(&mut self, core: u32, slot: u32) {
         let Some(mut capacitors) = self.capacitors.take() else { return };
@@ -100,23 +137,9 @@ impl DataPlane {
         self.capacitors = Some(capacitors);
     }
 
-    pub(crate) fn request(&mut self, slot: RequestId) -> &mut Vec<u8> {
-        let index = slot.0 as usize;
-        if self.requests.len() <= index {
-            self.requests.resize_with(index + 1, Vec::new);
-            self.spoiled.resize(index + 1, false);
-        }
-        &mut self.requests[index]
-    }
-
     /// Whether a read has asked for a lost sector.
     pub(crate) fn is_spoiled(&self, slot: RequestId) -> bool {
-        self.spoiled.get(slot.0 as usize).is_some_and(|&spoiled| spoiled)
-    }
-
-    /// All sectors of a unit.
-    fn whole(&self) -> u64 {
-        bits(0..(self.unit_bytes as u64 / SECTOR_BYTES))
+        self.requests.is_spoiled(slot)
     }
 }
 
@@ -127,14 +150,25 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// # Panics
     /// If the request runs past the drive's end, or `bytes` are not those of its sectors: the host edge must refuse both.
     pub fn submit(&mut self, request: &HostRequest, bytes: &[u8]) -> RequestId {
-        let expected = if request.op == HostOp::Write { u64::from(request.sectors) * SECTOR_BYTES } else { 0 };
-        assert_eq!(bytes.len() as u64, expected, "a write brings the bytes of its sectors, and nothing else brings any");
+        let bytes = if request.op == HostOp::Write || !bytes.is_empty() { HostBytes::These(bytes.to_vec()) } else { HostBytes::None };
+        self.submit_with(request, bytes)
+    }
+
+    /// As [`Drive::submit`], with bytes that become the drive's until it is told to let go of them.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn submit_with(&mut self, request: &HostRequest, bytes: HostBytes) -> RequestId {
+        let is_fit = match (&bytes, request.op) {
+            (HostBytes::These(bytes), HostOp::Write) => bytes.len() as u64 == u64::from(request.sectors) * SECTOR_BYTES,
+            (HostBytes::Zeroes, HostOp::Write) => true,
+            (HostBytes::None, HostOp::Read | HostOp::Flush | HostOp::Trim) => true,
+            (HostBytes::These(_) | HostBytes::Zeroes | HostBytes::None, _) => false,
+        };
+        assert!(is_fit, "a write brings the bytes of its sectors, and nothing else brings any");
         let id = self.next_request();
         if let Some(data) = &mut self.data {
-            let kept = data.request(id);
-            kept.clear();
-            kept.extend_from_slice(bytes);
-            data.spoiled[id.0 as usize] = false;
+            data.requests.bring(id, bytes);
         }
         self.arrive(self.now(), request);
         id
@@ -149,14 +183,24 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// What a read that has been completed returns. To be asked before anything else is submitted.
     pub fn bytes_of(&self, read: RequestId) -> &[u8] {
-        self.data.as_ref().and_then(|data| data.requests.get(read.0 as usize)).map_or(&[], Vec::as_slice)
+        self.data.as_ref().and_then(|data| data.requests.bytes(read)).unwrap_or(&[])
+    }
+
+    /// The bytes of `request`, which has been completed, are needed no more. Where nobody says so, they go when its id is given to another request.
+    pub fn let_go(&mut self, request: RequestId) {
+        if let Some(data) = &mut self.data {
+            data.requests.let_go(request);
+        }
+    }
+
+    /// Bytes of memory that requests hold which are under way or not let go of, and the buffers kept for the next ones.
+    pub fn request_bytes(&self) -> usize {
+        self.data.as_ref().map_or(0, |data| data.requests.held())
     }
 
     /// Whether the unit that holds `sector` was written, and not trimmed since.
     pub fn holds(&self, sector: u64) -> bool {
-        let (core, lpn) = self.stripe.locate(self.units.holding(sector));
-        let newest = self.ftls[core as usize].newest(lpn);
-        newest.buffered.is_some() || newest.on_flash != UnitAddr::NONE
+        self.is_held(self.units.holding(sector))
     }
 
     /// Fill the part `request` of a read with what its units hold now.
@@ -165,12 +209,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let (sector, sectors) = self.host.extent(slot);
         let unit_sectors = self.units.sectors();
         let Some(mut data) = self.data.take() else { return };
-        data.request(RequestId(slot)).resize((u64::from(sectors) * SECTOR_BYTES) as usize, 0);
-        let unit_bytes = data.unit_bytes;
-        let mut unit = vec![0; unit_bytes];
+        let length = (u64::from(sectors) * SECTOR_BYTES) as usize;
+        let mut unit = std::mem::take(&mut data.unit);
         for lpn in request.lpn..request.lpn + request.units {
             let newest = self.ftls[core as usize].newest(lpn);
             let mut lost = self.read_unit(core, Lpn(lpn), newest.on_flash, &mut data.image, &mut unit);
+            if newest.is_refused {
+                lost = data.whole();
+            }
             if let Some((held, mask)) = newest.buffered {
                 over(&mut unit, data.slot(core, held), mask);
                 lost = (lost & !mask) | (data.lost[core as usize][held as usize] & mask);
@@ -178,12 +224,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             // The sectors of this unit that the request asks for.
             let first = self.stripe.global(core, lpn) * unit_sectors;
             let (from, to) = (first.max(sector), (first + unit_sectors).min(sector + u64::from(sectors)));
-            data.spoiled[slot as usize] |= lost & bits(from - first..to - first) != 0;
+            if lost & bits(from - first..to - first) != 0 {
+                data.requests.spoil(RequestId(slot));
+            }
             let wanted = (from - first) * SECTOR_BYTES..(to - first) * SECTOR_BYTES;
             let at = ((from - sector) * SECTOR_BYTES) as usize;
             let wanted = &unit[wanted.start as usize..wanted.end as usize];
-            data.request(RequestId(slot))[at..at + wanted.len()].copy_from_slice(wanted);
+            data.requests.room(RequestId(slot), length)[at..at + wanted.len()].copy_from_slice(wanted);
         }
+        data.unit = unit;
         self.data = Some(data);
     }
 
@@ -207,20 +256,34 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let first = self.stripe.global(core, request.lpn + index) * unit_sectors;
                     let (from, to) = (first.max(sector), (first + unit_sectors).min(sector + u64::from(sectors)));
                     let source = ((from - sector) * SECTOR_BYTES) as usize..((to - sector) * SECTOR_BYTES) as usize;
-                    let bytes = std::mem::take(data.request(RequestId(host)));
-                    let at = ((from - first) * SECTOR_BYTES) as usize;
-                    data.slot(core, slot)[at..at + source.len()].copy_from_slice(&bytes[source]);
+                    let at = slot as usize * data.unit_bytes + ((from - first) * SECTOR_BYTES) as usize;
+                    let into = &mut data.slots[core as usize][at..at + source.len()];
+                    data.requests.give(RequestId(host), source, into);
                     data.lost[core as usize][slot as usize] &= !bits(from - first..to - first);
-                    *data.request(RequestId(host)) = bytes;
                     data.keep(core, slot, held);
                 }
                 DataStep::Completed { slot, held, missing, from } => {
-                    let mut unit = vec![0; data.unit_bytes];
+                    let mut unit = std::mem::take(&mut data.unit);
                     let lost = self.read_unit(core, held.lpn, from, &mut data.image, &mut unit);
                     over(data.slot(core, slot), &unit, missing);
+                    data.unit = unit;
                     let known = &mut data.lost[core as usize][slot as usize];
                     *known = (*known & !missing) | (lost & missing);
                     data.keep(core, slot, held);
+                }
+                DataStep::Refused { slot, missing } => {
+                    data.slot(core, slot).chunks_exact_mut(SECTOR_BYTES as usize).enumerate().for_each(|(sector, bytes)| {
+                        if missing >> sector & 1 == 1 {
+                            bytes.fill(0);
+                        }
+                    });
+                    data.lost[core as usize][slot as usize] |= missing;
+                }
+                DataStep::Kept => {
+                    let fact = self.ftls[core as usize].take_kept_fact();
+                    if let (Some((index, bytes)), Some(capacitors)) = (fact, &mut data.capacitors) {
+                        capacitors.keep_fact(core, index, &bytes);
+                    }
                 }
                 DataStep::Register { .. } => unreachable!("a drive that keeps bytes has no keys"),
             }
@@ -236,13 +299,22 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut marks = std::mem::take(&mut data.marks);
         bytes.clear();
         marks.clear();
+        data.places.clear();
         let mut unreadable = Vec::new();
         let Drive { ftls, chips, wiring, .. } = self;
         let ftl = &ftls[core as usize];
         for (carried, &lpn) in ftl.batch(die).zip(ftl.spare(die)) {
+            data.places.push(match carried {
+                Carried::Buffered { slot, .. } => UnitAt { is_second: false, at: slot as usize * data.unit_bytes },
+                Carried::Moved { .. }
+                | Carried::Padding
+                | Carried::Journal { .. }
+                | Carried::Keys { .. }
+                | Carried::Checkpoint { .. }
+                | Carried::Oob { .. } => UnitAt { is_second: true, at: bytes.len() },
+            });
             match carried {
                 Carried::Buffered { slot, version, insecure } => {
-                    bytes.extend_from_slice(data.slot(core, slot));
                     marks.push(Mark { lpn, version, lost: data.lost[core as usize][slot as usize], insecure });
                 }
                 Carried::Moved { from } => {
@@ -272,13 +344,40 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     bytes.extend_from_slice(ftl.checkpoint_bytes(unit));
                     marks.push(Mark { lpn, version, lost: 0, insecure: false });
                 }
+                Carried::Oob { unit } => {
+                    bytes.extend_from_slice(ftl.oob_bytes(unit));
+                    marks.push(Mark { lpn, version: 0, lost: 0, insecure: false });
+                }
             }
         }
         // With the bytes went their mark. Copies from before are older all the same, and must not come back.
         for index in unreadable {
             marks[index].version = self.ftls[core as usize].version_of_lost(marks[index].lpn.0);
         }
+        self.ftls[core as usize].note_marks(die, &marks);
+        data.note_lost(core, &marks);
         (data.bytes, data.marks) = (bytes, marks);
+        self.data = Some(data);
+    }
+
+    /// Tell the firmware which marks the copyback from `from`, just ordered on `die` of `core`, carries.
+    #[cold]
+    pub(crate) fn gather_copyback(&mut self, core: u32, die: DieId, from: &Target) {
+        let Some(mut data) = self.data.take() else { return };
+        let mut marks = std::mem::take(&mut data.marks);
+        marks.clear();
+        let chip = &mut self.chips[self.wiring.die(core, die)];
+        for page in 0..self.config.sheet.pages_per_program() as u16 {
+            for plane in from.planes.iter() {
+                let is_readable = chip.contents(plane, from.block(plane), PageId(from.page.0 + page), &mut data.image);
+                match is_readable {
+                    true => marks.extend_from_slice(&data.image.marks),
+                    false => marks.extend(data.image.marks.iter().map(|_| Mark::NOTHING)),
+                }
+            }
+        }
+        self.ftls[core as usize].note_marks(die, &marks);
+        data.marks = marks;
         self.data = Some(data);
     }
 
@@ -308,8 +407,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 }
 
-/// Read the page that holds unit `lpn` at `addr`; returns which of its units that is, and whether it can be relied on: whether it can be read, and bears the
-/// mark of that unit. A program or an erase that was reported well may have done nothing.
+/// Read unit `lpn` at `addr`, and the marks of its page; returns which of its units that is, and whether it can be relied on: whether it can be read, and
+/// bears the mark of that unit. A program or an erase that was reported well may have done nothing.
 fn load<P: Payload>(
     ftl: &Ftl,
     chips: &mut IdMap<DieId, Chip<P>>,
@@ -322,7 +421,8 @@ fn load<P: Payload>(
     let group = layout.group(addr);
     let place = layout.place(layout.offset(addr));
     let block = BlockId(u32::from(ftl.groups().blocks(group)[usize::from(place.plane.0)]));
-    let is_readable = chips[wiring.die(core, layout.die(group))].contents(place.plane, block, place.page, image);
+    let chip = &mut chips[wiring.die(core, layout.die(group))];
+    let is_readable = chip.unit_contents(place.plane, block, place.page, place.unit, image);
     let unit = place.unit as usize;
     (unit, is_readable && image.marks[unit].lpn == lpn)
 }

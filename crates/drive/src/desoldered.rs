@@ -13,7 +13,7 @@
 use wordline_chip::{Chip, PADDING, PageImage, Payload, Persistent, Sanitisation};
 use wordline_engine::Observer;
 use wordline_flash::{Command, Feature, Status, Target};
-use wordline_ftl::{CHECKPOINT, JOURNAL};
+use wordline_ftl::{CHECKPOINT, JOURNAL, OOB};
 use wordline_units::{BlockId, Celsius, DieId, IdMap, Lpn, Nanos, PageId, PlaneId};
 
 use crate::config::Config;
@@ -212,7 +212,7 @@ impl<P: Payload> Desoldered<P> {
         let (core, _) = self.wiring.home(die);
         match lpn {
             PADDING => Holds::Nothing,
-            JOURNAL | CHECKPOINT => Holds::Firmware,
+            JOURNAL | CHECKPOINT | OOB => Holds::Firmware,
             Lpn(number) if number < self.stripe.share(core, self.config.exported_units) => {
                 Holds::Unit { unit: self.stripe.global(core, number), mark }
             }

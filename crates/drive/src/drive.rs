@@ -8,6 +8,7 @@ use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, R
 
 use crate::config::Config;
 use crate::data::DataPlane;
+use crate::faults::Waiting;
 use crate::flash::Flight;
 use crate::host::{HostQueues, InFlight, Pace};
 use crate::stripe::{Stripe, Units, Wiring};
@@ -98,6 +99,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     /// Flash operations that have ended.
     pub(crate) operations: u64,
     pub(crate) units: Units,
+    /// Faults on demand that wait for an operation.
+    pub(crate) waiting: Option<Box<Waiting>>,
 }
 
 impl<O: Observer> Drive<O> {
@@ -163,6 +166,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             }),
             operations: 0,
             units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
+            waiting: None,
             config,
         }
     }
@@ -251,6 +255,20 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             self.flush();
         }
         self.ftls.iter_mut().for_each(|ftl| ftl.drain(false));
+    }
+
+    /// Write everything down, and last that the power will go: the next [`Drive::wake`] says so, if nothing is written in between. No request may be under way.
+    pub fn go_down(&mut self) {
+        self.settle();
+        let now = self.now();
+        for core in 0..self.config.cores {
+            self.ftls[core as usize].go_down(now);
+            self.pump(now, core);
+        }
+        while !self.ftls.iter().all(Ftl::is_down) && !self.is_worn_out() {
+            let Some((now, due)) = self.calendar.pop() else { break };
+            self.handle(now, due);
+        }
     }
 
     fn flush(&mut self) {
@@ -403,6 +421,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             heard: now,
             parts: 0,
             ok: true,
+            blank: 0,
             stages: Stages::default(),
             core: Nanos::ZERO,
             dram: Nanos::ZERO,
@@ -507,6 +526,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let last = self.last;
         let request = &mut self.host.requests[slot as usize];
         request.ok &= done.ok;
+        request.blank += done.blank;
         if P::KEEPS {
             request.ok &= !self.data.as_ref().is_some_and(|data| data.is_spoiled(RequestId(slot)));
         }
@@ -551,11 +571,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     fn complete(&mut self, now: Nanos, slot: u32) {
-        let InFlight { op, priority, sector, sectors, arrived, ok, stages, core, dram, .. } = self.host.requests[slot as usize];
+        let InFlight { op, priority, sector, sectors, arrived, ok, blank, stages, core, dram, .. } = self.host.requests[slot as usize];
         self.host.inside -= 1;
         self.host.leave(slot);
         self.completed += 1;
-        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok };
+        let done = Completion { request: RequestId(slot), op, priority, sectors, sector, arrived, stages, core, dram, ok, blank };
         self.emit(now, Event::Completed(done));
         self.fetch(now);
     }

@@ -122,6 +122,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Carry out what `core` ordered.
     #[inline(never)]
     pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: Operation) {
+        if self.waiting.is_some() && self.meets_fault(core, &operation) {
+            return;
+        }
         let die = self.wiring.die(core, operation.die);
         match operation.kind {
             OperationKind::Suspend => {
@@ -140,6 +143,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let slot = self.open_flight();
         if P::KEEPS && matches!(operation.kind, OperationKind::Program { .. }) {
             self.gather(core, operation.die);
+        }
+        if P::KEEPS
+            && let OperationKind::Copyback { from, .. } = operation.kind
+        {
+            self.gather_copyback(core, operation.die, &from);
         }
         if O::FOLLOWS {
             self.tell_taken(now, core, &operation);
@@ -199,7 +207,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let loaded = end.max(data);
                 chip.transfer(Command::DataIn { bytes }, end - span, loaded);
                 let spare = self.ftls[core as usize].spare(operation.die);
-                let contents = self.data.as_ref().map_or(Contents::NONE, |data| data.gathered());
+                let contents = self.data.as_ref().map_or(Contents::NONE, |data| data.gathered(core));
                 let mut from = loaded;
                 if let Some(settings) = self.ftls[core as usize].program_settings(operation.die) {
                     from = set_program(chip, settings, from);
@@ -330,9 +338,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             channel: flight.lost_on_bus + (flight.transferred - flight.sensed),
             ecc: flight.decoding + (now - flight.transferred),
         });
-        if P::KEEPS && flight.status == Status::Uncorrectable && !matches!(flight.cause, Cause::Host) {
-            // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
-            chips[flight.die].give_up(&flight.target);
+        if flight.status == Status::Uncorrectable {
+            chips[flight.die].read_failed(&flight.target);
+            if P::KEEPS && !matches!(flight.cause, Cause::Host) {
+                // The firmware moves the data or completes it: from here on it is lost. The host may ask again.
+                chips[flight.die].give_up(&flight.target);
+            }
         }
         spare.clear();
         // The firmware looks at spare areas only when it moves data; a host read need not fetch them.

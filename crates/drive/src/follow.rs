@@ -95,7 +95,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let told = carried.map(|(carried, &lpn)| match carried {
                     Carried::Buffered { .. } => (self.unit_of(core, lpn), None),
                     Carried::Moved { from } => (self.unit_of(core, lpn), Some(self.place(core, from))),
-                    Carried::Padding | Carried::Journal { .. } | Carried::Checkpoint { .. } | Carried::Keys { .. } => (None, None),
+                    Carried::Padding
+                    | Carried::Journal { .. }
+                    | Carried::Checkpoint { .. }
+                    | Carried::Keys { .. }
+                    | Carried::Oob { .. } => (None, None),
                 });
                 told.collect()
             }

@@ -36,6 +36,8 @@ pub(crate) struct InFlight {
     /// Parts not yet acknowledged by their cores.
     pub(crate) parts: u32,
     pub(crate) ok: bool,
+    /// Sectors of a read that hold nothing.
+    pub(crate) blank: u32,
     pub(crate) stages: Stages,
     /// Spans for which it held cores and DRAM.
     pub(crate) core: Nanos,
@@ -191,6 +193,7 @@ mod tests {
             heard: Nanos::ZERO,
             parts: 0,
             ok: true,
+            blank: 0,
             stages: Stages::default(),
             core: Nanos::ZERO,
             dram: Nanos::ZERO,

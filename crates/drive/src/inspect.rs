@@ -69,6 +69,18 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.chips[self.wiring.die(core, layout.die(group))].spare(place.plane, BlockId(u32::from(block)), place.page, place.unit)
     }
 
+    /// Mapping units in the write buffer that are not yet on flash.
+    pub fn buffered_units(&self) -> u64 {
+        self.ftls.iter().map(|ftl| u64::from(ftl.buffered_units())).sum()
+    }
+
+    /// Whether mapping unit `unit` of the drive holds something: it was written, and not trimmed since.
+    pub fn is_held(&self, unit: u64) -> bool {
+        let (core, lpn) = self.stripe.locate(unit);
+        let newest = self.ftls[core as usize].newest(lpn);
+        newest.buffered.is_some() || newest.on_flash != UnitAddr::NONE
+    }
+
     /// Flash operations that have ended.
     pub fn operations(&self) -> u64 {
         self.operations

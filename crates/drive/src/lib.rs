@@ -4,6 +4,7 @@
 //! process and a run can be repeated to the last bit.
 
 mod capacitors;
+mod carried;
 mod cells;
 pub mod config;
 mod construct;
@@ -11,8 +12,10 @@ mod control;
 mod data;
 mod desoldered;
 mod drive;
+mod faults;
 mod flash;
 mod follow;
+mod health;
 mod host;
 pub mod image;
 mod inspect;
@@ -22,12 +25,16 @@ mod stripe;
 mod wake;
 
 pub use capacitors::{BufferSlot, Capacitors, HeldUnit};
+pub use carried::HostBytes;
 pub use config::{Config, Costs, Ecc};
 pub use control::{FlashPlace, Located};
 pub use desoldered::{Desoldered, Holds, Output, PageRead};
 pub use drive::Drive;
+pub use faults::{Fault, PowerCut};
+pub use health::Health;
 pub use host::{Pace, Weights};
 pub use image::{Image, ImageError, NotQuiet};
 pub use precondition::Aged;
 pub use stripe::Stripe;
 pub use wordline_ftl::config::Protection;
+pub use wordline_ftl::{FACTS, History, Recovery};

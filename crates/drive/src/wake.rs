@@ -24,7 +24,7 @@ struct Waking<'a, P: Persistent> {
 impl<P: Persistent> Survey for Waking<'_, P> {
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let kept = self.chips[self.wiring.die(self.core, die)].wake_block(plane, block);
-        BlockRecord { healthy: !kept.is_bad, erases: kept.erases }
+        BlockRecord { healthy: !kept.is_bad, erases: kept.erases, is_torn: kept.is_torn }
     }
 
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
@@ -47,6 +47,10 @@ impl<P: Persistent> Survey for Waking<'_, P> {
 
     fn held(&mut self, slot: u32) -> Option<Held> {
         self.data.as_mut()?.kept(self.core, slot)
+    }
+
+    fn kept_fact(&mut self, index: u32, bytes: &mut Vec<u8>) -> bool {
+        self.data.as_mut().is_some_and(|data| data.kept_fact(self.core, index, bytes))
     }
 }
 

@@ -43,7 +43,7 @@ impl Die {
             die.chip.transfer(Command::DataIn { bytes: Bytes(bytes) }, die.now, die.now);
             let lpn = Lpn(u32::from(block) * 1_000 + u32::from(page));
             let (data, marks) = (vec![byte(block, page); bytes as usize], [Mark { lpn, version: 1, lost: 0, insecure: false }]);
-            let contents = Contents { bytes: &data, marks: &marks };
+            let contents = Contents::of(&data, &marks);
             die.now = die.chip.program(Command::Program { target, cache: false }, die.now, &[lpn], contents).ready_at;
         }
         die
@@ -244,7 +244,7 @@ impl Attacker {
         if self.die.chip.probe(&command, now) == Probe::Ready {
             self.obeyed += 1;
             let (data, marks) = (vec![0; bytes as usize], [Mark::NOTHING]);
-            let contents = Contents { bytes: &data, marks: &marks };
+            let contents = Contents::of(&data, &marks);
             self.die.now = self.die.chip.program(command, now, &[PADDING], contents).ready_at;
         }
     }

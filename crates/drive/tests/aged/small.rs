@@ -75,6 +75,7 @@ impl Shape {
             keeps_data: false,
             checkpoint_every: None,
             recovers: false,
+            oob_copies: true,
             seed: 1,
             core: 0,
         };

@@ -1,0 +1,146 @@
+//! The bytes that host requests carry between their arrival and their acknowledgement.
+//!
+//! A write brings its bytes, and a read gets room for them. Whoever has had the answer lets go of both, so a drive holds what its requests under way need and
+//! no more, however long a request once was.
+
+use std::ops::Range;
+
+use wordline_units::RequestId;
+
+/// What a write brings.
+#[derive(Debug, Default)]
+pub enum HostBytes {
+    /// Nothing: it is no write.
+    #[default]
+    None,
+    /// Zeroes, as many as its sectors have.
+    Zeroes,
+    /// These.
+    These(Vec<u8>),
+}
+
+/// Buffers that are kept for the next read, at most.
+const SPARE: usize = 256;
+
+/// The longest of them.
+const SPARE_BYTES: usize = 64 << 10;
+
+/// What each request carries, by its slot.
+#[derive(Debug, Default)]
+pub(crate) struct RequestBytes {
+    requests: Vec<HostBytes>,
+    /// Reads that have asked for a lost sector, by their slot.
+    spoiled: Vec<bool>,
+    /// Buffers that nobody needs at this moment.
+    spare: Vec<Vec<u8>>,
+}
+
+impl RequestBytes {
+    /// The request in `slot` arrives with `bytes`.
+    pub(crate) fn bring(&mut self, slot: RequestId, bytes: HostBytes) {
+        let index = slot.0 as usize;
+        if self.requests.len() <= index {
+            self.requests.resize_with(index + 1, HostBytes::default);
+            self.spoiled.resize(index + 1, false);
+        }
+        self.let_go(slot);
+        self.requests[index] = bytes;
+        self.spoiled[index] = false;
+    }
+
+    /// Room for the `length` bytes of the read in `slot`, with whatever stands there.
+    pub(crate) fn room(&mut self, slot: RequestId, length: usize) -> &mut [u8] {
+        let place = &mut self.requests[slot.0 as usize];
+        if !matches!(place, HostBytes::These(bytes) if bytes.len() == length) {
+            let mut bytes = self.spare.pop().unwrap_or_default();
+            bytes.resize(length, 0);
+            *place = HostBytes::These(bytes);
+        }
+        match place {
+            HostBytes::These(bytes) => bytes,
+            HostBytes::None | HostBytes::Zeroes => unreachable!("there is room now"),
+        }
+    }
+
+    /// The read in `slot` has asked for a lost sector.
+    pub(crate) fn spoil(&mut self, slot: RequestId) {
+        self.spoiled[slot.0 as usize] = true;
+    }
+
+    /// Whether it has.
+    pub(crate) fn is_spoiled(&self, slot: RequestId) -> bool {
+        self.spoiled.get(slot.0 as usize).is_some_and(|&spoiled| spoiled)
+    }
+
+    /// What the request in `slot` carries, if that is more than zeroes.
+    pub(crate) fn bytes(&self, slot: RequestId) -> Option<&[u8]> {
+        match self.requests.get(slot.0 as usize)? {
+            HostBytes::None | HostBytes::Zeroes => None,
+            HostBytes::These(bytes) => Some(bytes),
+        }
+    }
+
+    /// Copies the bytes in `source` of the write in `slot` to `into`.
+    pub(crate) fn give(&self, slot: RequestId, source: Range<usize>, into: &mut [u8]) {
+        match &self.requests[slot.0 as usize] {
+            HostBytes::These(bytes) => into.copy_from_slice(&bytes[source]),
+            HostBytes::Zeroes => into.fill(0),
+            HostBytes::None => unreachable!("a write brings bytes, and they are there until it is done"),
+        }
+    }
+
+    /// Nobody needs any more what the request in `slot` carries.
+    pub(crate) fn let_go(&mut self, slot: RequestId) {
+        let Some(place) = self.requests.get_mut(slot.0 as usize) else { return };
+        if let HostBytes::These(bytes) = std::mem::take(place)
+            && self.spare.len() < SPARE
+            && (1..=SPARE_BYTES).contains(&bytes.capacity())
+        {
+            self.spare.push(bytes);
+        }
+    }
+
+    /// Bytes of memory that requests hold, and the buffers kept for the next ones.
+    pub(crate) fn held(&self) -> usize {
+        let of_requests = self.requests.iter().map(|bytes| match bytes {
+            HostBytes::None | HostBytes::Zeroes => 0,
+            HostBytes::These(bytes) => bytes.capacity(),
+        });
+        of_requests.chain(self.spare.iter().map(Vec::capacity)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_let_go_of_is_not_held() {
+        let mut bytes = RequestBytes::default();
+        for slot in 0..64 {
+            bytes.bring(RequestId(slot), HostBytes::None);
+            bytes.room(RequestId(slot), 1 << 20)[0] = 1;
+        }
+        assert_eq!(bytes.held(), 64 << 20);
+        (0..64).for_each(|slot| bytes.let_go(RequestId(slot)));
+        assert_eq!(bytes.held(), 0, "long ones are not kept");
+        for slot in 0..1_000 {
+            bytes.bring(RequestId(slot), HostBytes::These(vec![7; 4096]));
+        }
+        (0..1_000).for_each(|slot| bytes.let_go(RequestId(slot)));
+        assert_eq!(bytes.held(), SPARE * 4096, "of short ones so many are");
+        bytes.bring(RequestId(3), HostBytes::None);
+        assert_eq!(bytes.room(RequestId(3), 512).len(), 512);
+        assert_eq!(bytes.held(), SPARE * 4096, "and one of them is what a read gets");
+    }
+
+    #[test]
+    fn a_slot_that_is_taken_again_carries_nothing_of_the_last_request() {
+        let mut bytes = RequestBytes::default();
+        bytes.bring(RequestId(0), HostBytes::These(vec![7; 512]));
+        bytes.spoil(RequestId(0));
+        bytes.bring(RequestId(0), HostBytes::Zeroes);
+        assert!(bytes.bytes(RequestId(0)).is_none() && !bytes.is_spoiled(RequestId(0)));
+        assert!(bytes.bytes(RequestId(9)).is_none() && !bytes.is_spoiled(RequestId(9)), "nor one that never was");
+    }
+}
