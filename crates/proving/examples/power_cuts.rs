@@ -1,20 +1,30 @@
-//! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT]`.
+//! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT | rot]`.
 //!
 //! Stops at the first seed at which something is broken, looks for a smaller trial that breaks it too, and says what and how to see it again. With a CUT, the
-//! power goes at that operation boundary of the first life.
+//! power goes at that operation boundary of the first life. With `rot`, pages become unreadable at every cut, and each flushed unit must be back in its newest
+//! version or be lost and told.
 
-use wordline_proving::cut::{Tally, attempt, shrink};
+use wordline_proving::cut::{Failing, Tally, attempt, rotten_trial, shrink};
 
 fn main() {
     let number = |at: usize, default: u64| std::env::args().nth(at).map_or(default, |text| text.parse().expect("a number"));
     let (first, count, requests) = (number(1, 1), number(2, 100), number(3, 150));
-    let cut = std::env::args().nth(4).map(|text| text.parse().expect("a number"));
+    let rots = std::env::args().nth(4).is_some_and(|text| text == "rot");
+    let cut = std::env::args().nth(4).filter(|_| !rots).map(|text| text.parse().expect("a number"));
     let mut tally = Tally::default();
     for seed in first..first + count {
-        match attempt(seed, cut, requests, None) {
+        let tried = if rots {
+            rotten_trial(seed, requests, None).map_err(|problem| Failing { seed, cut, requests, problem })
+        } else {
+            attempt(seed, cut, requests, None)
+        };
+        match tried {
             Ok(seen) => tally.add(&seen),
             Err(failing) => {
                 println!("seed {seed}, {requests} requests, cut {cut:?}: {}", failing.problem);
+                if rots {
+                    std::process::exit(1);
+                }
                 std::panic::set_hook(Box::new(|_| ()));
                 let least = shrink(failing, None);
                 println!("the smallest: {}\n{}", least.command(), least.problem);

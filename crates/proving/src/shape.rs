@@ -38,6 +38,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         keeps_data: false,
         checkpoint_every: None,
         recovers: false,
+        oob_copies: true,
         seed: 1,
         core: 0,
     }

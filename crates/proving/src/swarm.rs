@@ -148,6 +148,7 @@ pub fn scenario(seed: u64) -> Scenario {
         keeps_data: false,
         checkpoint_every: None,
         recovers: false,
+        oob_copies: true,
         seed,
         core: 0,
     };

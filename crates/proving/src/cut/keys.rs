@@ -25,7 +25,7 @@ impl Opened {
         for units in nand.whole_pages().filter(|units| units[0].mark.lpn == wordline_ftl::KEYS) {
             let parts = units.iter().map(|unit| match &unit.bytes {
                 Bytes::Journal(part) => part,
-                other @ (Bytes::Nothing | Bytes::Sectors(_)) => panic!("a page of keys holds {other:?}"),
+                other @ (Bytes::Nothing | Bytes::Sectors(_) | Bytes::Lost) => panic!("a page of keys holds {other:?}"),
             });
             let bytes: Vec<u8> = parts.flat_map(|part| part.iter().copied()).collect();
             let Some(page) = KeyPage::read(&bytes) else { continue };

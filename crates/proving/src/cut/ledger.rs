@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+use super::world::LOST;
+
 /// The states of one unit, oldest first.
 #[derive(Clone, Debug)]
 struct Unit {
@@ -103,16 +105,22 @@ impl Ledger {
         promised
     }
 
-    /// After a cut `lpn` holds `found`: from now on it must. Returns whether something newer had been written.
-    pub(super) fn after_cut(&mut self, lpn: u32, found: &Rc<[u32]>) -> Result<bool, String> {
+    /// After a cut `lpn` holds `found`: from now on it must. Where pages rot, `rots`, an older state may still come back that no flush had covered: what was
+    /// found since has not been flushed either. Returns whether something newer had been written.
+    pub(super) fn after_cut(&mut self, lpn: u32, found: &Rc<[u32]>, rots: bool) -> Result<bool, String> {
         let unit = &mut self.units[lpn as usize];
-        let Some(at) = unit.states.iter().rposition(|state| state.sectors == *found) else {
+        // What is lost may have been anything.
+        let is_like = |state: &State| state.sectors.iter().zip(found.iter()).all(|(sector, found)| sector == found || *found == LOST);
+        let Some(at) = unit.states.iter().rposition(is_like) else {
             let states: Vec<_> = unit.states.iter().map(|state| (state.request, state.acked, &state.sectors[..])).collect();
             return Err(format!("unit {lpn} holds {found:?} after a cut; it may hold {states:?} (request, acknowledged, sectors)"));
         };
         let is_older = at + 1 < unit.states.len();
-        unit.dropped = 0;
-        unit.states = VecDeque::from([State { sectors: found.clone(), request: u32::MAX, acked: true }]);
+        unit.states.truncate(at);
+        unit.states.push_back(State { sectors: found.clone(), request: u32::MAX, acked: true });
+        if !rots {
+            unit.settle(unit.dropped + at as u64);
+        }
         Ok(is_older)
     }
 

@@ -85,10 +85,20 @@ pub enum Bug {
     HeldRenewed,
     /// What capacitors have kept of a part of a unit is taken for the whole.
     HeldWidened,
+    /// Marks are written once.
+    CopiesOff,
+    /// Summaries of block groups say that they hold nothing.
+    SummariesEmpty,
+    /// Records of marks are left out of the journal's pages.
+    MarksDropped,
+    /// What capacitors have kept beside the buffer is gone.
+    KeptFactsLost,
 }
 
 impl Bug {
-    /// All of them.
+    /// Those that show only where pages become unreadable.
+    pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
+    /// All others.
     pub const ALL: [Bug; 26] = [
         Bug::RecordDropped,
         Bug::TrimLost,
@@ -144,6 +154,8 @@ pub struct Tally {
     pub gone: u64,
     /// Programs of the key store; overwrites of its register.
     pub keys: [u64; 2],
+    /// Programs of summaries; pages made unreadable; units that were lost to them; units refused.
+    pub marks: [u64; 4],
     /// Read counts of block groups compared; of those, counts that rest on what was written down.
     pub counts: [u64; 2],
     /// Reads that began elsewhere than at the default.
@@ -171,6 +183,7 @@ impl Tally {
         both(&mut self.sanitised, other.sanitised);
         both(&mut self.gone, other.gone);
         self.keys.iter_mut().zip(other.keys).for_each(|(a, b)| both(a, b));
+        self.marks.iter_mut().zip(other.marks).for_each(|(a, b)| both(a, b));
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
     }
@@ -188,19 +201,19 @@ pub fn scenario(seed: u64) -> Scenario {
     geometry.blocks += 4;
     let (odd, room) = (draw.next_u64(), draw.below(60) as u32);
     config.checkpoint_every = [None, Some(1), Some(2), Some(5), Some(20)][draw.below(5) as usize];
+    config.keeps_data = true;
     loop {
         let geometry = config.sheet.geometry;
         let per_page = (geometry.page.0 / config.unit.0) as u32;
         let program = geometry.planes * config.sheet.pages_per_program() * per_page;
         let data = geometry.blocks - config.spare_blocks - 4 - config.reclaim.start - 3;
-        config.exported_units = config.dies * data * geometry.planes * geometry.pages() * per_page - (odd % u64::from(program)) as u32;
+        config.exported_units = (config.dies * data * wordline_ftl::data_units(config)).saturating_sub((odd % u64::from(program)) as u32);
         config.buffer.units = config.dies * program + room;
-        if wordline_ftl::fits(config).is_ok() {
+        if config.exported_units > 0 && wordline_ftl::fits(config).is_ok() {
             break;
         }
         config.sheet.geometry.wordlines_per_layer += 1;
     }
-    config.keeps_data = true;
     if Draw::new(seed, Stream::Mix, 8).happens(0.3) {
         config.buffer.protection = Protection::Capacitor;
     }
@@ -277,6 +290,29 @@ pub fn trial(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Re
     Ok(world.tally)
 }
 
+/// As [`trial`], while pages become unreadable at every cut: each flushed unit must be back in its newest version, or lost and told.
+///
+/// # Errors
+/// What was broken.
+pub fn rotten_trial(seed: u64, requests: u64, bug: Option<Bug>) -> Result<Tally, String> {
+    let mut scenario = scenario(seed);
+    // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
+    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase { .. } | Choice::LayerReadOffsets));
+    scenario.config.oob_copies = bug != Some(Bug::CopiesOff);
+    let mut world = World::new(scenario, bug);
+    let mut draw = Draw::new(seed, Stream::Mix, 11);
+    let lives = 2 + draw.below(5);
+    for _ in 0..lives {
+        world.rot([0.0, 0.003, 0.01, 0.05, 0.2][draw.below(5) as usize]);
+        let at = if draw.happens(0.3) { draw.below(20) } else { draw.below(requests * 3) };
+        world.live(requests, Some(at))?;
+        if !world.recover()? {
+            return Ok(world.tally);
+        }
+    }
+    Ok(world.tally)
+}
+
 /// How many operation boundaries the first life of `seed` has.
 pub fn boundaries(seed: u64, requests: u64) -> Result<u64, String> {
     let mut world = World::new(scenario(seed), None);
@@ -328,6 +364,11 @@ pub fn attempt(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> 
         }
     };
     Err(Failing { seed, cut, requests, problem })
+}
+
+/// Whether a rotten trial breaks something, as an error or a panic.
+pub fn rot_breaks(seed: u64, requests: u64, bug: Option<Bug>) -> bool {
+    !matches!(catch_unwind(AssertUnwindSafe(|| rotten_trial(seed, requests, bug))), Ok(Ok(_)))
 }
 
 /// The smallest trial of the same seed that still breaks something: fewer requests first, then a cut in the first life at the earliest boundary.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wordline_flash::{Mark, Sanitisation, Target};
 use wordline_ftl::config::Config;
-use wordline_ftl::{BlockRecord, Found, Held, Key, Layout, PagePlace, Survey};
+use wordline_ftl::{BlockRecord, Found, Held, Key, Layout, OOB, PagePlace, Survey};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, PlaneId};
 
@@ -17,6 +17,8 @@ pub(super) enum Bytes {
     /// Which write each sector is of.
     Sectors(Rc<[u32]>),
     Journal(Rc<[u8]>),
+    /// Nobody can read them any more.
+    Lost,
 }
 
 /// A unit on flash.
@@ -30,6 +32,8 @@ pub(super) struct Stored {
 
 impl Stored {
     pub(super) const PADDING: Stored = Stored { mark: Mark::NOTHING, bytes: Bytes::Nothing, key: None };
+    /// What a page that cannot be corrected gives.
+    pub(super) const LOST: Stored = Stored { mark: Mark::NOTHING, bytes: Bytes::Lost, key: None };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +44,8 @@ pub(super) enum Page {
     /// It was made unreadable.
     Gone,
     Whole(Vec<Stored>),
+    /// It held these units, and can no longer be corrected.
+    Lost(Vec<Stored>),
 }
 
 impl Page {
@@ -48,6 +54,7 @@ impl Page {
         match self {
             Page::Whole(units) => *self = Page::Torn(std::mem::take(units)),
             Page::Erased => *self = Page::Torn(Vec::new()),
+            Page::Lost(units) => *self = Page::Torn(std::mem::take(units)),
             Page::Torn(_) | Page::Gone => {}
         }
     }
@@ -59,6 +66,8 @@ struct Block {
     /// It has failed, or a block beside it in the same operation.
     is_given_up: bool,
     erases: u32,
+    /// Its last erase was cut short.
+    is_torn: bool,
     pages: Vec<Page>,
     /// Erases when the last checkpoint was begun.
     erases_then: u32,
@@ -98,7 +107,16 @@ impl Nand {
         let (per_plane, bits, factory_bad) = (config.sheet.geometry.blocks, config.sheet.geometry.cell.bits(), &config.factory_bad);
         let any_order = config.sheet.capabilities.any_order;
         let pages = vec![Page::Erased; (layout.programs * layout.pages_per_program) as usize];
-        let block = Block { healthy: true, is_given_up: false, erases: 0, pages, reads: Reads::default(), erases_then: 0, was_open: false };
+        let block = Block {
+            healthy: true,
+            is_given_up: false,
+            is_torn: false,
+            erases: 0,
+            pages,
+            reads: Reads::default(),
+            erases_then: 0,
+            was_open: false,
+        };
         let mut nand = Nand { layout, per_plane, bits, any_order, blocks: vec![block; (layout.dies * layout.planes * per_plane) as usize] };
         for (die, marks) in factory_bad.iter().enumerate() {
             for &(plane, block) in marks {
@@ -121,11 +139,22 @@ impl Nand {
         &self.blocks[self.index(place.die, place.plane, place.block)].pages[usize::from(place.page.0)]
     }
 
+    /// The units of a page as a controller gets them: lost ones, where it cannot be corrected. `rots`: what made a page stale may have been lost, so that it is
+    /// read though it was made unreadable.
+    pub(super) fn sense(&self, place: PagePlace, rots: bool) -> Vec<Stored> {
+        match self.page(place) {
+            Page::Whole(units) => units.clone(),
+            Page::Torn(_) | Page::Gone if rots => vec![Stored::LOST; self.layout.units_per_page as usize],
+            Page::Lost(_) => vec![Stored::LOST; self.layout.units_per_page as usize],
+            page @ (Page::Erased | Page::Torn(_) | Page::Gone) => panic!("{place:?} is read, which is {page:?}"),
+        }
+    }
+
     /// The units of a page that must be whole.
     pub(super) fn read(&self, place: PagePlace) -> &[Stored] {
         match self.page(place) {
             Page::Whole(units) => units,
-            page @ (Page::Erased | Page::Torn(_) | Page::Gone) => panic!("{place:?} is read, which is {page:?}"),
+            page @ (Page::Erased | Page::Torn(_) | Page::Gone | Page::Lost(_)) => panic!("{place:?} is read, which is {page:?}"),
         }
     }
 
@@ -197,7 +226,12 @@ impl Nand {
     pub(super) fn program(&mut self, die: DieId, target: &Target, units: &[Stored], good: bool, dice: &mut Draw) {
         let places = self.places(die, target, self.layout.pages_per_program);
         for (place, units) in places.iter().zip(units.chunks(self.layout.units_per_page as usize)) {
-            let page = if good || dice.happens(0.3) { Page::Whole(units.to_vec()) } else { Page::Torn(units.to_vec()) };
+            let page = match good || dice.happens(0.3) {
+                // A copyback of what cannot be corrected copies its errors.
+                true if units.iter().any(|unit| unit.bytes == Bytes::Lost) => Page::Lost(units.to_vec()),
+                true => Page::Whole(units.to_vec()),
+                false => Page::Torn(units.to_vec()),
+            };
             *self.page_mut(*place) = page;
         }
         if !good {
@@ -210,6 +244,7 @@ impl Nand {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
             block.erases += 1;
+            block.is_torn = false;
             block.reads = Reads::default();
             block.was_open = true;
             if good || dice.happens(0.2) {
@@ -254,11 +289,34 @@ impl Nand {
         }
     }
 
+    /// Pages rot: each that is whole becomes unreadable with probability `share`, but for the last program of the journal in each group: with all
+    /// its copies gone
+    /// it could not be told from one that the power cut short. Returns how many have.
+    pub(super) fn rot(&mut self, share: f64, dice: &mut Draw) -> u64 {
+        let is_journal = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn == wordline_ftl::JOURNAL);
+        let pages = self.layout.pages_per_program as usize;
+        let mut count = 0;
+        for block in &mut self.blocks {
+            let last = block.pages.iter().rposition(is_journal).map_or(usize::MAX, |last| last / pages);
+            for (at, page) in block.pages.iter_mut().enumerate() {
+                let is_last = is_journal(page) && at / pages == last;
+                if let Page::Whole(units) = page
+                    && !is_last
+                    && dice.happens(share)
+                {
+                    *page = Page::Lost(std::mem::take(units));
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
     /// The units of every page that is whole.
     pub(super) fn whole_pages(&self) -> impl Iterator<Item = &[Stored]> {
         self.blocks.iter().flat_map(|block| &block.pages).filter_map(|page| match page {
             Page::Whole(units) => Some(&units[..]),
-            Page::Erased | Page::Torn(_) | Page::Gone => None,
+            Page::Erased | Page::Torn(_) | Page::Gone | Page::Lost(_) => None,
         })
     }
 
@@ -268,14 +326,14 @@ impl Nand {
         let of_page = |block: usize, page: usize, stored: &Page| match stored {
             Page::Whole(_) => format!("page {page} of block {block}"),
             Page::Torn(_) => format!("page {page} of block {block}, which is torn,"),
-            Page::Erased | Page::Gone => String::new(),
+            Page::Erased | Page::Gone | Page::Lost(_) => String::new(),
         };
         self.blocks.iter().enumerate().flat_map(move |(number, block)| {
             block.pages.iter().enumerate().flat_map(move |(at, page)| {
                 let units = match page {
                     Page::Whole(units) => &units[..],
                     Page::Torn(units) if !block.is_given_up && units.iter().all(|unit| unit.key.is_none()) => &units[..],
-                    Page::Erased | Page::Torn(_) | Page::Gone => &[],
+                    Page::Erased | Page::Torn(_) | Page::Gone | Page::Lost(_) => &[],
                 };
                 let place = of_page(number, at, page);
                 units.iter().map(move |unit| (place.clone(), unit))
@@ -291,6 +349,7 @@ impl Nand {
             let page = match if mood == 3 { dice.below(3) } else { mood } {
                 0 => Page::Erased,
                 1 => Page::Torn(units.to_vec()),
+                _ if units.iter().any(|unit| unit.bytes == Bytes::Lost) => Page::Lost(units.to_vec()),
                 _ => Page::Whole(units.to_vec()),
             };
             *self.page_mut(*place) = page;
@@ -305,9 +364,14 @@ impl Nand {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
             block.reads.is_cut = true;
-            match dice.below(4) {
+            let mood = dice.below(4);
+            block.is_torn |= mood > 1;
+            match mood {
                 0 => continue,
-                1 => block.pages.fill(Page::Erased),
+                1 => {
+                    block.is_torn = false;
+                    block.pages.fill(Page::Erased);
+                }
                 2 => block.pages.iter_mut().for_each(Page::tear),
                 _ => {
                     for page in &mut block.pages {
@@ -334,6 +398,8 @@ pub(super) struct Look<'a> {
     pub(super) nand: &'a Nand,
     /// What capacitors have kept of each slot of the buffer.
     pub(super) kept: &'a [Option<Kept>],
+    /// What they have kept beside it.
+    pub(super) kept_facts: &'a [Vec<u8>],
     /// What the controller's register holds.
     pub(super) register: u64,
     pub(super) bug: Option<Bug>,
@@ -349,7 +415,7 @@ pub(super) struct Kept {
 impl Look<'_> {
     fn is_missed(&self, place: PagePlace) -> bool {
         let block = &self.nand.blocks[self.nand.index(place.die, place.plane, place.block)];
-        let is_data = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn.0 < wordline_ftl::CHECKPOINT.0);
+        let is_data = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn.0 < OOB.0);
         block.was_open && is_data(&block.pages[0])
     }
 }
@@ -375,7 +441,12 @@ impl Survey for Look<'_> {
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let block = &self.nand.blocks[self.nand.index(die, plane, block)];
         let erases = if self.bug == Some(Bug::ErasesForgotten) { block.erases_then } else { block.erases };
-        BlockRecord { healthy: block.healthy, erases }
+        BlockRecord { healthy: block.healthy, erases, is_torn: block.is_torn }
+    }
+
+    fn kept_fact(&mut self, index: u32, bytes: &mut Vec<u8>) -> bool {
+        bytes.clone_from(&self.kept_facts[index as usize]);
+        !bytes.is_empty() && self.bug != Some(Bug::KeptFactsLost)
     }
 
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
@@ -390,6 +461,7 @@ impl Survey for Look<'_> {
             Page::Torn(_) if self.bug == Some(Bug::TornIgnored) => Found::Gone,
             Page::Torn(_) => Found::Torn,
             Page::Gone => Found::Gone,
+            Page::Lost(_) => Found::Unreadable,
             Page::Whole(units) if self.bug == Some(Bug::TrimLost) && units[0].mark.lpn == wordline_ftl::JOURNAL => Found::Unreadable,
             Page::Whole(units) => {
                 marks.extend(units.iter().map(|unit| unit.mark));
@@ -403,7 +475,9 @@ impl Survey for Look<'_> {
         for unit in self.nand.read(place) {
             match &unit.bytes {
                 Bytes::Journal(part) => bytes.extend_from_slice(part),
-                other @ (Bytes::Nothing | Bytes::Sectors(_)) => panic!("{place:?} is read as a page of the journal and holds {other:?}"),
+                other @ (Bytes::Nothing | Bytes::Sectors(_) | Bytes::Lost) => {
+                    panic!("{place:?} is read as a page of the journal and holds {other:?}")
+                }
             }
         }
     }

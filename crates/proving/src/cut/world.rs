@@ -6,12 +6,12 @@ mod ends;
 mod gone;
 mod orders;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use wordline_flash::OperationKind;
 use wordline_ftl::config::{Acknowledge, Protection};
-use wordline_ftl::{CheckpointPage, DataStep, Ftl, Held, Note, Request, Said, UnitAddr};
+use wordline_ftl::{CheckpointPage, DataStep, FACTS, Ftl, Held, Note, Request, Said, UnitAddr};
 use wordline_units::HostOp;
 use wordline_units::random::{Draw, Stream};
 
@@ -22,6 +22,9 @@ use super::{Bug, Tally};
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
+
+/// What a sector reads as whose bytes are lost: every read of it fails.
+pub(super) const LOST: u32 = u32::MAX - 1;
 
 /// A core that orders so many operations while a request waits is not getting anywhere.
 const OPERATIONS_WITHOUT_ANSWER: u64 = 100_000;
@@ -48,6 +51,8 @@ pub struct World {
     slots: Vec<Vec<u32>>,
     /// What capacitors keep of them.
     kept: Vec<Option<Kept>>,
+    /// What they keep beside the buffer.
+    kept_facts: Vec<Vec<u8>>,
     /// Units read from victims.
     moved: BTreeMap<UnitAddr, Stored>,
     asked: BTreeMap<u32, Request>,
@@ -67,6 +72,10 @@ pub struct World {
     is_leaky: bool,
     broken: Option<String>,
     offsets: Offsets,
+    /// Pages become unreadable at each cut, each with this probability.
+    rot: Option<f64>,
+    /// Reads that have asked for something that is lost.
+    was_lost: BTreeSet<u32>,
 }
 
 impl World {
@@ -84,6 +93,7 @@ impl World {
             pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 1)),
             slots: vec![vec![0; sectors as usize]; config.buffer.units as usize],
             kept: vec![None; config.buffer.units as usize],
+            kept_facts: vec![Vec::new(); FACTS as usize],
             moved: BTreeMap::new(),
             asked: BTreeMap::new(),
             requests: 0,
@@ -97,10 +107,17 @@ impl World {
             opened: ftl.key_leaves().map(|_| Opened::default()),
             is_leaky: false,
             broken: None,
+            rot: None,
+            was_lost: BTreeSet::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             ftl,
             scenario,
         }
+    }
+
+    /// From now on each whole page becomes unreadable with probability `share` when the power goes.
+    pub fn rot(&mut self, share: f64) {
+        self.rot = Some(share);
     }
 
     /// Operation boundaries since the last cut.
@@ -118,7 +135,7 @@ impl World {
 
     /// What a core finds that wakes up.
     fn survey(&self) -> Look<'_> {
-        Look { nand: &self.nand, kept: &self.kept, register: self.register[0], bug: self.bug }
+        Look { nand: &self.nand, kept: &self.kept, kept_facts: &self.kept_facts, register: self.register[0], bug: self.bug }
     }
 
     fn is_dark(&self) -> bool {
@@ -177,6 +194,9 @@ impl World {
                 OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
             }
         }
+        if let Some(share) = self.rot {
+            self.tally.marks[1] += self.nand.rot(share, &mut self.pace.dice);
+        }
         self.asked.clear();
         self.moved.clear();
         self.tally.reused += std::mem::take(&mut self.offsets.reused);
@@ -186,6 +206,7 @@ impl World {
         self.slots.iter_mut().for_each(|sectors| sectors.fill(u32::MAX));
         if !self.has_capacitors() {
             self.kept.fill(None);
+            self.kept_facts.fill(Vec::new());
         }
         if self.opened.is_some() {
             self.opened = Some(Opened::by(self.register[0], &self.nand));
@@ -205,9 +226,11 @@ impl World {
         }
         self.nand.count_cut();
         self.compare_with_scan()?;
-        self.compare_counts()?;
+        if self.rot.is_none() {
+            self.compare_counts()?;
+        }
         let recovery = self.ftl.recovery().expect("it has come back");
-        if recovery.checkpoint < whole {
+        if recovery.checkpoint < whole && self.rot.is_none() {
             return Err(format!("checkpoint {whole:?} was whole, and it comes back by {recovery:?}"));
         }
         self.tally.checkpoints[1] += u64::from(recovery.checkpoint.is_some());
@@ -215,10 +238,16 @@ impl World {
         self.tally.checkpoints[3] += recovery.doubts;
         self.audit()?;
         for lpn in 0..units {
-            let found = self.newest(lpn).map_err(|problem| format!("unit {lpn}: {problem}"))?.into();
-            self.tally.older += u64::from(self.ledger.after_cut(lpn, &found)?);
+            let found: Rc<[u32]> = self.newest(lpn).map_err(|problem| format!("unit {lpn}: {problem}"))?.into();
+            self.tally.older += u64::from(self.ledger.after_cut(lpn, &found, self.rot.is_some())?);
+            let is_lost = found.contains(&LOST);
+            self.tally.marks[2] += u64::from(is_lost);
+            if is_lost && self.rot.is_none() {
+                return Err(format!("unit {lpn} is lost, and no page has become unreadable: {recovery:?}"));
+            }
         }
         self.tally.units += u64::from(units);
+        self.tally.marks[3] += recovery.refused;
         self.note_worn_out();
         self.broken.take().map_or(Ok(()), Err)?;
         self.tally.worn_out += u64::from(self.ftl.is_worn_out());
@@ -232,7 +261,7 @@ impl World {
         for page in units.chunks_mut(per_page) {
             let parts = page.iter().filter_map(|unit| match &unit.bytes {
                 Bytes::Journal(part) => Some(part.to_vec()),
-                Bytes::Nothing | Bytes::Sectors(_) => None,
+                Bytes::Nothing | Bytes::Sectors(_) | Bytes::Lost => None,
             });
             let mut bytes: Vec<u8> = parts.flatten().collect();
             let Some(mut said) = CheckpointPage::read(&bytes) else { continue };
@@ -265,6 +294,9 @@ impl World {
                 for lpn in request.lpn..request.lpn + request.units {
                     let looked = self.look_at(lpn);
                     self.fail(looked);
+                    if self.newest(lpn).is_ok_and(|sectors| sectors.contains(&LOST)) {
+                        self.was_lost.insert(request.id);
+                    }
                 }
             }
             HostOp::Write => {}
@@ -327,7 +359,7 @@ impl World {
             (heard, self.unanswered) = (true, 0);
             let request = self.asked.remove(&done.id).expect("a request is acknowledged once");
             if !done.ok {
-                if !self.worn_out {
+                if !self.worn_out && !self.was_lost.contains(&request.id) {
                     self.fail(Err(format!("{request:?} fails")));
                 }
                 continue;
@@ -342,7 +374,8 @@ impl World {
                 }
                 HostOp::Read => continue,
             };
-            let gone = self.check_gone(&promised);
+            // What is lost may have been what a sanitiser had to find: not checked.
+            let gone = if self.rot.is_some() { Ok(()) } else { self.check_gone(&promised) };
             self.fail(gone);
         }
         heard
@@ -398,6 +431,16 @@ impl World {
                     }
                     Err(problem) => self.fail(Err(problem)),
                 },
+                DataStep::Refused { slot, missing } => {
+                    let lost = vec![LOST; self.sectors() as usize];
+                    over(&mut self.slots[slot as usize], &lost, missing);
+                    let held = self.ftl.held_in(slot);
+                    self.keep(slot, held);
+                }
+                DataStep::Kept => {
+                    let (index, bytes) = self.ftl.take_kept_fact().expect("it was announced");
+                    self.kept_facts[index as usize] = bytes;
+                }
                 DataStep::Register { commit } => {
                     self.tally.keys[1] += 1;
                     let [_, before] = self.register;

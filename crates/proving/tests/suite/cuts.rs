@@ -1,6 +1,6 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
-use wordline_proving::cut::{Bug, Failing, Tally, boundaries, breaks, shrink, trial};
+use wordline_proving::cut::{Bug, Failing, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, trial};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
@@ -49,6 +49,30 @@ fn planted_bugs_are_caught() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let caught = Bug::ALL.map(|bug| (bug, (2_000..2_100).find(|&seed| breaks(seed, None, 200, Some(bug)).is_some())));
+    std::panic::set_hook(hook);
+    println!("{caught:?}");
+    assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
+}
+
+/// Each flushed unit is back in its newest version, or is lost and told: never an older one, never zeroes, never another's.
+#[test]
+fn pages_that_become_unreadable_take_no_older_version_out_of_hiding() {
+    let mut tally = Tally::default();
+    for seed in 6_000..6_000 + 100 * effort() {
+        tally.add(&rotten_trial(seed, 100, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+    }
+    println!("{tally:?}");
+    let [summaries, pages, lost, refused] = tally.marks;
+    assert!(summaries > 1_000 && pages > 1_000 && lost > 100 && refused > 0, "{tally:?}");
+    // At some of these cuts one page in five becomes unreadable, and then all units may have to be refused.
+    assert!(tally.units > 2 * lost, "most units are back: {tally:?}");
+}
+
+#[test]
+fn second_copies_that_are_missing_are_noticed() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let caught = Bug::OF_ROT.map(|bug| (bug, (2_000..2_150).find(|&seed| rot_breaks(seed, 100, Some(bug)))));
     std::panic::set_hook(hook);
     println!("{caught:?}");
     assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");

@@ -37,7 +37,7 @@ fn must_serve(name: &str, config: Config, load: impl Iterator<Item = HostRequest
     assert_eq!((served, measured.requests(), drive.outstanding()), (count, count, 0), "{name}: generated and served");
     let tally = &drive.observer.0;
     assert_eq!(tally.failed, 0);
-    let little = measured.per_second(count as f64) * measured.mean_latency_ns().unwrap() / 1e9;
+    let little = measured.iops_times_latency();
     println!(
         "{name:>28}: {count} served, in flight {:.2} = IOPS x latency {little:.2}, WAF {:.3} (padding {:.3}), {} erases, {} copybacks",
         measured.mean_in_flight(),

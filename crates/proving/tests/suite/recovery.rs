@@ -72,7 +72,12 @@ impl Flash {
                             self.own.insert(at, ftl.checkpoint_bytes(unit).to_vec());
                             Mark { lpn, version, lost: 0, insecure: false }
                         }
+                        Carried::Oob { unit } => {
+                            self.own.insert(at, ftl.oob_bytes(unit).to_vec());
+                            Mark { lpn, version: 0, lost: 0, insecure: false }
+                        }
                     };
+                    ftl.note_marks(die, &[self.marks[at]]);
                     self.programs += 1;
                     let block = self.block_at(die, target.block(PlaneId(0)));
                     self.programmed[block] += 1;
@@ -108,7 +113,7 @@ impl Flash {
 
 impl Survey for Flash {
     fn block(&mut self, die: DieId, _: PlaneId, block: BlockId) -> BlockRecord {
-        BlockRecord { healthy: true, erases: self.erases[self.block_at(die, block)] }
+        BlockRecord { healthy: true, erases: self.erases[self.block_at(die, block)], is_torn: false }
     }
 
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {

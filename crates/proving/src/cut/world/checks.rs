@@ -6,7 +6,7 @@ use wordline_ftl::{Ftl, Layout, PagePlace, Trust, UnitAddr};
 use wordline_units::{BlockId, Lpn};
 
 use super::super::nand::{Bytes, Page};
-use super::{World, over};
+use super::{LOST, World, over};
 
 impl World {
     /// Without the checkpoint, by all marks, the same comes out.
@@ -16,12 +16,16 @@ impl World {
             let addr = ftl.map().get(lpn);
             (addr != UnitAddr::NONE).then(|| match self.nand.page(place_of(ftl, addr)) {
                 Page::Whole(units) => Ok(units[ftl.layout().place(ftl.layout().offset(addr)).unit as usize].mark),
-                page @ (Page::Erased | Page::Torn(_) | Page::Gone) => Err(page.clone()),
+                page @ (Page::Erased | Page::Torn(_) | Page::Gone | Page::Lost(_)) => Err(page.clone()),
             })
         };
         for lpn in 0..self.ftl.map().exported() {
             let with_buffer = |ftl: &Ftl| (mark(ftl, lpn), ftl.newest(lpn).buffered);
             let (found, expected) = (with_buffer(&self.ftl), with_buffer(&scanned));
+            let is_lost = |ftl: &Ftl, found: &Option<_>| ftl.is_refused(lpn) || matches!(found, Some(Err(_)));
+            if self.rot.is_some() && (is_lost(&self.ftl, &found.0) || is_lost(&scanned, &expected.0)) {
+                continue;
+            }
             if found != expected {
                 let at = |ftl: &Ftl| (ftl.map().get(lpn) != UnitAddr::NONE).then(|| place_of(ftl, ftl.map().get(lpn)));
                 return Err(format!(
@@ -36,9 +40,16 @@ impl World {
     }
 
     pub(super) fn audit(&self) -> Result<(), String> {
+        let unit_at = |addr| self.ftl.layout().place(self.ftl.layout().offset(addr)).unit as usize;
         self.ftl.audit(|addr| match self.nand.page(self.place(addr)) {
-            Page::Whole(units) => units[self.ftl.layout().place(self.ftl.layout().offset(addr)).unit as usize].mark.lpn,
-            Page::Erased | Page::Torn(_) | Page::Gone => Lpn(u32::MAX),
+            Page::Whole(units) => units[unit_at(addr)].mark.lpn,
+            Page::Lost(units) if units[unit_at(addr)].bytes != Bytes::Lost => units[unit_at(addr)].mark.lpn,
+            // What made it stale is lost, and so is it.
+            Page::Gone | Page::Torn(_) | Page::Lost(_) if self.rot.is_some() => {
+                let map = self.ftl.map();
+                Lpn((0..map.exported()).find(|&lpn| map.get(lpn) == addr).unwrap_or(u32::MAX))
+            }
+            Page::Erased | Page::Torn(_) | Page::Gone | Page::Lost(_) => Lpn(u32::MAX),
         })
     }
 
@@ -60,7 +71,7 @@ impl World {
     /// The newest sectors of `lpn`, out of the buffer and off the flash.
     pub(super) fn newest(&self, lpn: u32) -> Result<Vec<u32>, String> {
         let newest = self.ftl.newest(lpn);
-        let mut sectors = self.on_flash(newest.on_flash)?.to_vec();
+        let mut sectors = if newest.is_refused { vec![LOST; self.sectors() as usize] } else { self.on_flash(newest.on_flash)?.to_vec() };
         if let Some((slot, mask)) = newest.buffered {
             over(&mut sectors, &self.slots[slot as usize], mask);
         }
@@ -84,8 +95,10 @@ impl World {
             }
             Page::Whole(units) => match &units[unit].bytes {
                 Bytes::Sectors(sectors) => Ok(sectors.clone()),
-                bytes @ (Bytes::Nothing | Bytes::Journal(_)) => Err(format!("{addr:?} holds {bytes:?}")),
+                bytes @ (Bytes::Nothing | Bytes::Journal(_) | Bytes::Lost) => Err(format!("{addr:?} holds {bytes:?}")),
             },
+            Page::Lost(_) => Ok(vec![LOST; sectors].into()),
+            Page::Gone | Page::Torn(_) if self.rot.is_some() => Ok(vec![LOST; sectors].into()),
             page @ (Page::Erased | Page::Torn(_) | Page::Gone) => Err(format!("{addr:?} is {page:?}")),
         }
     }

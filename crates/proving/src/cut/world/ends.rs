@@ -4,7 +4,7 @@ use wordline_flash::{OperationKind, Report, Status};
 use wordline_ftl::UnitAddr;
 use wordline_units::{DieId, Lpn, Nanos};
 
-use super::super::nand::Stored;
+use super::super::nand::{Bytes, Stored};
 use super::World;
 use crate::cut::Bug;
 use crate::pace::Due;
@@ -21,8 +21,9 @@ impl World {
                 let spare: Vec<Lpn> = page.iter().map(|(_, unit)| unit.mark.lpn).collect();
                 let block = self.ftl.groups().blocks(self.ftl.layout().group(page[0].0))[0];
                 self.nand.reads_mut(die, block).now += 1;
+                let is_read = page.iter().all(|(_, unit)| unit.bytes != Bytes::Lost);
                 self.moved.extend(page);
-                self.report(die, tag, true, &spare);
+                self.report(die, tag, is_read, &spare);
             }
             Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => {
                 self.boundaries += 1;

@@ -2,12 +2,14 @@
 
 use wordline_flash::{Mark, Operation, OperationKind, Target};
 use wordline_ftl::groups::Use;
-use wordline_ftl::{CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, Said, UnitAddr};
+use wordline_ftl::{
+    CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, MarkCopy, OobPage, Said, UnitAddr,
+};
 use wordline_units::{Cause, DieId, Lpn, PlaneId};
 
 use super::super::Bug;
 use super::super::nand::{Bytes, Stored};
-use super::{Load, World};
+use super::{LOST, Load, World};
 
 impl World {
     pub(super) fn order(&mut self, operation: Operation) {
@@ -22,6 +24,8 @@ impl World {
             OperationKind::Program { target, .. } => {
                 self.nand.check_program(die, &target);
                 let mut units = self.gather(die);
+                let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
+                self.ftl.note_marks(die, &marks);
                 self.encrypt(die, &target, &mut units);
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 700, good, units);
@@ -35,7 +39,9 @@ impl World {
             OperationKind::Copyback { from, to } => {
                 self.nand.check_program(die, &to);
                 let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
-                let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.read(place).to_vec()).collect();
+                let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
+                let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
+                self.ftl.note_marks(die, &marks);
                 self.tally.work[1] += units.len() as u64;
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 800, good, units);
@@ -73,6 +79,12 @@ impl World {
                 Carried::Moved { from } => {
                     self.tally.work[1] += 1;
                     let mut unit = self.moved.get(&from).cloned().unwrap_or_else(|| panic!("{from:?} is moved and was never read"));
+                    if unit.bytes == Bytes::Lost {
+                        let version = self.ftl.version_of_lost(lpn.0);
+                        let lost = vec![LOST; self.sectors() as usize];
+                        unit.mark = Mark { lpn, version, lost: u64::MAX, insecure: false };
+                        unit.bytes = Bytes::Sectors(lost.into());
+                    }
                     match self.bug {
                         Some(Bug::CopyRenewed) => unit.mark.version += 1 << 30,
                         Some(Bug::CopyUnmarked) => unit.mark = Mark::NOTHING,
@@ -92,6 +104,11 @@ impl World {
                     self.tally.keys[0] += u64::from(unit == 0);
                     let bytes = self.key_bytes(unit);
                     Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
+                }
+                Carried::Oob { unit } => {
+                    self.tally.marks[0] += u64::from(unit == 0);
+                    let bytes = self.oob_bytes(unit);
+                    Stored { mark: Mark { lpn, version: 0, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
                 }
                 Carried::Checkpoint { unit, version } => {
                     self.tally.checkpoints[0] += u64::from(unit == 0);
@@ -118,6 +135,21 @@ impl World {
         }
     }
 
+    /// What part `unit` of the program of a summary holds when it is down.
+    fn oob_bytes(&self, unit: u32) -> Vec<u8> {
+        let per_page = self.ftl.layout().units_per_page;
+        let first = unit / per_page * per_page;
+        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.oob_bytes(unit).to_vec()).collect();
+        if self.bug == Some(Bug::SummariesEmpty)
+            && let Some(mut said) = OobPage::read(&page)
+        {
+            said.marks.fill(MarkCopy::NOTHING);
+            said.write(&mut page);
+        }
+        let bytes = page.len() / per_page as usize;
+        page[(unit - first) as usize * bytes..][..bytes].to_vec()
+    }
+
     /// What part `unit` of the program of the key store holds when it is down.
     fn key_bytes(&self, unit: u32) -> Vec<u8> {
         let per_page = self.ftl.layout().units_per_page;
@@ -142,12 +174,11 @@ impl World {
         let per_page = self.ftl.layout().units_per_page;
         let first = unit / per_page * per_page;
         let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.journal_bytes(unit).to_vec()).collect();
-        if let Some(mut said) = JournalPage::read(&page)
-            && let Facts::Memos(memos) = &mut said.facts
-        {
-            match self.bug {
-                Some(Bug::MemosDropped) => memos.clear(),
-                Some(Bug::MemosDoubled) => memos.iter_mut().for_each(|memo| memo.value *= 2),
+        if let Some(mut said) = JournalPage::read(&page) {
+            match (&mut said.facts, self.bug) {
+                (Facts::Memos(memos), Some(Bug::MemosDropped)) => memos.clear(),
+                (Facts::Memos(memos), Some(Bug::MemosDoubled)) => memos.iter_mut().for_each(|memo| memo.value *= 2),
+                (Facts::Marks(records), Some(Bug::MarksDropped)) => records.clear(),
                 _ => {}
             }
             said.write(&mut page);
@@ -192,7 +223,7 @@ impl World {
     fn order_read(&mut self, operation: Operation, target: &Target) {
         let die = operation.die;
         let place = self.nand.places(die, target, 1)[0];
-        let found = self.nand.read(place).to_vec();
+        let found = self.nand.sense(place, self.rot.is_some());
         let ftl = &self.ftl;
         let layout = ftl.layout();
         let plane = usize::from(place.plane.0);
