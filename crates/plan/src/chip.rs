@@ -1,13 +1,14 @@
 //! A chip by itself, for looking at its cells without a drive around it.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wordline_cells::Physics;
 use wordline_flash::Margins;
 
 use crate::check::{IDS, PLANES_MAX, within, wordlines};
+use crate::doubt::Calibrated;
 use crate::error::PlanError;
 use crate::layer::Mistakes;
 use crate::load::Gathered;
@@ -19,6 +20,8 @@ pub struct Chip {
     summary: String,
     physics: Physics,
     margins: Option<Arc<Margins>>,
+    calibrated: Calibrated,
+    files: Vec<PathBuf>,
 }
 
 impl Chip {
@@ -35,7 +38,7 @@ impl Chip {
     /// # Errors
     /// As [`Chip::load`].
     pub fn load_set<S: AsRef<str>>(name_or_path: &str, settings: &[S]) -> Result<Chip, PlanError> {
-        Chip::check(name_or_path, Gathered::load_chip(name_or_path, &crate::disk::read)?.with_settings(settings)?)
+        Chip::check(name_or_path, Gathered::load_chip(name_or_path, &crate::disk::read_text)?.with_settings(settings)?)
     }
 
     /// A chip whose text is given. It may refer to presets, and to no files.
@@ -44,6 +47,11 @@ impl Chip {
     /// As [`Chip::load`]; places are in `name`.
     pub fn parse(name: &str, text: &str) -> Result<Chip, PlanError> {
         Chip::check(name, Gathered::parse_chip(name, text, &|_: &Path| Err(io::Error::other("no files are read here")))?)
+    }
+
+    /// The files it was read from: its own and those it inherits. Presets come with the program and are none.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     fn check(name: &str, gathered: Gathered) -> Result<Chip, PlanError> {
@@ -75,7 +83,8 @@ impl Chip {
             Some(physics) if mistakes.is_empty() => {
                 let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
-                Ok(Chip { name, summary: gathered.summary().to_owned(), physics, margins })
+                let calibrated = sections.calibrated.fill(&mut Vec::new()).as_ref().map(Calibrated::of).unwrap_or_default();
+                Ok(Chip { name, summary: gathered.summary().to_owned(), physics, margins, calibrated, files: gathered.read })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
         }
@@ -94,6 +103,11 @@ impl Chip {
     /// How far its programs may be narrowed, where that was characterised.
     pub fn margins(&self) -> Option<&Margins> {
         self.margins.as_deref()
+    }
+
+    /// What its cells were calibrated to.
+    pub fn calibrated(&self) -> Calibrated {
+        self.calibrated
     }
 
     /// Its physics.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::figures::{Figures, SetAside};
 use crate::layer::Origin;
 use crate::plan::Plan;
 
@@ -18,7 +19,8 @@ impl Plan {
         let facts = [
             ("raw", figures.raw.to_string()),
             ("exported", figures.exported.to_string()),
-            ("spare factor", format!("{:.2} %", figures.spare_factor * 100.0)),
+            ("spare, nominal", percent(figures.spare_factor)),
+            ("spare, usable", format!("{}: {}", percent(figures.usable_spare), set_aside(figures))),
             ("pages", figures.pages.to_string()),
             ("dies", figures.dies.to_string()),
             ("a die", format!("planes {} × blocks {} × pages {}", figures.planes, figures.groups_per_die, figures.pages_per_block)),
@@ -32,6 +34,9 @@ impl Plan {
         let _ = writeln!(text, "# {:<20}{}", "made of", files.join(", ").replace(char::is_control, " "));
         for (name, fact) in facts {
             let _ = writeln!(text, "# {name:<20}{fact}");
+        }
+        for note in self.notes() {
+            let _ = writeln!(text, "# {:<20}{}", "note", note.replace(char::is_control, " "));
         }
         if !self.summary().is_empty() {
             let _ = writeln!(text, "summary = {}", crate::kind::quoted(self.summary()));
@@ -61,4 +66,23 @@ impl Plan {
             }
         }
     }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+/// Why less of the spare flash can be used than there is: "less 36 block groups free, 8 of open ones".
+fn set_aside(figures: &Figures) -> String {
+    let SetAside { free, open, bad, own, marks } = figures.set_aside;
+    let parts = [
+        (free, "that reclaim keeps free"),
+        (open, "for the empty half of open ones"),
+        (bad, "spare or bad from the factory"),
+        (own, "for journal, checkpoints and keys"),
+        (marks, "for the second copy of out-of-band marks"),
+    ];
+    let parts: Vec<String> = parts.iter().filter(|(groups, _)| *groups > 0.0).map(|(groups, why)| format!("{groups:.0} {why}")).collect();
+    let groups = u64::from(figures.dies) * u64::from(figures.groups_per_die);
+    format!("of {groups} block groups, {}", parts.join(", "))
 }

@@ -34,6 +34,8 @@ pub(crate) struct Document {
     pub(crate) physics_of: Option<Set<String>>,
     /// It was read for its physics alone.
     pub(crate) only_physics: bool,
+    /// It sets no key that a drive or a chip has, well or badly.
+    pub(crate) is_foreign: bool,
     /// All keys.
     pub(crate) sections: parsed::Sections,
 }
@@ -41,8 +43,9 @@ pub(crate) struct Document {
 impl Document {
     /// Parses layer number `layer`. What cannot be understood is a mistake, and the rest is still read.
     pub(crate) fn parse(layers: &[Layer], layer: usize, role: Role, mistakes: &mut Mistakes<'_>) -> Document {
-        let mut document = Document::default();
         let (table, errors) = DeTable::parse_recoverable(&layers[layer].text);
+        let is_foreign = role != Role::Settings && !table.get_ref().iter().any(|(key, _)| is_known(key.get_ref()));
+        let mut document = Document { is_foreign, ..Document::default() };
         let mut reader = Reader { document: &mut document, layer, role, mistakes };
         if errors.is_empty() {
             reader.top(table.get_ref());
@@ -53,6 +56,15 @@ impl Document {
         document
     }
 }
+
+/// Whether a word or section of this name can stand at the top of a file.
+fn is_known(name: &str) -> bool {
+    let of_section = |path: &str| path.split('.').next() == Some(name);
+    WORDS.contains(&name) || table().iter().any(|section| of_section(section.path))
+}
+
+/// What stands outside of sections.
+const WORDS: [&str; 4] = ["summary", "inherit", "chip", "physics_of"];
 
 struct Reader<'a, 'm> {
     document: &'a mut Document,
@@ -183,10 +195,7 @@ fn unknown_section(path: &str, value: &DeValue<'_>, sections: &[crate::section::
     if !matches!(value, DeValue::Table(_)) {
         let homes = homes(path, sections);
         let refusal = Refusal::new(format!("unknown key `{}`", shown(path)));
-        let near = nearest(
-            path,
-            sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name)).chain(["summary", "inherit", "chip", "physics_of"]),
-        );
+        let near = nearest(path, sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name)).chain(WORDS));
         return match (homes.is_empty(), near) {
             (false, _) => refusal.with_help(format!("it belongs in {}", homes.join(" or "))),
             (true, Some(near)) => refusal.with_help(format!("did you mean `{near}`?")),

@@ -23,8 +23,10 @@ pub enum PlanError {
         nearest: Option<&'static str>,
     },
     /// A drive of this size cannot be made.
-    #[error("size {size}: {why}")]
+    #[error("{drive}: size {size}: {why}")]
     Size {
+        /// The drive.
+        drive: String,
         /// What was asked for.
         size: String,
         /// Why not, and what can be.

@@ -21,8 +21,13 @@ pub struct Figures {
     pub raw: Bytes,
     /// What the host sees.
     pub exported: Bytes,
-    /// (raw − exported) / raw.
+    /// Nominal spare: (raw − exported) / raw.
     pub spare_factor: f64,
+    /// Usable spare: [`Figures::spare_factor`] less [`SetAside::total`] over raw. What reclaim really works with, and what the formulas of write amplification
+    /// take.
+    pub usable_spare: f64,
+    /// Flash that holds no data for good, by what keeps it free.
+    pub set_aside: SetAside,
     /// All channels together, in bytes per second.
     pub channel_bandwidth: f64,
     /// All planes sensing at once, in bytes per second: the mean t_R over page types.
@@ -33,6 +38,53 @@ pub struct Figures {
     pub read_peak: f64,
     /// The most the drive can write without reclaim, in bytes per second: the narrowest of planes, channels, ECC, DRAM and link.
     pub write_peak: f64,
+}
+
+/// Flash that is not the host's and that reclaim cannot use as spare either, in block groups of the whole drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SetAside {
+    /// What reclaim keeps free: `reclaim.start` of each die.
+    pub free: f64,
+    /// The empty half of the open groups of each die: those for host data and one for moved data.
+    pub open: f64,
+    /// Spare blocks, and the factory bad blocks expected beyond them.
+    pub bad: f64,
+    /// Journal, checkpoints and keys.
+    pub own: f64,
+    /// The second copy of out-of-band marks, at the end of each block.
+    pub marks: f64,
+}
+
+impl SetAside {
+    fn of(config: &Config) -> SetAside {
+        let geometry = &config.sheet.geometry;
+        let (dies, spares) = (f64::from(geometry.dies()), f64::from(config.firmware.spare_blocks));
+        let bad = config.faults.factory_bad * f64::from(geometry.blocks);
+        SetAside {
+            free: dies * f64::from(config.firmware.reclaim.start),
+            open: dies * f64::from(1 + config.firmware.order.open_blocks()) / 2.0,
+            // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
+            bad: dies * (spares + (bad - spares).max(0.0) * f64::from(geometry.planes)),
+            own: f64::from(config.cores) * f64::from(wordline_ftl::own_groups(&config.firmware)),
+            marks: dies * f64::from(geometry.blocks) * (1.0 - data_share(config)),
+        }
+    }
+
+    /// All of it.
+    pub fn total(&self) -> f64 {
+        self.free + self.open + self.bad + self.own + self.marks
+    }
+}
+
+/// The share of a block group that takes data.
+pub(crate) fn data_share(config: &Config) -> f64 {
+    f64::from(wordline_ftl::data_units(&config.firmware)) / group_units(config)
+}
+
+/// Mapping units in a block group.
+fn group_units(config: &Config) -> f64 {
+    let geometry = &config.sheet.geometry;
+    f64::from(geometry.planes) * f64::from(geometry.pages()) * (geometry.page.0 / config.firmware.unit.0) as f64
 }
 
 impl Figures {
@@ -52,7 +104,9 @@ impl Figures {
         let rate = |rate: Option<wordline_units::Rate>| rate.map_or(f64::INFINITY, |rate| rate.bytes_per_second() as f64);
         // Data crosses the DRAM twice: once in, once out.
         let around = channel_bandwidth.min(channels * rate(config.ecc.rate)).min(rate(config.dram) / 2.0).min(rate(config.link));
-        let (raw, exported) = (geometry.raw(), config.exported());
+        let (raw, exported, set_aside) = (geometry.raw(), config.exported(), SetAside::of(config));
+        let groups = f64::from(geometry.dies()) * f64::from(geometry.blocks);
+        let spare_factor = (raw.0 - exported.0) as f64 / raw.0 as f64;
         Figures {
             dies: geometry.dies(),
             planes: geometry.planes,
@@ -61,7 +115,9 @@ impl Figures {
             pages: raw.0 / geometry.page.0,
             raw,
             exported,
-            spare_factor: (raw.0 - exported.0) as f64 / raw.0 as f64,
+            spare_factor,
+            usable_spare: spare_factor - set_aside.total() / groups,
+            set_aside,
             channel_bandwidth,
             sense_bandwidth,
             program_bandwidth,

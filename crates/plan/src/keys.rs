@@ -127,6 +127,17 @@ sections! {
         layers: List<Microvolts> = List(Vec::new());
     }
 
+    /// What the cells' physics was calibrated to. Beyond it results are an extrapolation, and say so. `physics_of` brings it along; it changes no run, and is
+    /// not in the plan's hash.
+    "calibrated" (chip) calibrated: Calibrated {
+        /// Program/erase cycles.
+        cycles: Maybe<u32> = Maybe(None);
+        /// Time that data are kept.
+        retention: Maybe<Span> = Maybe(None);
+        /// Reads of a block.
+        reads: Maybe<u64> = Maybe(None);
+    }
+
     /// Read retries by rate, for cells without physics: how many reads need any, and how many they need. The model of evaluations that know no more (003 §6.2).
     "retries" (drive) retries: Retries {
         /// Share of the reads begun with default references that need retries.
@@ -273,6 +284,10 @@ sections! {
         /// With `on`: after so many programs of data one program of a checkpoint of the map. Fewer cost more and make recovery shorter. "none": no checkpoints;
         /// then recovery reads everything.
         checkpoint_every: Maybe<u32> = Maybe(Some(32));
+        /// With `on`: whether the out-of-band marks of all pages are written twice, at the end of each block and, until then, in the journal. Without, a page
+        /// that cannot be read after a power cut is taken for one that was never finished, and an older version of its data is handed out. It takes a wordline
+        /// of each block, which small blocks have no room for, and a program of the journal for each flush.
+        oob_copies: bool = false;
     }
 
     /// Technique: rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.
@@ -375,8 +390,11 @@ sections! {
     "run" (drive) run: Run {
         /// The seed of every die's cells and every policy that samples.
         seed: u64 = 1;
-        /// Share of the exported capacity that is written, sequentially, before a run starts.
-        fill: Share = Share::NONE;
+        /// Share of the exported capacity that is written, sequentially, before a run starts. A drive that holds nothing answers reads without its flash.
+        fill: Share = Share::ALL;
+        /// Whether the drive may fail requests, by wear or by design, without `wordline compare` ending in exit code 4. It changes no run, and is not in the
+        /// plan's hash.
+        may_fail: bool = false;
     }
 }
 

@@ -253,6 +253,7 @@ pub(crate) struct Share(pub(crate) u64);
 
 impl Share {
     pub(crate) const NONE: Share = Share(0);
+    pub(crate) const ALL: Share = Share(WHOLE);
     pub(crate) const NINE_TENTHS: Share = Share(WHOLE / 10 * 9);
 
     /// As a number between 0 and 1.

@@ -22,6 +22,8 @@ const PARENTS_MAX: usize = 16;
 pub(crate) struct Gathered {
     pub(crate) layers: Vec<Layer>,
     pub(crate) documents: Vec<Document>,
+    /// The files among them.
+    pub(crate) read: Vec<PathBuf>,
     files: usize,
 }
 
@@ -83,7 +85,7 @@ impl Gathered {
     }
 
     fn of_chip(chip: Text, reader: Reader<'_>) -> Result<Gathered, PlanError> {
-        let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), files: 0 };
+        let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), read: Vec::new(), files: 0 };
         let mut found = Vec::new();
         gathered.chain(chip, Role::Chip, reader, &mut found);
         gathered.files = gathered.documents.len();
@@ -91,7 +93,7 @@ impl Gathered {
     }
 
     fn from_text(drive: Text, reader: Reader<'_>) -> Result<Gathered, PlanError> {
-        let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), files: 0 };
+        let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), read: Vec::new(), files: 0 };
         let mut found = Vec::new();
         gathered.chain(drive, Role::Drive, reader, &mut found);
         let chip = gathered.documents.iter().find_map(|document| document.chip.clone());
@@ -120,10 +122,17 @@ impl Gathered {
         let start = self.layers.len();
         let mut next = Some(first);
         while let Some(Text { layer, folder }) = next.take() {
+            if folder.is_some() {
+                self.read.push(PathBuf::from(&layer.name));
+            }
             self.layers.push(layer);
             let mut mistakes = Mistakes::new(&self.layers);
             let document = Document::parse(&self.layers, self.layers.len() - 1, role, &mut mistakes);
-            found.extend(mistakes.into_found());
+            if document.is_foreign && !mistakes.is_empty() {
+                found.push(self.foreign(role));
+            } else {
+                found.extend(mistakes.into_found());
+            }
             let parent = document.inherit.clone();
             self.documents.push(document);
             let Some(parent) = parent else { return };
@@ -141,6 +150,19 @@ impl Gathered {
                 return;
             }
             next = Some(text);
+        }
+    }
+
+    /// What is wrong with the last text, which is no drive and no chip: nothing of it is shown, because it may be anything on this machine.
+    fn foreign(&self, role: Role) -> Mistake {
+        let name = self.layers.last().map_or("", |layer| layer.name.as_str());
+        let kind = if role == Role::Chip { "chip" } else { "drive" };
+        Mistake {
+            place: None,
+            what: format!("{}: not a {kind} file: none of its lines sets a key of one", shown(name)),
+            help: Some(
+                "a drive file has summary, inherit or chip, and sections such as [reclaim]; a chip file has [geometry] and others".into(),
+            ),
         }
     }
 
@@ -171,6 +193,11 @@ impl Gathered {
     ) -> Option<Text> {
         let Set { value, origin } = name;
         if is_path(value) {
+            if !value.ends_with(".toml") {
+                let what = format!("\"{}\" is not the name of a drive or chip file", shown(value));
+                self.mistake(origin, what, Some("a file that is included has a name that ends in .toml".into()), found);
+                return None;
+            }
             let path = folder.map_or_else(|| PathBuf::from(value), |folder| folder.join(value));
             return match reader(&path) {
                 Ok(text) => {
@@ -247,12 +274,24 @@ impl Gathered {
                 sections.inherit(&document.sections);
             }
         }
+        sections.calibrated.inherit(&lent.calibrated);
         sections.physics.inherit(&lent.physics);
         // Margins hold for as many h-layers and cells as were characterised: to a chip of another shape its physics comes without them.
         if sections.margins.step.is_none() && sections.geometry.same_block(&lent.geometry) {
             sections.margins = lent.margins;
         }
         sections
+    }
+
+    /// The chip whose physics the cells have, as the nearest text names it.
+    pub(crate) fn physics_of(&self) -> Option<&str> {
+        let named = self.documents.iter().find_map(|document| document.physics_of.as_ref());
+        named.map(|chip| chip.value.as_str()).or(self.chip())
+    }
+
+    /// The chip, as the nearest text names it.
+    pub(crate) fn chip(&self) -> Option<&str> {
+        self.documents.iter().find_map(|document| document.chip.as_ref()).map(|chip| chip.value.as_str())
     }
 
     /// The nearest summary.

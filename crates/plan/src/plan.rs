@@ -1,6 +1,6 @@
 //! The checked plan.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use wordline_cells::{Physics, Shape};
 use wordline_drive::Config;
@@ -10,6 +10,7 @@ use crate::check;
 use crate::error::PlanError;
 use crate::figures::Figures;
 use crate::keys::filled;
+use crate::kind::Kind;
 use crate::layer::{Mistakes, Origin};
 use crate::load::Gathered;
 
@@ -22,6 +23,7 @@ pub struct Plan {
     config: Config,
     physics: Option<Physics>,
     figures: Figures,
+    notes: Vec<String>,
 }
 
 impl Plan {
@@ -30,7 +32,7 @@ impl Plan {
     /// # Errors
     /// Says all that is wrong with it, and where.
     pub fn load(name_or_path: &str) -> Result<Plan, PlanError> {
-        Plan::load_with(name_or_path, &crate::disk::read)
+        Plan::load_with(name_or_path, &crate::disk::read_text)
     }
 
     /// As [`Plan::load`], with files read by `reader`.
@@ -46,7 +48,7 @@ impl Plan {
     /// # Errors
     /// Says all that is wrong with it, and where.
     pub fn load_set<S: AsRef<str>>(name_or_path: &str, settings: &[S]) -> Result<Plan, PlanError> {
-        Plan::check(name_or_path, Gathered::load(name_or_path, &crate::disk::read)?.with_settings(settings)?)
+        Plan::check(name_or_path, Gathered::load(name_or_path, &crate::disk::read_text)?.with_settings(settings)?)
     }
 
     /// A drive whose text is given. It may refer to presets, and to no files.
@@ -78,7 +80,8 @@ impl Plan {
                 let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
                 let figures = Figures::of(&config);
-                Ok(Plan { name, sections, config, physics, figures, gathered })
+                let notes = crate::doubt::notes(&sections, config.cells.as_ref().map(|cells| &cells.physics));
+                Ok(Plan { name, sections, config, physics, figures, gathered, notes })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
         }
@@ -87,6 +90,11 @@ impl Plan {
     /// What it is called: the preset's name, or the file's without folder and ending.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The files it was read from: its own, those it inherits, and that of its chip. Presets come with the program and are none.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.gathered.read
     }
 
     /// One line on what it is.
@@ -99,6 +107,11 @@ impl Plan {
         self.config.clone()
     }
 
+    /// As [`Plan::build`], without a copy.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The physics of its dies' cells; `None` where the chip file has none.
     pub fn physics(&self) -> Option<&Physics> {
         self.physics.as_ref()
@@ -109,6 +122,23 @@ impl Plan {
         &self.figures
     }
 
+    /// What whoever reads results of this drive must know, such as what [`Plan::sized`] has changed besides the size.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// This plan with something more to be said of it.
+    #[must_use]
+    pub fn with_note(self, note: &str) -> Plan {
+        self.with_notes(vec![note.to_owned()])
+    }
+
+    /// The same drive with these notes, too.
+    pub(crate) fn with_notes(mut self, notes: Vec<String>) -> Plan {
+        self.notes.extend(notes);
+        self
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.config.seed
@@ -117,6 +147,27 @@ impl Plan {
     /// The share of the exported capacity that is to be written before a run starts.
     pub fn initial_fill(&self) -> f64 {
         self.sections.run.fill.value.fraction()
+    }
+
+    /// What its cells do, and of which chip: `physics of tlc48`, or `fixed times of tlc-48l`.
+    pub fn cells(&self) -> String {
+        match &self.config.cells {
+            Some(_) => format!("physics of {}", self.gathered.physics_of().unwrap_or("its own chip")),
+            None => format!("fixed times of {}", self.gathered.chip().unwrap_or("its own chip")),
+        }
+    }
+
+    /// The age that its cells are set to before a run, in words; `None` where they are new, or have no physics.
+    pub fn age(&self) -> Option<String> {
+        let cells = &self.sections.cells;
+        self.config.cells.as_ref().and_then(|cells| cells.age)?;
+        let at = cells.kept_at.value.0.map(|_| format!(" at {}", cells.kept_at.value.write().trim_matches('"'))).unwrap_or_default();
+        Some(format!("{} cycles, {}{at}", cells.cycles.value, cells.retention.value.write().trim_matches('"')))
+    }
+
+    /// Whether it may fail requests without that being a failure of a comparison.
+    pub fn may_fail(&self) -> bool {
+        self.sections.run.may_fail.value
     }
 
     /// The same drive with another seed. Its hash stays.
@@ -160,7 +211,12 @@ impl Plan {
         let lines = self.sections.lines();
         let off: Vec<&str> = lines.iter().filter(|line| line.key == "on" && line.value == "false").map(|line| line.section).collect();
         for line in lines {
-            let elsewhere = matches!((line.section, line.key), ("run", "seed") | ("mapping", "capacity" | "over_provisioning"));
+            let elsewhere =
+                matches!((line.section, line.key), ("run", "seed" | "may_fail") | ("mapping", "capacity" | "over_provisioning"));
+            // What drives made before this key was there do as soon as they are started: their media stay theirs.
+            // What cells were calibrated to makes no other drive.
+            let elsewhere = elsewhere || line.section == "calibrated";
+            let elsewhere = elsewhere || (line.section, line.key, line.value.as_str()) == ("recovery", "oob_copies", "false");
             // The parameters of a technique that is off change nothing.
             if !elsewhere && (line.key == "on" || !off.contains(&line.section)) {
                 take(&format!("{}.{} = {}\n", line.section, line.key, line.value));

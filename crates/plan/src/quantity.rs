@@ -163,7 +163,10 @@ impl Dimension {
         let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).filter(|name| name.is_ascii()).collect();
         if unit.is_empty() {
             let what = format!("\"{}\" has no unit", shown(text));
-            return Err(Refusal::new(what).with_help(format!("expected {}; units are {}", self.expected(), names.join(", "))));
+            // Most who leave the unit out mean bytes.
+            let bytes = text.trim().parse::<u64>().ok().filter(|_| self.name == SIZE.name);
+            let meant = bytes.map_or(String::new(), |bytes| format!(" ({bytes} bytes are \"{}\")", self.write(bytes)));
+            return Err(Refusal::new(what).with_help(format!("expected {}{meant}; units are {}", self.expected(), names.join(", "))));
         }
         if matches!(unit, "KB" | "K" | "k") && self.name == SIZE.name {
             return Err(Refusal::new(format!("\"{unit}\" can be read in two ways")).with_help("write KiB for 1024 bytes or kB for 1000"));

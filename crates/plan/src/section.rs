@@ -54,6 +54,13 @@ macro_rules! sections {
                 }
 
                 impl $Name {
+                    /// Takes from `parent` what is not set here.
+                    pub(crate) fn inherit(&mut self, parent: &$Name) {
+                        $( if self.$key.is_none() {
+                            self.$key.clone_from(&parent.$key);
+                        } )*
+                    }
+
                     /// Fills in defaults; says what is missing.
                     pub(crate) fn fill(self, missing: &mut Vec<(&'static str, &'static str, String)>) -> Option<filled::$Name> {
                         $( let $key = {
@@ -88,11 +95,7 @@ macro_rules! sections {
 
                 /// Takes from `parent` what is not set here.
                 pub(crate) fn inherit(&mut self, parent: &Sections) {
-                    $( $(
-                        if self.$field.$key.is_none() {
-                            self.$field.$key.clone_from(&parent.$field.$key);
-                        }
-                    )* )*
+                    $( self.$field.inherit(&parent.$field); )*
                     self.physics.inherit(&parent.physics);
                 }
 

@@ -30,7 +30,10 @@ pub(super) fn check(sections: &Sections, mut config: Config, mistakes: &mut Mist
     config.firmware.dies = geometry.dies() / cores;
     let has_blocks = config.firmware.spare_blocks < geometry.blocks;
     let keys = if has_blocks { u64::from(cores) * u64::from(wordline_ftl::key_groups(&config.firmware)) } else { 0 };
-    let room = Room::of(sections, &geometry, unit, u64::from(cores) * u64::from(stripe_units), keys);
+    let mut room = Room::of(sections, &geometry, unit, u64::from(cores) * u64::from(stripe_units), keys);
+    if has_blocks {
+        room.takes = u64::from(wordline_ftl::data_units(&config.firmware));
+    }
     config.exported_units = exported(sections, &room, mistakes)?;
     // Every core holds the same number: what the host sees is a multiple of a stripe over all cores, and cores() found that it fits.
     config.firmware.exported_units = u32::try_from(config.exported_units / u64::from(cores)).ok()?;
@@ -106,7 +109,8 @@ struct Room {
     granule: u64,
     unit: Bytes,
     dies: u64,
-    group: u64,
+    /// Units of a group that take data.
+    takes: u64,
     /// Groups of a die.
     groups: u64,
     spares: u64,
@@ -128,7 +132,7 @@ impl Room {
             granule,
             unit,
             dies,
-            group,
+            takes: group,
             groups,
             spares,
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
@@ -149,13 +153,13 @@ impl Room {
 
     /// The most the host can see, in units; 0: nothing.
     fn most(&self) -> u64 {
-        let units = (self.data_groups().unwrap_or(0) * self.dies).saturating_sub(self.keys) * self.group;
+        let units = (self.data_groups().unwrap_or(0) * self.dies).saturating_sub(self.keys) * self.takes;
         units / self.granule * self.granule
     }
 
     /// Groups of a die that `units` of the whole drive fill.
     fn filled(&self, units: u64) -> u64 {
-        units.div_ceil(self.dies).div_ceil(self.group)
+        units.div_ceil(self.dies).div_ceil(self.takes.max(1))
     }
 }
 

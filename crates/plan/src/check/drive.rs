@@ -311,6 +311,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             keeps_data: false,
             checkpoint_every: sections.recovery.checkpoint_every.value.0,
             recovers: sections.recovery.on.value,
+            oob_copies: sections.recovery.oob_copies.value,
             seed,
             core: 0,
         },

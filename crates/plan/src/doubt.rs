@@ -1,0 +1,170 @@
+//! What a plan may say, and what its results are then worth: cells that nobody has calibrated so far, an energy of nothing, several sanitisers of which one
+//! acts.
+
+use wordline_cells::Physics;
+use wordline_units::calendar;
+
+use crate::keys::filled;
+
+/// What cells were calibrated to, as their chip file says; `None` where it says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calibrated {
+    /// Program/erase cycles.
+    pub cycles: Option<u32>,
+    /// Time kept, in seconds.
+    pub retention: Option<u64>,
+    /// Reads of a block.
+    pub reads: Option<u64>,
+}
+
+impl Calibrated {
+    pub(crate) fn of(keys: &filled::Calibrated) -> Calibrated {
+        Calibrated { cycles: keys.cycles.value.0, retention: keys.retention.value.0.map(|span| span.0), reads: keys.reads.value.0 }
+    }
+
+    /// What is to be said of `cycles`, of `seconds` of keeping and of `reads`, where they are beyond what the cells were calibrated to. `of` says whose they
+    /// are.
+    pub fn beyond(&self, of: &str, cycles: f64, seconds: f64, reads: f64) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut tell = |what: &str, value: String, most: String| {
+            notes.push(format!(
+                "{of} {what} {value}, and the cells were calibrated to {most}: what the model says beyond that is an extrapolation, and no chip has been measured there"
+            ));
+        };
+        if let Some(most) = self.cycles.filter(|most| cycles > f64::from(*most)) {
+            tell("cycles of", cycles.to_string(), format!("{most} cycles"));
+        }
+        if let Some(most) = self.retention.filter(|most| seconds > *most as f64) {
+            let years = |seconds: f64| format!("{:.1} years", seconds / calendar::YEAR as f64);
+            tell("retention of", years(seconds), years(most as f64));
+        }
+        if let Some(most) = self.reads.filter(|most| reads > *most as f64) {
+            tell("reads of", reads.to_string(), format!("{most} reads of a block"));
+        }
+        notes
+    }
+}
+
+/// What is to be said of the energies of `physics`.
+pub fn energies(physics: &Physics) -> Vec<String> {
+    let energies = [("retention.energy", physics.retention.energy, "keeping"), ("recovery.energy", physics.recovery.energy, "rest")];
+    let none = energies.iter().filter(|(_, energy, _)| *energy == 0.0);
+    none.map(|(key, _, what)| format!("physics.{key} is 0 eV: the temperature of {what} makes no difference")).collect()
+}
+
+/// The notes of a drive's plan.
+pub(crate) fn notes(sections: &filled::Sections, physics: Option<&Physics>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(physics) = physics {
+        let cells = &sections.cells;
+        let calibrated = Calibrated::of(&sections.calibrated);
+        notes.extend(calibrated.beyond("it has", f64::from(cells.cycles.value), cells.retention.value.0 as f64, 0.0));
+        notes.extend(energies(physics));
+    }
+    notes.extend(sanitisers(sections));
+    notes
+}
+
+/// Which of several sanitisers acts. The firmware asks all of them each time, and takes the most thorough remedy.
+fn sanitisers(sections: &filled::Sections) -> Option<String> {
+    // In the rising order of what their remedies take along, as the firmware's `Remedy` has it.
+    let all = [
+        ("crypto-erase", sections.crypto_erase.on.value),
+        ("page-lock", sections.page_lock.on.value),
+        ("reprogram-page", sections.reprogram_page.on.value),
+        ("wordline-scrub", sections.wordline_scrub.on.value),
+        ("erase-at-once", sections.erase_at_once.on.value),
+    ];
+    let on: Vec<&str> = all.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+    let [others @ .., acts] = on.as_slice() else { return None };
+    if others.is_empty() {
+        return None;
+    }
+    let has = |name: &str| on.contains(&name);
+    let mut told = format!(
+        "{} sanitisers are on, and of their remedies the most thorough one is taken: {acts} acts, {}",
+        on.len(),
+        others.join(" and ")
+    );
+    told.push_str(if others.len() == 1 { " does not" } else { " do not" });
+    if sections.page_lock.block_lock.value && has("page-lock") && *acts == "reprogram-page" {
+        told.push_str(", but that page-lock locks whole blocks where nothing in them is needed");
+    }
+    if has("crypto-erase") {
+        told.push_str("; keys are kept and written all the same");
+    }
+    Some(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Calibrated, Chip, Plan, energies};
+
+    fn notes(settings: &[&str]) -> String {
+        Plan::load_set("pageftl", settings).expect("it can be made").notes().join("; ")
+    }
+
+    #[test]
+    fn cells_beyond_what_they_were_calibrated_to_are_told() {
+        assert_eq!(notes(&[]), "");
+        assert_eq!(notes(&["cells.cycles=20000", "cells.retention=3y"]), "");
+        let told = notes(&["cells.cycles=4294967295", "cells.retention=9y"]);
+        assert!(
+            told.contains("cycles of 4294967295, and the cells were calibrated to 20000 cycles") && told.contains("9.0 years"),
+            "{told}"
+        );
+        assert!(told.contains("calibrated to 3.0 years") && !told.contains("energy"), "{told}");
+        // Cells of fixed times have no physics that could be wrong.
+        assert_eq!(notes(&["cells.physics=false", "cells.cycles=4294967295"]), "");
+        let chip = Chip::load("tlc48").expect("a preset");
+        assert_eq!(
+            chip.calibrated(),
+            Calibrated { cycles: Some(20_000), retention: Some(3 * wordline_units::calendar::YEAR), reads: Some(1_000_000) }
+        );
+        assert_eq!(chip.calibrated().beyond("there are", 1e4, 0.0, 1e6), Vec::<String>::new());
+        assert!(chip.calibrated().beyond("there are", 0.0, 0.0, 1e12)[0].starts_with("there are reads of 1000000000000, and the cells"));
+    }
+
+    #[test]
+    fn an_energy_of_nothing_is_told() {
+        let told = notes(&["physics.retention.energy=0 eV"]);
+        assert!(
+            notes(&["physics.retention.energy=0 eV", "cells.cycles=30000"]).contains("calibrated to 20000 cycles"),
+            "a setting of physics leaves the range"
+        );
+        assert!(told.contains("physics.retention.energy is 0 eV: the temperature of keeping makes no difference"), "{told}");
+        assert!(energies(Chip::load("tlc48").expect("a preset").physics()).is_empty());
+    }
+
+    #[test]
+    fn what_cells_were_calibrated_to_makes_no_other_drive() {
+        let [one, other] =
+            ["1000", "20000"].map(|most| Plan::load_set("pageftl", &[format!("calibrated.cycles={most}")]).expect("it can be made"));
+        assert_eq!(one.hash(), other.hash());
+        assert_eq!(one.hash(), Plan::load("pageftl").expect("a preset").hash());
+    }
+
+    #[test]
+    fn of_several_sanitisers_the_one_that_acts_is_told() {
+        let on = |names: &[&str]| {
+            let settings: Vec<String> = names.iter().map(|name| format!("techniques.{name}.on=true")).collect();
+            let plan = Plan::load_set(
+                "erssd",
+                &[&settings[..], &["timing.t_lock_page=100us".to_owned(), "timing.t_lock_block=300us".to_owned()]].concat(),
+            );
+            plan.expect("it can be made").notes().join("; ")
+        };
+        assert_eq!(on(&[]), "");
+        let told = on(&["page-lock", "wordline-scrub"]);
+        assert!(
+            told.starts_with("3 sanitisers are on") && told.contains("erase-at-once acts, page-lock and wordline-scrub do not"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_drive_of_ones_own_is_as_full_as_presets_are() {
+        let own = Plan::parse("own", &Plan::load("pageftl").expect("a preset").describe().replace("fill ", "#fill ")).expect("it is whole");
+        assert_eq!(own.initial_fill(), 1.0);
+    }
+}
