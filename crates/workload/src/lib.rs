@@ -14,6 +14,7 @@ pub mod file;
 pub mod fit;
 pub mod generate;
 pub mod pts;
+pub mod reference;
 pub mod replay;
 pub mod spec;
 pub mod steady;

@@ -1,7 +1,7 @@
 //! A trace as the requests of a host.
 //!
-//! Times start at zero with the first record and never run backwards: a record earlier than its predecessor is issued together
-//! with it. A trace without times yields time zero throughout and is meant for a closed loop.
+//! Times start at zero with the earliest record; readers hand out records in the order of their times. A trace without times yields time zero throughout and
+//! is meant for a closed loop.
 
 use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 

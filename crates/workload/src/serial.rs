@@ -3,6 +3,10 @@
 use serde::Serializer;
 use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
+pub(crate) fn nanos<S: Serializer>(span: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(span.0)
+}
+
 pub(crate) fn maybe_nanos<S: Serializer>(span: &Option<Nanos>, serializer: S) -> Result<S::Ok, S::Error> {
     match span {
         Some(span) => serializer.serialize_some(&span.0),

@@ -15,6 +15,14 @@ use wordline_units::{Bytes, Nanos, Priority};
 pub(crate) use check::from_toml;
 pub use error::SpecError;
 
+/// Reads a time, such as "10 ms".
+///
+/// # Errors
+/// Says what is wrong with the text, and which units there are.
+pub fn read_time(text: &str) -> Result<Nanos, String> {
+    quantity::parse(text)
+}
+
 /// A workload: phases one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadSpec {

@@ -23,6 +23,14 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
     nearest(word, known).map(|near| format!("; did you mean '{near}'?")).unwrap_or_default()
 }
 
+/// All of `known`, those that `word` is most like first.
+pub(crate) fn ranked<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let lower: String = word.to_ascii_lowercase().chars().take(LONGEST).collect();
+    let mut ranked: Vec<&str> = known.into_iter().collect();
+    ranked.sort_by_cached_key(|candidate| distance(&lower, candidate));
+    ranked
+}
+
 /// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();

@@ -37,8 +37,8 @@ fn volumes_stand_side_by_side_and_requests_are_widened_to_sectors() {
     assert_eq!(footprint().reach(), Bytes(1_048_576 + 40_960));
     assert_eq!(footprint().touched(), Bytes::kib(16));
     let played = play(Bytes::mib(2), Fit::Reject, ReplayOptions::default());
-    assert_eq!(extents(&played), [(0, 8), (2040, 8), (0, 1), (2048 + 64, 16), (0, 2048), (0, 0)]);
-    assert_eq!(played.iter().map(|request| request.at.0 / 1000).collect::<Vec<_>>(), [0, 10, 30, 30, 40, 50], "times never run backwards");
+    assert_eq!(extents(&played), [(0, 8), (2040, 8), (2048 + 64, 16), (0, 1), (0, 2048), (0, 0)]);
+    assert_eq!(played.iter().map(|request| request.at.0 / 1000).collect::<Vec<_>>(), [0, 10, 20, 30, 40, 50], "in the order of times");
     assert_eq!(played[5].op, HostOp::Flush);
 }
 
@@ -55,12 +55,12 @@ fn a_trace_beyond_the_drive_is_refused_with_the_ways_out() {
 #[test]
 fn wrapping_scaling_and_compacting_keep_every_request_on_the_drive() {
     let half = Bytes::kib(512);
-    assert_eq!(extents(&play(half, Fit::Wrap, ReplayOptions::default())), [(0, 8), (1016, 8), (0, 1), (64, 16), (0, 1024), (0, 0)]);
+    assert_eq!(extents(&play(half, Fit::Wrap, ReplayOptions::default())), [(0, 8), (1016, 8), (64, 16), (0, 1), (0, 1024), (0, 0)]);
     let scaled = play(half, Fit::Scale, ReplayOptions::default());
     // 266 units onto 128: unit 255 lands on 122, unit 264 on 127 and is pulled back by one for its second page.
-    assert_eq!(extents(&scaled), [(0, 8), (976, 8), (0, 1), (1008, 16), (0, 1024), (0, 0)]);
+    assert_eq!(extents(&scaled), [(0, 8), (976, 8), (1008, 16), (0, 1), (0, 1024), (0, 0)]);
     // Four pages: a's 0 and 255, b's 8 and 9. The trim of all of a shrinks to its two pages.
-    assert_eq!(extents(&play(half, Fit::Compact, ReplayOptions::default())), [(0, 8), (8, 8), (0, 1), (16, 16), (0, 16), (0, 0)]);
+    assert_eq!(extents(&play(half, Fit::Compact, ReplayOptions::default())), [(0, 8), (8, 8), (16, 16), (0, 1), (0, 16), (0, 0)]);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn speed_divides_times_and_repetition_continues_them() {
     let played = play(Bytes::mib(2), Fit::Reject, ReplayOptions { speed: 10.0, repeat: 3, ..ReplayOptions::default() });
     assert_eq!(played.len(), 18);
     let times: Vec<u64> = played.iter().map(|request| request.at.0).collect();
-    assert_eq!(times[..7], [0, 1_000, 3_000, 3_000, 4_000, 5_000, 6_000]);
+    assert_eq!(times[..7], [0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000]);
     assert_eq!(times[12], 12_000);
     let placement = Placement::new(footprint(), Bytes::mib(2), Fit::Reject).expect("fits");
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -101,8 +101,6 @@ fn faults_name_file_line_column_and_the_nearest_word() {
     let mut lenient = TraceReader::new(wrong.as_bytes(), "t.csv", options).expect("recognised");
     assert_eq!(lenient.by_ref().filter(Result::is_ok).count(), 5);
     assert_eq!((lenient.skipped().count, lenient.skipped().first[0].to_string()), (1, error));
-    let unknown = reader("hello world\n").err().expect("unknown").to_string();
-    assert!(unknown.starts_with("t.csv:1: 'hello world' is in no known trace format; known are msr, systor,"), "{unknown}");
     let named = Format::parse("blkprase").expect_err("unknown").to_string();
-    assert!(named.contains("did you mean 'blkparse'?"), "{named}");
+    assert!(named.contains("did you mean 'blkparse'?") && named.len() < 120, "{named}");
 }

@@ -30,7 +30,20 @@ impl WorkloadSpec {
 
 /// Read the shape of a file, with the place of what is wrong.
 pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str, file: &str) -> Result<T, SpecError> {
-    toml::from_str(text).map_err(|error| SpecError::at(file, text, error.span(), with_nearest(error.message())))
+    toml::from_str(text).map_err(|error| {
+        if is_foreign(text) {
+            return SpecError::at(file, "", None, "not a workload file: none of its lines sets a key of one, such as name, phases or sets");
+        }
+        SpecError::at(file, text, error.span(), with_nearest(error.message()))
+    })
+}
+
+/// Whether a text sets no key that a workload has, well or badly. Nothing of it is shown then, because it may be anything.
+fn is_foreign(text: &str) -> bool {
+    let known =
+        ["name", "purpose", "phases", "align", "prefill", "level", "length", "secure", "queue_depth", "layout", "mix", "sets", "threads"];
+    let (table, _) = toml::de::DeTable::parse_recoverable(text);
+    !table.get_ref().iter().any(|(key, _)| known.contains(&key.get_ref().as_ref()))
 }
 
 /// The parser lists the right words in backticks after the wrong one; add which was probably meant.

@@ -31,5 +31,5 @@ pub(crate) fn line<'a>(line: &'a [u8], meaning: Ascii) -> Result<Draft<'a>, Line
         (other, AsciiCode::OneReads) => return Err(LineFault::column("type", "1 (read) or 0 (write)", other)),
         (other, AsciiCode::ZeroReads) => return Err(LineFault::column("type", "0 (read) or 1 (write)", other)),
     };
-    Ok(Draft { at, volume: fields.get(1), op, offset, length, latency: None, fua: false, priority: None, insecure: false })
+    Ok(Draft::new(at, fields.get(1), op, offset, length))
 }

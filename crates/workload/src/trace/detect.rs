@@ -17,8 +17,10 @@ use serde::Serialize;
 use super::error::{TraceError, excerpt};
 use super::event::is_device;
 use super::fields::{Fields, decimal, whole};
+use super::foreign;
 use super::format::{Ascii, AsciiCode, AsciiTime, AsciiUnit, BlockEvent, Format};
-use super::input::trim_end;
+use super::input::{trim_end, whole_lines};
+use super::nearest::nearest;
 
 /// A format and the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,8 +53,19 @@ enum Class {
     WiscSee,
 }
 
-/// The format of a file that begins with `head`.
+/// The format that was named for a file that begins with `head`.
+pub(crate) fn named(format: Format, head: &[u8], file: &str) -> Result<Recognised, TraceError> {
+    foreign::refuse(head, file)?;
+    if matches!(format, Format::Blktrace(_)) {
+        return Err(TraceError::OtherFormat { file: file.to_owned(), named: format.name(), found: "text" });
+    }
+    Ok(Recognised { format, why: "the format was named".to_owned() })
+}
+
+/// The format of a text that begins with `head`.
 pub(crate) fn recognise(head: &[u8], file: &str) -> Result<Recognised, TraceError> {
+    foreign::refuse(head, file)?;
+    let head = whole_lines(head);
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     let lines: Vec<(u64, &[u8])> = head
         .split(|byte| *byte == b'\n')
@@ -81,7 +94,8 @@ pub(crate) fn recognise(head: &[u8], file: &str) -> Result<Recognised, TraceErro
     // `max_by_key` keeps the last of equals; reversed, that is the class seen first.
     let winner = votes.iter().rev().max_by_key(|(_, count)| *count).copied();
     let Some((winner, votes)) = winner else {
-        return Err(TraceError::Unrecognised { file: file.to_owned(), line: *number, excerpt: excerpt(first) });
+        let nearest = nearest(first);
+        return Err(TraceError::Unrecognised { file: file.to_owned(), line: *number, excerpt: excerpt(first), nearest });
     };
     let among = format!("{votes} of the first {} lines", lines.len());
     let voters = || lines.iter().zip(&classes).filter(|(_, class)| **class == Some(winner)).map(|((_, line), _)| *line);
@@ -172,22 +186,14 @@ fn ascii<'a>(lines: impl Iterator<Item = &'a [u8]>, among: &str) -> Recognised {
     Recognised { format: Format::Ascii(Ascii { time, unit, code: AsciiCode::OneReads }), why }
 }
 
-/// Q events if there are any, else D, else C.
+/// Which event stands for requests in these lines.
 fn events<'a>(lines: impl Iterator<Item = &'a [u8]>, among: &str) -> Recognised {
-    let (mut issued, mut completed) = (false, false);
+    let mut found = [false; 3];
     for line in lines {
-        match Fields::blanks(line).get(5) {
-            b"Q" => {
-                return Recognised {
-                    format: Format::Blkparse(BlockEvent::Queue),
-                    why: format!("block events in {among}; Q events taken as requests"),
-                };
-            }
-            b"D" => issued = true,
-            b"C" => completed = true,
-            _ => {}
+        for (index, letter) in [&b"Q"[..], b"D", b"C"].iter().enumerate() {
+            found[index] |= Fields::blanks(line).get(5) == *letter;
         }
     }
-    let (event, name) = if completed && !issued { (BlockEvent::Complete, "C") } else { (BlockEvent::Issue, "D") };
-    Recognised { format: Format::Blkparse(event), why: format!("block events in {among}; no Q events, {name} events taken as requests") }
+    let event = BlockEvent::chosen(found[0], found[1], found[2]);
+    Recognised { format: Format::Blkparse(event), why: format!("block events in {among}; {}", event.chosen_words()) }
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
+use wordline_units::Nanos;
+
 use super::format::UnknownFormat;
 
 /// Why one line was refused.
@@ -49,6 +51,20 @@ fn unread(file: &str, line: u64) -> String {
     if line == 0 { format!("{file}: cannot be read") } else { format!("{file}:{line}: cannot read on after this line") }
 }
 
+/// What can be done about a file in an unknown format.
+fn ways_out(nearest: &[Format]) -> String {
+    let named: String = nearest.iter().map(|format| format!("\n  {:<12} {}", format.name(), format.columns())).collect();
+    format!(
+        "The nearest are{named}\nIf it is one of them, name the format. Otherwise put the header of csv over the columns, which are\n  \
+         op (read, write, trim or flush), offset and length in bytes, and where they are known {}",
+        super::own::OPTIONAL
+    )
+}
+
+fn window_records() -> String {
+    format!("{} records", super::order::WINDOW_RECORDS)
+}
+
 /// A trace that cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -60,6 +76,32 @@ pub enum TraceError {
         /// What the system said.
         #[source]
         source: io::Error,
+    },
+    /// A folder was named that is no trace.
+    #[error("{file}: cannot be read as a trace: a directory without files of blktrace (DEVICE.blktrace.0 and so on)")]
+    Folder {
+        /// The folder.
+        file: String,
+    },
+    /// The file is of another kind than was said.
+    #[error("{file}: not {named}: the file holds {found}")]
+    OtherFormat {
+        /// The file.
+        file: String,
+        /// The format that was named, or that the file's name promises.
+        named: &'static str,
+        /// What it holds instead.
+        found: &'static str,
+    },
+    /// The file is of a known kind that holds no trace as it is.
+    #[error("{file}: {kind}, which is no trace{}", help.map(|help| format!(": {help}")).unwrap_or_default())]
+    Foreign {
+        /// The file.
+        file: String,
+        /// What it is.
+        kind: &'static str,
+        /// What to do with it.
+        help: Option<&'static str>,
     },
     /// Reading or decompressing failed part way.
     #[error("{}: {source}", unread(file, *line))]
@@ -78,7 +120,7 @@ pub enum TraceError {
         file: String,
     },
     /// The content resembles no known format.
-    #[error("{file}:{line}: '{excerpt}' is in no known trace format; known are {}. Name the format if it is one of these", Format::names().join(", "))]
+    #[error("{file}:{line}: '{excerpt}' is in no known trace format. {}", ways_out(nearest))]
     Unrecognised {
         /// The file.
         file: String,
@@ -86,6 +128,8 @@ pub enum TraceError {
         line: u64,
         /// How that line begins.
         excerpt: String,
+        /// The formats that it resembles most.
+        nearest: Vec<super::Format>,
     },
     /// A line does not follow the format.
     #[error("{file}:{line}: {fault} (read as {format}: {})", format.columns())]
@@ -98,6 +142,30 @@ pub enum TraceError {
         format: super::Format,
         /// What is wrong. Boxed, because results carry the largest error's size.
         fault: Box<LineFault>,
+    },
+    /// A record of a binary format is wrong.
+    #[error("{file}: the record at byte {at}: {fault} (read as {format}: {})", format.columns())]
+    Record {
+        /// The file.
+        file: String,
+        /// Where in it the record begins.
+        at: u64,
+        /// The format the file is read as.
+        format: super::Format,
+        /// What is wrong.
+        fault: Box<LineFault>,
+    },
+    /// Records are too far from the order of their times.
+    #[error(
+        "{place}: this record is {late} earlier than one before it. Records are put in order within {} of the file and {}; sort the file by time",
+        window_records(),
+        super::order::WINDOW_TIME
+    )]
+    Disorder {
+        /// The file and where in it the record stands.
+        place: String,
+        /// By how much it is late.
+        late: Nanos,
     },
     /// A format was named that does not exist.
     #[error(transparent)]

@@ -1,9 +1,9 @@
 //! Formats that list block-layer events: blkparse text, its comma-separated extract and WiscSee's.
 //!
-//! One kind of event stands for the request; the others are passed over. A write that the kernel asks to flush first (`FWS`) is
-//! taken as the write alone: at issue the kernel sends that flush as an event of its own.
+//! One kind of event stands for the request; the others are passed over. A write that asks for a flush before it (`FWS`) is a flush and then the write where
+//! Q events are read. Where D or C events are, it is the write alone: the kernel issues that flush as a request of its own.
 
-use wordline_units::HostOp;
+use wordline_units::{HostOp, Nanos};
 
 use super::error::LineFault;
 use super::fields::{Fields, whole};
@@ -34,20 +34,22 @@ pub(crate) fn blkparse(line: &[u8], event: BlockEvent) -> Result<Option<Draft<'_
     if action != [event.letter()] {
         return Ok(None);
     }
-    let Some((op, fua)) = rwbs(fields.get(6))? else {
-        return Ok(None);
-    };
-    let (offset, length) = if fields.get(8) == b"+" {
-        (sectors(fields.whole(7, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?)
-    } else if op == HostOp::Flush || op == HostOp::Write && fields.get(6).starts_with(b"F") {
-        return Ok(Some(Draft::flush(Some(at), fields.get(0))));
+    let flags = Flags::parse(fields.get(6))?;
+    let is_note = |index: usize| matches!(fields.get(index).first(), Some(b'[' | b'('));
+    let extent = if fields.get(8) == b"+" {
+        Some((sectors(fields.whole(7, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?))
+    } else if is_note(7) || is_note(8) {
+        // Without data. A request keeps its sector when it completes, and has none before; of a command that is passed through to the device it is the
+        // other way round, with a number of bytes for the sector.
+        let is_request = is_note(7) != (event == BlockEvent::Complete);
+        if !is_request {
+            return Ok(None);
+        }
+        None
     } else {
         return Err(LineFault::column("sector", "sector + sectors", fields.joined(7, (fields.count() - 1).min(15))));
     };
-    if length == 0 && fields.get(6).contains(&b'F') {
-        return Ok(Some(Draft::flush(Some(at), fields.get(0))));
-    }
-    Ok(Some(Draft { at: Some(at), volume: fields.get(0), op, offset, length, latency: None, fua, priority: None, insecure: false }))
+    Ok(flags.draft(at, fields.get(0), extent.filter(|(_, length)| *length > 0), event))
 }
 
 pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
@@ -58,11 +60,9 @@ pub(crate) fn ycsb(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         let known = fields.get(6).len() <= 2 && fields.get(6).first().is_some_and(|letter| ACTIONS.contains(letter));
         return if known { Ok(None) } else { Err(LineFault::column("action", "an event letter such as D", fields.get(6))) };
     }
-    let Some((op, fua)) = rwbs(fields.get(7))? else {
-        return Ok(None);
-    };
+    let flags = Flags::parse(fields.get(7))?;
     let (offset, length) = (sectors(fields.whole(8, "sector")?, "sector")?, sectors(fields.whole(9, "sectors")?, "sectors")?);
-    Ok(Some(Draft { at: Some(at), volume: fields.joined(0, 1), op, offset, length, latency: None, fua, priority: None, insecure: false }))
+    Ok(flags.draft(at, fields.joined(0, 1), Some((offset, length)).filter(|_| length > 0), BlockEvent::Issue))
 }
 
 /// Issue (D) rows; completions are passed over.
@@ -80,35 +80,47 @@ pub(crate) fn wiscsee(line: &[u8]) -> Result<Option<Draft<'_>>, LineFault> {
         b"discard" => HostOp::Trim,
         other => return Err(LineFault::column("operation", "read, write or discard", other).meant(["read", "write", "discard"])),
     };
-    Ok(Some(Draft {
-        at: Some(fields.time(5, "time", SECOND)?),
-        volume: b"0",
-        op,
-        offset: fields.whole(3, "offset")?,
-        length: fields.whole(4, "size")?,
-        latency: None,
-        fua: false,
-        priority: None,
-        insecure: false,
-    }))
+    let (at, offset, length) = (fields.time(5, "time", SECOND)?, fields.whole(3, "offset")?, fields.whole(4, "size")?);
+    Ok(Some(Draft::new(Some(at), b"0", op, offset, length)))
 }
 
-/// The kernel's letters for an operation and its flags: `F` before the operation asks for a flush, after it for unit access.
-/// `None` for an event that moves nothing.
-fn rwbs(text: &[u8]) -> Result<Option<(HostOp, bool)>, LineFault> {
-    let flush_first = text.first() == Some(&b'F');
-    let rest = &text[usize::from(flush_first)..];
-    if rest.iter().any(|letter| !b"RWDNFASMEZ".contains(letter)) || text.is_empty() {
-        return Err(LineFault::column("rwbs", "letters such as R, WS, FWFS or D", text));
+/// What a block event asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flags {
+    /// A flush, alone or before the data.
+    pub(crate) flush: bool,
+    /// What is done with the data; `None` for an event that moves none.
+    pub(crate) op: Option<HostOp>,
+    /// Force unit access.
+    pub(crate) fua: bool,
+}
+
+impl Flags {
+    /// The kernel's letters: `F` before the operation asks for a flush, after it for unit access.
+    fn parse(text: &[u8]) -> Result<Flags, LineFault> {
+        let flush = text.first() == Some(&b'F');
+        let rest = &text[usize::from(flush)..];
+        if rest.iter().any(|letter| !b"RWDNFASMEZ".contains(letter)) || text.is_empty() {
+            return Err(LineFault::column("rwbs", "letters such as R, WS, FWFS or D", text));
+        }
+        let op = match rest.first() {
+            Some(b'R') => Some(HostOp::Read),
+            Some(b'W') => Some(HostOp::Write),
+            Some(b'D') => Some(HostOp::Trim),
+            Some(_) | None => None,
+        };
+        let fua = op != Some(HostOp::Trim) && rest.iter().skip(1).any(|letter| *letter == b'F');
+        Ok(Flags { flush, op, fua })
     }
-    let fua = rest.iter().skip(1).any(|letter| *letter == b'F');
-    Ok(match rest.first() {
-        Some(b'R') => Some((HostOp::Read, fua)),
-        Some(b'W') => Some((HostOp::Write, fua)),
-        Some(b'D') => Some((HostOp::Trim, false)),
-        Some(_) | None if flush_first => Some((HostOp::Flush, false)),
-        Some(_) | None => None,
-    })
+
+    /// The request of these flags; `None` if it moves nothing. `extent`: offset and length in bytes, where there is data.
+    pub(crate) fn draft<'a>(self, at: Nanos, volume: &'a [u8], extent: Option<(u64, u64)>, event: BlockEvent) -> Option<Draft<'a>> {
+        let (Some(op), Some((offset, length))) = (self.op, extent) else {
+            return self.flush.then(|| Draft::flush(Some(at), volume));
+        };
+        let plain = Draft::new(Some(at), volume, op, offset, length);
+        Some(Draft { fua: self.fua, flush_first: self.flush && event == BlockEvent::Queue, ..plain })
+    }
 }
 
 /// `259,2`.
@@ -118,9 +130,11 @@ pub(crate) fn is_device(text: &[u8]) -> bool {
     numbers == 2 && parts.next().is_none()
 }
 
-/// The table after the events: `CPU0 (259,2):`, `Total (259,2):`, ` Reads Queued: …`, `Throughput …`, `Events …`, `Skips: …`.
+/// The table after the events: `CPU0 (259,2):`, `Total (259,2):`, ` Reads Queued: …`, `Throughput …`, `Events …`, `Skips: …`; and the files that were read,
+/// `Input file sda.blktrace.0 added`, which come in between.
 fn is_summary(line: &[u8], fields: &Fields<'_>) -> bool {
     let first = fields.get(0);
     [&b"CPU"[..], b"Total", b"Throughput", b"Events", b"Skips"].iter().any(|word| first.starts_with(word))
         || line.first().is_some_and(u8::is_ascii_whitespace) && line.contains(&b':')
+        || line.starts_with(b"Input file ")
 }

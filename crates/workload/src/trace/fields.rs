@@ -89,6 +89,11 @@ impl<'a> Fields<'a> {
         if self.count >= columns { Ok(()) } else { Err(LineFault::line(expected, self.line)) }
     }
 
+    /// Refuse a line with more or fewer columns than the format has.
+    pub(crate) fn exactly(&self, columns: usize, expected: &'static str) -> Result<(), LineFault> {
+        if self.count == columns { Ok(()) } else { Err(LineFault::line(format!("{expected}; there are {}", self.count), self.line)) }
+    }
+
     /// A whole number.
     pub(crate) fn whole(&self, index: usize, column: &'static str) -> Result<u64, LineFault> {
         let text = self.get(index);

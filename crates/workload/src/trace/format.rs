@@ -32,6 +32,8 @@ pub enum Format {
     WiscSee,
     /// The default text of blkparse.
     Blkparse(BlockEvent),
+    /// The files of blktrace itself.
+    Blktrace(BlockEvent),
     /// fio iolog, version 2.
     FioV2,
     /// fio iolog, version 3.
@@ -60,6 +62,24 @@ impl BlockEvent {
             BlockEvent::Queue => b'Q',
             BlockEvent::Issue => b'D',
             BlockEvent::Complete => b'C',
+        }
+    }
+
+    /// Which event stands for requests in a trace that has some of these: Q if there are any, else D, else C.
+    pub(crate) const fn chosen(queued: bool, issued: bool, completed: bool) -> BlockEvent {
+        match (queued, issued, completed) {
+            (true, ..) => BlockEvent::Queue,
+            (false, false, true) => BlockEvent::Complete,
+            (false, true, _) | (false, false, false) => BlockEvent::Issue,
+        }
+    }
+
+    /// The choice in words, for [`Recognised::why`](super::Recognised::why).
+    pub(crate) const fn chosen_words(self) -> &'static str {
+        match self {
+            BlockEvent::Queue => "Q events taken as requests",
+            BlockEvent::Issue => "no Q events, D events taken as requests",
+            BlockEvent::Complete => "no Q events, C events taken as requests",
         }
     }
 }
@@ -114,7 +134,7 @@ impl Ascii {
 }
 
 /// Every name, the format it stands for, and the columns. A new format is one line here, and the compiler then asks the rest.
-const NAMED: [(&str, Format, &str); 28] = [
+const NAMED: [(&str, Format, &str); 31] = [
     ("msr", Format::Msr, "filetime_100ns,host,disk,Read|Write,offset_bytes,size_bytes,response_100ns"),
     ("systor", Format::Systor, "unix_s,response_s,R|W,lun,offset_bytes,size_bytes"),
     ("alibaba", Format::Alibaba, "device,R|W,offset_bytes,length_bytes,unix_us"),
@@ -128,6 +148,9 @@ const NAMED: [(&str, Format, &str); 28] = [
     ("blkparse", Format::Blkparse(BlockEvent::Queue), "major,minor cpu seq time_s pid Q rwbs sector + sectors [process]"),
     ("blkparse-d", Format::Blkparse(BlockEvent::Issue), "major,minor cpu seq time_s pid D rwbs sector + sectors [process]"),
     ("blkparse-c", Format::Blkparse(BlockEvent::Complete), "major,minor cpu seq time_s pid C rwbs sector + sectors [error]"),
+    ("blktrace", Format::Blktrace(BlockEvent::Queue), "binary records of 48 bytes, those of Q; one file for each processor"),
+    ("blktrace-d", Format::Blktrace(BlockEvent::Issue), "binary records of 48 bytes, those of D; one file for each processor"),
+    ("blktrace-c", Format::Blktrace(BlockEvent::Complete), "binary records of 48 bytes, those of C; one file for each processor"),
     ("fio2", Format::FioV2, "file action offset_bytes length_bytes, or file wait time_us"),
     ("fio3", Format::FioV3, "time_us file action offset_bytes length_bytes"),
     ("mqsim", Format::Ascii(Ascii::MQSIM), "time_ns device lba_sectors size_sectors 1=read|0=write"),
@@ -208,7 +231,7 @@ impl Format {
             None => Err(UnknownFormat {
                 name: name.to_owned(),
                 hint: crate::words::did_you_mean(&lower, Format::names()),
-                known: Format::names().join(", "),
+                known: format!("of {}, the nearest are {}", NAMED.len(), crate::words::ranked(&lower, Format::names())[..3].join(", ")),
             }),
         }
     }
@@ -243,12 +266,12 @@ impl Serialize for Format {
 
 /// A format was named that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{name}' is not a trace format{hint} (known are {known})")]
+#[error("'{name}' is not a trace format{hint} ({known})")]
 pub struct UnknownFormat {
     /// The name that was given.
     pub name: String,
     /// `; did you mean …?`, or empty.
     pub hint: String,
-    /// Every name that would do.
+    /// Which names there are.
     pub known: String,
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use wordline_units::Nanos;
 
 use super::error::TraceError;
+use super::order::Disorder;
 use super::{Recognised, TraceReader, TraceRecord};
 
 /// How many records are shown from each end.
@@ -28,6 +29,8 @@ pub struct TraceInfo {
     /// From the earliest to the latest record.
     #[serde(rename = "span_ns", serialize_with = "crate::serial::maybe_nanos")]
     pub span: Option<Nanos>,
+    /// Records that the file has behind later ones. A replay issues them at their times.
+    pub out_of_order: Disorder,
     /// The volumes, in order of first appearance.
     pub volumes: Vec<String>,
     /// The first records.
@@ -66,6 +69,7 @@ impl TraceInfo {
             timed: reader.timed(),
             records,
             span: ends.map(|(earliest, latest)| latest.saturating_sub(earliest)),
+            out_of_order: reader.disorder(),
             volumes: reader.volume_names().to_vec(),
             first,
             last: last.into(),
@@ -86,6 +90,9 @@ impl fmt::Display for TraceInfo {
             (false, _) => writeln!(f, "times       none: only the order of requests is known")?,
         }
         writeln!(f, "records     {}", self.records)?;
+        if self.out_of_order.records > 0 {
+            writeln!(f, "order       {}; put in order", self.out_of_order)?;
+        }
         writeln!(f, "volumes     {}: {}", self.volumes.len(), shortened(&self.volumes))?;
         if self.skipped_lines > 0 {
             writeln!(f, "malformed   {} lines passed over", self.skipped_lines)?;

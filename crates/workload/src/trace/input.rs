@@ -1,9 +1,10 @@
-//! Bytes in, lines out: decompression by magic number, and lines of bounded length in a buffer that is used again.
+//! Bytes in, lines out: which files make a trace, decompression by magic number, and lines of bounded length in a buffer that is used again.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::blktrace;
 use super::error::TraceError;
 use super::reader::{ReadOptions, TraceReader};
 
@@ -13,12 +14,38 @@ const HEAD_BYTES: u64 = 64 << 10;
 const LONGEST_LINE: u64 = 64 << 10;
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Open a trace file, plain or compressed with gzip or zstd.
+/// Open a trace: a file, plain or compressed with gzip or zstd, or the files of a recording of blktrace, which their folder or any one of them names.
 pub fn open(path: &Path, options: ReadOptions) -> Result<TraceReader<'static>, TraceError> {
     let name = path.display().to_string();
-    match File::open(path) {
-        Ok(file) => TraceReader::new(file, &name, options),
-        Err(source) => Err(TraceError::Open { file: name, source }),
+    let opened = |path: &Path| File::open(path).map_err(|source| TraceError::Open { file: path.display().to_string(), source });
+    let parts = blktrace::parts(path).map_err(|source| TraceError::Open { file: name.clone(), source })?;
+    let Some(parts) = parts else {
+        return TraceReader::new(opened(path)?, &name, options);
+    };
+    match parts.files.as_slice() {
+        [] if path.is_dir() => return Err(TraceError::Folder { file: name }),
+        // Named like a part of a recording, and perhaps none.
+        [] | [_] if path.is_file() => return TraceReader::new(opened(path)?, &name, options),
+        _ => {}
+    }
+    let mut files = Vec::with_capacity(parts.files.len());
+    for file in &parts.files {
+        let part = file.display().to_string();
+        let source = Opened::new(opened(file)?).map_err(|source| TraceError::Read { file: part.clone(), line: 0, source })?;
+        if !source.head().is_empty() && !blktrace::begins(source.head()) {
+            return Err(TraceError::OtherFormat { file: part, named: "blktrace", found: "something else" });
+        }
+        files.push((part, source));
+    }
+    let note = if parts.absent.is_empty() { String::new() } else { format!(", of which {} is absent", parts.absent.join(", ")) };
+    TraceReader::of_recording(files, &name, &note, options)
+}
+
+/// The files that [`open`] reads for `path`: itself, or those of the recording that it names.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    match blktrace::parts(path) {
+        Ok(Some(parts)) if !parts.files.is_empty() => parts.files,
+        Ok(_) | Err(_) => vec![path.to_owned()],
     }
 }
 
@@ -35,12 +62,44 @@ pub fn decompressed<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read +
     })
 }
 
+/// A source, unpacked, whose beginning has been looked at.
+pub(crate) struct Opened<'a> {
+    head: Vec<u8>,
+    whole: Box<dyn Read + 'a>,
+}
+
+impl<'a> Opened<'a> {
+    pub(crate) fn new(source: impl Read + 'a) -> io::Result<Opened<'a>> {
+        let mut plain = decompressed(source)?;
+        let mut head = Vec::new();
+        plain.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+        Ok(Opened { whole: Box::new(Cursor::new(head.clone()).chain(plain)), head })
+    }
+
+    /// How the content begins, for recognition.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The whole content.
+    pub(crate) fn into_reader(self) -> Box<dyn Read + 'a> {
+        Box::new(BufReader::with_capacity(BUFFER_BYTES, self.whole))
+    }
+}
+
+/// The part of `head` that is whole lines: of an unfinished last line, recognition would judge the half.
+pub(crate) fn whole_lines(head: &[u8]) -> &[u8] {
+    if (head.len() as u64) < HEAD_BYTES {
+        return head;
+    }
+    &head[..head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |at| at + 1)]
+}
+
 /// The lines of a source, numbered from 1.
 pub(crate) struct Lines<'a> {
     source: Box<dyn BufRead + 'a>,
     buffer: Vec<u8>,
     number: u64,
-    head: Vec<u8>,
 }
 
 /// What reading one line came to.
@@ -54,22 +113,8 @@ pub(crate) enum LineRead {
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(source: impl Read + 'a) -> io::Result<Lines<'a>> {
-        let mut plain = decompressed(source)?;
-        let mut head = Vec::new();
-        plain.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
-        let whole = Cursor::new(head.clone()).chain(plain);
-        // An unfinished last line would be judged by its half.
-        if head.len() as u64 == HEAD_BYTES {
-            let complete = head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |at| at + 1);
-            head.truncate(complete);
-        }
-        Ok(Lines { source: Box::new(BufReader::with_capacity(BUFFER_BYTES, whole)), buffer: Vec::new(), number: 0, head })
-    }
-
-    /// The beginning of the content in whole lines, for recognition.
-    pub(crate) fn take_head(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.head)
+    pub(crate) fn new(opened: Opened<'a>) -> Lines<'a> {
+        Lines { source: Box::new(BufReader::with_capacity(BUFFER_BYTES, opened.whole)), buffer: Vec::new(), number: 0 }
     }
 
     /// The number of the line in the buffer.

@@ -42,7 +42,7 @@ fn action<'a>(line: &'a [u8], fields: &Fields<'a>, lead: usize, at: Option<Nanos
         return Err(LineFault::line(shape, line));
     }
     let (offset, length) = (fields.whole(lead + 2, "offset")?, fields.whole(lead + 3, "length")?);
-    Ok(Some(Draft { at, volume: fields.get(lead), op, offset, length, latency: None, fua: false, priority: None, insecure: false }))
+    Ok(Some(Draft::new(at, fields.get(lead), op, offset, length)))
 }
 
 pub(crate) fn version_2<'a>(line: &'a [u8], waits: &mut Waits) -> Result<Option<Draft<'a>>, LineFault> {

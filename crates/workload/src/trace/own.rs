@@ -8,7 +8,49 @@ use super::parser::Draft;
 
 /// The header that the writer puts first.
 pub(crate) const HEADER: &str = "time_us,op,offset,length,volume,latency_us,fua,priority,insecure";
-const COLUMNS: [&str; 9] = ["time_us", "op", "offset", "length", "volume", "latency_us", "fua", "priority", "insecure"];
+/// The columns that a file may do without, for messages.
+pub(crate) const OPTIONAL: &str = "time_us, volume, latency_us, fua (0 or 1), priority (urgent, high, normal or low) and insecure (0 or 1)";
+
+/// A column, for readers and for the reference.
+#[derive(Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) needed: bool,
+    pub(crate) value: &'static str,
+    pub(crate) meaning: &'static str,
+}
+
+const fn column(name: &'static str, needed: bool, value: &'static str, meaning: &'static str) -> Column {
+    Column { name, needed, value, meaning }
+}
+
+/// Every column, in the order in which the writer puts them.
+pub(crate) const COLUMNS: [Column; 9] = [
+    column("time_us", false, "us, with a fraction", "when it was issued, by any clock; without it only the order of requests is known"),
+    column("op", true, "`read`, `write`, `trim` or `flush`", "what it does"),
+    column("offset", true, "bytes", "first byte; not looked at for a flush, but it must be a number"),
+    column("length", true, "bytes", "number of bytes; above 0, except for a flush"),
+    column("volume", false, "any word without a comma", "which volume it goes to; one volume without it"),
+    column(
+        "latency_us",
+        false,
+        "us, with a fraction; or nothing",
+        "response time of the system that was traced; kept in conversions, not used in a replay",
+    ),
+    column("fua", false, "`0` or `1`", "force unit access: a write that is acknowledged when it is durable"),
+    column("priority", false, "`urgent`, `high`, `normal`, `low` or nothing", "class of the request; normal without it"),
+    column("insecure", false, "`0` or `1`", "a write whose data need not be secret once it is stale"),
+];
+
+const NAMES: [&str; 9] = {
+    let mut names = [""; 9];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = COLUMNS[index].name;
+        index += 1;
+    }
+    names
+};
 
 /// Where each column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +65,15 @@ impl Header {
         let mut places = [None; 9];
         for index in 0..fields.count().min(16) {
             let name = fields.get(index);
-            let Some(column) = COLUMNS.iter().position(|known| known.as_bytes() == name) else {
-                return Err(LineFault::line(format!("a header of {}", COLUMNS.join(", ")), name).meant(COLUMNS));
+            let Some(column) = NAMES.iter().position(|known| known.as_bytes() == name) else {
+                return Err(LineFault::line(format!("a header of {}", NAMES.join(", ")), name).meant(NAMES));
             };
             if places[column].replace(index).is_some() {
                 return Err(LineFault::line("every column once", name));
             }
         }
-        for required in 1..=3 {
-            if places[required].is_none() {
-                return Err(LineFault::line(format!("a header with the column {}", COLUMNS[required]), line));
-            }
+        if let Some((column, _)) = COLUMNS.iter().zip(&places).find(|(column, place)| column.needed && place.is_none()) {
+            return Err(LineFault::line(format!("a header with the column {}", column.name), line));
         }
         Ok(Header { places, count: fields.count() })
     }
@@ -72,7 +112,7 @@ impl Header {
         let flag = |index: usize| match column(index) {
             b"" | b"0" => Ok(false),
             b"1" => Ok(true),
-            other => Err(LineFault::column(COLUMNS[index], "0 or 1", other)),
+            other => Err(LineFault::column(NAMES[index], "0 or 1", other)),
         };
         let (fua, insecure) = (flag(6)?, flag(8)?);
         let priority = match column(7) {
@@ -82,16 +122,10 @@ impl Header {
                 LineFault::column("priority", words.join(", "), word).meant(words)
             })?),
         };
-        Ok(Draft {
-            at,
-            volume: if self.places[4].is_some() { column(4) } else { b"0" },
-            op,
-            offset: fields.whole(self.places[2].unwrap_or(usize::MAX), "offset")?,
-            length: fields.whole(self.places[3].unwrap_or(usize::MAX), "length")?,
-            latency: time(5, "latency_us")?,
-            fua,
-            priority,
-            insecure,
-        })
+        let volume = if self.places[4].is_some() { column(4) } else { b"0" };
+        let offset = fields.whole(self.places[2].unwrap_or(usize::MAX), "offset")?;
+        let length = fields.whole(self.places[3].unwrap_or(usize::MAX), "length")?;
+        let latency = time(5, "latency_us")?;
+        Ok(Draft { latency, fua, priority, insecure, ..Draft::new(at, volume, op, offset, length) })
     }
 }

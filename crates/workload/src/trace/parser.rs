@@ -1,5 +1,7 @@
 //! One line of a known format into one record.
 
+use std::borrow::Cow;
+
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, HostOp, Nanos, Priority};
 
@@ -21,12 +23,54 @@ pub(crate) struct Draft<'a> {
     pub(crate) fua: bool,
     pub(crate) priority: Option<Priority>,
     pub(crate) insecure: bool,
+    /// Whether a flush is asked for before it.
+    pub(crate) flush_first: bool,
 }
 
 impl<'a> Draft<'a> {
+    /// A request of which no more is known than every format tells.
+    pub(crate) fn new(at: Option<Nanos>, volume: &'a [u8], op: HostOp, offset: u64, length: u64) -> Draft<'a> {
+        Draft { at, volume, op, offset, length, latency: None, fua: false, priority: None, insecure: false, flush_first: false }
+    }
+
     /// A flush, which is of no place.
     pub(crate) fn flush(at: Option<Nanos>, volume: &'a [u8]) -> Draft<'a> {
-        Draft { at, volume, op: HostOp::Flush, offset: 0, length: 0, latency: None, fua: false, priority: None, insecure: false }
+        Draft::new(at, volume, HostOp::Flush, 0, 0)
+    }
+
+    /// The record, its volume numbered by `volumes`.
+    ///
+    /// # Errors
+    /// What was expected of it.
+    pub(crate) fn check(&self, volumes: &mut Volumes) -> Result<TraceRecord, Cow<'static, str>> {
+        let (offset, length) = if self.op == HostOp::Flush { (0, 0) } else { (self.offset, self.length) };
+        let largest = match self.op {
+            HostOp::Read | HostOp::Write => TraceRecord::LARGEST_TRANSFER,
+            HostOp::Trim => TraceRecord::LARGEST_TRIM,
+            HostOp::Flush => Bytes(u64::MAX),
+        };
+        let op = self.op.name();
+        if self.op != HostOp::Flush && length == 0 {
+            return Err(format!("a {op} of at least one byte").into());
+        }
+        if length > largest.0 {
+            return Err(format!("a {op} of at most {largest} (if sizes are in another unit, name the format)").into());
+        }
+        // Widening to sector bounds must not overflow either.
+        if offset.checked_add(length).is_none_or(|end| end > u64::MAX - SECTOR_BYTES) {
+            return Err("a request that ends below byte 2^64".into());
+        }
+        Ok(TraceRecord {
+            at: self.at,
+            volume: volumes.number(self.volume),
+            op: self.op,
+            offset: Bytes(offset),
+            length: Bytes(length),
+            latency: self.latency,
+            fua: self.fua && self.op == HostOp::Write,
+            priority: self.priority,
+            insecure: self.insecure && self.op == HostOp::Write,
+        })
     }
 }
 
@@ -41,22 +85,13 @@ pub(crate) struct Parser {
     format: Format,
     header: Option<Header>,
     waits: Waits,
-    volumes: Volumes,
 }
 
 impl Parser {
     /// A parser of `format`; `head` is the beginning of the file, which says whether an fio log keeps time.
     pub(crate) fn new(format: Format, head: &[u8]) -> Parser {
         let timed = head.split(|byte| *byte == b'\n').any(|line| super::fields::Fields::blanks(line).get(1) == b"wait");
-        Parser { format, header: None, waits: Waits { timed, now: Nanos::ZERO }, volumes: Volumes::default() }
-    }
-
-    pub(crate) fn format(&self) -> Format {
-        self.format
-    }
-
-    pub(crate) fn volume_names(&self) -> &[String] {
-        self.volumes.names()
+        Parser { format, header: None, waits: Waits { timed, now: Nanos::ZERO } }
     }
 
     /// Whether records have a time.
@@ -76,16 +111,17 @@ impl Parser {
             | Format::Ycsb
             | Format::WiscSee
             | Format::Blkparse(_)
+            | Format::Blktrace(_)
             | Format::FioV3 => true,
         }
     }
 
     /// The record on `line`, if the line holds one; `number` counts from 1.
-    pub(crate) fn line(&mut self, line: &[u8], number: u64) -> Result<Option<TraceRecord>, LineFault> {
+    pub(crate) fn line<'a>(&mut self, line: &'a [u8], number: u64) -> Result<Option<Draft<'a>>, LineFault> {
         if line.is_empty() || line[0] == b'#' || self.is_head(line, number)? {
             return Ok(None);
         }
-        let draft = match self.format {
+        Ok(match self.format {
             Format::Msr => Some(comma::msr(line)?),
             Format::Systor => comma::systor(line)?,
             Format::Alibaba => Some(comma::alibaba(line)?),
@@ -104,8 +140,8 @@ impl Parser {
                 Some(header) => Some(header.line(line)?),
                 None => return Err(LineFault::line(format!("the header {} first", super::own::HEADER), line)),
             },
-        };
-        draft.map(|draft| self.checked(draft, line)).transpose()
+            Format::Blktrace(_) => return Err(LineFault::line("records of blktrace, which are not text", line)),
+        })
     }
 
     /// Whether `line` heads the file instead of holding a record.
@@ -125,38 +161,7 @@ impl Parser {
             | Format::CloudPhysics
             | Format::Ycsb
             | Format::Nexus5 => Ok(number == 1 && line[0].is_ascii_alphabetic()),
-            Format::Csv | Format::WiscSee | Format::Blkparse(_) | Format::Ascii(_) => Ok(false),
+            Format::Csv | Format::WiscSee | Format::Blkparse(_) | Format::Blktrace(_) | Format::Ascii(_) => Ok(false),
         }
-    }
-
-    fn checked(&mut self, draft: Draft<'_>, line: &[u8]) -> Result<TraceRecord, LineFault> {
-        let (offset, length) = if draft.op == HostOp::Flush { (0, 0) } else { (draft.offset, draft.length) };
-        let largest = match draft.op {
-            HostOp::Read | HostOp::Write => TraceRecord::LARGEST_TRANSFER,
-            HostOp::Trim => TraceRecord::LARGEST_TRIM,
-            HostOp::Flush => Bytes(u64::MAX),
-        };
-        if draft.op != HostOp::Flush && length == 0 {
-            return Err(LineFault::line(format!("a {} of at least one byte", draft.op.name()), line));
-        }
-        if length > largest.0 {
-            let expected = format!("a {} of at most {largest} (if sizes are in another unit, name the format)", draft.op.name());
-            return Err(LineFault::line(expected, line));
-        }
-        // Widening to sector bounds must not overflow either.
-        if offset.checked_add(length).is_none_or(|end| end > u64::MAX - SECTOR_BYTES) {
-            return Err(LineFault::line("a request that ends below byte 2^64", line));
-        }
-        Ok(TraceRecord {
-            at: draft.at,
-            volume: self.volumes.number(draft.volume),
-            op: draft.op,
-            offset: Bytes(offset),
-            length: Bytes(length),
-            latency: draft.latency,
-            fua: draft.fua && draft.op == HostOp::Write,
-            priority: draft.priority,
-            insecure: draft.insecure && draft.op == HostOp::Write,
-        })
     }
 }

@@ -11,6 +11,7 @@ use wordline_units::{Bytes, HostOp, Nanos};
 
 use super::error::TraceError;
 use super::histogram::Histogram;
+use super::order::Disorder;
 use super::pages::Pages;
 use super::{TraceReader, TraceRecord};
 
@@ -54,8 +55,8 @@ pub struct TraceStats {
     pub page_writes: u64,
     /// Requests that begin where the previous request of the same kind and volume ended.
     pub sequential: u64,
-    /// Records earlier than their predecessor.
-    pub out_of_order: u64,
+    /// Records that the file has behind later ones. They are measured in the order of their times.
+    pub out_of_order: Disorder,
     /// Times between neighbouring records; `None` for a trace without times.
     pub gaps: Option<Gaps>,
     /// How many reads and writes lie in each power-of-two range of sizes, smallest first.
@@ -64,7 +65,7 @@ pub struct TraceStats {
     pub volumes: Vec<VolumeStats>,
 }
 
-/// Times between neighbouring records, each from the earlier in the file to the next; zero where the file steps back.
+/// Times between neighbouring records.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gaps {
     /// The average.
@@ -130,7 +131,6 @@ pub struct StatsBuilder {
     previous: Option<Nanos>,
     page_writes: u64,
     sequential: u64,
-    out_of_order: u64,
     gaps: Histogram,
     sizes: Vec<[u64; 2]>,
     volumes: Vec<VolumeTally>,
@@ -176,7 +176,6 @@ impl StatsBuilder {
     fn add_time(&mut self, at: Option<Nanos>) {
         let Some(at) = at else { return };
         if let Some(previous) = self.previous.replace(at) {
-            self.out_of_order += u64::from(at < previous);
             self.gaps.add(at.saturating_sub(previous).0);
         }
         self.earliest = Some(self.earliest.map_or(at, |earliest| earliest.min(at)));
@@ -184,7 +183,7 @@ impl StatsBuilder {
     }
 
     /// The numbers, with the volumes named as the reader of the trace knows them.
-    pub fn finish(mut self, volume_names: &[String], skipped_lines: u64) -> TraceStats {
+    pub fn finish(mut self, volume_names: &[String], skipped_lines: u64, out_of_order: Disorder) -> TraceStats {
         let total = |pages: fn(&VolumeTally) -> &Pages| self.volumes.iter().map(|volume| pages(volume).count()).sum();
         let (footprint_pages, written_pages) = (total(|volume| &volume.touched), total(|volume| &volume.written));
         for (index, volume) in self.volumes.iter_mut().enumerate() {
@@ -215,7 +214,7 @@ impl StatsBuilder {
             written_pages,
             page_writes: self.page_writes,
             sequential: self.sequential,
-            out_of_order: self.out_of_order,
+            out_of_order,
             gaps,
             sizes: filled.map(|(bit, [reads, writes])| SizeCount { up_to: Bytes(1 << bit), reads: *reads, writes: *writes }).collect(),
             volumes: self.volumes.into_iter().map(|volume| volume.stats).collect(),
@@ -230,7 +229,7 @@ impl TraceStats {
         for record in reader.by_ref() {
             builder.add(&record?);
         }
-        Ok(builder.finish(reader.volume_names(), reader.skipped().count))
+        Ok(builder.finish(reader.volume_names(), reader.skipped().count, reader.disorder()))
     }
 
     /// Reads over reads and writes, in percent; zero for a trace without either.
@@ -284,8 +283,8 @@ impl fmt::Display for TraceStats {
             let (median, p99, longest) = (Nanos(gaps.median_ns), Nanos(gaps.p99_ns), Nanos(gaps.longest_ns));
             writeln!(f, "between records   mean {}, median {median}, 99 % {p99}, longest {longest}", Nanos(gaps.mean_ns as u64))?;
         }
-        if self.out_of_order > 0 {
-            writeln!(f, "out of order      {} records", self.out_of_order)?;
+        if self.out_of_order.records > 0 {
+            writeln!(f, "out of order      {}; put in order", self.out_of_order)?;
         }
         if self.skipped_lines > 0 {
             writeln!(f, "malformed lines   {} passed over", self.skipped_lines)?;

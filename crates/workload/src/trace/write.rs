@@ -1,14 +1,6 @@
 //! Writing traces in formats that other tools read.
 //!
-//! What each format cannot carry:
-//!
-//! | format | times | operations | addresses | volumes | latency | unit access | priority, security |
-//! |---|---|---|---|---|---|---|---|
-//! | `csv` | whole ns | all | bytes | names | whole ns | yes | yes |
-//! | `msr` | 100 ns steps | read, write | bytes | names | 100 ns steps | no | no |
-//! | `mqsim` | whole ns | read, write | whole sectors | numbers | no | no | no |
-//! | `fio3` | whole us | all | bytes | names | no | no | no |
-//! | `blkparse` | whole ns | all | whole sectors | numbers | no | yes | no |
+//! `CARRIED` says what each format can carry.
 //!
 //! Requests that a format has no word for are left out and counted. Where a format has whole sectors only, a request is widened to
 //! them. Times are rounded down. A trace without times is written with time zero throughout, except to `csv`, which then has no
@@ -62,10 +54,19 @@ impl OutputFormat {
         OutputFormat::ALL.into_iter().find(|format| format.name() == lower).ok_or_else(|| UnknownFormat {
             name: name.to_owned(),
             hint: crate::words::did_you_mean(&lower, names),
-            known: names.join(", "),
+            known: format!("known are {}", names.join(", ")),
         })
     }
 }
+
+/// What each of [`OutputFormat::ALL`] carries: times, operations, addresses, volumes, latency, unit access, priority and security.
+pub(crate) const CARRIED: [[&str; 7]; OutputFormat::ALL.len()] = [
+    ["100 ns steps", "read, write", "bytes", "names", "100 ns steps", "no", "no"],
+    ["whole ns", "read, write", "whole sectors", "numbers", "no", "no", "no"],
+    ["whole us", "all", "bytes", "names", "no", "no", "no"],
+    ["whole ns", "all", "whole sectors", "numbers", "no", "yes", "no"],
+    ["whole ns", "all", "bytes", "names", "whole ns", "yes", "yes"],
+];
 
 /// What a conversion came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

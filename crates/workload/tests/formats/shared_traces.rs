@@ -1,10 +1,13 @@
 //! Are real traces, each with conventions of its own, recognised by content and measured right?
 //!
-//! The expected numbers are an independent count over the same files; they are compared within the rounding they are printed with.
+//! The expected numbers are an independent count over the same files; they are compared within the rounding they are printed with. The traces are not part
+//! of the project: where they are absent, the test counts as skipped. `samples.rs` asks the same of small traces that are.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wordline_workload::trace::{Format, ReadOptions, TraceStats, open};
+
+use crate::outside;
 
 /// One row: file, format, requests, span in s (0: no times), read %, read GB, written GB, mean read KiB, mean write KiB, highest
 /// byte GB, footprint pages, overwrite ratio (0: no writes), volumes.
@@ -46,15 +49,6 @@ const ROWS: [Row; 29] = [
     ("fs/iozone_100k.disksim_ssd.trace.zst", "disksim", 100_000, 936.4, 0.0, 0.000, 36.856, 0.0, 359.9, 17.26, 271_320, 33.16, 1),
     ("fs/sqlite_wal_ext4.txt.zst", "wiscsee", 5_007, 1.4, 0.1, 0.000, 0.069, 4.0, 13.5, 0.54, 2_174, 7.78, 1),
 ];
-
-/// The traces are not part of the repository; they stand beside it.
-fn shared() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("WORDLINE_SHARED") {
-        return Some(PathBuf::from(named).join("traces")).filter(|traces| traces.is_dir());
-    }
-    let start = Path::new(env!("CARGO_MANIFEST_DIR"));
-    start.ancestors().map(|above| above.join("shared").join("traces")).find(|traces| traces.is_dir())
-}
 
 fn near(found: f64, printed: f64, rounding: f64) -> bool {
     (found - printed).abs() <= rounding * 1.000_001
@@ -117,11 +111,8 @@ fn differences(path: &Path, row: &Row) -> Vec<String> {
 
 #[test]
 fn every_shared_trace_is_recognised_and_measured_right() {
-    let Some(traces) = shared() else {
-        eprintln!("NOT RUN: shared traces absent. Set WORDLINE_SHARED to the directory that holds traces/.");
-        assert!(std::env::var_os("WORDLINE_ALLOW_ABSENT").is_some_and(|value| value == "1"), "shared traces absent");
-        return;
-    };
+    let name = "shared_traces::every_shared_trace_is_recognised_and_measured_right";
+    let Some(traces) = outside::find_or_skip(env!("CARGO_MANIFEST_DIR"), name, "traces") else { return };
     let mut wrong = Vec::new();
     for row in &ROWS {
         wrong.extend(differences(&traces.join(row.0), row).into_iter().map(|difference| format!("{}: {difference}", row.0)));
