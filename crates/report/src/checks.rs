@@ -203,11 +203,16 @@ impl Checks {
         latency
     }
 
+    /// What all requests have spent in the drive up to `at`, in request-nanoseconds: the latencies that completions claim, and what those in flight have
+    /// spent so far.
+    pub(crate) fn spent_at(&self, at: Nanos) -> u128 {
+        (self.claimed + u128::from(self.in_flight) * u128::from(at.0)).saturating_sub(self.open_arrivals)
+    }
+
     /// Little's law from the first event up to `at`; as it holds at both ends of a window, it holds over the window.
     #[cold]
     pub(crate) fn compare(&mut self, at: Nanos) {
-        let integral = self.integral_at(at);
-        let spent = self.claimed + u128::from(self.in_flight) * u128::from(at.0) - self.open_arrivals;
+        let (integral, spent) = (self.integral_at(at), self.spent_at(at));
         if integral != spent {
             self.found.add(Account::LittlesLaw, at, || {
                 format!("the integral of requests in flight is {integral} request-ns, but requests spent {spent} ns in the drive")

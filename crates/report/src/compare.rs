@@ -19,6 +19,18 @@ pub struct Comparison {
     pub method: String,
     /// One entry per figure and drive, figures in the order of the table.
     pub ratios: Vec<Ratio>,
+    /// The same for each phase of the workload, in order; absent where it has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseComparison>,
+}
+
+/// Every drive against the first one, in one phase of the workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseComparison {
+    /// The phase.
+    pub phase: String,
+    /// One entry per figure that phases have and drive.
+    pub ratios: Vec<Ratio>,
 }
 
 /// One figure of one drive over the same figure of the baseline.
@@ -42,6 +54,9 @@ pub struct Ratio {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
+    /// Whether this drive or the baseline failed requests with any of the seeds, so that the figure is of what was left of the load.
+    #[serde(default)]
+    pub failed: bool,
 }
 
 /// Which way a figure is better.
@@ -76,14 +91,21 @@ fn seen(value: f64) -> Option<f64> {
 
 /// The figures of comparison tables. A figure that no drive has does not appear.
 pub(crate) const FIGURES: &[Figure] = figures![
+    "host.failed", "requests failed", "requests", Lower, |drive| seen(drive.host.failed as f64);
+    "worn_out_seconds", "worn out after", "s", Higher, |drive| drive.worn_out_seconds;
+    "host.read_blank_bytes", "read, but never written", "B", Neither, |drive| seen(drive.host.read_blank_bytes as f64);
     "host.iops", "IOPS", "1/s", Higher, |drive| seen(drive.host.iops);
     "host.read_mib_s", "read bandwidth", "MiB/s", Higher, |drive| seen(drive.host.read_mib_s);
     "host.write_mib_s", "write bandwidth", "MiB/s", Higher, |drive| seen(drive.host.write_mib_s);
     "latency_us.read.mean", "read latency, mean", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.mean);
+    "latency_us.read.p50", "read latency, p50", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.p50);
     "latency_us.read.p99", "read latency, p99", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.p99);
+    "latency_us.read.p999", "read latency, p99.9", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.p999);
     "latency_us.read.p9999", "read latency, p99.99", "us", Lower, |drive| drive.latency_us.read.as_ref().map(|latency| latency.p9999);
     "latency_us.write.mean", "write latency, mean", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.mean);
+    "latency_us.write.p50", "write latency, p50", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p50);
     "latency_us.write.p99", "write latency, p99", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p99);
+    "latency_us.write.p999", "write latency, p99.9", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p999);
     "latency_us.write.p9999", "write latency, p99.99", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p9999);
     "latency_us.trim.mean", "trim latency, mean", "us", Lower, |drive| drive.latency_us.trim.as_ref().map(|latency| latency.mean);
     "waf.total", "write amplification", "", Lower, |drive| drive.waf.total;
@@ -101,7 +123,8 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
     "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
     "read_errors.retries_mean", "read retries", "per read", Lower, |drive| drive.read_errors.as_ref().and_then(|errors| seen(errors.retries_mean));
-    "utilisation.die", "die utilisation", "", Neither, |drive| seen(drive.utilisation.die);
+    "utilisation.die", "die arrays busy", "", Neither, |drive| seen(drive.utilisation.die);
+    "utilisation.die_with_transfers", "dies busy with transfers", "", Neither, |drive| seen(drive.utilisation.die_with_transfers);
     "utilisation.channel", "channel utilisation", "", Neither, |drive| seen(drive.utilisation.channel);
     "simulated_seconds", "simulated time", "s", Neither, |drive| seen(drive.simulated_seconds);
 ];
@@ -124,6 +147,7 @@ impl Comparison {
             return None;
         }
         let mut ratios = Vec::new();
+        let failed: Vec<&str> = drives.iter().filter(|drive| drive.host.failed > 0).map(|drive| drive.name.as_str()).collect();
         for figure in FIGURES {
             let values = |name: &str| -> Vec<Option<f64>> { seeds.iter().map(|seed| run(name, *seed).and_then(figure.of)).collect() };
             let base = values(names[0]);
@@ -131,20 +155,60 @@ impl Comparison {
                 continue;
             }
             for name in &names {
-                ratios.push(Ratio::new(figure, name, &values(name), &base));
+                let failed = failed.contains(name) || failed.contains(&names[0]);
+                ratios.push(Ratio { failed, ..Ratio::new(figure, name, &values(name), &base) });
             }
         }
         let method = match seeds.len() {
             1 => "One seed: ratios carry no confidence interval; use several seeds to get one".to_owned(),
             n => format!("Geometric mean over {n} seeds, paired by seed; 95 % interval from Student's t over the logarithms of the ratios"),
         };
-        Some(Comparison { baseline: names[0].to_owned(), seeds, method, ratios })
+        let phases = phases(drives, names[0]);
+        Some(Comparison { baseline: names[0].to_owned(), seeds, method, ratios, phases })
+    }
+
+    /// How many intervals there are: of each figure of each drive but the first, in each phase, too.
+    pub fn intervals(&self) -> usize {
+        let all = self.ratios.iter().chain(self.phases.iter().flat_map(|phase| &phase.ratios));
+        all.filter(|ratio| ratio.drive != self.baseline && ratio.low.is_some()).count()
+    }
+
+    /// The comparison of one phase by itself.
+    pub(crate) fn in_phase(&self, phase: &PhaseComparison) -> Comparison {
+        Comparison { ratios: phase.ratios.clone(), phases: Vec::new(), ..self.clone() }
     }
 
     /// The entry of one figure and drive.
     pub fn find(&self, figure: &str, drive: &str) -> Option<&Ratio> {
         self.ratios.iter().find(|ratio| ratio.figure == figure && ratio.drive == drive)
     }
+}
+
+/// The drives of one workload phase by phase, where all of them went through the same ones.
+fn phases(drives: &[DriveResult], baseline: &str) -> Vec<PhaseComparison> {
+    let of = |drive: &DriveResult| drive.phases.iter().map(|phase| phase.name.clone()).collect::<Vec<_>>();
+    let names = drives.first().map(of).unwrap_or_default();
+    if !drives.iter().all(|drive| of(drive) == names) {
+        return Vec::new();
+    }
+    let compared = |(number, name): (usize, &String)| {
+        let only: Vec<DriveResult> = drives.iter().map(|drive| drive.in_phase(&drive.phases[number])).collect();
+        let Comparison { ratios, .. } = Comparison::new(&only)?;
+        debug_assert!(ratios.first().is_none_or(|ratio| ratio.drive == baseline), "the first drive stays the first");
+        Some(PhaseComparison { phase: name.clone(), ratios })
+    };
+    names.iter().enumerate().filter_map(compared).collect()
+}
+
+/// What is to be known of so many intervals of 95 % beside each other; nothing of a few.
+pub(crate) fn by_chance(intervals: usize) -> Option<String> {
+    let expected = intervals as f64 / 20.0;
+    (expected >= 0.5).then(|| {
+        format!(
+            "Each interval is of one figure by itself: of the {intervals} shown, about {} would exclude ×1 by chance where nothing differs",
+            libm::round(expected)
+        )
+    })
 }
 
 /// The drives' names in order, each once.
@@ -162,7 +226,7 @@ impl Ratio {
     fn new(figure: &Figure, drive: &str, values: &[Option<f64>], base: &[Option<f64>]) -> Ratio {
         // What did not happen took no time that could be in a mean; of what is counted, there was none.
         let known: Vec<f64> = match figure.unit {
-            "us" => values.iter().copied().flatten().collect(),
+            "us" | "s" => values.iter().copied().flatten().collect(),
             _ => values.iter().map(|value| value.unwrap_or(0.0)).collect(),
         };
         let pairs: Option<Vec<f64>> =
@@ -178,12 +242,13 @@ impl Ratio {
             ratio: spread.map(|(mean, _)| libm::exp(mean)),
             low: spread.and_then(|(mean, half)| Some(libm::exp(mean - half?))),
             high: spread.and_then(|(mean, half)| Some(libm::exp(mean + half?))),
+            failed: false,
         }
     }
 }
 
 /// The mean of the samples and half the width of its 95 % interval; no interval for one sample.
-fn interval(samples: &[f64]) -> (f64, Option<f64>) {
+pub(crate) fn interval(samples: &[f64]) -> (f64, Option<f64>) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
     if samples.len() < 2 {

@@ -6,16 +6,19 @@ use wordline_units::{Bytes, Cause, FlashOp, HostOp, Nanos, Priority};
 
 use crate::blocks::{BlockMap, Wear};
 use crate::histogram::Latencies;
+use crate::made_by::{Asked, RunName};
 use crate::measured::Measured;
+use crate::phase::{Phase, PhaseResult};
 use crate::result::{
-    BlocksResult, ByOp, ChecksResult, DriveResult, FlashResult, HostResult, InFlight, Latency, PriorityLatency, ReadErrors, RunResult,
-    Sanitised, StageMeans, Utilisation, Waf, WordlineResult, Wordlines,
+    BlocksResult, ByOp, CapacityResult, ChecksResult, DriveResult, FailedResult, FlashResult, HostResult, InFlight, Latency,
+    PriorityLatency, ReadErrors, RunResult, Sanitised, SaturatedResult, StageMeans, Utilisation, Waf, WordlineResult, Wordlines,
 };
 use crate::series::Row;
+use crate::text::{count, number, percent};
 use crate::totals::WordlineCount;
 
 /// What identifies a run and is not measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
     /// The drive's name.
     pub name: String,
@@ -29,6 +32,25 @@ pub struct Identity {
     pub steady: bool,
     /// The whole checked plan as text, for people.
     pub plan: String,
+    /// Its flash, and how much of it the host sees; `None` where that is not known.
+    pub capacity: Option<CapacityResult>,
+    /// What must be known beside its figures.
+    pub notes: Vec<String>,
+    /// What was asked of it; `None` where that is not known.
+    pub asked: Option<Asked>,
+}
+
+impl Identity {
+    /// What tables are marked with.
+    pub fn run_name(&self) -> RunName {
+        RunName {
+            drive: self.name.clone(),
+            plan_hash: format!("{:016x}", self.plan_hash),
+            seed: self.seed,
+            exported_bytes: self.capacity.as_ref().map_or(0, |capacity| capacity.exported_bytes),
+            asked: self.asked.clone().unwrap_or_default(),
+        }
+    }
 }
 
 /// What the simulation of the measured window cost; taken by the command line, which has a clock.
@@ -49,6 +71,10 @@ pub struct DriveDetail {
     pub name: String,
     /// The seed of all random streams.
     pub seed: u64,
+    /// What identifies the run.
+    pub run: RunName,
+    /// The phases of the workload: when each began, since the start of the measured window, and its name.
+    pub phases: Vec<(Nanos, String)>,
     /// The whole checked plan as text.
     pub plan: String,
     /// User bytes of a mapping unit.
@@ -78,6 +104,8 @@ pub fn conclude(identity: &Identity, measured: &Measured, blocks: &[BlockView], 
     let detail = DriveDetail {
         name: identity.name.clone(),
         seed: identity.seed,
+        run: identity.run_name(),
+        phases: measured.phases.iter().map(|phase| (phase.start, phase.name.clone())).collect(),
         plan: identity.plan.clone(),
         unit: measured.scope.unit,
         dies: measured.scope.dies,
@@ -98,6 +126,10 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
     DriveResult {
         name: identity.name.clone(),
         plan_hash: format!("{:016x}", identity.plan_hash),
+        capacity: identity.capacity.clone(),
+        notes: identity.notes.clone(),
+        warnings: warnings(measured),
+        asked: identity.asked.clone(),
         seed: identity.seed,
         event_log_hash: format!("{:016x}", identity.event_log_hash),
         simulated_seconds: measured.elapsed.as_secs_f64(),
@@ -108,6 +140,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         latency_us_by_priority: priorities(measured),
         stages_us: by_op(|op| measured.stage_means_ns(op).map(stage_means)),
         waf: waf(measured),
+        buffered_units: measured.buffered_units,
         flash: operations(measured),
         sanitised: sanitised(measured),
         wordlines: measured.scope.h_layer.map(|_| wordlines(measured)),
@@ -117,11 +150,9 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         pages_read,
         read_errors: read_errors(measured),
         utilisation: utilisation(measured),
-        in_flight: InFlight {
-            mean: measured.mean_in_flight(),
-            iops_times_latency: measured.per_second(measured.requests() as f64 * measured.mean_latency_ns().unwrap_or(0.0)) / 1e9,
-            at_end: measured.held,
-        },
+        in_flight: in_flight(measured),
+        saturated: saturated(measured),
+        phases: phases(measured),
         vertrace: None,
         blocks: BlocksResult {
             good: wear.blocks,
@@ -135,6 +166,75 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         checks: ChecksResult { passed: measured.violations.is_empty(), violations: measured.violations.clone() },
         run: run(cost, pages_read + pages_programmed, measured.requests()),
     }
+}
+
+fn in_flight(measured: &Measured) -> InFlight {
+    InFlight {
+        mean: measured.mean_in_flight(),
+        littles_law: measured.littles_law(),
+        iops_times_latency: measured.iops_times_latency(),
+        at_end: measured.held,
+    }
+}
+
+/// The phase that was left behind furthest.
+fn saturated(measured: &Measured) -> Option<SaturatedResult> {
+    let saturated = measured.phases.iter().filter_map(|phase| Some((phase, phase.saturation?)));
+    let (phase, worst) = saturated.max_by_key(|(_, found)| found.backlog)?;
+    Some(SaturatedResult {
+        phase: phase.name.clone(),
+        backlog: worst.backlog,
+        growth_per_second: worst.growth_per_second,
+        asked_per_second: worst.asked_per_second,
+    })
+}
+
+fn phases(measured: &Measured) -> Vec<PhaseResult> {
+    let result = |phase: &Phase| {
+        let measured = &phase.measured;
+        let (totals, scope) = (&measured.totals, &measured.scope);
+        PhaseResult {
+            name: phase.name.clone(),
+            start_seconds: phase.start.as_secs_f64(),
+            simulated_seconds: measured.elapsed.as_secs_f64(),
+            host: host(measured),
+            latency_us: by_op(|op| latency(&measured.latencies(op))),
+            waf: waf(measured),
+            erases: totals.pages(FlashOp::Erase),
+            die_utilisation: measured.share(totals.die_ns, scope.dies),
+            channel_utilisation: measured.share(totals.channel_ns, scope.channels),
+            in_flight: in_flight(measured),
+        }
+    };
+    if measured.phases.len() > 1 { measured.phases.iter().map(result).collect() } else { Vec::new() }
+}
+
+/// The share of what is read that may hold nothing without a warning.
+const BLANK_MAX: f64 = 0.01;
+
+/// What makes figures say something else than they seem to.
+fn warnings(measured: &Measured) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let reads = measured.totals.host(HostOp::Read);
+    let blank = reads.blank_sectors as f64 / (reads.sectors as f64).max(1.0);
+    if blank > BLANK_MAX {
+        warnings.push(format!(
+            "{} of what was read holds nothing: it was never written, or was trimmed. Such reads cost no flash read, and the figures are better for it; \
+             --fill 100% fills the drive first, and --prefill-reads writes what a trace reads before it writes it",
+            percent(blank)
+        ));
+    }
+    if let Some(SaturatedResult { phase, backlog, growth_per_second, asked_per_second }) = saturated(measured) {
+        let of = if measured.phases.len() > 1 { format!(" of phase {phase}") } else { String::new() };
+        warnings.push(format!(
+            "saturated: the drive does not keep up with the open loop{of}. {} requests were in flight when the last one came, {} more with each second, of {} that were \
+             asked for in it: latencies say how long the run was, not how fast the drive is",
+            count(backlog),
+            number(growth_per_second),
+            number(asked_per_second)
+        ));
+    }
+    warnings
 }
 
 fn read_errors(measured: &Measured) -> Option<ReadErrors> {
@@ -162,8 +262,15 @@ fn host(measured: &Measured) -> HostResult {
         writes: count(HostOp::Write).requests,
         trims: count(HostOp::Trim).requests,
         flushes: count(HostOp::Flush).requests,
-        failed: HostOp::ALL.into_iter().map(|op| count(op).failed).sum(),
+        failed: measured.failed(),
+        failed_by: FailedResult {
+            reads: count(HostOp::Read).failed,
+            writes: count(HostOp::Write).failed,
+            trims: count(HostOp::Trim).failed,
+            flushes: count(HostOp::Flush).failed,
+        },
         read_bytes: count(HostOp::Read).sectors * SECTOR_BYTES,
+        read_blank_bytes: count(HostOp::Read).blank_sectors * SECTOR_BYTES,
         write_bytes: count(HostOp::Write).sectors * SECTOR_BYTES,
         iops: measured.per_second(measured.requests() as f64),
         read_iops: iops(HostOp::Read),
@@ -260,6 +367,7 @@ fn utilisation(measured: &Measured) -> Utilisation {
     let max = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
     Utilisation {
         die: measured.share(totals.die_ns, scope.dies),
+        die_with_transfers: measured.share(totals.die_ns + totals.channel_ns, scope.dies),
         channel: measured.share(totals.channel_ns, scope.channels),
         core: measured.share(totals.core_ns, scope.cores),
         dram: measured.share(totals.dram_ns, 1),

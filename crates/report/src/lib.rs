@@ -10,6 +10,7 @@
 //! order of a hash map. Rates divide by the exact simulated time, and count what was served. The books in [`checks`] are kept on every
 //! run, because a simulator that can lose a request without noticing cannot be believed when it has not.
 
+mod backlog;
 pub mod blocks;
 pub mod checks;
 pub mod compare;
@@ -18,25 +19,32 @@ pub mod forensics;
 pub mod grid;
 pub mod histogram;
 pub mod html;
+pub mod made_by;
 pub mod measured;
 pub mod metrics;
+pub mod phase;
 pub mod reference;
 pub mod result;
 pub mod scope;
 pub mod series;
+pub mod sweep;
 pub mod table;
 pub mod text;
 pub mod totals;
 pub mod vertrace;
 pub mod violation;
 
+pub use backlog::Saturation;
 pub use compare::Comparison;
 pub use conclude::{Cost, DriveDetail, Identity, conclude};
 pub use forensics::ForensicsResult;
 pub use grid::CellResult;
+pub use made_by::{Asked, MadeBy, PlanText, WorkloadName};
 pub use measured::Measured;
 pub use metrics::Metrics;
-pub use result::{Broken, DriveResult, Report};
+pub use phase::PhaseResult;
+pub use result::{Broken, CapacityResult, DriveResult, Failures, Report};
 pub use scope::{HLayer, Interval, Scope};
+pub use sweep::{Setting, SweepPoint, SweepResult};
 pub use vertrace::VerTrace;
 pub use violation::{Account, Violation};

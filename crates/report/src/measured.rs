@@ -5,6 +5,7 @@ use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, Nanos, Priority};
 
 use crate::histogram::Latencies;
+use crate::phase::Phase;
 use crate::scope::Scope;
 use crate::series::Row;
 use crate::totals::Totals;
@@ -21,8 +22,14 @@ pub struct Measured {
     pub totals: Totals,
     /// The integral of requests in flight over the window, in request-nanoseconds.
     pub in_flight_ns: u128,
+    /// What all requests have spent in the drive within the window, in request-nanoseconds: the other side of Little's law.
+    pub spent_ns: u128,
     /// Requests in flight at the end.
     pub held: u64,
+    /// Mapping units in the write buffer at the end, not yet on flash; `None` where nobody has asked the drive.
+    pub buffered_units: Option<u64>,
+    /// The phases of the workload, in order; one where it has none.
+    pub phases: Vec<Phase>,
     /// The time series.
     pub rows: Vec<Row>,
     /// When the drive stopped taking writes, since the start of the run.
@@ -35,6 +42,26 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Nothing of a drive of this scope.
+    pub(crate) fn empty(scope: Scope) -> Measured {
+        Measured {
+            scope,
+            elapsed: Nanos::ZERO,
+            totals: Totals::default(),
+            in_flight_ns: 0,
+            spent_ns: 0,
+            held: 0,
+            buffered_units: None,
+            phases: Vec::new(),
+            rows: Vec::new(),
+            worn_out: None,
+            violations: Vec::new(),
+            latencies: Default::default(),
+            die_ns: Vec::new(),
+            channel_ns: Vec::new(),
+        }
+    }
+
     /// The latencies of one kind of request, all priorities together.
     pub fn latencies(&self, op: HostOp) -> Latencies {
         let mut all = Latencies::default();
@@ -52,9 +79,20 @@ impl Measured {
         if self.elapsed == Nanos::ZERO { 0.0 } else { count / self.elapsed.as_secs_f64() }
     }
 
-    /// Requests completed, of all kinds.
+    /// Requests of all kinds that were completed without a failure.
     pub fn requests(&self) -> u64 {
         HostOp::ALL.into_iter().map(|op| self.totals.host(op).requests).sum()
+    }
+
+    /// Requests of all kinds that failed in part or whole.
+    pub fn failed(&self) -> u64 {
+        HostOp::ALL.into_iter().map(|op| self.totals.host(op).failed).sum()
+    }
+
+    /// Completions per second times mean latency: the time that all requests that completed took, failed ones too, over the window.
+    pub fn iops_times_latency(&self) -> f64 {
+        let all = |op| self.totals.host(op).latency_ns() + self.totals.host(op).failed_ns;
+        self.per_second(HostOp::ALL.into_iter().map(all).sum::<u64>() as f64) / 1e9
     }
 
     /// MiB per second of one kind of request.
@@ -62,13 +100,7 @@ impl Measured {
         self.per_second((self.totals.host(op).sectors * SECTOR_BYTES) as f64 / f64::from(1 << 20))
     }
 
-    /// The mean latency over all kinds of request in nanoseconds; `None` when nothing completed.
-    pub fn mean_latency_ns(&self) -> Option<f64> {
-        let sum: u64 = HostOp::ALL.into_iter().map(|op| self.totals.host(op).latency_ns()).sum();
-        (self.requests() > 0).then(|| sum as f64 / self.requests() as f64)
-    }
-
-    /// Mean time per stage of one kind of request in nanoseconds, in the order of [`Stages::NAMES`]; `None` when none completed.
+    /// Mean time per stage of one kind of request in nanoseconds, in the order of [`Stages::NAMES`]; `None` when none completed without a failure.
     pub fn stage_means_ns(&self, op: HostOp) -> Option<[f64; Stages::NAMES.len()]> {
         let count = self.totals.host(op);
         (count.requests > 0).then(|| count.stages_ns.map(|sum| sum as f64 / count.requests as f64))
@@ -79,9 +111,24 @@ impl Measured {
         if self.elapsed == Nanos::ZERO { 0.0 } else { self.in_flight_ns as f64 / self.elapsed.0 as f64 }
     }
 
+    /// The mean number of requests in flight by Little's law: what all requests spent in the drive over the window's length.
+    pub fn littles_law(&self) -> f64 {
+        if self.elapsed == Nanos::ZERO { 0.0 } else { self.spent_ns as f64 / self.elapsed.0 as f64 }
+    }
+
     /// `units` over the mapping units' worth of sectors that the host wrote; `None` when it wrote nothing.
     pub fn per_written_unit(&self, units: u64) -> Option<f64> {
         self.totals.per_written_unit(units, self.scope.unit)
+    }
+
+    /// How long each die's array worked.
+    pub fn die_busy(&self) -> impl Iterator<Item = Nanos> + '_ {
+        self.die_ns.iter().copied().map(Nanos)
+    }
+
+    /// How long each channel bus was held.
+    pub fn channel_busy(&self) -> impl Iterator<Item = Nanos> + '_ {
+        self.channel_ns.iter().copied().map(Nanos)
     }
 
     /// The fraction of the window in which each die's array worked.

@@ -3,9 +3,11 @@
 use wordline_engine::{Completion, Event, FlashEvent, Observer};
 use wordline_units::{FlashOp, HostOp, Id, Nanos, Priority};
 
+use crate::backlog::Backlog;
 use crate::checks::Checks;
 use crate::histogram::Latencies;
 use crate::measured::Measured;
+use crate::phase::{Phase, Start};
 use crate::scope::Scope;
 use crate::series::{Part, Series};
 use crate::totals::Totals;
@@ -24,7 +26,13 @@ pub struct Metrics {
     totals: Totals,
     at_reset: Totals,
     integral_at_reset: u128,
+    spent_at_reset: u128,
+    // Those of the phase that goes on, and of the phases of the window before it.
     latencies: [[Latencies; Priority::ALL.len()]; HostOp::ALL.len()],
+    earlier: [[Latencies; Priority::ALL.len()]; HostOp::ALL.len()],
+    phase: Start,
+    phases: Vec<Phase>,
+    backlog: Backlog,
     die_ns: Vec<u64>,
     channel_ns: Vec<u64>,
     // The longest single use, which may have begun before the window.
@@ -45,7 +53,12 @@ impl Metrics {
             totals,
             at_reset: totals,
             integral_at_reset: 0,
+            spent_at_reset: 0,
             latencies: Default::default(),
+            earlier: Default::default(),
+            phase: Start { queue_depth: scope.queue_depth, ..Start::default() },
+            phases: Vec::new(),
+            backlog: Backlog::default(),
             die_ns: vec![0; scope.dies as usize],
             channel_ns: vec![0; scope.channels as usize],
             core_longest: Nanos::ZERO,
@@ -63,12 +76,57 @@ impl Metrics {
         self.window = at;
         self.at_reset = self.totals;
         self.integral_at_reset = self.checks.integral_at(at);
-        self.latencies.iter_mut().flatten().for_each(Latencies::clear);
+        self.spent_at_reset = self.checks.spent_at(at);
+        self.latencies.iter_mut().chain(&mut self.earlier).flatten().for_each(Latencies::clear);
+        self.phases.clear();
+        self.start_phase(at);
         self.die_ns.fill(0);
         self.channel_ns.fill(0);
         self.core_longest = Nanos::ZERO;
         self.dram_longest = Nanos::ZERO;
         self.series = Series::new(self.scope.interval, at, &self.totals, self.integral_at_reset);
+    }
+
+    /// Begin a phase of the workload at `at`, no earlier than the last event: its figures are kept by themselves, too. `queue_depth` is `None` in an open loop.
+    pub fn begin_phase(&mut self, at: Nanos, name: &str, queue_depth: Option<u32>) {
+        let at = self.checks.clock(at);
+        if at > self.window || !self.phases.is_empty() {
+            self.end_phase(at);
+        }
+        (self.phase.name, self.phase.queue_depth) = (name.to_owned(), queue_depth);
+        self.start_phase(at);
+    }
+
+    /// The phase that goes on is measured from `at`.
+    fn start_phase(&mut self, at: Nanos) {
+        self.backlog = Backlog::default();
+        (self.phase.at, self.phase.totals) = (at, self.totals);
+        (self.phase.integral, self.phase.spent) = (self.checks.integral_at(at), self.checks.spent_at(at));
+    }
+
+    fn end_phase(&mut self, at: Nanos) {
+        let start = &self.phase;
+        let is_open = start.queue_depth.is_none();
+        self.phases.push(Phase {
+            name: start.name.clone(),
+            start: start.at - self.window,
+            queue_depth: start.queue_depth,
+            saturation: self.backlog.saturation().filter(|_| is_open),
+            measured: Measured {
+                scope: Scope { queue_depth: start.queue_depth, ..self.scope },
+                elapsed: at - start.at,
+                totals: self.totals.since(&start.totals),
+                in_flight_ns: self.checks.integral_at(at) - start.integral,
+                spent_ns: self.checks.spent_at(at).saturating_sub(start.spent),
+                held: self.checks.in_flight(),
+                latencies: self.latencies.clone(),
+                ..Measured::empty(self.scope)
+            },
+        });
+        for (all, these) in self.earlier.iter_mut().flatten().zip(self.latencies.iter_mut().flatten()) {
+            all.merge(these);
+            these.clear();
+        }
     }
 
     /// The counters of the measured window so far.
@@ -116,13 +174,17 @@ impl Metrics {
         }
         let elapsed = end - self.window;
         self.check_capacity(elapsed);
+        self.end_phase(end);
         Measured {
             scope: self.scope,
             elapsed,
             totals: self.totals.since(&self.at_reset),
             in_flight_ns: self.checks.integral_at(end) - self.integral_at_reset,
+            spent_ns: self.checks.spent_at(end).saturating_sub(self.spent_at_reset),
             held: self.checks.in_flight(),
-            latencies: self.latencies,
+            buffered_units: None,
+            phases: self.phases,
+            latencies: self.earlier,
             die_ns: self.die_ns,
             channel_ns: self.channel_ns,
             rows: self.series.rows().to_vec(),
@@ -160,8 +222,10 @@ impl Metrics {
             self.totals.core_ns += done.core.0;
             self.totals.dram_ns += done.dram.0;
         }
-        self.latencies[done.op as usize][done.priority as usize].record(latency);
-        self.series.record(done.op, latency);
+        if done.ok {
+            self.latencies[done.op as usize][done.priority as usize].record(latency);
+            self.series.record(done.op, latency);
+        }
     }
 
     #[inline]
@@ -210,7 +274,10 @@ impl Observer for Metrics {
             self.roll(at);
         }
         match event {
-            Event::Arrived { request, op, priority, sectors } => self.checks.arrived(at, *request, *op, *priority, *sectors),
+            Event::Arrived { request, op, priority, sectors } => {
+                self.checks.arrived(at, *request, *op, *priority, *sectors);
+                self.backlog.arrive(at, self.checks.in_flight());
+            }
             Event::Completed(done) => self.completed(at, done),
             Event::Flash(flash) => self.flash(at, flash),
             Event::Invalidated { units, .. } => self.totals.invalidated_units += u64::from(*units),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::forensics::ForensicsResult;
 use crate::result::Report;
-use crate::table::{Column, INTERVALS, REQUESTS};
+use crate::table::{Column, INTERVALS, RATIOS, REQUESTS, SWEEP};
 use crate::violation::Account;
 
 /// The JSON schema of a report.
@@ -18,26 +18,43 @@ pub fn json_schema() -> String {
     text
 }
 
-/// The reference manual of JSON and Parquet output: name, type, unit and meaning of everything.
+/// The reference manual of JSON output and of tables: name, type, unit and meaning of everything.
 pub fn reference_markdown() -> String {
     let schema = serde_json::to_value(schema_for!(Report)).expect("a schema is valid JSON");
     let mut text = String::from(
         "# Output\n\n\
          *Generated from the code by `wordline_report::reference::reference_markdown`. Do not edit.*\n\n\
-         Everything here is a function of the events of the simulation: the same plan, seed and trace give the same output on any machine, except for\n\
+         Everything here is a function of the events of the simulation: the same\n\
+         plan, seed and trace give the same output on any machine, except for\n\
          what is under `run`. Rates divide by the exact simulated time and count what was served.\n\n\
          ## JSON (`--json`)\n\n\
          `[]` is an entry of a list. Null means that there was nothing to measure. Names keep their meaning; new ones may be added.\n\n\
          | name | type | unit | meaning |\n|---|---|---|---|\n",
     );
     members(&mut text, &schema, &schema, "", &mut Vec::new());
+    text.push_str(
+        "\n## Tables (`--parquet DIR`, `--csv DIR`)\n\nThe same tables in either format. In Parquet, which\n\
+        is packed with zstd, units stand also in the file's metadata, under `unit.` and the\n\
+         column's name; what was not measured is null. In CSV it is empty, words with\n\
+         commas are in quotes, and flags are `true` or `false`. `compare` writes a\n\
+         table of requests for each run, `requests-DRIVE-SEED`, and with several workloads or ages a table of intervals for each pair of them.\n\n\
+         | file | rows |\n|---|---|\n\
+         | `requests.parquet`, `requests.csv` | one for each completed request |\n\
+         | `intervals.parquet`, `intervals.csv` | one for each interval of each drive; `--interval` says how long they are |\n\
+         | `runs.csv` | one for each run: `workload` and `age` where there are several, and every single\n\
+         figure of `drives[]` above under its name without that word; lists are left out |\n\
+         | `ratios.csv` | one for each figure of each drive that was compared |\n\
+         | `sweep.csv` | with `--sweep`: one for each figure of each drive at each value of the key |\n",
+    );
     columns(
         &mut text,
-        "requests.parquet",
+        "Requests",
         "one row per completed request of the measured window; instants count from the start of the run",
         REQUESTS,
     );
-    columns(&mut text, "intervals.parquet", "one row per interval of the measured window; instants count from its start", INTERVALS);
+    columns(&mut text, "Intervals", "one row per interval of the measured window; instants count from its start", INTERVALS);
+    columns(&mut text, "Ratios", "one row per figure and drive of a comparison", RATIOS);
+    columns(&mut text, "Sweep", "one row per figure, drive and value of the key that was swept", SWEEP);
     text.push_str("\n## Self-checks\n\nEvery run keeps these accounts. If one does not balance, the command says so and exits with code 3.\n\n| account | holds when |\n|---|---|\n");
     let docs = enum_docs(&schema, "Account");
     for (account, doc) in Account::ALL.into_iter().zip(docs) {
@@ -116,8 +133,8 @@ fn enum_docs(schema: &Value, name: &str) -> Vec<String> {
     variants.into_iter().flatten().map(|variant| variant["description"].as_str().unwrap_or("").to_owned()).collect()
 }
 
-fn columns(text: &mut String, file: &str, what: &str, columns: &[Column]) {
-    let _ = write!(text, "\n## `{file}` (`--parquet`)\n\nIt has {what}.\n\n| column | type | unit | meaning |\n|---|---|---|---|\n");
+fn columns(text: &mut String, table: &str, what: &str, columns: &[Column]) {
+    let _ = write!(text, "\n### {table}\n\nThe table has {what}.\n\n| column | type | unit | meaning |\n|---|---|---|---|\n");
     for column in columns {
         let _ = writeln!(text, "| `{}` | {} | {} | {} |", column.name, column.kind.name(), column.unit, cell(column.meaning));
     }

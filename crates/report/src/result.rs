@@ -6,17 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::Comparison;
 use crate::grid::CellResult;
+use crate::made_by::{Asked, MadeBy};
+use crate::phase::PhaseResult;
+use crate::sweep::SweepResult;
 use crate::vertrace::VerTraceResult;
 use crate::violation::Violation;
 
+mod capacity;
+mod failures;
+
+pub use capacity::CapacityResult;
+pub use failures::{FailedResult, Failures};
+
 /// The version of the JSON. It grows when a name changes its meaning or goes away, not when one is added.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The results of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// The version of this format.
     pub version: u32,
+    /// How it was made: enough to make it again; null where the results are of no command.
+    #[serde(default)]
+    pub made_by: Option<MadeBy>,
     /// One entry per drive and seed, in the order they were asked for. Empty where several workloads or ages were asked for: then see `cells`.
     pub drives: Vec<DriveResult>,
     /// Drives against the first one; absent when only one drive was run, and where there are `cells`.
@@ -25,24 +37,83 @@ pub struct Report {
     /// One entry per age and workload, all workloads of the first age first; absent where one workload at one age was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellResult>,
+    /// Every figure over the values of the key that was swept; absent where none was. One entry of `cells` per value, workload and age has the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<SweepResult>,
+    /// What must be known beside the figures of the whole, such as that drives which are compared have not the same raw flash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Report {
     /// A report of these drives, compared when there are several.
     pub fn new(drives: Vec<DriveResult>) -> Report {
         let comparison = Comparison::new(&drives);
-        Report { version: VERSION, drives, comparison, cells: Vec::new() }
+        Report { version: VERSION, made_by: None, drives, comparison, cells: Vec::new(), sweep: None, notes: Vec::new() }
     }
 
-    /// A report of several workloads, or ages, or both.
+    /// A report of several workloads, or ages, or values of a key, or some of them.
     pub fn of_cells(cells: Vec<CellResult>) -> Report {
-        Report { version: VERSION, drives: Vec::new(), comparison: None, cells }
+        Report {
+            version: VERSION,
+            made_by: None,
+            drives: Vec::new(),
+            comparison: None,
+            sweep: SweepResult::new(&cells),
+            cells,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The same report, made by this.
+    #[must_use]
+    pub fn with_made_by(mut self, made_by: MadeBy) -> Report {
+        self.made_by = Some(made_by);
+        self
+    }
+
+    /// The warnings of all drives, each with the drives that it is of; what differs by seed alone is told once, with the first of them.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut told: Vec<(String, &str, &str)> = Vec::new();
+        for (cell, drive) in self.runs() {
+            let of = cell.map(|cell| format!(", {}", cell.title())).unwrap_or_default();
+            for warning in &drive.warnings {
+                let (kind, key) =
+                    (warning.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default(), format!("{}{of}", drive.name));
+                if !told.iter().any(|(known, known_kind, _)| (known, *known_kind) == (&key, kind)) {
+                    told.push((key, kind, warning));
+                }
+            }
+        }
+        let of_sweep = self.sweep.iter().flat_map(|sweep| &sweep.warnings).cloned();
+        of_sweep.chain(told.into_iter().map(|(of, _, warning)| format!("{of}: {warning}"))).collect()
+    }
+
+    /// The same report with these notes, too.
+    #[must_use]
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Report {
+        self.notes.extend(notes);
+        self
     }
 
     /// Every run, with the cell it is of where there are several.
     pub fn runs(&self) -> impl Iterator<Item = (Option<&CellResult>, &DriveResult)> {
         let in_cells = self.cells.iter().flat_map(|cell| cell.drives.iter().map(move |drive| (Some(cell), drive)));
         self.drives.iter().map(|drive| (None, drive)).chain(in_cells)
+    }
+
+    /// The notes of the whole and of each drive, each once.
+    pub fn all_notes(&self) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        for (_, drive) in self.runs() {
+            for note in &drive.notes {
+                let note = format!("{}: {note}", drive.name);
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+        }
+        notes
     }
 
     /// The violations of all runs. A command that finds any must fail.
@@ -84,6 +155,17 @@ pub struct DriveResult {
     pub name: String,
     /// The hash of the whole checked plan, in hexadecimal: drive, chip, firmware and workload.
     pub plan_hash: String,
+    /// Flash, and how much of it the host sees; null where the results are of no whole drive.
+    pub capacity: Option<CapacityResult>,
+    /// What must be known beside the figures of this drive, such as what a size asked for has changed besides the size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What makes figures of this drive say something else than they seem to: reads of what was never written, a load that the drive cannot follow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// What was asked of it; null where the results are of no command.
+    #[serde(default)]
+    pub asked: Option<Asked>,
     /// The seed of all random streams.
     pub seed: u64,
     /// The hash of every event of the run, in hexadecimal. Equal hashes mean equal runs.
@@ -98,7 +180,7 @@ pub struct DriveResult {
     pub worn_out_seconds: Option<f64>,
     /// What the host got.
     pub host: HostResult,
-    /// Latency from the host's issue of a request to its acknowledgement.
+    /// Latency from the host's issue of a request to its acknowledgement, of requests that did not fail.
     pub latency_us: ByOp<Latency>,
     /// Latency per priority class, only classes that were used.
     pub latency_us_by_priority: Vec<PriorityLatency>,
@@ -106,6 +188,11 @@ pub struct DriveResult {
     pub stages_us: ByOp<StageMeans>,
     /// Write amplification: mapping units programmed, by why, over the mapping units' worth of sectors that the host wrote (by bytes).
     pub waf: Waf,
+    /// Units in the write buffer at the end of the run: written by the host and not yet programmed, so that no part of write amplification counts them.
+    /// Absent where the drive was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "mapping units"))]
+    pub buffered_units: Option<u64>,
     /// Flash operations by kind and cause, only those that occurred.
     pub flash: Vec<FlashResult>,
     /// Operations that made pages unreadable without an erase. Absent where there were none.
@@ -133,6 +220,12 @@ pub struct DriveResult {
     pub utilisation: Utilisation,
     /// Requests in flight, and Little's law.
     pub in_flight: InFlight,
+    /// Whether requests of an open loop came faster than they were served; null where the drive could follow, and in a closed loop.
+    #[serde(default)]
+    pub saturated: Option<SaturatedResult>,
+    /// The same figures by phase, in order; absent where the workload has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseResult>,
     /// Versions of files on flash; absent unless they were traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vertrace: Option<VerTraceResult>,
@@ -151,41 +244,48 @@ fn is_zero(number: &u64) -> bool {
 /// One entry per kind of request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByOp<T> {
-    /// Reads; null when none completed.
+    /// Reads; null when none completed without a failure.
     pub read: Option<T>,
-    /// Writes; null when none completed.
+    /// Writes; null when none completed without a failure.
     pub write: Option<T>,
-    /// Trims; null when none completed.
+    /// Trims; null when none completed without a failure.
     pub trim: Option<T>,
-    /// Flushes; null when none completed.
+    /// Flushes; null when none completed without a failure.
     pub flush: Option<T>,
 }
 
-/// What the host got. Everything counts completed requests: what was served, not what was asked.
+/// What the host got. Counts and rates are of requests that completed without a failure: what was served, not what was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostResult {
-    /// Reads completed.
+    /// Reads completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub reads: u64,
-    /// Writes completed.
+    /// Writes completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub writes: u64,
-    /// Trims completed.
+    /// Trims completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub trims: u64,
-    /// Flushes completed.
+    /// Flushes completed without a failure.
     #[schemars(extend("x-unit" = "requests"))]
     pub flushes: u64,
-    /// Requests that failed in part or whole.
+    /// Requests that failed in part or whole. Nothing else here counts them.
     #[schemars(extend("x-unit" = "requests"))]
     pub failed: u64,
+    /// The same by kind.
+    pub failed_by: FailedResult,
     /// Bytes read.
     #[schemars(extend("x-unit" = "B"))]
     pub read_bytes: u64,
+    /// Of the bytes read: those of mapping units that hold nothing, because they were never written or were trimmed. They cost no flash read, so that a drive
+    /// looks faster than it is.
+    #[serde(default)]
+    #[schemars(extend("x-unit" = "B"))]
+    pub read_blank_bytes: u64,
     /// Bytes written.
     #[schemars(extend("x-unit" = "B"))]
     pub write_bytes: u64,
-    /// Requests of all kinds completed per second.
+    /// Requests of all kinds completed without a failure per second.
     #[schemars(extend("x-unit" = "1/s"))]
     pub iops: f64,
     /// Reads completed per second.
@@ -388,8 +488,11 @@ pub struct FlashResult {
 /// Busy time over the number of parts times the window: 1 is always busy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
-    /// The dies' arrays.
+    /// The dies' arrays. A transfer holds a die, too, and is not in it.
     pub die: f64,
+    /// The dies' arrays and the transfers from and to their registers: the share of the time in which a die could take nothing else, but for waits for the bus.
+    #[serde(default)]
+    pub die_with_transfers: f64,
     /// The channel buses.
     pub channel: f64,
     /// The firmware cores.
@@ -402,18 +505,38 @@ pub struct Utilisation {
     pub channel_max: f64,
 }
 
-/// Requests in flight. By Little's law the two figures agree, but for requests that straddle the window's borders.
+/// Requests in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InFlight {
     /// The mean number in flight, from its integral over time.
     #[schemars(extend("x-unit" = "requests"))]
     pub mean: f64,
-    /// Completions per second times mean latency.
+    /// The same by Little's law, from what requests say that they took, those still in flight with what they have taken so far. The two must agree.
+    #[serde(default)]
+    #[schemars(extend("x-unit" = "requests"))]
+    pub littles_law: f64,
+    /// Completions per second times mean latency, failed requests included. Less than the mean where requests are still in flight at the end.
     #[schemars(extend("x-unit" = "requests"))]
     pub iops_times_latency: f64,
     /// In flight when the window ended.
     #[schemars(extend("x-unit" = "requests"))]
     pub at_end: u64,
+}
+
+/// An open loop that the drive could not follow. Latencies of it say how long the run was, not how fast the drive is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SaturatedResult {
+    /// The phase in which the backlog was longest.
+    pub phase: String,
+    /// Requests in flight when the last one of the phase arrived.
+    #[schemars(extend("x-unit" = "requests"))]
+    pub backlog: u64,
+    /// How many more there were with each second.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub growth_per_second: f64,
+    /// Requests that arrived in a second.
+    #[schemars(extend("x-unit" = "1/s"))]
+    pub asked_per_second: f64,
 }
 
 /// The blocks at the end of the run.

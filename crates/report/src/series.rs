@@ -23,7 +23,7 @@ pub(crate) enum Part {
 /// Reads, or writes, of one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowHost {
-    /// Requests completed.
+    /// Requests completed without a failure.
     pub requests: u64,
     /// Their sectors, 512 bytes each.
     pub sectors: u64,
@@ -57,6 +57,8 @@ pub struct Row {
     pub write: RowHost,
     /// Trims completed.
     pub trims: u64,
+    /// Requests of any kind that failed in part or whole.
+    pub failed: u64,
     /// Programs of host data that filled the first wordline of an h-layer; nothing where it is not told who leads.
     pub leader_programs: u64,
     /// Programs of host data that filled another wordline.
@@ -112,6 +114,7 @@ impl Row {
             mine.tail.merge(&theirs.tail);
         }
         self.trims += later.trims;
+        self.failed += later.failed;
         self.leader_programs += later.leader_programs;
         self.follower_programs += later.follower_programs;
         self.host_units += later.host_units;
@@ -213,6 +216,7 @@ impl Series {
             read: host(HostOp::Read, &self.tails[0]),
             write: host(HostOp::Write, &self.tails[1]),
             trims: delta.host(HostOp::Trim).requests,
+            failed: HostOp::ALL.into_iter().map(|op| delta.host(op).failed).sum(),
             leader_programs: delta.leaders.host_programs,
             follower_programs: delta.followers.host_programs,
             host_units: delta.host_units(),

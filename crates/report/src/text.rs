@@ -3,9 +3,14 @@
 use crate::result::{DriveResult, Latency, Wordlines};
 
 mod compared;
+mod drive;
+mod phases;
+mod swept;
 
 pub use compared::compare;
-pub(crate) use compared::{ratio_text, value, verdict};
+pub(crate) use compared::{factor, ratio_text, value, verdict};
+pub(crate) use drive::{flash, spare};
+pub(crate) use swept::with_interval;
 
 const WIDTH: usize = 100;
 
@@ -47,8 +52,13 @@ fn thousands(whole: &str) -> String {
     text
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{} %", number((share * 1000.0).round() / 10.0))
+}
+
+/// A share that is not nothing, however small it is.
+pub(crate) fn share(share: f64) -> String {
+    if share > 0.0 && share < 0.001 { format!("{} %", number(share * 100.0)) } else { percent(share) }
 }
 
 /// Shortens `text` to `width` characters.
@@ -64,11 +74,17 @@ pub fn run(drive: &DriveResult) -> String {
     let mut text = String::new();
     let steady = if drive.steady { "steady" } else { "not steady" };
     line(&mut text, &format!("{}  (seed {}, {} s simulated, {steady})", fit(&drive.name, 60), drive.seed, number(drive.simulated_seconds)));
+    if let Some(capacity) = &drive.capacity {
+        line(&mut text, &format!("  {:<13}{}", "drive", drive::told(capacity)));
+    }
+    drive.notes.iter().for_each(|note| prose(&mut text, &format!("Note: {note}.")));
+    drive.warnings.iter().for_each(|warning| prose(&mut text, &format!("WARNING: {warning}.")));
     text.push('\n');
     host(&mut text, drive);
     latencies(&mut text, drive);
+    phases::table(&mut text, drive);
     stages(&mut text, drive);
-    flash(&mut text, drive);
+    operations(&mut text, drive);
     if let Some(versions) = &drive.vertrace {
         text.push('\n');
         crate::vertrace::lines(versions).iter().for_each(|content| line(&mut text, content));
@@ -109,8 +125,20 @@ fn host(text: &mut String, drive: &DriveResult) {
     for (name, requests, iops, bandwidth) in kinds.into_iter().filter(|kind| kind.1 > 0) {
         line(text, &format!("  {name:<10}{:>16}{:>14}{:>14}", count(requests), number(iops), bandwidth.map_or(String::new(), number)));
     }
+    if host.read_blank_bytes > 0 {
+        let blank = share(host.read_blank_bytes as f64 / host.read_bytes.max(1) as f64);
+        line(text, &format!("  unwritten  {blank} of what was read holds nothing: it was never written, or was trimmed"));
+    }
     if host.failed > 0 {
-        line(text, &format!("  {} requests failed", count(host.failed)));
+        let by = &host.failed_by;
+        let kinds = [("reads", by.reads), ("writes", by.writes), ("trims", by.trims), ("flushes", by.flushes)];
+        let kinds: Vec<String> =
+            kinds.iter().filter(|(_, failed)| *failed > 0).map(|(name, failed)| format!("{} {name}", count(*failed))).collect();
+        let asked = share(host.failed as f64 / host.asked() as f64);
+        line(text, &format!("  FAILED     {} ({asked} of all requests); the figures are of the others", kinds.join(", ")));
+        if let Some(seconds) = drive.worn_out_seconds {
+            line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes fail", number(seconds)));
+        }
     }
     text.push('\n');
 }
@@ -148,7 +176,7 @@ fn stages(text: &mut String, drive: &DriveResult) {
     text.push('\n');
 }
 
-fn flash(text: &mut String, drive: &DriveResult) {
+fn operations(text: &mut String, drive: &DriveResult) {
     if let Some(total) = drive.waf.total {
         let waf = &drive.waf;
         let parts = [
@@ -169,6 +197,10 @@ fn flash(text: &mut String, drive: &DriveResult) {
             .collect();
         let sum = if parts.is_empty() { String::new() } else { format!("  = {}", parts.join(" + ")) };
         line(text, &format!("  {:<13}{}{sum}", "WAF", number(total)));
+        let buffered = drive.buffered_units.unwrap_or(0);
+        if buffered > 0 {
+            line(text, &format!("  {:<13}{} units are still in the write buffer: written, and not yet programmed", "", count(buffered)));
+        }
     }
     let blocks = &drive.blocks;
     line(
@@ -222,7 +254,7 @@ fn flash(text: &mut String, drive: &DriveResult) {
     line(
         text,
         &format!(
-            "  {:<13}die {} (busiest {}), channel {} (busiest {}), core {}, DRAM {}",
+            "  {:<13}die arrays {} (busiest {}), channel {} (busiest {}), core {}, DRAM {}",
             "busy",
             percent(busy.die),
             percent(busy.die_max),
@@ -232,8 +264,9 @@ fn flash(text: &mut String, drive: &DriveResult) {
             percent(busy.dram)
         ),
     );
-    if let Some(seconds) = drive.worn_out_seconds {
-        line(text, &format!("  worn out after {} s: too few good blocks are left and writes fail", number(seconds)));
+    line(text, &format!("  {:<13}a transfer holds its die, too: dies are busy {} with them", "", percent(busy.die_with_transfers)));
+    if let Some(seconds) = drive.worn_out_seconds.filter(|_| drive.host.failed == 0) {
+        line(text, &format!("  WORN OUT   after {} s: too few good blocks are left, and writes would fail", number(seconds)));
     }
 }
 
@@ -277,8 +310,12 @@ fn foot(text: &mut String, drive: &DriveResult) {
     }
     line(text, &format!("  {:<13}plan {}, events {}", "identity", drive.plan_hash, drive.event_log_hash));
     if drive.checks.passed {
-        let (mean, law) = (number(drive.in_flight.mean), number(drive.in_flight.iops_times_latency));
-        line(text, &format!("  {:<13}all self-checks passed; in flight {mean}, IOPS x latency {law}", "checks"));
+        let (mean, law) = (number(drive.in_flight.mean), number(drive.in_flight.littles_law));
+        let left = match drive.in_flight.at_end {
+            0 => String::new(),
+            left => format!("; {} still in flight at the end", count(left)),
+        };
+        line(text, &format!("  {:<13}all self-checks passed; in flight {mean}, by Little's law {law}{left}", "checks"));
     } else {
         line(text, "  CHECKS FAILED: no figure above can be trusted");
         for violation in &drive.checks.violations {

@@ -7,18 +7,22 @@ use wordline_units::{Bytes, Cause, FlashOp, HostOp};
 /// What completed requests of one kind add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostCount {
-    /// Requests completed.
+    /// Requests completed without a failure.
     pub requests: u64,
     /// Their sectors, 512 bytes each.
     pub sectors: u64,
+    /// Their time per stage in nanoseconds, in the order of [`Stages::NAMES`].
+    pub stages_ns: [u64; 8],
+    /// Of reads: sectors among them in mapping units that hold nothing, because they were never written or were trimmed.
+    pub blank_sectors: u64,
     /// Requests that failed in part or whole.
     pub failed: u64,
-    /// Time spent per stage in nanoseconds, in the order of [`Stages::NAMES`].
-    pub stages_ns: [u64; 8],
+    /// Their summed latency in nanoseconds.
+    pub failed_ns: u64,
 }
 
 impl HostCount {
-    /// The summed latency in nanoseconds.
+    /// The summed latency of the requests that did not fail, in nanoseconds.
     pub fn latency_ns(&self) -> u64 {
         self.stages_ns.iter().sum()
     }
@@ -163,9 +167,15 @@ impl Totals {
     #[inline]
     pub(crate) fn complete(&mut self, done: &Completion) {
         let count = &mut self.host[done.op as usize];
+        // What failed was not served: it has no part in rates, amplification or latency.
+        if !done.ok {
+            count.failed += 1;
+            count.failed_ns += done.stages.total().0;
+            return;
+        }
         count.requests += 1;
         count.sectors += u64::from(done.sectors);
-        count.failed += u64::from(!done.ok);
+        count.blank_sectors += u64::from(done.blank);
         add_stages(&mut count.stages_ns, &done.stages);
     }
 
@@ -205,7 +215,9 @@ impl Totals {
         for (mine, theirs) in delta.host.iter_mut().zip(&earlier.host) {
             mine.requests -= theirs.requests;
             mine.sectors -= theirs.sectors;
+            mine.blank_sectors -= theirs.blank_sectors;
             mine.failed -= theirs.failed;
+            mine.failed_ns -= theirs.failed_ns;
             for (now, then) in mine.stages_ns.iter_mut().zip(theirs.stages_ns) {
                 *now -= then;
             }

@@ -1,7 +1,7 @@
 //! Made-up drives for looking at reports and for testing them.
 
 use wordline_engine::Observer;
-use wordline_report::{Cost, DriveDetail, DriveResult, Identity, Metrics, conclude};
+use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Metrics, conclude};
 use wordline_units::{Bytes, Nanos};
 
 pub(crate) use toy::Toy;
@@ -27,8 +27,31 @@ impl Toy {
                 "# A made-up drive.\nname = \"{}\"\n\n[flash]\nchannels = {}\ndies_per_channel = {}\nt_program = \"{}\"\n\n[firmware]\nvictim = \"greedy\"  # <by valid units> & age\n",
                 self.name, self.shape.0, self.shape.1, self.program
             ),
+            capacity: Some(self.capacity()),
+            notes: Vec::new(),
+            asked: None,
         };
         let cost = Cost { cpu_seconds: 0.5, wall_seconds: 0.625, peak_rss: Bytes::mib(64) };
         conclude(&identity, &measured, &blocks, cost)
+    }
+
+    fn capacity(&self) -> CapacityResult {
+        let (channels, dies) = (u32::from(self.shape.0), u32::from(self.shape.0 * self.shape.1));
+        let (page, pages_per_block) = (Bytes::kib(16).0, 576);
+        let raw_bytes = u64::from(dies) * u64::from(self.blocks) * u64::from(pages_per_block) * page;
+        CapacityResult {
+            raw_bytes,
+            exported_bytes: raw_bytes / 100 * 93,
+            spare_nominal: 0.07,
+            spare_usable: 0.0583,
+            channels,
+            dies,
+            planes: 1,
+            blocks: self.blocks,
+            h_layers: 48,
+            pages_per_block,
+            page_bytes: page,
+            unit_bytes: Bytes::kib(4).0,
+        }
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Toy {
     pub(crate) moved: u64,
     /// The time of a program.
     pub(crate) program: Nanos,
+    /// Of 100 requests, how many fail if they are writes. The first that does wears the drive out.
+    pub(crate) failed: u64,
 }
 
 impl Default for Toy {
@@ -43,6 +45,7 @@ impl Default for Toy {
             blocks: 96,
             moved: 12,
             program: Nanos::from_micros(660),
+            failed: 0,
         }
     }
 }
@@ -60,6 +63,7 @@ pub(crate) struct Machine {
     events: Vec<(Nanos, Event)>,
     written: u64,
     erases: Vec<u32>,
+    worn_out: bool,
 }
 
 impl Toy {
@@ -88,6 +92,7 @@ impl Toy {
             events: Vec::new(),
             written: 0,
             erases: vec![0; dies * self.blocks as usize],
+            worn_out: false,
         };
         machine.run();
         let blocks = machine.blocks();
@@ -134,9 +139,13 @@ impl Machine {
                 stages,
                 core: Nanos::ZERO,
                 dram: Nanos::ZERO,
-                ok: true,
+                ok: op != HostOp::Write || number % 100 >= self.toy.failed,
+                blank: 0,
             };
             self.events.push((end, Event::Completed(done)));
+            if !done.ok && !std::mem::replace(&mut self.worn_out, true) {
+                self.events.push((end, Event::WornOut));
+            }
             ready.push(Reverse((end, slot)));
         }
     }

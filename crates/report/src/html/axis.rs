@@ -1,5 +1,6 @@
 //! Axes: where a value lies, and which values get a tick and a word.
 
+use super::escape;
 use crate::text::number;
 
 /// How values are spread over an axis.
@@ -29,6 +30,8 @@ pub(super) struct Axis {
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) ticks: Vec<f64>,
+    /// What the ticks are called, where they are not called by their numbers.
+    pub(super) names: Vec<String>,
 }
 
 impl Axis {
@@ -38,7 +41,7 @@ impl Axis {
         let step = round_step(max / 5.0);
         let count = (max / step - 1e-9).ceil().max(1.0);
         let ticks = (0..=count as u32).map(|tick| f64::from(tick) * step).collect();
-        Axis { label: label.to_owned(), spread: Spread::Linear, unit, low: 0.0, high: count * step, ticks }
+        Axis { label: label.to_owned(), spread: Spread::Linear, unit, low: 0.0, high: count * step, ticks, names: Vec::new() }
     }
 
     /// From zero to exactly `max`: for time, whose end is the end of the run.
@@ -58,7 +61,15 @@ impl Axis {
         let (first, last) = (libm::floor(min / step + 1e-9), libm::ceil(max / step - 1e-9));
         let last = last.max(first + 1.0);
         let ticks = (0..=(last - first) as u32).map(|tick| (first + f64::from(tick)) * step).collect();
-        Axis { label: label.to_owned(), spread: Spread::Linear, unit: Unit::Plain(""), low: first * step, high: last * step, ticks }
+        Axis {
+            label: label.to_owned(),
+            spread: Spread::Linear,
+            unit: Unit::Plain(""),
+            low: first * step,
+            high: last * step,
+            ticks,
+            names: Vec::new(),
+        }
     }
 
     /// Whole powers of ten around `min` and `max`, however small.
@@ -68,7 +79,7 @@ impl Axis {
         let every = libm::ceil((last - first) / 8.0).max(1.0);
         let ticks = (0..=((last - first) / every) as u32).map(|tick| libm::pow(10.0, first + f64::from(tick) * every)).collect();
         let (low, high) = (libm::pow(10.0, first), libm::pow(10.0, last));
-        Axis { label: label.to_owned(), spread: Spread::Log, unit: Unit::Plain("decade"), low, high, ticks }
+        Axis { label: label.to_owned(), spread: Spread::Log, unit: Unit::Plain("decade"), low, high, ticks, names: Vec::new() }
     }
 
     /// Between 1, 2 or 5 times powers of ten around `min` and `max`.
@@ -81,14 +92,40 @@ impl Axis {
         let whole = |mark: &f64| (libm::log10(*mark) - libm::round(libm::log10(*mark))).abs() < 1e-6;
         let within: Vec<f64> = marks.into_iter().filter(|mark| *mark >= low && *mark <= high).collect();
         let ticks = if libm::log10(high / low) > 2.4 { within.into_iter().filter(whole).collect() } else { within };
-        Axis { label: label.to_owned(), spread: Spread::Log, unit, low, high, ticks }
+        Axis { label: label.to_owned(), spread: Spread::Log, unit, low, high, ticks, names: Vec::new() }
     }
 
     /// Fractions up to so many nines.
     pub(super) fn nines(label: &str, nines: u32) -> Axis {
         let ticks = std::iter::once(0.0).chain([0.5]).chain((1..=nines).map(|nine| 1.0 - libm::pow(10.0, -f64::from(nine)))).collect();
         let high = 1.0 - libm::pow(10.0, -f64::from(nines));
-        Axis { label: label.to_owned(), spread: Spread::Nines, unit: Unit::Share, low: 0.0, high, ticks }
+        Axis { label: label.to_owned(), spread: Spread::Nines, unit: Unit::Share, low: 0.0, high, ticks, names: Vec::new() }
+    }
+
+    /// Through `places`, each with its name.
+    pub(super) fn named(label: &str, places: &[f64], names: &[String]) -> Axis {
+        let low = places.iter().copied().fold(f64::MAX, f64::min);
+        let high = places.iter().copied().fold(f64::MIN, f64::max);
+        let unit = Unit::Plain("");
+        let mut ticks: Vec<(f64, String)> = places.iter().copied().zip(names.iter().cloned()).collect();
+        ticks.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (ticks, names) = ticks.into_iter().unzip();
+        if low > 0.0 && high / low >= 20.0 {
+            let room = libm::pow(high / low, 0.04);
+            return Axis { label: label.to_owned(), spread: Spread::Log, unit, low: low / room, high: high * room, ticks, names };
+        }
+        let room = (high - low).max(f64::MIN_POSITIVE) * 0.04;
+        Axis { label: label.to_owned(), spread: Spread::Linear, unit, low: low - room, high: high + room, ticks, names }
+    }
+
+    /// The names of its ticks for the script that shows values under the pointer.
+    pub(super) fn named_places(&self) -> String {
+        if self.names.is_empty() {
+            return String::new();
+        }
+        let places: Vec<String> =
+            self.ticks.iter().zip(&self.names).map(|(tick, name)| format!("{:.4} {name}", self.place(*tick))).collect();
+        format!(" data-names=\"{}\"", escape(&places.join("|")))
     }
 
     /// Where `value` lies: 0 at the low end, 1 at the high end.
@@ -103,6 +140,9 @@ impl Axis {
 
     /// How a tick reads.
     pub(super) fn tick(&self, value: f64) -> String {
+        if let Some(name) = self.ticks.iter().position(|tick| *tick == value).and_then(|index| self.names.get(index)) {
+            return name.clone();
+        }
         match self.unit {
             Unit::Plain("decade") => decade(value),
             Unit::Plain(_) => short(value),

@@ -4,18 +4,18 @@ use std::fmt::Write;
 
 use wordline_engine::Stages;
 
-use super::axis::{Axis, Unit, micros, short};
-use super::chart::{COLOURS, figure_head};
+use super::axis::{Axis, Unit, micros};
+use super::chart::{Names, colour, figure_head, plot, upward};
 use super::{escape, percent};
 use crate::conclude::DriveDetail;
 use crate::result::{ByOp, DriveResult, StageMeans};
-use crate::text::{count, number};
+use crate::text::{count, fit, number};
 
-const WIDTH: f64 = 1240.0;
-const LEFT: f64 = 190.0;
-const RIGHT: f64 = 90.0;
-const BAR: f64 = 22.0;
-const STEP: f64 = 34.0;
+/// The height of a bar, and from one to the next with its name above it.
+const BAR: f64 = 20.0;
+const STEP: f64 = 44.0;
+/// The height of a name.
+const NAME: f64 = 16.0;
 /// Dies side by side in a heat strip.
 const STRIP: usize = 64;
 
@@ -43,11 +43,11 @@ fn stacked(html: &mut String, title: &str, bars: &[(&str, &StageMeans)]) {
     figure_head(html, title, "mean time per request in each stage");
     let total = |means: &StageMeans| means.values().iter().sum::<f64>();
     let axis = Axis::linear("", Unit::Micros, bars.iter().map(|bar| total(bar.1)).fold(0.0, f64::max));
-    let height = STEP * bars.len() as f64 + 22.0;
-    let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}: time per stage\">");
+    let height = STEP * bars.len() as f64;
+    let _ = write!(html, "<div class=\"across\">{}", plot(height, &format!("aria-label=\"{title}: time per stage\"")));
     scale(html, &axis, height);
     for (index, (name, means)) in bars.iter().enumerate() {
-        let y = STEP * index as f64 + 4.0;
+        let y = STEP * index as f64 + NAME;
         label(html, name, y);
         let mut from = 0.0;
         for (stage, (what, value)) in Stages::NAMES.iter().zip(means.values()).enumerate() {
@@ -57,16 +57,16 @@ fn stacked(html: &mut String, title: &str, bars: &[(&str, &StageMeans)]) {
                 let share = percent(value / total(means));
                 let _ = write!(
                     html,
-                    "<rect class=\"t{stage}\" x=\"{start:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{BAR}\" data-tip=\"{}&#10;{what}: {} ({share})\"/>",
-                    (end - start).max(0.1),
+                    "<rect class=\"t{stage}\" x=\"{start:.2}%\" y=\"{y}\" width=\"{:.2}%\" height=\"{BAR}\" data-tip=\"{}&#10;{what}: {} ({share})\"/>",
+                    (end - start).max(0.05),
                     escape(name),
                     micros(value)
                 );
             }
         }
-        let _ = write!(html, "<text x=\"{:.1}\" y=\"{}\">{}</text>", across(&axis, from) + 8.0, y + 16.0, micros(total(means)));
+        let _ = write!(html, "<text x=\"{:.2}%\" dx=\"8\" y=\"{}\">{}</text>", across(&axis, from), y + 15.0, micros(total(means)));
     }
-    html.push_str("</svg><div class=\"legend\">");
+    html.push_str("</svg></div></div><div class=\"legend\">");
     for (stage, name) in Stages::NAMES.iter().enumerate() {
         if bars.iter().any(|bar| bar.1.values()[stage] > 0.0) {
             let _ = write!(html, "<span><i class=\"t{stage}\"></i>{name}</span>");
@@ -75,28 +75,33 @@ fn stacked(html: &mut String, title: &str, bars: &[(&str, &StageMeans)]) {
     html.push_str("</div></figure>");
 }
 
+/// A place across, in percent of the plot.
 fn across(axis: &Axis, value: f64) -> f64 {
-    LEFT + axis.place(value) * (WIDTH - LEFT - RIGHT)
+    axis.place(value) * 100.0
 }
 
 fn scale(html: &mut String, axis: &Axis, height: f64) {
+    let mut names = Names::new();
     for tick in &axis.ticks {
-        let x = across(axis, *tick);
-        let _ = write!(html, "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{}\"/>", height - 20.0);
-        let _ = write!(html, "<text class=\"tick middle\" x=\"{x:.1}\" y=\"{}\">{}</text>", height - 4.0, axis.tick(*tick));
+        let (x, name) = (across(axis, *tick), axis.tick(*tick));
+        let _ = write!(html, "<line class=\"grid\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"{height}\"/>");
+        if let Some(class) = names.place(x / 100.0, &name, true) {
+            let _ = write!(html, "<text class=\"tick middle{class}\" x=\"{x:.2}%\" y=\"{}\">{name}</text>", height + 16.0);
+        }
     }
 }
 
+/// The name of the bar that begins at `y`, above it.
 fn label(html: &mut String, name: &str, y: f64) {
-    let short = if name.chars().count() > 26 { name.chars().take(25).chain(['…']).collect() } else { name.to_owned() };
-    let _ = write!(html, "<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", LEFT - 10.0, y + 16.0, escape(&short));
+    let _ = write!(html, "<text x=\"0\" y=\"{}\">{}</text>", y - 4.0, escape(&fit(name, 40)));
 }
 
 /// How busy each kind of part was, drive by drive.
 pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
     type Of = fn(&DriveResult) -> f64;
-    let parts: [(&str, Of); 4] = [
-        ("dies", |drive| drive.utilisation.die),
+    let parts: [(&str, Of); 5] = [
+        ("die arrays", |drive| drive.utilisation.die),
+        ("dies, with transfers", |drive| drive.utilisation.die_with_transfers),
         ("channels", |drive| drive.utilisation.channel),
         ("firmware cores", |drive| drive.utilisation.core),
         ("DRAM", |drive| drive.utilisation.dram),
@@ -105,33 +110,33 @@ pub(super) fn utilisation(drives: &[&DriveResult]) -> String {
     figure_head(&mut html, "Parts busy", "busy time over the number of parts times the window");
     let axis = Axis::linear("", Unit::Share, 1.0);
     let bar = if drives.len() > 4 { 10.0 } else { 15.0 };
-    let group = bar * drives.len() as f64 + 14.0;
-    let height = group * parts.len() as f64 + 22.0;
-    let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Utilisation\">");
+    let group = bar * drives.len() as f64 + NAME + 8.0;
+    let height = group * parts.len() as f64;
+    let _ = write!(html, "<div class=\"across\">{}", plot(height, "aria-label=\"Utilisation\""));
     scale(&mut html, &axis, height);
     for (part, (name, of)) in parts.iter().enumerate() {
-        let top = group * part as f64 + 6.0;
-        label(&mut html, name, top + (group - 14.0 - BAR) / 2.0);
+        let top = group * part as f64 + NAME;
+        label(&mut html, name, top);
         for (index, drive) in drives.iter().enumerate() {
             let (y, share) = (top + bar * index as f64, of(drive));
             let end = across(&axis, share);
             let _ = write!(
                 html,
-                "<rect class=\"fill d{}\" x=\"{LEFT}\" y=\"{y}\" width=\"{:.1}\" height=\"{}\" data-tip=\"{}&#10;{name}: {}\"/>",
-                index % COLOURS,
-                (end - LEFT).max(1.0),
+                "<rect class=\"fill {}\" x=\"0\" y=\"{y}\" width=\"{:.2}%\" height=\"{}\" data-tip=\"{}&#10;{name}: {}\"/>",
+                colour(index),
+                end.max(0.15),
                 bar - 2.0,
                 escape(&drive.name),
                 percent(share)
             );
-            let _ = write!(html, "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", end + 6.0, y + bar - 3.5, percent(share));
+            let _ = write!(html, "<text class=\"tick\" x=\"{end:.2}%\" dx=\"6\" y=\"{:.1}\">{}</text>", y + bar - 3.5, percent(share));
         }
     }
-    html.push_str("</svg>");
+    html.push_str("</svg></div></div>");
     if drives.len() > 1 {
         html.push_str("<div class=\"legend\">");
         for (index, drive) in drives.iter().enumerate() {
-            let _ = write!(html, "<span><i class=\"fill d{}\"></i>{}</span>", index % COLOURS, escape(&drive.name));
+            let _ = write!(html, "<span><i class=\"fill {}\"></i>{}</span>", colour(index), escape(&drive.name));
         }
         html.push_str("</div>");
     }
@@ -162,27 +167,25 @@ fn drive_strips(title: &str, detail: &DriveDetail, full: f64) -> String {
     let (dies, channels) = (&detail.die_utilisation, &detail.channel_utilisation);
     let rows = dies.len().div_ceil(STRIP);
     let height = 26.0 * (rows + channels.len().div_ceil(STRIP)) as f64 + 8.0;
-    let _ = write!(html, "<svg viewBox=\"0 0 620 {height}\" role=\"img\" aria-label=\"Utilisation of each die and channel\">");
+    let _ = write!(html, "<div class=\"bare\">{}", plot(height, "aria-label=\"Utilisation of each die and channel\""));
     strip(&mut html, "die", dies, 0.0, full);
     strip(&mut html, "channel", channels, 26.0 * rows as f64 + 8.0, full);
-    let _ = write!(html, "</svg><div class=\"legend\"><span>{}</span></div></figure>", ramp("idle", &percent(full)));
+    let _ = write!(html, "</svg></div></div><div class=\"legend\"><span>{}</span></div></figure>", ramp("idle", &percent(full)));
     html
 }
 
 fn strip(html: &mut String, name: &str, shares: &[f64], top: f64, full: f64) {
-    let left = 64.0;
-    let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{}\">{name}s</text>", left - 8.0, top + 16.0);
+    let _ = write!(html, "<text class=\"tick left\" x=\"0\" y=\"{}\">{name}s</text>", top + 16.0);
     let across = shares.len().min(STRIP);
-    let width = (620.0 - left) / across.max(1) as f64;
+    let width = 100.0 / across.max(1) as f64;
     for (index, share) in shares.iter().enumerate() {
-        let (x, y) = (left + width * (index % STRIP) as f64, top + 26.0 * (index / STRIP) as f64);
-        let gap = if across > 32 { 1.0 } else { 2.0 };
-        let _ = write!(html, "<rect class=\"hole\" x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"22\"/>", width - gap);
+        let (x, y) = (width * (index % STRIP) as f64, top + 26.0 * (index / STRIP) as f64);
+        let wide = width * if across > 32 { 0.9 } else { 0.97 };
+        let _ = write!(html, "<rect class=\"hole\" x=\"{x:.2}%\" y=\"{y}\" width=\"{wide:.2}%\" height=\"22\"/>");
         let _ = write!(
             html,
-            "<rect class=\"heat\" fill-opacity=\"{:.2}\" x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"22\" data-tip=\"{name} {index}: {} busy\"/>",
+            "<rect class=\"heat\" fill-opacity=\"{:.2}\" x=\"{x:.2}%\" y=\"{y}\" width=\"{wide:.2}%\" height=\"22\" data-tip=\"{name} {index}: {} busy\"/>",
             share / full,
-            width - gap,
             percent(*share)
         );
     }
@@ -211,36 +214,32 @@ pub(super) fn wear(title: &str, detail: &DriveDetail, drive: usize) -> String {
         count(wear.bad)
     );
     figure_head(&mut html, title, &note);
-    let (width, height, left, bottom) = (620.0, 220.0, 56.0, 40.0);
-    let axis = Axis::linear("", Unit::Plain("blocks"), wear.bars.iter().map(|bar| bar.2).max().unwrap_or(0) as f64);
-    let up = |value: f64| height - bottom - axis.place(value) * (height - bottom - 10.0);
-    let _ = write!(html, "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Histogram of erase counts\">");
-    for tick in axis.ticks.iter().filter(|tick| tick.fract() == 0.0) {
-        let y = up(*tick);
-        let _ = write!(html, "<line class=\"grid\" x1=\"{left}\" x2=\"{width}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
-        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{:.1}\">{}</text>", left - 8.0, y + 4.0, short(*tick));
-    }
-    let step = (width - left) / wear.bars.len() as f64;
+    let height = 170.0;
+    let mut axis = Axis::linear("", Unit::Plain("blocks"), wear.bars.iter().map(|bar| bar.2).max().unwrap_or(0) as f64);
+    axis.ticks.retain(|tick| tick.fract() == 0.0);
+    let up = |value: f64| (1.0 - axis.place(value)) * height;
+    html.push_str(&plot(height, "aria-label=\"Histogram of erase counts\""));
+    upward(&mut html, &axis, height);
+    let step = 100.0 / wear.bars.len() as f64;
     // A few bars should not become walls.
-    let thick = (step - 1.5).clamp(1.0, 60.0);
-    let every = wear.bars.len().div_ceil(8).max(1);
+    let thick = (step * 0.92).min(10.0);
+    let mut names = Names::new();
     for (index, (from, to, blocks)) in wear.bars.iter().enumerate() {
-        let middle = left + step * (index as f64 + 0.5);
+        let middle = step * (index as f64 + 0.5);
         let range = if from == to { from.to_string() } else { format!("{from}–{to}") };
         let _ = write!(
             html,
-            "<rect class=\"fill d{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{thick:.1}\" height=\"{:.1}\" data-tip=\"{range} erases: {} block groups\"/>",
-            drive % COLOURS,
+            "<rect class=\"fill {}\" x=\"{:.2}%\" y=\"{:.1}\" width=\"{thick:.2}%\" height=\"{:.1}\" data-tip=\"{range} erases: {} block groups\"/>",
+            colour(drive),
             middle - thick / 2.0,
             up(*blocks as f64),
-            height - bottom - up(*blocks as f64),
+            height - up(*blocks as f64),
             count(*blocks)
         );
-        if index % every == 0 {
-            let _ = write!(html, "<text class=\"tick middle\" x=\"{middle:.1}\" y=\"{}\">{range}</text>", height - bottom + 16.0);
+        if let Some(class) = names.place(middle / 100.0, &range, true) {
+            let _ = write!(html, "<text class=\"tick middle{class}\" x=\"{middle:.2}%\" y=\"{}\">{range}</text>", height + 16.0);
         }
     }
-    let _ = write!(html, "<line class=\"axis\" x1=\"{left}\" x2=\"{width}\" y1=\"{0}\" y2=\"{0}\"/>", height - bottom);
-    let _ = write!(html, "<text class=\"name middle\" x=\"{}\" y=\"{}\">erases</text></svg></figure>", (left + width) / 2.0, height - 6.0);
+    let _ = write!(html, "<text class=\"name middle\" x=\"50%\" y=\"{}\">erases</text></svg></div></figure>", height + 36.0);
     html
 }

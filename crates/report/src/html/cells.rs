@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::axis::{Axis, Unit, short};
-use super::chart::{COLOURS, figure_head};
+use super::axis::{Axis, Unit};
+use super::chart::{Names, colour, figure_head, plot, upward};
 use super::{escape, tables};
-use crate::compare::Ratio;
+use crate::compare::{Comparison, Figure, Ratio};
 use crate::conclude::DriveDetail;
 use crate::grid::{self, CellResult, Table};
-use crate::text::{fit, number, ratio_text};
+use crate::text::{number, ratio_text};
 
 /// The most points in a line over time. There are as many pictures of a cell as on a page of its own, so each has to be smaller.
 const POINTS: usize = 64;
@@ -18,17 +18,24 @@ const POINTS: usize = 64;
 pub(super) fn sections(html: &mut String, cells: &[CellResult], details: &[Vec<DriveDetail>]) {
     let drives = grid::drives(cells);
     let grid = grid::tables(cells);
-    let _ = write!(html, "<h2>IOPS</h2><div class=\"stack\">");
-    if drives.len() > 1 {
-        let highest = highest(cells, &drives);
-        html.push_str("<div class=\"grid\">");
-        for table in &grid {
-            bars(html, table, &drives, highest);
+    for (number, figure) in grid::figures(cells).into_iter().enumerate() {
+        let unit = if figure.unit == "us" { ", µs" } else { "" };
+        let _ = write!(html, "<h2>{}{unit}</h2><div class=\"stack\">", escape(figure.label));
+        if drives.len() > 1 && number == 0 {
+            let highest = highest(figure, cells, &drives);
+            html.push_str("<div class=\"grid\">");
+            for table in &grid {
+                bars(html, figure, table, &drives, highest);
+            }
+            html.push_str("</div>");
         }
+        html.push_str(&tabled(figure, &grid, &drives));
         html.push_str("</div>");
     }
-    html.push_str(&tabled(&grid, cells, &drives));
-    let _ = write!(html, "</div><h2>Each workload{}</h2>", if cells.iter().any(|cell| cell.age.is_some()) { " at each age" } else { "" });
+    let intervals = cells.iter().filter_map(|cell| cell.comparison.as_ref()).map(Comparison::intervals).sum();
+    let legend = cells.iter().find_map(|cell| cell.comparison.as_ref()).map(|comparison| tables::legend(comparison, intervals));
+    html.push_str(&legend.unwrap_or_default());
+    let _ = write!(html, "<h2>Each workload{}</h2>", if cells.iter().any(|cell| cell.age.is_some()) { " at each age" } else { "" });
     for (cell, details) in cells.iter().zip(details) {
         let _ = write!(html, "<details class=\"cell\"><summary>{}</summary>", escape(&cell.title()));
         super::sections(html, &cell.drives, cell.comparison.as_ref(), details, POINTS);
@@ -65,45 +72,37 @@ fn plans(cells: &[CellResult], details: &[Vec<DriveDetail>]) -> Vec<String> {
 }
 
 /// The end of the highest bar and its whisker.
-fn highest(cells: &[CellResult], drives: &[&str]) -> f64 {
-    let ratios = cells.iter().flat_map(|cell| drives.iter().filter_map(|drive| cell.shown(drive)));
+fn highest(figure: &Figure, cells: &[CellResult], drives: &[&str]) -> f64 {
+    let ratios = cells.iter().flat_map(|cell| drives.iter().filter_map(|drive| cell.shown(figure, drive)));
     ratios.filter_map(|ratio| ratio.high.or(ratio.ratio)).fold(1.0, f64::max)
 }
 
 /// Groups of bars side by side, one for each row, over the first drive's.
-fn bars(html: &mut String, table: &Table<'_>, drives: &[&str], highest: f64) {
-    const WIDTH: f64 = 620.0;
-    const HEIGHT: f64 = 290.0;
-    const LEFT: f64 = 46.0;
-    const RIGHT: f64 = 8.0;
-    const TOP: f64 = 12.0;
-    const BOTTOM: f64 = 30.0;
-    let title = if table.title.is_empty() { "IOPS" } else { table.title };
+fn bars(html: &mut String, figure: &Figure, table: &Table<'_>, drives: &[&str], highest: f64) {
+    const HEIGHT: f64 = 240.0;
+    let title = if table.title.is_empty() { "IOPS" } else { &table.title };
     figure_head(html, title, &format!("IOPS over those of {}; whiskers are 95 % confidence intervals", drives[0]));
     let axis = Axis::linear("", Unit::Plain(""), highest);
-    let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"IOPS, {}\">", escape(title));
-    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-    let up = |value: f64| bottom - axis.place(value) * (bottom - TOP);
-    for tick in &axis.ticks {
-        let y = up(*tick);
-        let _ = write!(html, "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
-        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{:.1}\">{}</text>", LEFT - 8.0, y + 4.0, short(*tick));
-    }
-    let step = (right - LEFT) / table.rows.len().max(1) as f64;
-    let bar = (step * 0.8 / drives.len() as f64).min(60.0);
+    html.push_str(&plot(HEIGHT, &format!("aria-label=\"IOPS, {}\"", escape(title))));
+    let up = |value: f64| (1.0 - axis.place(value)) * HEIGHT;
+    upward(html, &axis, HEIGHT);
+    let mut names = Names::new();
+    // In percent of the plot.
+    let step = 100.0 / table.rows.len().max(1) as f64;
+    let bar = (step * 0.8 / drives.len() as f64).min(12.0);
     for (group, (row, cell)) in table.rows.iter().enumerate() {
-        let middle = LEFT + step * (group as f64 + 0.5);
+        let middle = step * (group as f64 + 0.5);
         let start = middle - bar * drives.len() as f64 / 2.0;
-        for (index, ratio) in drives.iter().enumerate().filter_map(|(index, drive)| Some((index, cell.shown(drive)?))) {
+        for (index, ratio) in drives.iter().enumerate().filter_map(|(index, drive)| Some((index, cell.shown(figure, drive)?))) {
             let Some(mean) = ratio.ratio else { continue };
             let x = start + bar * index as f64;
             let _ = write!(
                 html,
-                "<rect class=\"fill d{}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" data-tip=\"{}&#10;{}\"/>",
-                index % COLOURS,
+                "<rect class=\"fill {}\" x=\"{x:.2}%\" y=\"{:.1}\" width=\"{:.2}%\" height=\"{:.1}\" data-tip=\"{}&#10;{}\"/>",
+                colour(index),
                 up(mean),
-                bar - 1.5,
-                bottom - up(mean),
+                bar * 0.92,
+                HEIGHT - up(mean),
                 escape(row),
                 escape(&tip(ratio))
             );
@@ -111,20 +110,17 @@ fn bars(html: &mut String, table: &Table<'_>, drives: &[&str], highest: f64) {
             if let (Some(low), Some(high)) = (ratio.low, ratio.high)
                 && index > 0
             {
-                let (low, high, at, half) = (up(low), up(high), x + bar / 2.0 - 0.75, (bar / 5.0).min(4.0));
-                let (left, right) = (at - half, at + half);
-                let _ = write!(
-                    html,
-                    "<path class=\"whisker\" d=\"M{left:.1} {low:.1}H{right:.1}M{at:.1} {low:.1}V{high:.1}M{left:.1} {high:.1}H{right:.1}\"/>"
-                );
+                let (low, high, at) = (up(low), up(high), x + bar * 0.46);
+                let _ = write!(html, "<line class=\"whisker\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"{low:.1}\" y2=\"{high:.1}\"/>");
             }
         }
-        let letters = ((step / 7.0) as usize).max(2);
-        let _ = write!(html, "<text class=\"tick middle\" x=\"{middle:.1}\" y=\"{}\">{}</text>", bottom + 18.0, escape(&fit(row, letters)));
+        if let Some(class) = names.place(middle / 100.0, row, true) {
+            let _ = write!(html, "<text class=\"tick middle{class}\" x=\"{middle:.2}%\" y=\"{}\">{}</text>", HEIGHT + 17.0, escape(row));
+        }
     }
-    let _ = write!(html, "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{bottom}\" y2=\"{bottom}\"/></svg><div class=\"legend\">");
+    html.push_str("</svg></div><div class=\"legend\">");
     for (index, drive) in drives.iter().enumerate() {
-        let _ = write!(html, "<span><i class=\"fill d{}\"></i>{}</span>", index % COLOURS, escape(drive));
+        let _ = write!(html, "<span><i class=\"fill {}\"></i>{}</span>", colour(index), escape(drive));
     }
     html.push_str("</div></figure>");
 }
@@ -134,10 +130,10 @@ fn tip(ratio: &Ratio) -> String {
 }
 
 /// The grid as tables.
-fn tabled(grid: &[Table<'_>], cells: &[CellResult], drives: &[&str]) -> String {
+fn tabled(figure: &Figure, grid: &[Table<'_>], drives: &[&str]) -> String {
     let mut html = String::from("<div class=\"tablebox\"><table>");
     for table in grid {
-        let _ = write!(html, "<thead><tr><th>{}</th>", escape(table.title));
+        let _ = write!(html, "<thead><tr><th>{}</th>", escape(&table.title));
         for drive in drives {
             let _ = write!(html, "<th>{}</th>", escape(drive));
         }
@@ -145,8 +141,9 @@ fn tabled(grid: &[Table<'_>], cells: &[CellResult], drives: &[&str]) -> String {
         for (row, cell) in &table.rows {
             let _ = write!(html, "<tr><td>{}</td>", escape(row));
             for drive in drives {
-                let value = number(cell.value(drive));
-                let shown = match cell.shown(drive).filter(|ratio| ratio.drive != drives[0]) {
+                let value = cell.value(figure, drive).map_or("–".to_owned(), number);
+                let value = if cell.failed(drive) { format!("<b class=\"worse\" title=\"failed requests\">{value} !</b>") } else { value };
+                let shown = match cell.shown(figure, drive).filter(|ratio| ratio.drive != drives[0]) {
                     Some(ratio) => format!("<small>{value}</small> {}", tables::against(ratio)),
                     None => value,
                 };
@@ -156,7 +153,6 @@ fn tabled(grid: &[Table<'_>], cells: &[CellResult], drives: &[&str]) -> String {
         }
         html.push_str("</tbody>");
     }
-    let legend = cells.iter().find_map(|cell| cell.comparison.as_ref()).map(tables::legend).unwrap_or_default();
-    let _ = write!(html, "</table>{legend}</div>");
+    html.push_str("</table></div>");
     html
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::bars::ramp;
-use super::chart::figure_head;
+use super::chart::{Names, figure_head, plot};
 use super::escape;
 use crate::blocks::{BlockMap, MapCell};
 use crate::conclude::DriveDetail;
 use crate::text::count;
 
-const WIDTH: f64 = 1240.0;
-const LEFT: f64 = 64.0;
+/// Cells are drawn in so many units across, which are stretched to the plot.
+const UNITS: f64 = 1176.0;
 const LETTERS: &[u8; 52] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Shades of validity; more would not be told apart.
 const SHADES: u32 = 10;
@@ -64,23 +64,23 @@ pub(super) fn block_map(detail: &DriveDetail) -> String {
     };
     figure_head(&mut html, &detail.name, &format!("{} dies of {} block groups; {cell}", map.dies, count(map.blocks as u64)));
     let height = (320.0 / map.rows() as f64).clamp(4.0, 18.0);
-    let width = (WIDTH - LEFT) / map.columns as f64;
+    let width = UNITS / map.columns as f64;
     let bottom = height * map.rows() as f64;
     let letters: Vec<String> = map.cells.chunks(map.columns).map(|row| row.iter().map(letter).collect()).collect();
     let _ = write!(
         html,
-        "<svg class=\"map\" viewBox=\"0 0 {WIDTH} {:.1}\" role=\"img\" aria-label=\"Block map of {}\" data-grid=\"{LEFT}|0|{width:.4}|{height:.4}|{}|{}\" data-cells=\"{}\">",
-        bottom + 22.0,
-        escape(&detail.name),
+        "<div class=\"bare\">{}<svg class=\"map\" width=\"100%\" height=\"{bottom}\" viewBox=\"0 0 {UNITS} {bottom}\" preserveAspectRatio=\"none\" data-grid=\"0|0|{width:.4}|{height:.4}|{}|{}\" data-cells=\"{}\">",
+        plot(bottom, &format!("aria-label=\"Block map of {}\"", escape(&detail.name))),
         map.dies_per_row,
         map.blocks_per_cell,
         letters.join("|")
     );
     cells(&mut html, map, width, height);
-    axes(&mut html, map, width, height);
+    html.push_str("</svg>");
+    axes(&mut html, map, height);
     let _ = write!(
         html,
-        "</svg><div class=\"legend\"><span>{}</span><span><i class=\"active\"></i>being written</span><span><i class=\"free\"></i>free</span><span><i class=\"broken\"></i>bad</span></div></figure>",
+        "</svg></div></div><div class=\"legend\"><span>{}</span><span><i class=\"active\"></i>being written</span><span><i class=\"free\"></i>free</span><span><i class=\"broken\"></i>bad</span></div></figure>",
         ramp("valid 0 %", "100 %")
     );
     html
@@ -92,7 +92,7 @@ fn cells(html: &mut String, map: &BlockMap, width: f64, height: f64) {
     let (gap_across, gap_down) = (if width > 5.0 { 0.8 } else { 0.0 }, if height > 5.0 { 0.8 } else { 0.0 });
     for (index, cell) in map.cells.iter().enumerate() {
         if let Some(paint) = paint(cell) {
-            let (x, y) = (LEFT + width * (index % map.columns) as f64, height * (index / map.columns) as f64);
+            let (x, y) = (width * (index % map.columns) as f64, height * (index / map.columns) as f64);
             let (w, h) = (width - gap_across, height - gap_down);
             let _ = write!(paths.entry(paint).or_default(), "M{x:.1} {y:.1}h{w:.1}v{h:.1}h-{w:.1}z");
         }
@@ -110,19 +110,22 @@ fn cells(html: &mut String, map: &BlockMap, width: f64, height: f64) {
     }
 }
 
-fn axes(html: &mut String, map: &BlockMap, width: f64, height: f64) {
+fn axes(html: &mut String, map: &BlockMap, height: f64) {
     // A word needs 14 units of height, however low the rows are.
     let every = (14.0 / height).ceil().max((map.rows() as f64 / 12.0).ceil()) as usize;
     for row in (0..map.rows()).step_by(every) {
         let y = height * (row as f64 + 0.5) + 4.0;
-        let _ = write!(html, "<text class=\"tick end\" x=\"{}\" y=\"{y:.1}\">die {}</text>", LEFT - 8.0, row * map.dies_per_row);
+        let _ = write!(html, "<text class=\"tick left\" x=\"0\" y=\"{y:.1}\">die {}</text>", row * map.dies_per_row);
     }
     let every = map.columns.div_ceil(10).max(1);
+    let y = height * map.rows() as f64 + 16.0;
+    let mut names = Names::new();
     for column in (0..map.columns).step_by(every) {
-        let x = LEFT + width * (column as f64 + 0.5);
+        let share = (column as f64 + 0.5) / map.columns as f64;
         let name = if column == 0 { "block 0".to_owned() } else { (column * map.blocks_per_cell).to_string() };
-        let anchor = if column == 0 { "start" } else { "middle" };
-        let x = if column == 0 { LEFT } else { x };
-        let _ = write!(html, "<text class=\"tick {anchor}\" x=\"{x:.1}\" y=\"{:.1}\">{name}</text>", height * map.rows() as f64 + 16.0);
+        let (share, anchor) = if column == 0 { (0.0, "start") } else { (share, "middle") };
+        if let Some(class) = names.place(share, &name, column > 0) {
+            let _ = write!(html, "<text class=\"tick {anchor}{class}\" x=\"{:.2}%\" y=\"{y:.1}\">{name}</text>", share * 100.0);
+        }
     }
 }

@@ -9,6 +9,7 @@ mod chart;
 pub mod figure;
 mod map;
 mod over_time;
+mod swept;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -36,6 +37,8 @@ pub fn page(report: &Report, details: &[Vec<DriveDetail>]) -> String {
     let _ = write!(html, "<h1>{}</h1>", escape(&heading(&names)));
     let _ = write!(html, "<p class=\"sub\">{}</p>", escape(&subtitle(report, &names)));
     html.push_str(&tables::checks(report));
+    html.push_str(&tables::failures(report));
+    html.push_str(&tables::notes(report));
     if report.cells.is_empty() {
         let details = details.first().map_or(&[][..], Vec::as_slice);
         sections(&mut html, &report.drives, report.comparison.as_ref(), details, over_time::ROWS_MAX);
@@ -46,8 +49,10 @@ pub fn page(report: &Report, details: &[Vec<DriveDetail>]) -> String {
             details.iter().map(|detail| plan(&format!("{}, seed {}", detail.name, detail.seed), &detail.plan)).collect(),
         );
     } else {
+        swept::sections(&mut html, report);
         cells::sections(&mut html, &report.cells, details);
     }
+    html.push_str(&tables::made_by(report));
     let _ = writeln!(html, "</main><div id=\"tip\" role=\"tooltip\"></div><script>{SCRIPT}</script></body></html>");
     html
 }
@@ -58,6 +63,7 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
     let drives: Vec<&DriveResult> = names.iter().filter_map(|name| results.iter().find(|drive| drive.name == *name)).collect();
     let details: Vec<&DriveDetail> = names.iter().filter_map(|name| details.iter().find(|detail| detail.name == *name)).collect();
     html.push_str(&tables::cards(&drives));
+    html.push_str(&tables::phases(&drives));
     html.push_str(&tables::comparison(results, comparison));
     section(html, "Over time", "grid", over_time::charts(&details, points));
     section(html, "Latency", "grid", over_time::distributions(&details));
@@ -81,9 +87,12 @@ fn sections(html: &mut String, results: &[DriveResult], comparison: Option<&Comp
     }
 }
 
+/// What every page has near its beginning, so that it is known again.
+pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Wordline";
+
 fn head(title: &str) -> String {
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>{GENERATOR}\"/><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\
          <title>{}</title><style>{STYLE}</style></head><body><main>",
         escape(title)

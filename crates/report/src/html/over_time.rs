@@ -1,6 +1,6 @@
 //! What happened over the measured window, and how latency is distributed.
 
-use wordline_units::HostOp;
+use wordline_units::{HostOp, Nanos};
 
 use super::axis::{Axis, Unit};
 use super::chart::{Chart, Line, time_axis};
@@ -18,6 +18,8 @@ struct Shown {
     note: &'static str,
     unit: Unit,
     log: bool,
+    /// The scale ends above most of the values, and what is beyond it is marked.
+    crest: bool,
     /// The second line is what the first one leaves of the whole: it says nothing new where drives are compared.
     whole: bool,
     lines: &'static [(&'static str, Value)],
@@ -29,6 +31,7 @@ const CHARTS: &[Shown] = &[
         note: "requests completed per second",
         unit: Unit::Plain("1/s"),
         log: false,
+        crest: false,
         whole: false,
         lines: &[
             ("reads", |row, _| (row.width.0 > 0).then(|| row.per_second(row.read.requests))),
@@ -40,6 +43,7 @@ const CHARTS: &[Shown] = &[
         note: "share of the host's programs, by place in the h-layer",
         unit: Unit::Share,
         log: false,
+        crest: false,
         whole: true,
         lines: &[("leaders", |row, _| row.leaders()), ("followers", |row, _| row.leaders().map(|share| 1.0 - share))],
     },
@@ -48,6 +52,7 @@ const CHARTS: &[Shown] = &[
         note: "MiB per second",
         unit: Unit::Plain("MiB/s"),
         log: false,
+        crest: false,
         whole: false,
         lines: &[
             ("reads", |row, _| Some(row.per_second(row.read.sectors) / 2_048.0)),
@@ -59,6 +64,7 @@ const CHARTS: &[Shown] = &[
         note: "logarithmic",
         unit: Unit::Micros,
         log: true,
+        crest: false,
         whole: false,
         lines: &[("reads", |row, _| mean(&row.read)), ("writes", |row, _| mean(&row.write))],
     },
@@ -67,6 +73,7 @@ const CHARTS: &[Shown] = &[
         note: "per interval, logarithmic",
         unit: Unit::Micros,
         log: true,
+        crest: false,
         whole: false,
         lines: &[("reads", |row, _| p99(&row.read)), ("writes", |row, _| p99(&row.write))],
     },
@@ -75,6 +82,7 @@ const CHARTS: &[Shown] = &[
         note: "units programmed per unit written",
         unit: Unit::Plain(""),
         log: false,
+        crest: true,
         whole: false,
         lines: &[("", |row, drive| row.waf(drive.unit.0))],
     },
@@ -83,14 +91,16 @@ const CHARTS: &[Shown] = &[
         note: "flash pages moved per second to free space",
         unit: Unit::Plain("1/s"),
         log: false,
+        crest: false,
         whole: false,
         lines: &[("", |row, _| Some(row.per_second(row.reclaim_pages)))],
     },
     Shown {
-        title: "Dies busy",
-        note: "share of all dies' time",
+        title: "Die arrays busy",
+        note: "share of all dies' time; a transfer holds a die, too, and is not in it",
         unit: Unit::Share,
         log: false,
+        crest: false,
         whole: false,
         lines: &[("", |row, drive| share(row.die_ns, row, drive.dies))],
     },
@@ -99,6 +109,7 @@ const CHARTS: &[Shown] = &[
         note: "share of all channels' time",
         unit: Unit::Share,
         log: false,
+        crest: false,
         whole: false,
         lines: &[("", |row, drive| share(row.channel_ns, row, drive.channels))],
     },
@@ -165,7 +176,7 @@ fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], rows:
             });
             let label = if kinds.len() > 1 { (*name).to_owned() } else { detail.name.clone() };
             // A single drive's reads and writes differ in colour as well as in their dashes.
-            lines.push(Line { label, drive: drive + kind, dashed: kind > 0, points: points.collect() });
+            lines.push(Line { label, drive: drive + kind, dashed: kind > 0, points: points.collect(), whiskers: Vec::new() });
         }
     }
     lines.retain(|line| !line.is_empty() && line.points.iter().any(|point| point.1 > Some(0.0)));
@@ -177,7 +188,7 @@ fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], rows:
     let y = if shown.log {
         Axis::log(shown.title, shown.unit, all().filter(|value| *value > 0.0).fold(f64::MAX, f64::min), max)
     } else {
-        Axis::linear(shown.title, shown.unit, max)
+        Axis::linear(shown.title, shown.unit, if shown.crest { crest(all().collect()) } else { max })
     };
     let title = match (kinds, lines.as_slice()) {
         ([(name, _)], _) if !name.is_empty() => format!("{}, {name}", shown.title),
@@ -185,7 +196,25 @@ fn chart(shown: &Shown, kinds: &[(&str, Value)], details: &[&DriveDetail], rows:
         ([_, _, ..], [only]) => format!("{}, {}", shown.title, only.label),
         _ => shown.title.to_owned(),
     };
-    Some(Chart { title, note: shown.note.to_owned(), height: 270.0, x, y, lines, marks: Vec::new() })
+    Some(Chart { title, note: shown.note.to_owned(), height: 270.0, x, y, lines, marks: Vec::new(), phases: phases(details, per_second) })
+}
+
+/// Where a scale ends so that a few values far above all others do not flatten them: at the highest value, unless that is more than twice the 95th percentile.
+fn crest(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let Some(max) = values.last().copied() else { return 0.0 };
+    let high = values[(values.len() - 1) * 95 / 100];
+    if high > 0.0 && max > 2.0 * high { high * 1.2 } else { max }
+}
+
+/// Where phases begin; nothing where the workload has one.
+fn phases(details: &[&DriveDetail], per_second: f64) -> Vec<(f64, String, Option<usize>)> {
+    let of = |(number, detail): (usize, &&DriveDetail)| {
+        let drive = (details.len() > 1).then_some(number);
+        let begin = |(start, name): &(Nanos, String)| (start.as_secs_f64() * per_second, name.clone(), drive);
+        if detail.phases.len() > 1 { detail.phases.iter().map(begin).collect() } else { Vec::new() }
+    };
+    details.iter().enumerate().flat_map(of).collect()
 }
 
 /// One chart of the distribution of latency per kind of request that occurred.
@@ -200,7 +229,7 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
     let mut lines: Vec<Line> = details
         .iter()
         .enumerate()
-        .map(|(drive, detail)| Line { label: detail.name.clone(), drive, dashed: false, points: curve(detail) })
+        .map(|(drive, detail)| Line { label: detail.name.clone(), drive, dashed: false, points: curve(detail), whiskers: Vec::new() })
         .collect();
     lines.retain(|line| !line.points.is_empty());
     let spans = || lines.iter().flat_map(|line| &line.points).map(|point| point.0);
@@ -218,5 +247,28 @@ fn distribution(op: HostOp, details: &[&DriveDetail]) -> Option<Chart> {
         HostOp::Flush => "Flush latency",
     };
     let note = "share of requests that took no longer; each step up is another nine".to_owned();
-    Some(Chart { title: title.to_owned(), note, height: 340.0, x, y: Axis::nines("share of requests", nines), lines, marks: Vec::new() })
+    Some(Chart {
+        title: title.to_owned(),
+        note,
+        height: 340.0,
+        x,
+        y: Axis::nines("share of requests", nines),
+        lines,
+        marks: Vec::new(),
+        phases: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_spike_does_not_set_the_scale_and_a_plateau_does() {
+        let spike: Vec<f64> = (0..40).map(|at| if at == 7 { 250.0 } else { 3.0 + f64::from(at) / 40.0 }).collect();
+        assert!(crest(spike.clone()) < 5.0);
+        let plateau = spike.iter().enumerate().map(|(at, value)| if at % 5 == 0 { 250.0 } else { *value }).collect();
+        assert_eq!(crest(plateau), 250.0);
+        assert_eq!((crest(vec![]), crest(vec![7.0])), (0.0, 7.0));
+    }
 }

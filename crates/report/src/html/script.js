@@ -37,29 +37,35 @@
 
   for (const svg of document.querySelectorAll('svg.chart')) {
     const x = axis(svg.dataset.x), y = axis(svg.dataset.y);
-    const [left, top, width, height] = svg.dataset.plot.split('|').map(Number);
+    const plot = svg.querySelector('svg.lines');
+    const { width, height } = plot.viewBox.baseVal;
     const cursor = svg.querySelector('.cursor');
-    const lines = [...svg.querySelectorAll('path.line')].map(path => ({
+    const names = (svg.dataset.names || '').split('|').filter(text => text)
+      .map(text => [Number(text.slice(0, text.indexOf(' '))), text.slice(text.indexOf(' ') + 1)]);
+    const lines = [...plot.querySelectorAll('path.line')].map(path => ({
       label: path.dataset.label,
       points: path.getAttribute('d').split(/[ML]/).slice(1).map(pair => pair.split(' ').map(Number)),
+      // What the scale has no room for.
+      above: new Map((path.dataset.above || '').split('|').filter(pair => pair).map(pair => pair.split(' ').map(Number))),
     }));
+    const nearest = (all, at) => all.reduce((best, one) => Math.abs(one[0] - at) < Math.abs(best[0] - at) ? one : best, all[0]);
     svg.addEventListener('pointermove', event => {
-      const at = pointer(svg, event);
-      if (at.x < left - 4 || at.x > left + width + 4 || !lines.length) { hide(); cursor.style.visibility = 'hidden'; return; }
+      const at = pointer(plot, event);
+      if (at.x < -8 || at.x > width + 8 || !lines.length) { hide(); cursor.style.visibility = 'hidden'; return; }
       let where = null;
       const rows = [];
       for (const line of lines) {
-        let best = line.points[0];
-        for (const point of line.points) if (Math.abs(point[0] - at.x) < Math.abs(best[0] - at.x)) best = point;
+        const best = nearest(line.points, at.x);
         if (Math.abs(best[0] - at.x) > width / 12) continue;
         where = where === null ? best[0] : where;
-        rows.push(line.label + '  ' + word(y.value((top + height - best[1]) / height), y.unit));
+        const value = line.above.has(best[0]) ? line.above.get(best[0]) : y.value((height - best[1]) / height);
+        rows.push(line.label + '  ' + word(value, y.unit));
       }
       if (where === null) { hide(); cursor.style.visibility = 'hidden'; return; }
       cursor.setAttribute('x1', where); cursor.setAttribute('x2', where);
-      cursor.setAttribute('y1', top); cursor.setAttribute('y2', top + height);
+      cursor.setAttribute('y1', 0); cursor.setAttribute('y2', height);
       cursor.style.visibility = 'visible';
-      show(event, [word(x.value((where - left) / width), x.unit), ...rows].join('\n'));
+      show(event, [names.length ? nearest(names, where / width)[1] : word(x.value(where / width), x.unit), ...rows].join('\n'));
     });
     svg.addEventListener('pointerleave', () => { hide(); cursor.style.visibility = 'hidden'; });
   }
@@ -83,5 +89,38 @@
   for (const mark of document.querySelectorAll('[data-tip]')) {
     mark.addEventListener('pointermove', event => show(event, mark.dataset.tip));
     mark.addEventListener('pointerleave', hide);
+  }
+
+  // Tables sort by the column whose name is pressed, as numbers where there are numbers; once more turns the order round.
+  const scale = { ns: 1e-3, 'µs': 1, ms: 1e3, s: 1e6, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, k: 1e3, M: 1e6, G: 1e9 };
+  const parts = cell => {
+    const text = cell.textContent.trim();
+    const found = /^([−-]?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s?([A-Za-zµ]*)/.exec(text);
+    return { text, value: found ? Number(found[1].replace(/,/g, '').replace('−', '-')) * (scale[found[2]] || 1) : null };
+  };
+  for (const head of document.querySelectorAll('table > thead')) {
+    const body = head.nextElementSibling;
+    if (!body || body.rows.length < 3 || head.parentElement.matches('.figures')) continue;
+    const heads = [...head.rows[0].cells];
+    heads.forEach((cell, column) => {
+      const button = document.createElement('button');
+      button.append(...cell.childNodes);
+      button.title = 'sort by this column';
+      cell.append(button);
+      button.addEventListener('click', () => {
+        const down = cell.getAttribute('aria-sort') === 'ascending';
+        heads.forEach(other => other.removeAttribute('aria-sort'));
+        cell.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+        const rows = [...body.rows].map(row => ({ row, ...parts(row.cells[column] || row) }));
+        rows.sort((a, b) => {
+          // What has no number stands below, either way.
+          const none = (a.value === null) - (b.value === null);
+          if (none) return none;
+          const order = a.value === null ? a.text.localeCompare(b.text) : a.value - b.value;
+          return down ? -order : order;
+        });
+        body.append(...rows.map(one => one.row));
+      });
+    });
   }
 })();

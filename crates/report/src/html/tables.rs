@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::axis::micros;
-use super::chart::COLOURS;
+use super::chart::colour;
 use super::{escape, percent};
-use crate::compare::{Comparison, FIGURES, Ratio, names};
+use crate::compare::{Comparison, FIGURES, Ratio, by_chance, names};
 use crate::result::{ByOp, DriveResult, Latency, Report};
-use crate::text::{count, number, value, verdict};
+use crate::text::{count, factor, flash, number, share, spare, value, verdict};
 
 /// One card per drive: the figures that one looks for first.
 pub(super) fn cards(drives: &[&DriveResult]) -> String {
@@ -16,14 +16,30 @@ pub(super) fn cards(drives: &[&DriveResult]) -> String {
         let host = &drive.host;
         let _ = write!(
             html,
-            "<section class=\"card d{}\"><h3>{}</h3><div class=\"big\">{} <small>IOPS</small></div><dl>",
-            index % COLOURS,
+            "<section class=\"card {}\"><h3>{}</h3><div class=\"big\">{} <small>IOPS</small></div><dl>",
+            colour(index),
             escape(&drive.name),
             number(host.iops)
         );
         let mut entry = |name: &str, value: String| {
             let _ = write!(html, "<dt>{name}</dt><dd>{value}</dd>");
         };
+        if host.failed > 0 {
+            entry(
+                "<b class=\"worse\">failed</b>",
+                format!("<b class=\"worse\">{} requests, {}</b>", count(host.failed), share(host.failed as f64 / host.asked() as f64)),
+            );
+        }
+        if let Some(seconds) = drive.worn_out_seconds {
+            entry("<b class=\"worse\">worn out after</b>", format!("<b class=\"worse\">{} s</b>", number(seconds)));
+        }
+        if let Some(found) = &drive.saturated {
+            let backlog = format!("{} behind, {} more each second", count(found.backlog), number(found.growth_per_second));
+            entry("<b class=\"worse\">saturated</b>", format!("<b class=\"worse\">{backlog}</b>"));
+        }
+        if host.read_blank_bytes > 0 {
+            entry("read of nothing", share(host.read_blank_bytes as f64 / host.read_bytes.max(1) as f64));
+        }
         if host.reads > 0 {
             entry("reads", format!("{} MiB/s", number(host.read_mib_s)));
         }
@@ -38,12 +54,18 @@ pub(super) fn cards(drives: &[&DriveResult]) -> String {
         }
         if let Some(total) = drive.waf.total {
             entry("write amplification", number(total));
+            if let Some(buffered) = drive.buffered_units.filter(|units| *units > 0) {
+                entry("still in the write buffer", format!("{} units", count(buffered)));
+            }
         }
-        entry("dies busy", percent(drive.utilisation.die));
+        if let Some(capacity) = &drive.capacity {
+            entry("for the host", flash(capacity));
+            entry("spare", spare(capacity));
+            entry("dies", format!("{} on {} channels", capacity.dies, capacity.channels));
+        }
+        entry("die arrays busy", percent(drive.utilisation.die));
+        entry("dies busy with transfers", percent(drive.utilisation.die_with_transfers));
         entry("simulated", format!("{} s, {}", number(drive.simulated_seconds), if drive.steady { "steady" } else { "not steady" }));
-        if let Some(seconds) = drive.worn_out_seconds {
-            entry("worn out after", format!("{} s", number(seconds)));
-        }
         html.push_str("</dl></section>");
     }
     html.push_str("</div>");
@@ -70,11 +92,42 @@ pub(super) fn checks(report: &Report) -> String {
     html
 }
 
+/// Which drives failed requests.
+pub(super) fn failures(report: &Report) -> String {
+    let failures: String = report.failures().iter().map(|failures| format!("<li>{}</li>", escape(&failures.to_string()))).collect();
+    if failures.is_empty() {
+        return failures;
+    }
+    format!(
+        "<div class=\"failed\"><b>Requests failed. All figures are of the others, and no drive that failed any is said to be better.</b><ul>{failures}</ul></div>"
+    )
+}
+
+/// What must be known beside the figures.
+pub(super) fn notes(report: &Report) -> String {
+    let warnings = report.warnings();
+    let warnings = warnings.iter().map(|warning| format!("<li><b class=\"worse\">{}</b></li>", escape(warning)));
+    let notes: String = warnings.chain(report.all_notes().iter().map(|note| format!("<li>{}</li>", escape(note)))).collect();
+    if notes.is_empty() { notes } else { format!("<div class=\"told\"><b>To know beside the figures</b><ul>{notes}</ul></div>") }
+}
+
 /// Every drive against the first one.
 pub(super) fn comparison(drives: &[DriveResult], comparison: Option<&Comparison>) -> String {
     let Some(comparison) = comparison else { return String::new() };
+    let mut html = String::from("<h2>Comparison</h2>");
+    ratios(&mut html, drives, comparison);
+    for phase in &comparison.phases {
+        let _ = write!(html, "<h3>In phase {}</h3>", escape(&phase.phase));
+        ratios(&mut html, drives, &comparison.in_phase(phase));
+    }
+    html.push_str(&legend(comparison, comparison.intervals()));
+    html
+}
+
+/// One table of ratios.
+fn ratios(html: &mut String, drives: &[DriveResult], comparison: &Comparison) {
     let names = names(drives);
-    let mut html = String::from("<h2>Comparison</h2><div class=\"tablebox\"><table><thead><tr><th></th>");
+    html.push_str("<div class=\"tablebox\"><table class=\"figures\"><thead><tr><th></th>");
     for name in &names {
         let _ = write!(html, "<th>{}</th>", escape(name));
     }
@@ -91,17 +144,113 @@ pub(super) fn comparison(drives: &[DriveResult], comparison: Option<&Comparison>
         }
         html.push_str("</tr>");
     }
-    let _ = write!(html, "</tbody></table>{}</div>", legend(comparison));
+    html.push_str("</tbody></table></div>");
+}
+
+/// How to read ratios, of which so many have an interval.
+pub(super) fn legend(comparison: &Comparison, intervals: usize) -> String {
+    let colours =
+        if intervals > 0 { "Green is better and red worse by the interval of that figure alone" } else { "Green is better, red worse" };
+    let doubt = by_chance(intervals).map(|doubt| format!(" {doubt}.")).unwrap_or_default();
+    format!(
+        "<p class=\"note\">× is the ratio to {}. {}. {colours}.{}</p>",
+        escape(&comparison.baseline),
+        escape(&comparison.method),
+        escape(&doubt)
+    )
+}
+
+/// Every drive in each phase of the workload; nothing where it has one.
+pub(super) fn phases(drives: &[&DriveResult]) -> String {
+    if drives.iter().all(|drive| drive.phases.is_empty()) {
+        return String::new();
+    }
+    let head = [
+        "phase",
+        "begins",
+        "took",
+        "IOPS",
+        "reads MiB/s",
+        "writes MiB/s",
+        "read mean",
+        "read p99",
+        "read p99.9",
+        "write mean",
+        "write p99",
+        "write p99.9",
+        "WAF",
+        "failed",
+    ];
+    let mut html = String::from("<h2>By phase</h2><div class=\"tablebox\"><table><thead><tr>");
+    head.iter().for_each(|name| {
+        let _ = write!(html, "<th>{name}</th>");
+    });
+    html.push_str("</tr></thead><tbody>");
+    for drive in drives {
+        for phase in &drive.phases {
+            let name = if drives.len() > 1 { format!("{}, {}", phase.name, drive.name) } else { phase.name.clone() };
+            let host = &phase.host;
+            let spans = |latency: &Option<Latency>| {
+                let values = latency.as_ref().map(|latency| [latency.mean, latency.p99, latency.p999]);
+                values.map_or([const { String::new() }; 3].map(|_| "–".to_owned()), |values| values.map(micros))
+            };
+            let moved = |requests: u64, rate: f64| if requests > 0 { number(rate) } else { "–".to_owned() };
+            let failed = if host.failed > 0 { format!("<b class=\"worse\">{}</b>", count(host.failed)) } else { "–".to_owned() };
+            let first = [
+                escape(&name),
+                format!("{} s", number(phase.start_seconds)),
+                format!("{} s", number(phase.simulated_seconds)),
+                number(host.iops),
+                moved(host.reads, host.read_mib_s),
+                moved(host.writes, host.write_mib_s),
+            ];
+            let waf = phase.waf.total.map_or("–".to_owned(), number);
+            let latencies = [spans(&phase.latency_us.read), spans(&phase.latency_us.write)].concat();
+            html.push_str("<tr>");
+            for cell in first.into_iter().chain(latencies).chain([waf, failed]) {
+                let _ = write!(html, "<td>{cell}</td>");
+            }
+            html.push_str("</tr>");
+        }
+    }
+    html.push_str("</tbody></table></div>");
     html
 }
 
-/// How to read ratios.
-pub(super) fn legend(comparison: &Comparison) -> String {
-    format!(
-        "<p class=\"note\">× is the ratio to {}. {}. Green is surely better, red surely worse.</p>",
-        escape(&comparison.baseline),
-        escape(&comparison.method)
-    )
+/// How the page was made: the command, and what identifies each run.
+pub(super) fn made_by(report: &Report) -> String {
+    let Some(made) = &report.made_by else { return String::new() };
+    let mut html = format!(
+        "<h2>How to make this again</h2><div class=\"tablebox\"><pre>{}</pre><table><thead><tr><th>Wordline {}</th>",
+        escape(&made.command),
+        escape(&made.version)
+    );
+    for name in ["workload", "digest", "size", "age", "cells", "filled", "seed", "plan"] {
+        let _ = write!(html, "<th>{name}</th>");
+    }
+    html.push_str("</tr></thead><tbody>");
+    for (_, drive) in report.runs() {
+        let asked = drive.asked.clone().unwrap_or_default();
+        let size = drive.capacity.as_ref().map_or("–".to_owned(), |capacity| wordline_units::Bytes(capacity.exported_bytes).to_string());
+        let cells = [
+            escape(&drive.name),
+            escape(&asked.workload.name),
+            format!("<code>{}</code>", escape(&asked.workload.digest)),
+            size,
+            escape(asked.age.as_deref().unwrap_or("new")),
+            escape(&asked.cells),
+            asked.fill.map_or("as saved".to_owned(), share),
+            drive.seed.to_string(),
+            format!("<code>{}</code>", escape(&drive.plan_hash)),
+        ];
+        html.push_str("<tr>");
+        cells.iter().for_each(|cell| {
+            let _ = write!(html, "<td>{cell}</td>");
+        });
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table></div>");
+    html
 }
 
 fn unit(unit: &str) -> &str {
@@ -109,7 +258,9 @@ fn unit(unit: &str) -> &str {
 }
 
 fn cell(comparison: &Comparison, ratio: &Ratio) -> String {
-    if ratio.drive == comparison.baseline { value(ratio) } else { format!("{}<br/>{}", value(ratio), against(ratio)) }
+    let bad = ratio.value > 0.0 && ["host.failed", "worn_out_seconds"].contains(&ratio.figure.as_str());
+    let value = if bad { format!("<b class=\"worse\">{}</b>", value(ratio)) } else { value(ratio) };
+    if ratio.drive == comparison.baseline || bad { value } else { format!("{value}<br/>{}", against(ratio)) }
 }
 
 /// A ratio and its interval.
@@ -119,9 +270,9 @@ pub(super) fn against(ratio: &Ratio) -> String {
         Some(false) => "worse",
         None => "same",
     };
-    let mean = ratio.ratio.map_or("–".to_owned(), |mean| format!("×{mean:.3}"));
+    let mean = ratio.ratio.map_or("–".to_owned(), |mean| format!("×{}", factor(mean)));
     let range = match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => format!(" <small>[{low:.3}, {high:.3}]</small>"),
+        (Some(low), Some(high)) => format!(" <small>[{}, {}]</small>", factor(low), factor(high)),
         _ => String::new(),
     };
     format!("<span class=\"{class}\">{mean}</span>{range}")

@@ -1,23 +1,24 @@
-//! `intervals.parquet`: the time series of one or more drives.
+//! `intervals.parquet` and `intervals.csv`: the time series of one or more drives.
 
 use std::io::Write;
 
 use parquet::data_type::ByteArray;
+use wordline_units::Nanos;
 use wordline_units::host::SECTOR_BYTES;
 
-use super::{Cell, Column, Table, TableError, integer, real, word};
+use super::{Cell, Column, Format, Table, TableError, integer, real, word};
 use crate::conclude::DriveDetail;
 use crate::series::{Row, RowHost};
 
-/// The columns of `intervals.parquet`. Instants count from the start of the measured window.
+/// The columns of a table of intervals. Instants count from the start of the measured window.
 pub const INTERVALS: &[Column] = &[
     word("drive", "the drive's name"),
     integer("seed", "", "the seed of all random streams"),
     real("start_s", "s", "when the interval begins"),
     real("width_s", "s", "how long it is; the last one ends with the window"),
-    integer("reads", "requests", "reads completed"),
-    integer("writes", "requests", "writes completed"),
-    integer("trims", "requests", "trims completed"),
+    integer("reads", "requests", "reads completed without a failure"),
+    integer("writes", "requests", "writes completed without a failure"),
+    integer("trims", "requests", "trims completed without a failure"),
     real("read_iops", "1/s", "reads completed per second"),
     real("write_iops", "1/s", "writes completed per second"),
     real("read_mib_s", "MiB/s", "data read per second"),
@@ -43,23 +44,36 @@ pub const INTERVALS: &[Column] = &[
         "programs of host data that filled the first wordline of an h-layer; 0 where dies do not program whole wordlines",
     ),
     integer("follower_programs", "programs", "programs of host data that filled another wordline of an h-layer"),
+    integer("failed", "requests", "requests of any kind that failed in part or whole; no other column counts them"),
+    word("phase", "the phase of the workload in which the interval begins; `replay` for a trace"),
 ];
 
-/// Write the time series of these drives, one after the other; returns where they were written to.
+/// Write the time series of these drives, one after the other, marked with `about`; returns where they were written to.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_intervals<W: Write + Send>(to: W, drives: &[DriveDetail]) -> Result<W, TableError> {
-    let mut table = Table::new("intervals", INTERVALS, to)?;
+pub fn write_intervals<W: Write + Send>(
+    format: Format,
+    to: W,
+    drives: &[DriveDetail],
+    about: &[(String, String)],
+) -> Result<W, TableError> {
+    let mut table = Table::new(format, "intervals", INTERVALS, to)?;
+    table.mark(about);
     for drive in drives {
         let name = ByteArray::from(drive.name.as_str());
-        drive.rows.iter().for_each(|row| table.push(&cells(&name, drive, row)));
+        let phases: Vec<(Nanos, ByteArray)> = drive.phases.iter().map(|(start, name)| (*start, ByteArray::from(name.as_str()))).collect();
+        let none = ByteArray::from("");
+        for row in &drive.rows {
+            let phase = phases.iter().rev().find(|(start, _)| *start <= row.start).map_or(&none, |(_, name)| name);
+            table.push(&cells(&name, phase, drive, row));
+        }
         table.flush()?;
     }
     table.finish()
 }
 
-fn cells<'a>(name: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; INTERVALS.len()] {
+fn cells<'a>(name: &'a ByteArray, phase: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; INTERVALS.len()] {
     let some = |value: f64| Cell::Real(Some(value));
     let mib = |host: &RowHost| row.per_second(host.sectors * SECTOR_BYTES) / f64::from(1 << 20);
     let mean = |host: &RowHost| Cell::Real(host.mean_ns().map(|ns| ns / 1e3));
@@ -94,5 +108,7 @@ fn cells<'a>(name: &'a ByteArray, drive: &DriveDetail, row: &Row) -> [Cell<'a>; 
         some(if row.width.0 == 0 { 0.0 } else { row.in_flight_ns as f64 / row.width.0 as f64 }),
         Cell::Integer(row.leader_programs),
         Cell::Integer(row.follower_programs),
+        Cell::Integer(row.failed),
+        Cell::Text(phase),
     ]
 }

@@ -1,10 +1,13 @@
-//! Parquet tables: one row per interval, and one row per request.
+//! Tables as files: one row per interval, per request, per run, per ratio of a comparison, and per point of a sweep; as Parquet or as CSV.
 //!
-//! The plain column writer is enough for tables of numbers, and holds one row group of them in memory at a time. Units are in the reference and in the
+//! The plain column writer is enough for tables of numbers, and holds one row group of them in memory at a time. Units are in the reference and in a Parquet
 //! file's own metadata, under `unit.` and the column's name.
 
+mod csv;
 mod intervals;
 mod requests;
+mod runs;
+mod sweep;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,13 +23,37 @@ use parquet::schema::types::Type;
 
 pub use intervals::{INTERVALS, write_intervals};
 pub use requests::{REQUESTS, RequestLog};
+pub use runs::{RATIOS, write_ratios, write_runs};
+pub use sweep::{SWEEP, write_sweep};
 
-/// A Parquet table could not be written.
+/// A table could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The file could not be written or the writer was misused.
     #[error("cannot write a Parquet table: {0}")]
     Parquet(#[from] ParquetError),
+    /// The file could not be written.
+    #[error("cannot write a CSV table: {0}")]
+    Csv(#[from] std::io::Error),
+}
+
+/// What a table is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Parquet, packed with zstd.
+    Parquet,
+    /// Text with commas under a header of the columns' names.
+    Csv,
+}
+
+impl Format {
+    /// How the names of its files end.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Format::Parquet => "parquet",
+            Format::Csv => "csv",
+        }
+    }
 }
 
 /// What a column holds.
@@ -91,18 +118,26 @@ enum Held {
 
 /// A table being written, a row at a time.
 pub struct Table<W: Write + Send> {
-    writer: SerializedFileWriter<W>,
-    held: Vec<Held>,
+    writer: Writer<W>,
     rows: usize,
 }
 
+/// Where rows go.
+enum Writer<W: Write + Send> {
+    Parquet(Box<SerializedFileWriter<W>>, Vec<Held>),
+    Csv(csv::Lines<W>),
+}
+
 impl<W: Write + Send> Table<W> {
-    /// Begins the table called `name`.
+    /// Begins the table called `name` in `format`.
     ///
     /// # Errors
     ///
     /// The writer cannot be written to.
-    pub fn new(name: &str, columns: &[Column], to: W) -> Result<Table<W>, TableError> {
+    pub fn new(format: Format, name: &str, columns: &[Column], to: W) -> Result<Table<W>, TableError> {
+        if format == Format::Csv {
+            return Ok(Table { writer: Writer::Csv(csv::Lines::new(columns, to)), rows: 0 });
+        }
         let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_, _>>()?;
         let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
         let units = columns.iter().filter(|column| !column.unit.is_empty());
@@ -118,7 +153,17 @@ impl<W: Write + Send> Table<W> {
             Kind::Text => Held::Text(Vec::new()),
             Kind::Flag => Held::Flag(Vec::new()),
         });
-        Ok(Table { writer, held: held.collect(), rows: 0 })
+        Ok(Table { writer: Writer::Parquet(Box::new(writer), held.collect()), rows: 0 })
+    }
+
+    /// Writes down how the table came about, where its format has a place for that: Parquet has, in the metadata of the file.
+    pub fn mark(&mut self, about: &[(String, String)]) {
+        match &mut self.writer {
+            Writer::Parquet(writer, _) => {
+                about.iter().for_each(|(key, value)| writer.append_key_value_metadata(KeyValue::new(key.clone(), value.clone())));
+            }
+            Writer::Csv(_) => {}
+        }
     }
 
     /// Adds a row. Rows stay in memory until [`Table::flush`].
@@ -127,8 +172,13 @@ impl<W: Write + Send> Table<W> {
     ///
     /// The row does not fit the columns.
     pub fn push(&mut self, cells: &[Cell<'_>]) {
-        assert_eq!(cells.len(), self.held.len(), "a row has one value per column");
-        for (held, cell) in self.held.iter_mut().zip(cells) {
+        self.rows += 1;
+        let held = match &mut self.writer {
+            Writer::Parquet(_, held) => held,
+            Writer::Csv(lines) => return lines.push(cells),
+        };
+        assert_eq!(cells.len(), held.len(), "a row has one value per column");
+        for (held, cell) in held.iter_mut().zip(cells) {
             match (held, cell) {
                 (Held::Integer(values), Cell::Integer(value)) => values.push(value.cast_signed()),
                 (Held::Real(values, present), Cell::Real(value)) => {
@@ -140,20 +190,23 @@ impl<W: Write + Send> Table<W> {
                 (Held::Integer(_) | Held::Real(..) | Held::Text(_) | Held::Flag(_), cell) => panic!("{cell:?} does not fit its column"),
             }
         }
-        self.rows += 1;
     }
 
-    /// Write the rows held as a row group.
+    /// Write the rows held, to Parquet as a row group.
     ///
     /// # Errors
     ///
     /// The writer cannot be written to.
     pub fn flush(&mut self) -> Result<(), TableError> {
-        if self.rows == 0 {
+        if std::mem::take(&mut self.rows) == 0 {
             return Ok(());
         }
-        let mut group = self.writer.next_row_group()?;
-        for held in &mut self.held {
+        let (writer, held) = match &mut self.writer {
+            Writer::Parquet(writer, held) => (writer, held),
+            Writer::Csv(lines) => return Ok(lines.flush()?),
+        };
+        let mut group = writer.next_row_group()?;
+        for held in held {
             let mut column = group.next_column()?.expect("the schema has a column for each that is held");
             match (column.untyped(), &mut *held) {
                 (ColumnWriter::Int64ColumnWriter(to), Held::Integer(values)) => to.write_batch(values, None, None)?,
@@ -176,7 +229,6 @@ impl<W: Write + Send> Table<W> {
             }
         }
         group.close()?;
-        self.rows = 0;
         Ok(())
     }
 
@@ -187,7 +239,10 @@ impl<W: Write + Send> Table<W> {
     /// The writer cannot be written to.
     pub fn finish(mut self) -> Result<W, TableError> {
         self.flush()?;
-        Ok(self.writer.into_inner()?)
+        match self.writer {
+            Writer::Parquet(writer, _) => Ok(writer.into_inner()?),
+            Writer::Csv(lines) => Ok(lines.finish()?),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `requests.parquet`: one row per completed request, written while the run goes on.
+//! `requests.parquet` and `requests.csv`: one row per completed request, written while the run goes on.
 
 use std::io::Write;
 
@@ -6,12 +6,12 @@ use parquet::data_type::ByteArray;
 use wordline_engine::{Completion, Event, Observer};
 use wordline_units::{HostOp, Nanos, Priority};
 
-use super::{Cell, Column, Kind, Table, TableError, integer, word};
+use super::{Cell, Column, Format, Kind, Table, TableError, integer, word};
 
 /// Rows in a row group: what a log holds in memory, about 10 MB.
 const GROUP: usize = 65_536;
 
-/// The columns of `requests.parquet`. Instants count from the start of the run.
+/// The columns of a table of requests. Instants count from the start of the run.
 pub const REQUESTS: &[Column] = &[
     integer("arrived_ns", "ns", "when the host issued the request"),
     integer("completed_ns", "ns", "when it was acknowledged; rows are in this order"),
@@ -29,13 +29,20 @@ pub const REQUESTS: &[Column] = &[
     integer("channel_ns", "ns", "waiting for and moving over the channel bus"),
     integer("ecc_ns", "ns", "error correction"),
     Column { name: "ok", kind: Kind::Flag, unit: "", meaning: "whether every sector could be read or written" },
+    integer(
+        "blank_sectors",
+        "sectors of 512 B",
+        "of a read: its sectors in mapping units that hold nothing, because they were never written or were trimmed",
+    ),
+    word("phase", "the phase of the workload; `replay` for a trace"),
 ];
 
-/// An observer that writes every completed request to a Parquet file, a row group at a time.
+/// An observer that writes every completed request to a table, a row group at a time.
 pub struct RequestLog<W: Write + Send> {
     table: Table<W>,
     ops: [ByteArray; HostOp::ALL.len()],
     priorities: [ByteArray; Priority::ALL.len()],
+    phase: ByteArray,
     from: Nanos,
     // An observer cannot fail; the first error ends the log and is told at the end.
     error: Option<TableError>,
@@ -46,11 +53,12 @@ impl<W: Write + Send> RequestLog<W> {
     ///
     /// # Errors
     /// When the head of the file cannot be written.
-    pub fn new(to: W, from: Nanos) -> Result<RequestLog<W>, TableError> {
+    pub fn new(format: Format, to: W, from: Nanos) -> Result<RequestLog<W>, TableError> {
         Ok(RequestLog {
-            table: Table::new("requests", REQUESTS, to)?,
+            table: Table::new(format, "requests", REQUESTS, to)?,
             ops: HostOp::ALL.map(|op| ByteArray::from(op.name())),
             priorities: Priority::ALL.map(|priority| ByteArray::from(priority.name())),
+            phase: ByteArray::from(""),
             from,
             error: None,
         })
@@ -59,6 +67,16 @@ impl<W: Write + Send> RequestLog<W> {
     /// Leave out requests that complete before `from`: the start of the measured window, once it is known.
     pub fn start_at(&mut self, from: Nanos) {
         self.from = from;
+    }
+
+    /// Writes down how the table came about.
+    pub fn mark(&mut self, about: &[(String, String)]) {
+        self.table.mark(about);
+    }
+
+    /// From now on requests complete in the phase called `name`.
+    pub fn begin_phase(&mut self, name: &str) {
+        self.phase = ByteArray::from(name);
     }
 
     /// Write what is held and the foot of the file; returns where it was written to.
@@ -92,6 +110,8 @@ impl<W: Write + Send> RequestLog<W> {
             channel,
             ecc,
             Cell::Flag(done.ok),
+            Cell::Integer(u64::from(done.blank)),
+            Cell::Text(&self.phase),
         ]);
         if self.table.rows >= GROUP
             && let Err(error) = self.table.flush()

@@ -1,8 +1,10 @@
 //! Drives side by side, and grids of them.
 
+use wordline_units::Bytes;
+
 use super::{WIDTH, fit, line, number, prose, run};
-use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, names};
-use crate::grid;
+use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, by_chance, names};
+use crate::grid::{self, CellResult};
 use crate::result::{DriveResult, Report};
 
 const LABEL: usize = 28;
@@ -12,6 +14,9 @@ const DRIVES: usize = (WIDTH - LABEL) / COLUMN;
 
 /// Every drive against the first one: the figure, and its ratio to the first drive's with a 95 % confidence interval.
 pub fn compare(report: &Report) -> String {
+    if let Some(sweep) = &report.sweep {
+        return super::swept::sweep(report, sweep);
+    }
     if !report.cells.is_empty() {
         return grid(report);
     }
@@ -19,9 +24,36 @@ pub fn compare(report: &Report) -> String {
         return report.drives.iter().map(run).collect::<Vec<_>>().join("\n");
     };
     let mut text = String::new();
+    drives(&mut text, report);
     figures(&mut text, &report.drives, comparison);
     told(&mut text, report, Some(comparison));
     text
+}
+
+/// What each drive is, and what must be known of it.
+fn drives(text: &mut String, report: &Report) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (_, drive) in report.runs() {
+        if seen.contains(&drive.name.as_str()) {
+            continue;
+        }
+        seen.push(&drive.name);
+        let Some(capacity) = &drive.capacity else { continue };
+        if text.is_empty() {
+            let header = ["for the host", "raw flash", "spare", "usable"].map(|name| format!("{name:>13}")).concat();
+            line(text, &format!("{:<LABEL$}{header}{:>8}{:>10}", "", "dies", "channels"));
+        }
+        let bytes = [capacity.exported_bytes, capacity.raw_bytes].map(|bytes| format!("{:>13}", Bytes(bytes).to_string())).concat();
+        let shares = [capacity.spare_nominal, capacity.spare_usable].map(|share| format!("{:>11.2} %", share * 100.0)).concat();
+        let name = fit(&drive.name, LABEL - 1);
+        line(text, &format!("{name:<LABEL$}{bytes}{shares}{:>8}{:>10}", capacity.dies, capacity.channels));
+    }
+    for note in report.all_notes() {
+        prose(text, &format!("Note: {note}."));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
 }
 
 /// All figures of these drives.
@@ -31,13 +63,32 @@ fn figures(text: &mut String, drives: &[DriveResult], comparison: &Comparison) {
         table(text, comparison, &[&names[..1], others].concat());
         text.push('\n');
     }
+    for phase in &comparison.phases {
+        line(text, &format!("In phase {}", fit(&phase.phase, WIDTH - 10)));
+        let only = comparison.in_phase(phase);
+        for others in names[1..].chunks(DRIVES - 1) {
+            table(text, &only, &[&names[..1], others].concat());
+            text.push('\n');
+        }
+    }
 }
 
 /// How to read it, and whether it is to be believed.
-fn told(text: &mut String, report: &Report, comparison: Option<&Comparison>) {
+pub(super) fn told(text: &mut String, report: &Report, comparison: Option<&Comparison>) {
     if let Some(comparison) = comparison {
         prose(text, &format!("× is the ratio to {}.", fit(&comparison.baseline, 60)));
         prose(text, &format!("{}.", comparison.method));
+    }
+    let comparisons = report.comparison.iter().chain(report.cells.iter().filter_map(|cell| cell.comparison.as_ref()));
+    if let Some(doubt) = by_chance(comparisons.map(Comparison::intervals).sum()) {
+        prose(text, &format!("{doubt}."));
+    }
+    for warning in report.warnings() {
+        prose(text, &format!("WARNING: {warning}."));
+    }
+    for failures in report.failures() {
+        let mark = if failures.cell.is_some() { " (marked ! above)" } else { "" };
+        prose(text, &format!("FAILED: {failures}{mark}. The figures are of the others."));
     }
     let mut all_passed = true;
     for broken in report.violations() {
@@ -61,23 +112,29 @@ fn grid(report: &Report) -> String {
     let mut text = String::new();
     let names = grid::drives(&report.cells);
     let [first, others @ ..] = names.as_slice() else { return text };
-    line(&mut text, "IOPS");
+    drives(&mut text, report);
     // Without others, a table of one drive.
     let none: &[&str] = &[];
     let others: Vec<&[&str]> = if others.is_empty() { vec![none] } else { others.chunks((WIDTH - ROW - FIRST) / OTHER).collect() };
-    for table in grid::tables(&report.cells) {
-        for others in &others {
-            let header: String = others.iter().map(|name| format!("{:>OTHER$}", fit(name, OTHER - 2))).collect();
-            text.push('\n');
-            line(&mut text, &format!("{:<ROW$}{:>FIRST$}{header}", fit(table.title, ROW - 1), fit(first, FIRST - 1)));
-            for (row, cell) in &table.rows {
-                let ratios: String =
-                    others.iter().map(|name| format!("{:>OTHER$}", cell.shown(name).map_or("-".to_owned(), ratio_text))).collect();
-                line(&mut text, &format!("{:<ROW$}{:>FIRST$}{ratios}", fit(row, ROW - 1), number(cell.value(first))));
+    for figure in grid::figures(&report.cells) {
+        let unit = if figure.unit == "us" { ", us" } else { "" };
+        line(&mut text, &format!("{}{unit}", figure.label));
+        for table in grid::tables(&report.cells) {
+            for others in &others {
+                let header: String = others.iter().map(|name| format!("{:>OTHER$}", fit(name, OTHER - 2))).collect();
+                text.push('\n');
+                line(&mut text, &format!("{:<ROW$}{:>FIRST$}{header}", fit(&table.title, ROW - 1), fit(first, FIRST - 1)));
+                for (row, cell) in &table.rows {
+                    let shown = |name: &&str| cell.shown(figure, name).map_or("-".to_owned(), |ratio| marked(cell, ratio));
+                    let ratios: String = others.iter().map(|name| format!("{:>OTHER$}", shown(name))).collect();
+                    let value = cell.value(figure, first).map_or("-".to_owned(), number);
+                    let value = format!("{value}{}", mark(cell, first));
+                    line(&mut text, &format!("{:<ROW$}{value:>FIRST$}{ratios}", fit(row, ROW - 1)));
+                }
             }
         }
+        text.push('\n');
     }
-    text.push('\n');
     let comparisons = || report.cells.iter().filter_map(|cell| Some((cell, cell.comparison.as_ref()?)));
     if report.cells.len() <= FEW {
         for (cell, comparison) in comparisons() {
@@ -89,12 +146,22 @@ fn grid(report: &Report) -> String {
     text
 }
 
+/// A ratio, with the mark of a drive that failed requests.
+fn marked(cell: &CellResult, ratio: &Ratio) -> String {
+    format!("{}{}", ratio_text(ratio), mark(cell, &ratio.drive))
+}
+
+/// `!` where `drive` failed requests in `cell`.
+fn mark(cell: &CellResult, drive: &str) -> &'static str {
+    if cell.failed(drive) { "!" } else { "" }
+}
+
 fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
     let header: String = names.iter().map(|name| format!("{:>COLUMN$}", fit(name, COLUMN - 2))).collect();
     line(text, &format!("{:<LABEL$}{header}", ""));
     for figure in FIGURES {
         let Some(first) = comparison.ratios.iter().find(|ratio| ratio.figure == figure.path) else { continue };
-        let plain = first.unit.is_empty() || ["IOPS", "pages"].iter().any(|word| figure.label.contains(word));
+        let plain = first.unit.is_empty() || ["IOPS", "pages", "failed"].iter().any(|word| figure.label.contains(word));
         let unit = if plain { String::new() } else { format!(", {}", first.unit) };
         let label = fit(&format!("{}{unit}", figure.label), LABEL);
         let base = |ratio: &Ratio| ratio.drive == comparison.baseline;
@@ -105,7 +172,9 @@ fn table(text: &mut String, comparison: &Comparison, names: &[&str]) {
             // Ratio and interval need a line of their own.
             line(text, &format!("{label:<LABEL$}{}", cells(comparison, figure, names, value)));
             let ratios = cells(comparison, figure, names, |ratio| if base(ratio) { String::new() } else { ratio_text(ratio) });
-            line(text, &format!("{:<LABEL$}{ratios}", ""));
+            if comparison.ratios.iter().any(|ratio| ratio.figure == figure.path && ratio.ratio.is_some()) {
+                line(text, &format!("{:<LABEL$}{ratios}", ""));
+            }
         }
     }
 }
@@ -116,20 +185,34 @@ fn cells(comparison: &Comparison, figure: &Figure, names: &[&str], of: impl Fn(&
 
 /// The figure itself; there is no time of what did not happen.
 pub(crate) fn value(ratio: &Ratio) -> String {
-    if ratio.value == 0.0 && ratio.unit == "us" { "-".to_owned() } else { number(ratio.value) }
+    if ratio.value == 0.0 && ["us", "s"].contains(&ratio.unit.as_str()) { "-".to_owned() } else { number(ratio.value) }
 }
 
-/// `×1.25 [1.20, 1.30]`, with a mark where it is surely better or worse.
+/// `×1.25 [1.20, 1.30]`, with its interval where there are several seeds.
 pub(crate) fn ratio_text(ratio: &Ratio) -> String {
     match (ratio.ratio, ratio.low, ratio.high) {
-        (Some(mean), Some(low), Some(high)) => format!("×{mean:.3} [{low:.3}, {high:.3}]"),
-        (Some(mean), ..) => format!("×{mean:.3}"),
+        (Some(mean), Some(low), Some(high)) => format!("×{} [{}, {}]", factor(mean), factor(low), factor(high)),
+        (Some(mean), ..) => format!("×{}", factor(mean)),
         (None, ..) => "-".to_owned(),
     }
 }
 
-/// Whether a ratio is good news, as far as one can tell: `None` where the interval holds 1, or where neither way is better.
+/// A ratio in few letters, however large: an interval over two seeds can have any end.
+pub(crate) fn factor(ratio: f64) -> String {
+    match ratio {
+        1e5.. => format!("{ratio:.1e}"),
+        1e3.. => format!("{ratio:.0}"),
+        _ => format!("{ratio:.3}"),
+    }
+}
+
+/// Whether a ratio is good news, as far as one can tell: `None` where the interval holds 1, or where neither way is better. What is left of a load of which
+/// part failed is never good news.
 pub(crate) fn verdict(ratio: &Ratio) -> Option<bool> {
+    direction(ratio).filter(|is_better| !(ratio.failed && *is_better))
+}
+
+fn direction(ratio: &Ratio) -> Option<bool> {
     let mean = ratio.ratio?;
     let (low, high) = (ratio.low.unwrap_or(mean), ratio.high.unwrap_or(mean));
     // Without an interval, a difference that would not show in the table is none.
@@ -145,5 +228,16 @@ pub(crate) fn verdict(ratio: &Ratio) -> Option<bool> {
         Better::Higher => Some(greater),
         Better::Lower => Some(!greater),
         Better::Neither => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_any_size_fit_their_column() {
+        let all = [0.0, 0.0213, 1.0, 999.4, 1_234.5, 99_999.4, 123_456.0, 21_931_769_743_363.5, f64::INFINITY];
+        assert_eq!(all.map(factor), ["0.000", "0.021", "1.000", "999.400", "1234", "99999", "1.2e5", "2.2e13", "inf"]);
     }
 }

@@ -3,6 +3,8 @@
 #[path = "../../examples/fabricated/mod.rs"]
 mod fabricated;
 
+mod failed;
+mod fair;
 mod figures;
 mod output;
 mod vertrace;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes as Buffer;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
+use parquet::record::{Field, RowAccessor};
 use wordline_engine::Observer;
-use wordline_report::table::{INTERVALS, REQUESTS, RequestLog, write_intervals};
+use wordline_report::table::{Format, INTERVALS, RATIOS, REQUESTS, RequestLog, write_intervals, write_ratios, write_runs};
 use wordline_report::{CellResult, DriveDetail, Report, Violation, html, reference, text};
 use wordline_units::Nanos;
 
@@ -94,7 +94,7 @@ fn a_grid_fits_a_terminal_and_reads_back() {
         few.contains("oltp, 2k+1mo") && few.contains("write latency, p99") && few.lines().any(|line| line.starts_with("fresh ")),
         "{few}"
     );
-    assert!(!grid.contains("write latency"));
+    assert!(!grid.contains("erases") && grid.contains("write latency, p99.9, us"));
     let alone =
         Report::of_cells(vec![CellResult::new(None, "oltp".to_owned(), vec![Toy { requests: 500, ..Toy::default() }.conclude().0])]);
     for line in grid.lines().chain(few.lines()).chain(text::compare(&alone).lines()) {
@@ -134,7 +134,24 @@ fn the_same_run_gives_the_same_output_to_the_byte() {
     let (first, second) = (two(), two());
     assert_eq!(first.0.to_json(), second.0.to_json());
     assert_eq!(html::page(&first.0, std::slice::from_ref(&first.1)), html::page(&second.0, std::slice::from_ref(&second.1)));
-    assert_eq!(write_intervals(Vec::new(), &first.1).unwrap(), write_intervals(Vec::new(), &second.1).unwrap());
+    assert_eq!(
+        write_intervals(Format::Parquet, Vec::new(), &first.1, &[]).unwrap(),
+        write_intervals(Format::Parquet, Vec::new(), &second.1, &[]).unwrap()
+    );
+}
+
+#[test]
+fn pages_keep_their_letters_at_any_width_and_tables_sort() {
+    let (report, details) = two();
+    let page = html::page(&report, std::slice::from_ref(&details));
+    // A drawing that is scaled as a whole has a view box; only lines without letters are stretched.
+    for drawing in page.split("<svg ").skip(1).filter(|drawing| !drawing.contains("aria-hidden")) {
+        let (head, body) = drawing.split_once('>').expect("a tag ends");
+        let body = body.split("</svg>").next().unwrap_or_default();
+        assert!(!head.contains("viewBox") || (head.contains("preserveAspectRatio=\"none\"") && !body.contains("<text")), "{head}");
+    }
+    assert!(page.contains("@media (max-width:600px)") && page.contains("aria-sort"));
+    assert!(page.matches("<table class=\"figures\">").count() == 1, "rows of different units do not sort");
 }
 
 /// The names of all elements; panics where tags do not balance or an attribute is not quoted.
@@ -188,7 +205,7 @@ fn a_class_that_did_not_occur_has_no_chart() {
     for absent in ["Write latency", "IOPS, writes", "Write amplification", "Reclaim", ">Writes<", "Trim", "Comparison", "write mean"] {
         assert!(!page.contains(absent), "{absent}");
     }
-    for present in ["Read latency", "IOPS, reads", ">Reads<", "Block map", "Dies busy"] {
+    for present in ["Read latency", "IOPS, reads", ">Reads<", "Block map", "Die arrays busy"] {
         assert!(page.contains(present), "no {present}");
     }
     let run = text::run(&report.drives[0]);
@@ -234,7 +251,7 @@ fn units(reader: &SerializedFileReader<Buffer>) -> BTreeSet<String> {
 fn every_request_is_in_its_table_across_row_groups() {
     let toy = Toy { requests: 70_000, ..Toy::default() };
     let (events, _) = toy.events();
-    let mut log = RequestLog::new(Vec::new(), Nanos::ZERO).unwrap();
+    let mut log = RequestLog::new(Format::Parquet, Vec::new(), Nanos::ZERO).unwrap();
     events.iter().for_each(|(at, event)| log.observe(*at, event));
     let reader = SerializedFileReader::new(Buffer::from(log.finish().unwrap())).unwrap();
     assert_eq!(reader.num_row_groups(), 2);
@@ -256,7 +273,7 @@ fn every_request_is_in_its_table_across_row_groups() {
 #[test]
 fn requests_before_the_window_are_left_out_of_their_table() {
     let (events, _) = Toy { requests: 500, ..Toy::default() }.events();
-    let mut log = RequestLog::new(Vec::new(), Nanos::MAX).unwrap();
+    let mut log = RequestLog::new(Format::Parquet, Vec::new(), Nanos::MAX).unwrap();
     events.iter().for_each(|(at, event)| log.observe(*at, event));
     let reader = SerializedFileReader::new(Buffer::from(log.finish().unwrap())).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
@@ -268,7 +285,7 @@ fn intervals_hold_every_drive_and_null_where_nothing_was_measured() {
         Toy { name: "reads", mix: (100, 0), requests: 2_000, ..Toy::default() },
         Toy { name: "writes", mix: (0, 0), requests: 2_000, ..Toy::default() },
     ]);
-    let reader = SerializedFileReader::new(Buffer::from(write_intervals(Vec::new(), &details).unwrap())).unwrap();
+    let reader = SerializedFileReader::new(Buffer::from(write_intervals(Format::Parquet, Vec::new(), &details, &[]).unwrap())).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows() as usize, details[0].rows.len() + details[1].rows.len());
     let place = |name: &str| INTERVALS.iter().position(|column| column.name == name).unwrap();
     for row in reader.get_row_iter(None).unwrap() {
@@ -276,5 +293,75 @@ fn intervals_hold_every_drive_and_null_where_nothing_was_measured() {
         let written = row.get_long(place("writes")).unwrap() > 0;
         assert_eq!(row.get_double(place("waf")).is_ok(), written, "a WAF only where something was written");
         assert!((0.0..=1.0).contains(&row.get_double(place("die_utilisation")).unwrap()));
+    }
+}
+
+/// The fields of each line. None of these has a comma of its own.
+fn fields(table: Vec<u8>) -> Vec<Vec<String>> {
+    String::from_utf8(table).expect("text").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn a_table_in_csv_is_the_one_in_parquet() {
+    let toy = Toy { requests: 70_000, ..Toy::default() };
+    let (events, _) = toy.events();
+    let logs = [Format::Parquet, Format::Csv].map(|format| {
+        let mut log = RequestLog::new(format, Vec::new(), Nanos::ZERO).unwrap();
+        events.iter().for_each(|(at, event)| log.observe(*at, event));
+        log.finish().unwrap()
+    });
+    let (_, details) = report(&[Toy { name: "reads", mix: (100, 0), requests: 2_000, ..Toy::default() }]);
+    let intervals = [Format::Parquet, Format::Csv].map(|format| write_intervals(format, Vec::new(), &details, &[]).unwrap());
+    for ([parquet, csv], columns) in [(logs, REQUESTS), (intervals, INTERVALS)] {
+        let lines = fields(csv);
+        assert_eq!(lines[0], columns.iter().map(|column| column.name).collect::<Vec<_>>());
+        let reader = SerializedFileReader::new(Buffer::from(parquet)).unwrap();
+        assert_eq!(lines.len() as i64 - 1, reader.metadata().file_metadata().num_rows());
+        for (row, line) in reader.get_row_iter(None).unwrap().zip(&lines[1..]) {
+            let row = row.unwrap();
+            let shown: Vec<String> = row
+                .get_column_iter()
+                .map(|(_, field)| {
+                    if let Field::Double(number) = field {
+                        return number.to_string();
+                    }
+                    if let Field::Str(text) = field {
+                        return text.clone();
+                    }
+                    if *field == Field::Null { String::new() } else { field.to_string() }
+                })
+                .collect();
+            assert_eq!(*line, shown);
+        }
+    }
+}
+
+#[test]
+fn figures_of_runs_and_ratios_are_those_of_the_json() {
+    let (report, _) = report(&[
+        Toy { name: "one", requests: 2_000, ..Toy::default() },
+        Toy { name: "two", mix: (0, 0), requests: 2_000, ..Toy::default() },
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    let runs = fields(write_runs(Vec::new(), &report).unwrap());
+    assert_eq!(runs.len(), 3);
+    let column = |name: &str| runs[0].iter().position(|known| known == name).unwrap_or_else(|| panic!("no column {name}"));
+    for (index, row) in runs[1..].iter().enumerate() {
+        let drive = &json["drives"][index];
+        assert_eq!(row.len(), runs[0].len());
+        assert_eq!(row[column("name")], drive["name"].as_str().unwrap());
+        assert_eq!(row[column("host.iops")], drive["host"]["iops"].to_string());
+        assert_eq!(row[column("host.writes")], drive["host"]["writes"].to_string());
+    }
+    // The second drive was never read: its latency of reads is nothing, not zero.
+    assert!(!runs[1][column("latency_us.read.p99")].is_empty() && runs[2][column("latency_us.read.p99")].is_empty());
+    let ratios = fields(write_ratios(Vec::new(), &report).unwrap());
+    assert_eq!(ratios[0], RATIOS.iter().map(|column| column.name).collect::<Vec<_>>());
+    let expected = json["comparison"]["ratios"].as_array().unwrap();
+    assert_eq!(ratios.len() - 1, expected.len());
+    for (row, ratio) in ratios[1..].iter().zip(expected) {
+        assert_eq!((&row[3], &row[4]), (&ratio["drive"].as_str().unwrap().to_owned(), &ratio["figure"].as_str().unwrap().to_owned()));
+        let number = |field: &str| if field.is_empty() { serde_json::Value::Null } else { field.parse::<f64>().unwrap().into() };
+        assert_eq!([number(&row[6]), number(&row[7])], [ratio["value"].clone(), ratio["ratio"].clone()]);
     }
 }

@@ -35,6 +35,7 @@ fn completed(request: u32, from: u64, took: u64) -> Event {
         core: Nanos::ZERO,
         dram: Nanos::ZERO,
         ok: true,
+        blank: 0,
     })
 }
 

@@ -21,7 +21,12 @@ impl Cube {
         let step = TALL / count as f64;
         let top = 14.0 + RISE;
         let bottom = top + TALL;
-        let _ = write!(html, "<svg viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">", bottom + 16.0, escape(&self.title));
+        let _ = write!(
+            html,
+            "<svg class=\"cube\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">",
+            bottom + 16.0,
+            escape(&self.title)
+        );
         for (layer, values) in self.layers.iter().enumerate() {
             let y = top + step * layer as f64;
             let width = FRONT / values.len().max(1) as f64;

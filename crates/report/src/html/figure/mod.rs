@@ -3,7 +3,7 @@
 //! What a drive's page needs is drawn by the other modules; this is the part that whoever measures something else can draw with.
 
 use super::axis::{Axis, Spread, Unit};
-use super::chart::{self, Chart};
+use super::chart::{self, BOTTOM, Chart, LEFT, RIGHT, TOP};
 use crate::text::number;
 
 mod columns;
@@ -204,14 +204,25 @@ impl Figure {
 impl Figure {
     /// The drawing alone, as a file of its own: without caption and legend, which its surroundings give.
     pub fn svg(&self) -> String {
+        const WIDTH: f64 = 620.0;
         let html = self.html();
-        let (Some(begin), Some(end)) = (html.find("<svg"), html.find("</svg>")) else { return String::new() };
-        let drawing = &html[begin + "<svg".len()..end];
+        let style = super::STYLE.replace('&', "&amp;").replace('<', "&lt;");
+        let between = |from: &str, to: &str| {
+            let rest = &html[html.find(from)? + from.len()..];
+            Some(&rest[..rest.find(to)?])
+        };
+        if let Some(plot) = between("<div class=\"plot\"><svg", "</svg></div>") {
+            // As wide as its surroundings, which are its frame.
+            let height = plot.split('"').nth(1).and_then(|height| height.parse::<f64>().ok()).unwrap_or(240.0) + TOP + BOTTOM;
+            return format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\"><style>{style}</style>\
+                 <svg x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" overflow=\"visible\"{plot}</svg></svg>\n",
+                WIDTH - LEFT - RIGHT
+            );
+        }
+        let Some(drawing) = between("<svg", "</svg>") else { return String::new() };
         let (head, body) = drawing.split_at(drawing.find('>').map_or(0, |at| at + 1));
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\"{head}<style>{}</style>{body}</svg>\n",
-            super::STYLE.replace('&', "&amp;").replace('<', "&lt;")
-        )
+        format!("<svg xmlns=\"http://www.w3.org/2000/svg\"{head}<style>{style}</style>{body}</svg>\n")
     }
 }
 
@@ -231,10 +242,11 @@ impl Curves {
                 .filter(|point| drawable(x.spread, point.0))
                 .map(|point| (point.0, drawable(y.spread, point.1).then_some(point.1)))
                 .collect(),
+            whiskers: Vec::new(),
         });
         let lines = lines.collect();
         let note = if self.y.label.is_empty() { self.note.clone() } else { format!("{} {}", upright(&self.y.label), self.note) };
-        Chart { title: self.title.clone(), note, height: 300.0, x, y, lines, marks: self.marks.clone() }.html()
+        Chart { title: self.title.clone(), note, height: 300.0, x, y, lines, marks: self.marks.clone(), phases: Vec::new() }.html()
     }
 }
 
@@ -252,4 +264,36 @@ pub fn scientific(value: f64) -> String {
     let (digits, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
     let raised = |digit: char| digit.to_digit(10).and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize)).unwrap_or('?');
     format!("{digits}·10⁻{}", exponent.chars().map(raised).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_a_file_of_its_own() {
+        let curve = Curve { label: "one".to_owned(), colour: 3, dashed: false, points: vec![(0.0, 1.0), (1.0, 2.0)] };
+        let other = Curve { label: "other".to_owned(), colour: 4, dashed: true, points: vec![(0.0, 2.0), (1.0, 1.0)] };
+        let title = "a title".to_owned();
+        let curves = Curves {
+            title: title.clone(),
+            note: String::new(),
+            x: Scale::even("x"),
+            y: Scale::even("y"),
+            curves: vec![curve, other],
+            marks: vec![(0.5, "R1".to_owned())],
+        };
+        let groups = vec!["first".to_owned(), "second".to_owned()];
+        let series = vec![("one".to_owned(), vec![1.0, 2.0]), ("other".to_owned(), vec![2.0, 1.0])];
+        let columns = Columns { title: title.clone(), note: String::new(), x: "x".to_owned(), y: "y".to_owned(), groups, series };
+        let layers = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
+        let cube = Cube { title, note: String::new(), value: "errors".to_owned(), layers, names: Vec::new() };
+        for figure in [Figure::Curves(curves), Figure::Columns(columns), Figure::Cube(cube)] {
+            let file = figure.svg();
+            assert!(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && file.ends_with("</svg>\n"), "{file}");
+            assert_eq!(file.matches("<svg").count(), file.matches("</svg>").count(), "{file}");
+            let body = file.split("</style>").nth(1).expect("a drawing after its style");
+            assert!(!body.contains("<div") && !body.contains("legend"), "its surroundings give caption and legend: {body}");
+        }
+    }
 }
