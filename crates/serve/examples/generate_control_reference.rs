@@ -12,7 +12,7 @@ const HEAD: &str = "\
 The socket belongs
 to its owner alone (mode 600). `wordline ctl SOCKET COMMAND KEY=VALUE …` asks one question and prints the answer; `wordline top SOCKET` shows `status`
 again and again;
-`wordline record SOCKET` writes a trace.
+`wordline record SOCKET` writes a trace. `ctl SOCKET smart` prints text for people, and JSON with `--json`.
 
 What is spoken are lines: one JSON object for a request, one for its answer. A request has its command in `do` and what the command takes beside it.
 An answer has
@@ -30,6 +30,29 @@ A line has at most 64 KiB. A client that stops in the middle of one, or does not
 ";
 
 const TAIL: &str = "
+## What `smart` says
+
+Blocks are block groups: one block of each plane of a die. `status` has the same under `smart`.
+
+| name | what |
+|---|---|
+| `media_errors` | flash reads that could not be corrected, all their tries together |
+| `units_lost_at_recovery` | mapping units whose newest version could not be read when the drive came back |
+| `unreadable_units` | mapping units that answer EIO now, as far as the drive has noticed since its start |
+| `unsafe_shutdowns`, `power_cycles` | starts of the drive that found it cut off, and all of them |
+| `spare_blocks`, `spare_blocks_left`, `spare_percent` | spare blocks it left the factory with (`mapping.spare_blocks`), those that are left, and \
+their share; `null` without any |
+| `grown_bad_blocks` | blocks that have failed since the factory |
+| `dead_dies` | dies that were killed |
+| `erases_mean`, `erases_max` | erases of a block in service |
+| `endurance`, `endurance_used_percent` | erases after which a block fails (`faults.endurance`), and the share that the mean has used; `null` where \
+the plan does not limit them |
+| `host_written_bytes`, `host_read_bytes`, `flash_written_bytes`, `waf` | data written and read by the host, flash pages programmed in bytes, and \
+write amplification |
+| `temperature_c` | of the cells; `null` where they have no physics |
+| `worn_out` | the drive takes no more writes |
+| `since_start` | which of these are counted from the start of the server; the others are of the drive's whole life, or of now |
+
 ## What `status` says
 
 `drive` is what a run of `wordline run --json` says of a drive, with the same names ([output](output.md)), counted from the start of the server in the
@@ -50,8 +73,8 @@ is what only a served drive has:
 | `link_us` | how much before its instant an answer leaves, so that it arrives at it (`serve --link`); its own instant is counted from there |
 | `media.survives` | what a flush survives: `nothing` (bytes in memory), `process` or `host` |
 | `media.write_buffer` | whether a power loss takes what is in the write buffer |
-| `media.trouble` | what went wrong with the media, if anything did |
-| `recordings`, `hinted_stretches` | how many there are |
+| `media.trouble` | what went wrong with the media, or what the host does not take at the moment, if there is anything |
+| `faults`, `recordings`, `hinted_stretches` | how many there are |
 | `free_groups` | block groups that are erased and free |
 | `die_utilisation`, `channel_utilisation` | share of the time, one number for each |
 | `map` | a line for each die, a letter for a block group or some neighbours: `.` free, `x` bad, `*` being written, else 0 to 9: how full of valid data |
@@ -94,8 +117,26 @@ own. Its last line has
 the drive's figures at that moment. Every request arrives at an instant at which nothing else happens. So on a drive that was new when the recording
 began, the replay has the same
 events: `event_log_hash`, write amplification and the counts of flash pages are equal, exactly. A recording that begins later says so in its head.
-Heat and dead dies are noted in it as comments, and not replayed.
-";
+Heat, dead dies and faults on demand are noted in it as comments, and not replayed.
+
+## Faults on demand
+
+A fault is set by one of the `fault` commands and is there until it is used up, cleared, or the server ends. Firmware hears of it by the status of the
+operations that it orders. Offsets stand for the flash
+pages that hold them now: what is written later is on other pages. A read of a page that firmware makes for itself, to move or complete data, counts
+too; what it could not read then is lost for good, until the host writes it
+again. A power cut ends the process with exit code 5. What a fault does is the same for the same seed and the same requests.
+
+## Metrics
+
+`wordline serve --metrics PORT` answers `GET /metrics` over HTTP with OpenMetrics text, on 127.0.0.1 or on the address that is given. There are 8
+connections at a time, a request has at most 8 KiB, and a connection lasts 5
+seconds at most. A counter's samples have `_total` behind the name, an info's `_info`. Latencies and other times are the drive's own, virtual time,
+where nothing else is said.
+
+| name | type | what |
+|---|---|---|
+METRICS";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: generate_control_reference FOLDER")?;
@@ -111,7 +152,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let classes = wordline_serve::classes().iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
-    text.push_str(&TAIL.replace("CLASSES", &classes));
+    let mut metrics = String::new();
+    for family in wordline_serve::metrics() {
+        writeln!(metrics, "| `{}` | {} | {} |", family.name, family.kind.word(), family.help)?;
+    }
+    text.push_str(&TAIL.replace("CLASSES", &classes).replace("METRICS", &metrics));
     let path = Path::new(&folder).join("docs/reference/control.md");
     std::fs::create_dir_all(path.parent().ok_or("a folder")?)?;
     Ok(std::fs::write(path, text)?)

@@ -3,12 +3,19 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+
+/// Clients that may wait to be let in.
+const BACKLOG: i32 = 128;
 
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,9 +41,24 @@ impl fmt::Display for Address {
 pub struct Listener {
     socket: Socket,
     address: Address,
-    /// Opened here, and not by whoever started the program.
-    is_own: bool,
+    /// The file that was made for it here, and not by whoever started the program.
+    file: Option<SocketFile>,
+    /// Readable once it is to be closed, through `closer`.
+    closes: UnixStream,
+    closer: UnixStream,
 }
+
+/// The file of a Unix socket, which is removed only while it is the one that was made.
+#[derive(Clone, Debug)]
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// Closes a [`Listener`] from another thread.
+#[derive(Debug)]
+pub(crate) struct Closer(UnixStream);
 
 #[derive(Debug)]
 enum Socket {
@@ -48,6 +70,16 @@ enum Socket {
 pub(crate) enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+}
+
+/// Who has come to a door.
+#[derive(Debug)]
+pub(crate) enum Knock {
+    Client(Stream),
+    /// Nobody, for as long as was waited.
+    Nobody,
+    /// It is to be closed.
+    Closed,
 }
 
 /// Does the same to either kind.
@@ -67,19 +99,26 @@ impl Listener {
             Address::Tcp(address) => {
                 let listener = TcpListener::bind(address)?;
                 let address = Address::Tcp(listener.local_addr()?);
-                Ok(Listener { socket: Socket::Tcp(listener), address, is_own: true })
+                Listener::new(Socket::Tcp(listener), address, None)
             }
             Address::Unix(path) => {
-                let bound = match UnixListener::bind(path) {
-                    Err(error) if error.kind() == io::ErrorKind::AddrInUse && UnixStream::connect(path).is_err() => {
+                let bound = match bind_unix(path) {
+                    Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
                         std::fs::remove_file(path)?;
-                        UnixListener::bind(path)
+                        bind_unix(path)
                     }
                     other => other,
                 };
-                Ok(Listener { socket: Socket::Unix(bound?), address: address.clone(), is_own: true })
+                let bound = bound?;
+                let file = SocketFile::at(path)?;
+                Listener::new(Socket::Unix(bound), address.clone(), Some(file))
             }
         }
+    }
+
+    fn new(socket: Socket, address: Address, file: Option<SocketFile>) -> io::Result<Listener> {
+        let (closes, closer) = UnixStream::pair()?;
+        Ok(Listener { socket, address, file, closes, closer })
     }
 
     /// A Unix socket that somebody else listens on for us.
@@ -89,7 +128,7 @@ impl Listener {
     pub fn handed_over_unix(listener: UnixListener) -> io::Result<Listener> {
         let path = listener.local_addr()?.as_pathname().map(PathBuf::from);
         let path = path.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "a Unix socket without a path"))?;
-        Ok(Listener { socket: Socket::Unix(listener), address: Address::Unix(path), is_own: false })
+        Listener::new(Socket::Unix(listener), Address::Unix(path), None)
     }
 
     /// A TCP socket that somebody else listens on for us.
@@ -98,7 +137,7 @@ impl Listener {
     /// If the host does not tell where.
     pub fn handed_over_tcp(listener: TcpListener) -> io::Result<Listener> {
         let address = Address::Tcp(listener.local_addr()?);
-        Ok(Listener { socket: Socket::Tcp(listener), address, is_own: false })
+        Listener::new(Socket::Tcp(listener), address, None)
     }
 
     /// Where it is.
@@ -106,20 +145,100 @@ impl Listener {
         &self.address
     }
 
-    pub(crate) fn is_own(&self) -> bool {
-        self.is_own
+    /// The file that goes with it.
+    pub(crate) fn file(&self) -> Option<SocketFile> {
+        self.file.clone()
     }
 
-    pub(crate) fn accept(&self) -> io::Result<Stream> {
+    /// What closes it from another thread.
+    ///
+    /// # Errors
+    /// If the host has no descriptor left.
+    pub(crate) fn closer(&self) -> io::Result<Closer> {
+        self.closer.try_clone().map(Closer)
+    }
+
+    /// The next client; `None`: it is to be closed.
+    pub(crate) fn accept(&self) -> io::Result<Option<Stream>> {
+        loop {
+            match self.accept_within(None)? {
+                Knock::Client(stream) => return Ok(Some(stream)),
+                Knock::Closed => return Ok(None),
+                Knock::Nobody => {}
+            }
+        }
+    }
+
+    /// Waits for a client, for so long if `patience` says how long.
+    pub(crate) fn accept_within(&self, patience: Option<Duration>) -> io::Result<Knock> {
+        // Nobody can be relied on to knock: the socket's file may be gone.
+        let mut waits = [PollFd::from_borrowed_fd(self.descriptor(), PollFlags::IN), PollFd::new(&self.closes, PollFlags::IN)];
+        let limit = patience.and_then(|patience| Timespec::try_from(patience).ok());
+        match poll(&mut waits, limit.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !waits[1].revents().is_empty() {
+            return Ok(Knock::Closed);
+        }
+        if waits[0].revents().is_empty() {
+            return Ok(Knock::Nobody);
+        }
         match &self.socket {
-            Socket::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
+            Socket::Unix(listener) => Ok(Knock::Client(Stream::Unix(listener.accept()?.0))),
             Socket::Tcp(listener) => {
                 let stream = listener.accept()?.0;
                 // Answers are sent in batches already.
                 stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
+                Ok(Knock::Client(Stream::Tcp(stream)))
             }
         }
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        match &self.socket {
+            Socket::Unix(listener) => listener.as_fd(),
+            Socket::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+/// Listens on a socket file that is its owner's alone from the first instant on, whatever the umask.
+fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    // Linux makes the file with the mode of the socket: to change it afterwards would leave a gap.
+    fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    bind(&socket, &SocketAddrUnix::new(path)?)?;
+    listen(&socket, BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// Whether there is a socket at `path` that nobody listens on. Anything else there is somebody's.
+fn is_left_over(path: &Path) -> bool {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|there| there.file_type().is_socket());
+    is_socket && UnixStream::connect(path).is_err()
+}
+
+impl SocketFile {
+    fn at(path: &Path) -> io::Result<SocketFile> {
+        let there = std::fs::symlink_metadata(path)?;
+        Ok(SocketFile { path: path.to_owned(), device: there.dev(), inode: there.ino() })
+    }
+
+    /// Removes the file, unless another server has put its own there.
+    pub(crate) fn remove(&self) {
+        if SocketFile::at(&self.path).is_ok_and(|there| (there.device, there.inode) == (self.device, self.inode)) {
+            // Somebody may have tidied up meanwhile.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl Closer {
+    /// Closes it; who waits for a client wakes up.
+    pub(crate) fn close(&self) {
+        // One that is down already is what is wanted.
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 
@@ -143,6 +262,16 @@ impl Stream {
     pub(crate) fn shut(&self) {
         // A stream that is down already is what is wanted.
         let _ = either!(self, stream => stream.shutdown(Shutdown::Both));
+    }
+
+    /// Takes nothing more; whoever reads finds the end. What is to be sent still goes.
+    pub(crate) fn shut_input(&self) {
+        let _ = either!(self, stream => stream.shutdown(Shutdown::Read));
+    }
+
+    /// Sends nothing more; what was sent before still goes.
+    pub(crate) fn shut_output(&self) {
+        let _ = either!(self, stream => stream.shutdown(Shutdown::Write));
     }
 
     pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {

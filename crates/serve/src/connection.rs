@@ -1,17 +1,19 @@
 //! One client: a thread that reads, and one that writes what is answered late.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use wordline_nbd::{Event, Opened, Request, Server, Settings};
+use wordline_nbd::{Close, Event, Opened, Request, Server, Settings};
 
 use crate::address::Stream;
-use crate::disk::{Disk, Done, Session};
+use crate::disk::{Disk, Done, Farewell, Session, Visit};
 use crate::inlet::Inlet;
 use crate::listener::Patience;
-use crate::tls::{Tls, TlsKeys};
+use crate::places::Places;
+use crate::tls::{Peers, Tls, TlsKeys};
 
 /// What the threads of a connection share.
 #[derive(Debug)]
@@ -21,26 +23,83 @@ pub(crate) struct Connection {
     /// Once it is agreed on.
     tls: OnceLock<Tls>,
     state: Mutex<State>,
-    /// Something to send, room for input, or the end.
+    /// For the first thread: room for input, nothing left to be sent, or the end.
     changed: Condvar,
+    /// For the second thread: something that nobody else sends, or the end.
+    left_over: Condvar,
     /// The reading thread is handing out requests, and will send their answers itself.
     in_batch: AtomicBool,
+    /// Nobody waits for an answer any more.
+    is_gone: AtomicBool,
+    began: Instant,
+    /// When its client was heard last, in microseconds since it began.
+    heard: AtomicU64,
 }
+
+/// Room for output that is kept once all of it is sent.
+const OUTPUT_KEPT: usize = 1 << 20;
+
+/// Output that is encrypted at once: what is encrypted is there twice.
+const RECORDS_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
 struct State {
     server: Server,
     /// Somebody is writing to the stream.
     writing: bool,
-    /// Output that was begun to be sent, from `sent` on, as it goes over the line.
-    unsent: Vec<u8>,
-    sent: usize,
-    /// How much of the server's output it is; known to the server once all of it is sent.
-    carries: usize,
-    /// A thread sleeps until something changes.
-    somebody_waits: bool,
+    /// Output that was begun to be sent.
+    unsent: Unsent,
+    /// The first thread sleeps until something changes.
+    first_waits: bool,
+    /// The second thread sleeps until there is something to send.
+    second_waits: bool,
     /// The stream is of no more use.
     dead: bool,
+}
+
+/// Output that a sender has taken from the server, which knows of it until all of it is sent.
+#[derive(Debug, Default)]
+struct Unsent {
+    plain: Vec<u8>,
+    /// So much of it is sent or, in TLS, encrypted.
+    done: usize,
+    /// What was encrypted last, as it goes over the line.
+    sealed: Vec<u8>,
+    /// So much of that is sent.
+    sealed_done: usize,
+}
+
+impl Unsent {
+    fn is_empty(&self) -> bool {
+        self.done == self.plain.len() && self.sealed_done == self.sealed.len()
+    }
+
+    /// What goes over the line next, in TLS or in the clear.
+    fn next(&mut self, tls: Option<&Tls>) -> io::Result<&[u8]> {
+        let Some(tls) = tls else { return Ok(&self.plain[self.done..]) };
+        if self.sealed_done == self.sealed.len() {
+            let end = self.plain.len().min(self.done + RECORDS_BYTES);
+            (self.sealed, self.sealed_done) = (tls.encrypt(&self.plain[self.done..end])?, 0);
+            self.done = end;
+        }
+        Ok(&self.sealed[self.sealed_done..])
+    }
+
+    fn sent(&mut self, count: usize, in_tls: bool) {
+        *(if in_tls { &mut self.sealed_done } else { &mut self.done }) += count;
+    }
+
+    /// Once it is empty: makes room for more, and returns how much of the server's output it was.
+    fn clear(&mut self) -> usize {
+        let carried = self.plain.len();
+        if self.plain.capacity() > OUTPUT_KEPT {
+            self.plain = Vec::new();
+        }
+        self.plain.clear();
+        self.sealed = Vec::new();
+        (self.done, self.sealed_done) = (0, 0);
+        carried
+    }
 }
 
 /// What follows the bytes that were handed out.
@@ -49,6 +108,8 @@ enum Then {
     GoOn,
     /// What comes next is TLS.
     Tls,
+    /// There is no place for this client.
+    Out,
 }
 
 /// Whether to wait for room in the socket.
@@ -76,9 +137,19 @@ impl Drop for End<'_> {
 impl Connection {
     pub(crate) fn new(stream: Stream, settings: Arc<Settings>, keys: Option<TlsKeys>) -> Connection {
         let server = Server::new(settings);
-        let state = State { server, writing: false, unsent: Vec::new(), sent: 0, carries: 0, somebody_waits: false, dead: false };
-        let (tls, changed) = (OnceLock::new(), Condvar::new());
-        Connection { stream, keys, tls, state: Mutex::new(state), changed, in_batch: AtomicBool::new(false) }
+        let state = State { server, writing: false, unsent: Unsent::default(), first_waits: false, second_waits: false, dead: false };
+        Connection {
+            stream,
+            keys,
+            tls: OnceLock::new(),
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            left_over: Condvar::new(),
+            in_batch: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
+            began: Instant::now(),
+            heard: AtomicU64::new(0),
+        }
     }
 
     /// The state, also after a disk that panicked over an answer: what it had not answered is dropped with it.
@@ -86,15 +157,25 @@ impl Connection {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The first thread sleeps.
     fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        state.somebody_waits = true;
+        state.first_waits = true;
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes whoever waits for a change. Only the first change after they fell asleep has to: what comes before they are up, they find.
+    /// Wakes the first thread, if it waits for a change. Only the first change after it fell asleep has to: what comes before it is up, it finds.
+    fn wake_first(&self, state: &mut State) {
+        if std::mem::take(&mut state.first_waits) {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Wakes whoever has something to do. Not the second thread where nothing is left for it: most answers are sent by others, and to be woken costs more than
+    /// to send one.
     fn wake(&self, state: &mut State) {
-        if std::mem::take(&mut state.somebody_waits) {
-            self.changed.notify_all();
+        self.wake_first(state);
+        if (state.dead || (!state.writing && state.has_output())) && std::mem::take(&mut state.second_waits) {
+            self.left_over.notify_one();
         }
     }
 
@@ -107,6 +188,22 @@ impl Connection {
         }
     }
 
+    /// Whether anybody waits for answers.
+    pub(crate) fn is_there(&self) -> bool {
+        !self.is_gone.load(Ordering::Acquire)
+    }
+
+    fn since_it_began(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// How long its client has said nothing; `None`: something that it asked for, or is owed, is under way.
+    pub(crate) fn silent_for(&self) -> Option<Duration> {
+        let state = self.lock();
+        let rests = state.server.in_flight() == 0 && state.server.is_between_requests() && !state.has_output() && !state.writing;
+        rests.then(|| Duration::from_micros(self.since_it_began().saturating_sub(self.heard.load(Ordering::Acquire))))
+    }
+
     /// Sees to it that answers are sent.
     pub(crate) fn send_late(&self) {
         self.wake(&mut self.lock());
@@ -114,10 +211,12 @@ impl Connection {
 
     /// Sends answers from the caller's thread, as far as they go without waiting; the rest is left to the second thread.
     pub(crate) fn send_now(&self) {
-        let mut state = self.send(self.lock(), Wait::No);
-        if state.has_output() {
-            self.wake(&mut state);
-        }
+        self.wake(&mut self.send(self.lock(), Wait::No));
+    }
+
+    /// Takes no more requests. It ends once those that it has are answered and the client has the answers.
+    pub(crate) fn stop_reading(&self) {
+        self.stream.shut_input();
     }
 
     /// Ends it from outside.
@@ -127,9 +226,11 @@ impl Connection {
 
     fn die(&self, mut state: MutexGuard<'_, State>) {
         state.dead = true;
+        self.is_gone.store(true, Ordering::Release);
         drop(state);
         self.stream.shut();
         self.changed.notify_all();
+        self.left_over.notify_all();
     }
 
     /// Sends what there is, unless somebody is at it. Without waiting, what does not go at once is left to the second thread: the first one has to go on
@@ -137,50 +238,45 @@ impl Connection {
     fn send<'a>(&'a self, mut state: MutexGuard<'a, State>, wait: Wait) -> MutexGuard<'a, State> {
         while !state.dead && !state.writing && state.has_output() {
             state.writing = true;
-            let is_new = state.unsent.is_empty();
-            let mut bytes = std::mem::take(&mut state.unsent);
-            if is_new {
-                state.server.take_output(&mut bytes);
-                (state.sent, state.carries) = (0, bytes.len());
+            let mut unsent = std::mem::take(&mut state.unsent);
+            if unsent.is_empty() {
+                state.server.take_output(&mut unsent.plain);
             }
-            let from = state.sent;
             drop(state);
-            let sent = match self.tls.get().filter(|_| is_new) {
-                Some(tls) => tls.encrypt(&bytes).map(|encrypted| bytes = encrypted),
-                None => Ok(()),
-            };
-            let sent = sent.and_then(|()| match wait {
-                Wait::Yes => self.stream.write_all(&bytes[from..]).map(|()| bytes.len() - from),
-                Wait::No => self.stream.send_some(&bytes[from..]),
+            let tls = self.tls.get();
+            let sent = unsent.next(tls).and_then(|bytes| match wait {
+                Wait::Yes => self.stream.write_all(bytes).map(|()| bytes.len()),
+                Wait::No => self.stream.send_some(bytes),
             });
             state = self.lock();
             state.writing = false;
             let count = *sent.as_ref().unwrap_or(&0);
-            state.unsent = bytes;
-            state.sent = from + count;
+            unsent.sent(count, tls.is_some());
             state.dead |= sent.is_err();
-            if state.sent == state.unsent.len() {
-                state.unsent.clear();
-                let carries = std::mem::take(&mut state.carries);
-                state.server.delivered(carries);
+            if unsent.is_empty() {
+                let carried = unsent.clear();
+                state.server.delivered(carried);
             }
-            self.wake(&mut state);
+            state.unsent = unsent;
             if count == 0 {
+                self.wake(&mut state);
                 break;
             }
+            self.wake_first(&mut state);
         }
         state
     }
 
     /// Serves the client until it is gone.
-    pub(crate) fn run(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience) {
+    pub(crate) fn run(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience, places: &Places) {
         let _end = End(self);
         let writer = {
             let connection = Arc::clone(self);
             thread::spawn(move || connection.write_late())
         };
+        let mut visit = None;
         // What went wrong with a stream is the same as its end.
-        let _ = self.read(disks, patience);
+        let _ = self.read(disks, (patience, places), &mut visit);
         let mut state = self.lock();
         if state.server.closed().is_none() {
             state.server.hang_up();
@@ -188,6 +284,14 @@ impl Connection {
         while !state.dead && !state.server.is_finished() {
             state = self.wait(state);
         }
+        let farewell = if state.server.closed() == Some(&Close::Disconnected) { Farewell::Said } else { Farewell::None };
+        drop(state);
+        // What it has asked for need not be done any more, and whoever has it is told so by its leave.
+        self.is_gone.store(true, Ordering::Release);
+        if let Some(visit) = visit {
+            visit.end(farewell);
+        }
+        let state = self.lock();
         if let (Some(tls), false, false) = (self.tls.get(), state.dead, state.writing) {
             // A peer that has gone has no use for it.
             let _ = tls.close().and_then(|bytes| self.stream.send_some(&bytes));
@@ -203,12 +307,18 @@ impl Connection {
         while !state.dead {
             state = self.send(state, Wait::Yes);
             if !state.dead && (state.writing || !state.has_output()) {
-                state = self.wait(state);
+                state.second_waits = true;
+                state = self.left_over.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
 
-    fn read(self: &Arc<Self>, disks: &[Arc<dyn Disk>], patience: Patience) -> io::Result<()> {
+    fn read(
+        self: &Arc<Self>,
+        disks: &[Arc<dyn Disk>],
+        (patience, places): (Patience, &Places),
+        visit: &mut Option<Visit>,
+    ) -> io::Result<()> {
         self.stream.set_write_timeout(Some(patience.message))?;
         self.stream.set_read_timeout(Some(patience.message))?;
         let mut inlet = Inlet::new(patience.awake);
@@ -221,15 +331,26 @@ impl Connection {
                 self.lock().server.hang_up();
                 return Ok(());
             };
+            self.heard.store(self.since_it_began(), Ordering::Release);
             let mut taken = 0;
             loop {
                 self.in_batch.store(true, Ordering::Release);
-                let (count, then) = self.hand_out(&input[taken..], disks, &mut session);
+                let (count, then) = self.hand_out(&input[taken..], disks, (&mut session, places));
+                if let (Some(session), None) = (&session, &visit) {
+                    *visit = Some(Visit::begin(&disks[session.opened.export]));
+                }
                 taken += count;
                 self.in_batch.store(false, Ordering::Release);
+                if then == Then::Out {
+                    return Ok(());
+                }
                 if then == Then::Tls {
                     let said = input[taken..].to_vec();
                     self.start_tls(&said, patience, &mut inlet)?;
+                    let is_certified = self.keys.as_ref().is_some_and(|keys| keys.peers() == Peers::Certified);
+                    if is_certified && !places.admit(self) {
+                        return Ok(());
+                    }
                     break;
                 }
                 let mut state = self.send(self.lock(), Wait::No);
@@ -282,7 +403,12 @@ impl Connection {
     }
 
     /// Gives bytes to the protocol, and what comes of them to the disk. Returns how many were taken, and what is next.
-    fn hand_out(self: &Arc<Self>, mut bytes: &[u8], disks: &[Arc<dyn Disk>], session: &mut Option<Arc<Session>>) -> (usize, Then) {
+    fn hand_out(
+        self: &Arc<Self>,
+        mut bytes: &[u8],
+        disks: &[Arc<dyn Disk>],
+        (session, places): (&mut Option<Arc<Session>>, &Places),
+    ) -> (usize, Then) {
         let before = bytes.len();
         let mut events = Vec::new();
         let mut then = Then::GoOn;
@@ -299,6 +425,8 @@ impl Connection {
             }
             for event in events.drain(..) {
                 match event {
+                    // Nothing of what follows is done for one that has no place.
+                    Event::Opened(_) if !places.admit(self) => return (before - bytes.len(), Then::Out),
                     Event::Opened(opened) => *session = Some(Arc::new(Session { opened })),
                     Event::Request(Request { op, ticket }) => {
                         let done = Done::new(Arc::clone(self), ticket);

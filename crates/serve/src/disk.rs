@@ -12,6 +12,44 @@ use crate::connection::Connection;
 pub trait Disk: Send + Sync {
     /// Does `op`, at once or later. Range, alignment and permission have been checked against the export.
     fn submit(&self, op: Op, session: &Arc<Session>, done: Done);
+
+    /// A client has opened it.
+    fn enter(&self) {}
+
+    /// A client that had opened it is leaving, and all that it asked for is answered. Its connection ends once this returns.
+    fn leave(&self, _farewell: Farewell) {}
+}
+
+/// How a client leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Farewell {
+    /// It said that it does.
+    Said,
+    /// It is gone, or was hung up on.
+    None,
+}
+
+/// A client's time with a disk that it has opened.
+pub(crate) struct Visit {
+    disk: Arc<dyn Disk>,
+    farewell: Farewell,
+}
+
+impl Visit {
+    pub(crate) fn begin(disk: &Arc<dyn Disk>) -> Visit {
+        disk.enter();
+        Visit { disk: Arc::clone(disk), farewell: Farewell::None }
+    }
+
+    pub(crate) fn end(mut self, farewell: Farewell) {
+        self.farewell = farewell;
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.disk.leave(self.farewell);
+    }
 }
 
 /// What a connection opened: which export, with which hint classes, and which contexts a block status answers.
@@ -67,6 +105,11 @@ impl Drop for Batch {
 impl Done {
     pub(crate) fn new(connection: Arc<Connection>, ticket: Ticket) -> Done {
         Done { connection, ticket: Some(ticket), in_batch: false }
+    }
+
+    /// Whether anybody waits for the answer. A request that is not wanted need not be done; dropped, it costs nothing more.
+    pub fn is_wanted(&self) -> bool {
+        self.connection.is_there()
     }
 
     /// Answers.

@@ -10,34 +10,41 @@
 //! A disk that answers at once costs no switch of threads: the thread that read a batch of requests also sends their answers, in one go. Where answers come
 //! later, the connection's second thread sends them.
 //!
-//! **Peers are not trusted.** There are so many connections and no more; each holds no more than its [`wordline_nbd::Limits`]; a peer that stays silent in the
-//! middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses
-//! that others can reach, nothing but TLS is spoken.
+//! **Peers are not trusted.** There are so many connections and no more, with places of their own for those that have not shown who they are; each holds no
+//! more than its [`wordline_nbd::Limits`], and all together no more than [`Config::memory_bound`]; a peer that takes longer for its negotiation, stays silent
+//! in the middle of a message, or does not take its answers, is dropped after [`Patience`]. On TCP addresses that others can reach, nothing but TLS is spoken.
 
 mod address;
 mod connection;
 mod control;
 mod disk;
+mod host;
 mod inlet;
 mod link;
 mod listener;
 mod live;
 mod memory;
+mod metrics;
+mod places;
 mod snapshot;
+mod stop;
 mod store;
 mod taken;
 mod tls;
 
 pub use address::{Address, Listener};
 pub use control::{Command, ControlSocket, commands, control};
-pub use disk::{Batch, Disk, Done, Session};
+pub use disk::{Batch, Disk, Done, Farewell, Session};
 
 pub use link::{Link, measure_link};
 pub use listener::{Config, Patience, Running, ServeError, serve, serve_on};
 pub use live::{
-    About, Change, Hints, Keeper, Lateness, Lifetime, LiveDisk, Look, Place, ReadLatency, Security, Timing, Watch, classes, watch,
+    About, Change, Hints, Keeper, Lateness, Life, Lifetime, LiveDisk, Look, Place, ReadLatency, Refused, Security, Smart, Timing, Watch,
+    classes, watch,
 };
 pub use memory::MemoryDisk;
+pub use metrics::{Family, Kind, MetricsServer, metrics, serve_metrics};
+pub use stop::Stop;
 pub use store::{MediaPayload, MediaStore, Opened, open_or_make};
 pub use taken::Taken;
 pub use tls::{Peers, TlsError, TlsKeys};

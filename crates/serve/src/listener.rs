@@ -1,24 +1,29 @@
 //! Accepting clients, so many and no more.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use wordline_nbd::{Export, Limits, Settings, Tls};
 
-use crate::address::{Address, Listener, Stream};
+use crate::address::{Address, Closer, Knock, Listener, SocketFile};
 use crate::connection::Connection;
 use crate::disk::Disk;
+use crate::places::{Places, Room};
 use crate::tls::TlsKeys;
 
 /// How a server treats its clients.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Connections at a time. One more is closed before a word is spoken.
+    /// Connections at a time that have shown who they are: with a certificate where the server asks for one, else by opening an export. Those count that are
+    /// gone while the disk still has requests of theirs. One more has the place of the one that has been silent for longest, if [`Patience::idle`] allows
+    /// that; else it is closed before a word is spoken.
     pub connections: usize,
+    /// Connections at a time that have not. One more has the place of the oldest of them.
+    pub strangers: usize,
     /// What each may hold.
     pub limits: Limits,
     /// How long each is waited for.
@@ -32,22 +37,39 @@ pub struct Config {
 pub struct Patience {
     /// For the next byte within the negotiation or a message, and for room to send an answer. Between two requests there is no limit.
     pub message: Duration,
+    /// For all of the negotiation, TLS included, however busily the peer sends.
+    pub negotiation: Duration,
+    /// A client with nothing under way that has said nothing for so long may lose its place to one that comes when all places are taken.
+    pub idle: Duration,
     /// Awake, before it sleeps until the peer speaks again. Waking up takes a machine tens of microseconds, which is much beside the latency of a read; a
     /// peer that is silent for longer costs nothing more.
     pub awake: Duration,
 }
 
+impl Config {
+    /// Bytes of a connection beside what its limits say: what is read at once, in the clear and in TLS, output whose room is kept, stacks of its threads.
+    const BESIDE: u64 = 4 << 20;
+
+    /// The most bytes of memory that all connections together hold, whatever their peers send, and what they have asked of the disk with it.
+    pub fn memory_bound(&self) -> u64 {
+        // A stranger asks nothing of a disk: it holds an option, the answers to it, and what belongs to a connection.
+        let stranger = 2 * u64::from(self.limits.option_bytes) + Config::BESIDE;
+        self.connections as u64 * (self.limits.memory_bound() + Config::BESIDE) + self.strangers as u64 * stranger
+    }
+}
+
 impl Default for Patience {
-    /// Half a minute, and asleep at once.
+    /// Half a minute, for the negotiation too; a minute of silence between requests where others wait; and asleep at once.
     fn default() -> Self {
-        Patience { message: Duration::from_secs(30), awake: Duration::ZERO }
+        let half_a_minute = Duration::from_secs(30);
+        Patience { message: half_a_minute, negotiation: half_a_minute, idle: 2 * half_a_minute, awake: Duration::ZERO }
     }
 }
 
 impl Default for Config {
-    /// Sixteen connections, [`Limits::DEFAULT`], half a minute, no TLS.
+    /// Sixteen connections, as many strangers, [`Limits::DEFAULT`], the default [`Patience`], no TLS.
     fn default() -> Self {
-        Config { connections: 16, limits: Limits::DEFAULT, patience: Patience::default(), tls: None }
+        Config { connections: 16, strangers: 16, limits: Limits::DEFAULT, patience: Patience::default(), tls: None }
     }
 }
 
@@ -67,26 +89,21 @@ pub enum ServeError {
     },
 }
 
-/// A server that runs. It stops when this is dropped.
+/// A server that runs. When this is dropped it stops at once, and what is on its way to a client is lost: see [`Running::finish`].
 #[derive(Debug)]
 pub struct Running {
     address: Address,
-    /// The socket file was made here, and goes with it.
-    is_own: bool,
+    /// The socket file, if it was made here; it goes with it.
+    file: Option<SocketFile>,
     shared: Arc<Shared>,
+    closer: Closer,
     acceptor: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Shared {
     stopping: AtomicBool,
-    clients: Mutex<Vec<(Weak<Connection>, JoinHandle<()>)>>,
-}
-
-impl Shared {
-    fn clients(&self) -> MutexGuard<'_, Vec<(Weak<Connection>, JoinHandle<()>)>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    places: Places,
 }
 
 /// Serves disks at `address`, each with its description as an export.
@@ -102,19 +119,22 @@ pub fn serve(address: &Address, disks: Vec<(Export, Arc<dyn Disk>)>, config: Con
 /// As [`serve`], where somebody has opened the door already.
 ///
 /// # Errors
-/// If it is not for this machine alone and there are no keys for TLS.
+/// If it is not for this machine alone and there are no keys for TLS, or the host has no descriptors left.
 pub fn serve_on(listener: Listener, disks: Vec<(Export, Arc<dyn Disk>)>, config: Config) -> Result<Running, ServeError> {
-    let (address, is_own) = (listener.address().clone(), listener.is_own());
+    let (address, file) = (listener.address().clone(), listener.file());
     check(&address, &config)?;
+    let closer = listener.closer().map_err(|source| ServeError::Listen { address: address.clone(), source })?;
     let (exports, disks): (Vec<Export>, Vec<Arc<dyn Disk>>) = disks.into_iter().unzip();
     let tls = if config.tls.is_some() { Tls::Required } else { Tls::Absent };
     let settings = Arc::new(Settings { exports, tls, extended_headers: true, limits: config.limits });
-    let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
+    let Patience { negotiation, idle, .. } = config.patience;
+    let room = Room { guests: config.connections, strangers: config.strangers, negotiation, idle };
+    let shared = Arc::new(Shared { stopping: AtomicBool::new(false), places: Places::new(room) });
     let acceptor = {
         let shared = Arc::clone(&shared);
         thread::spawn(move || accept(&listener, &settings, &disks.into(), &config, &shared))
     };
-    Ok(Running { address, is_own, shared, acceptor: Some(acceptor) })
+    Ok(Running { address, file, shared, closer, acceptor: Some(acceptor) })
 }
 
 fn check(address: &Address, config: &Config) -> Result<(), ServeError> {
@@ -124,25 +144,30 @@ fn check(address: &Address, config: &Config) -> Result<(), ServeError> {
     }
 }
 
-fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Disk>]>, config: &Config, shared: &Shared) {
+fn accept(listener: &Listener, settings: &Arc<Settings>, disks: &Arc<[Arc<dyn Disk>]>, config: &Config, shared: &Arc<Shared>) {
     while !shared.stopping.load(Ordering::Acquire) {
         // A client that is gone again before it was accepted is no reason to stop.
-        let Ok(stream) = listener.accept() else {
-            // Nor is a lack of descriptors, but it lasts a while.
-            thread::park_timeout(Duration::from_millis(10));
-            continue;
+        let stream = match listener.accept_within(shared.places.clear()) {
+            Ok(Knock::Client(stream)) => stream,
+            Ok(Knock::Nobody) => continue,
+            Ok(Knock::Closed) => return,
+            Err(_) => {
+                // Nor is a lack of descriptors, but it lasts a while.
+                thread::park_timeout(Duration::from_millis(10));
+                continue;
+            }
         };
-        let mut clients = shared.clients();
-        clients.retain(|(_, thread)| !thread.is_finished());
-        if shared.stopping.load(Ordering::Acquire) || clients.len() >= config.connections {
+        while shared.places.is_crowded() && !shared.stopping.load(Ordering::Acquire) {
+            thread::park_timeout(Duration::from_millis(1));
+        }
+        if shared.stopping.load(Ordering::Acquire) || !shared.places.may_come() {
             stream.shut();
             continue;
         }
         let connection = Arc::new(Connection::new(stream, Arc::clone(settings), config.tls.clone()));
-        let weak = Arc::downgrade(&connection);
-        let disks = Arc::clone(disks);
-        let patience = config.patience;
-        clients.push((weak, thread::spawn(move || connection.run(&disks, patience))));
+        let (disks, patience, told) = (Arc::clone(disks), config.patience, Arc::clone(shared));
+        let talks = Arc::clone(&connection);
+        shared.places.take(&connection, move || talks.run(&disks, patience, &told.places));
     }
 }
 
@@ -154,36 +179,46 @@ impl Running {
 
     /// Clients that are connected.
     pub fn connections(&self) -> usize {
-        self.shared.clients().iter().filter(|(_, thread)| !thread.is_finished()).count()
+        self.shared.places.connected()
     }
 
     /// Waits until it stops, which it does not by itself.
     pub fn wait(mut self) {
         if let Some(acceptor) = self.acceptor.take() {
-            // It panics only if the host gives no thread for a client.
+            // It has no reason to panic.
             let _ = acceptor.join();
+        }
+    }
+
+    /// Takes no new client, and removes the socket file if it was made here. Clients that are connected stay.
+    pub fn close_door(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        // As long as it is listened on, no other server takes the file for a leftover and puts its own there.
+        if let Some(file) = self.file.take() {
+            file.remove();
+        }
+        self.closer.close();
+        if let Some(acceptor) = self.acceptor.take() {
+            // It has no reason to panic.
+            let _ = acceptor.join();
+        }
+    }
+
+    /// Closes the door, and every connection once its client has the answers that it is owed; a client that does not take them within `patience` loses
+    /// them. Disks are to have answered everything before.
+    pub fn finish(mut self, patience: Duration) {
+        self.close_door();
+        self.shared.places.each(Connection::stop_reading);
+        let begun = Instant::now();
+        while self.connections() > 0 && begun.elapsed() < patience {
+            thread::park_timeout(Duration::from_millis(1));
         }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        // Wakes the acceptor.
-        drop(Stream::connect(&self.address));
-        if let Some(acceptor) = self.acceptor.take() {
-            let _ = acceptor.join();
-        }
-        let clients = std::mem::take(&mut *self.shared.clients());
-        for (connection, thread) in clients {
-            if let Some(connection) = connection.upgrade() {
-                connection.shut();
-            }
-            let _ = thread.join();
-        }
-        if let (Address::Unix(path), true) = (&self.address, self.is_own) {
-            // Somebody may have tidied up before.
-            let _ = std::fs::remove_file(path);
-        }
+        self.close_door();
+        self.shared.places.empty();
     }
 }

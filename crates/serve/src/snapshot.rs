@@ -1,11 +1,11 @@
 //! A copy of a drive's media: its files in a new folder, holes and all.
 //!
 //! Where the host's file system can share blocks between files the copy costs next to nothing; elsewhere what is no hole is copied. The drive stands still
-//! meanwhile. The new folder has its name once it is whole.
+//! meanwhile. The new folder has its name once it is whole, and is its owner's alone, as the media are.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
@@ -25,7 +25,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<u64, String> {
     let mut beside = to.as_os_str().to_owned();
     beside.push(".new");
     let beside = Path::new(&beside);
-    fs::create_dir(beside).map_err(|error| said(beside, error))?;
+    DirBuilder::new().mode(0o700).create(beside).map_err(|error| said(beside, error))?;
     let copied = copy_files(from, beside).map_err(|(path, error)| said(&path, error)).and_then(|bytes| {
         fs::rename(beside, to).map_err(|error| said(to, error))?;
         Ok(bytes)
@@ -51,7 +51,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<u64, (std::path::PathBuf, io::Er
 
 /// Copies one file; returns how many of its bytes are no hole.
 fn copy_file(from: &Path, to: &Path) -> io::Result<u64> {
-    let (source, target) = (File::open(from)?, File::create_new(to)?);
+    let (source, target) = (File::open(from)?, OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?);
     let length = source.metadata()?.len();
     let is_shared = ioctl_ficlone(&target, &source).is_ok();
     if !is_shared {

@@ -12,13 +12,16 @@ use std::path::Path;
 use std::rc::Rc;
 
 use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
-use wordline_drive::{BufferSlot, Capacitors, Config, HeldUnit};
+use wordline_drive::{BufferSlot, Capacitors, Config, FACTS, HeldUnit};
 use wordline_media::{
-    Backing, Condition, Disk, Dump, DumpShape, Durability, Identity, Label, Media, MediaError, PageBuffer, PageState, Shape,
+    Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, PageBuffer, PageState, Shape,
 };
+use wordline_nbd::Errno;
+use wordline_units::random::Draw;
 use wordline_units::{DieId, Id, Lpn};
 
-use crate::live::Keeper;
+use crate::host::Host;
+use crate::live::{Keeper, Refused};
 
 /// Bytes of a mark in the spare area: the unit's number, its version, and its lost sectors.
 const MARK_BYTES: usize = NAME_BYTES + LOST_BYTES;
@@ -43,21 +46,45 @@ const INSECURE: u64 = 1 << 63;
 /// What all dies share: the media, and what went wrong with them.
 #[derive(Debug)]
 struct Shared<B> {
-    media: Media<B>,
-    dump: Option<Dump<B>>,
-    /// The first error of the host. Once there is one, nothing that was written since can be relied on.
+    media: Media<Held<B>>,
+    dump: Option<Dump<Held<B>>>,
+    /// What of them the host has not taken yet.
+    backlog: Backlog,
+    host: Host,
+    /// The first error of the host that nothing can be done about. Once there is one, nothing can be relied on.
     trouble: Option<String>,
 }
 
-impl<B> Shared<B> {
+impl<B: Backing> Shared<B> {
     fn note<T>(&mut self, result: Result<T, MediaError>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                self.trouble.get_or_insert(error.to_string());
+                if self.trouble.is_none() {
+                    self.host.say(&format!("{error}: every request fails until a restart, and the files stay as they are"));
+                    self.trouble = Some(error.to_string());
+                    // What the drive makes of a page that it could not read must not replace the page.
+                    self.backlog.freeze();
+                }
                 None
             }
         }
+    }
+
+    /// Tries to write down what the host has not taken.
+    fn settle(&mut self) -> Result<(), Refused> {
+        if let Some(why) = self.trouble.clone() {
+            return Err(Refused { errno: Errno::Io, why });
+        }
+        self.host.settle(&mut self.media, self.dump.as_mut(), &self.backlog)
+    }
+
+    /// A page of a die, or nothing where the host does not give it.
+    fn read(&mut self, die: u32, place: wordline_media::Place, buffer: &mut PageBuffer) -> Option<(PageState, u8)> {
+        let read = self.media.die(die).read_page(place, buffer);
+        // Errors of a disk may pass.
+        let read = read.or_else(|_| self.media.die(die).read_page(place, buffer));
+        self.note(read)
     }
 }
 
@@ -76,7 +103,26 @@ impl<B: Backing> MediaStore<B> {
     pub fn new(media: Media<B>, units: u32, dump: Option<Dump<B>>) -> MediaStore<B> {
         let (units, room) = (units as usize, media.die(0).shape().spare_bytes as usize);
         assert!(units * MARK_BYTES <= room, "{units} marks of {MARK_BYTES} bytes in a spare area of {room}");
-        MediaStore { shared: Rc::new(RefCell::new(Shared { media, dump, trouble: None })), units }
+        let backlog = Backlog::default();
+        let dump = dump.map(|dump| dump.patient(media.dies(), &backlog));
+        let media = media.patient(&backlog);
+        let shared = Shared { media, dump, backlog, host: Host::new(), trouble: None };
+        MediaStore { shared: Rc::new(RefCell::new(shared)), units }
+    }
+
+    /// Takes no writes while the host's disk has less room than `bytes`, which the drive may need to write down what it has taken, and lets `tell` know in a
+    /// line when the host takes nothing, and when it does again. Without it, what the host does not take is held all the same.
+    #[must_use]
+    pub fn reserving(self, bytes: u64, tell: impl Fn(&str) + 'static) -> MediaStore<B> {
+        self.shared.borrow_mut().host.reserve(bytes, Box::new(tell));
+        self
+    }
+
+    /// Lets the drive stand still where more than so many bytes wait for the host; 256 MiB without it. Requests under way wait, too, and others are refused.
+    #[must_use]
+    pub fn holding_at_most(self, bytes: u64) -> MediaStore<B> {
+        self.shared.borrow_mut().host.hold_at_most(bytes);
+        self
     }
 
     /// What keeps the write buffers of cores with `slots` slots each.
@@ -96,11 +142,28 @@ impl<B: Backing> MediaStore<B> {
 }
 
 impl<B: Backing> Keeper for MediaStore<B> {
-    fn sync(&self) -> Result<(), String> {
+    fn sync(&self) -> Result<(), Refused> {
         let mut shared = self.shared.borrow_mut();
-        let synced = shared.media.sync();
-        shared.note(synced);
-        shared.trouble.clone().map_or(Ok(()), Err)
+        shared.settle()?;
+        shared.media.sync().map_err(|error| {
+            shared.host.lose(&error);
+            Refused { errno: Errno::Io, why: error.to_string() }
+        })
+    }
+
+    fn admits(&self) -> Result<(), Refused> {
+        let mut shared = self.shared.borrow_mut();
+        let Shared { host, media, .. } = &mut *shared;
+        host.admit(media)
+    }
+
+    fn catches_up(&self) -> Result<(), Refused> {
+        self.shared.borrow_mut().settle()
+    }
+
+    fn is_overfull(&self) -> bool {
+        let shared = self.shared.borrow();
+        shared.host.is_overfull(&shared.backlog)
     }
 
     fn trouble(&self) -> Option<String> {
@@ -147,6 +210,18 @@ impl<B: Backing + std::fmt::Debug> Capacitors for StoredBuffer<B> {
         let label = self.shared.borrow().dump.as_ref()?.label(slot.core * self.slots + slot.slot)?;
         let Label { unit, version, mask, lost } = label;
         Some(HeldUnit { lpn: Lpn(unit), version, mask, lost })
+    }
+
+    fn keep_fact(&mut self, core: u32, index: u32, bytes: &[u8]) {
+        let mut shared = self.shared.borrow_mut();
+        let kept = shared.dump.as_mut().map_or(Ok(()), |dump| dump.keep_fact(core * FACTS + index, bytes));
+        shared.note(kept);
+    }
+
+    fn kept_fact(&mut self, core: u32, index: u32, into: &mut Vec<u8>) -> bool {
+        let mut shared = self.shared.borrow_mut();
+        let read = shared.dump.as_ref().map_or(Ok(false), |dump| dump.fact(core * FACTS + index, into));
+        shared.note(read).unwrap_or(false)
     }
 
     fn bytes(&mut self, slot: BufferSlot, into: &mut [u8]) -> bool {
@@ -199,6 +274,19 @@ impl<B: Backing> MediaPayload<B> {
     fn show(&self, buffer: &PageBuffer, state: PageState, image: &mut PageImage) {
         image.bytes.clear();
         image.bytes.extend_from_slice(buffer.data());
+        self.show_marks(buffer, state, image);
+    }
+
+    /// Of the bytes of what was fetched only those of a unit.
+    fn show_unit(&self, buffer: &PageBuffer, state: PageState, unit: usize, image: &mut PageImage) {
+        let data = buffer.data();
+        let bytes = unit * data.len() / self.units..(unit + 1) * data.len() / self.units;
+        image.bytes.resize(data.len(), 0);
+        image.bytes[bytes.clone()].copy_from_slice(&data[bytes]);
+        self.show_marks(buffer, state, image);
+    }
+
+    fn show_marks(&self, buffer: &PageBuffer, state: PageState, image: &mut PageImage) {
         image.marks.clear();
         if state == PageState::Written {
             image.marks.extend(marks_in(buffer.spare(), self.units));
@@ -210,8 +298,7 @@ impl<B: Backing> MediaPayload<B> {
     /// The page's bytes, what they are worth, and how it was made unreadable, if it was.
     fn fetch(&self, place: Place, buffer: &mut PageBuffer) -> (PageState, Option<Sanitisation>) {
         let mut shared = self.shared.borrow_mut();
-        let read = shared.media.die(self.die).read_page(media_place(place), buffer);
-        let Some((state, flags)) = shared.note(read) else { return (PageState::Torn, None) };
+        let Some((state, flags)) = shared.read(self.die, media_place(place), buffer) else { return (PageState::Torn, None) };
         let how = [(SCRUBBED, Sanitisation::Scrub), (REPROGRAMMED, Sanitisation::Reprogram), (LOCKED, Sanitisation::LockPage)]
             .into_iter()
             .find_map(|(flag, how)| (flags & flag != 0).then_some(how));
@@ -220,6 +307,16 @@ impl<B: Backing> MediaPayload<B> {
             PageState::Erased => (state, None),
             PageState::Written | PageState::Torn => (PageState::Torn, None),
         }
+    }
+}
+
+/// What a page is worth that was found in this state, and made unreadable in this way.
+fn worth(state: PageState, how: Option<Sanitisation>) -> Kept {
+    match (state, how) {
+        (PageState::Erased, _) => Kept::Erased,
+        (PageState::Torn, _) => Kept::Torn,
+        (PageState::Written, None) => Kept::Whole,
+        (PageState::Written, Some(how)) => Kept::Sanitised(how),
     }
 }
 
@@ -232,9 +329,11 @@ impl<B: Backing> Payload for MediaPayload<B> {
             return;
         }
         let buffer = self.buffer.get_mut();
-        buffer.data_mut().copy_from_slice(contents.bytes);
+        contents.copy_to(buffer.data_mut());
         put_marks(buffer.spare_mut(), contents.marks);
         let mut shared = self.shared.borrow_mut();
+        let slot = shared.media.die(self.die).shape().slot();
+        shared.host.spend(slot);
         let programmed = shared.media.die_mut(self.die).program_page(media_place(place), buffer);
         shared.note(programmed);
     }
@@ -243,12 +342,14 @@ impl<B: Backing> Payload for MediaPayload<B> {
         let mut buffer = self.buffer.borrow_mut();
         let (state, how) = self.fetch(place, &mut buffer);
         self.show(&buffer, state, image);
-        match (state, how) {
-            (PageState::Erased, _) => Kept::Erased,
-            (PageState::Torn, _) => Kept::Torn,
-            (PageState::Written, None) => Kept::Whole,
-            (PageState::Written, Some(how)) => Kept::Sanitised(how),
-        }
+        worth(state, how)
+    }
+
+    fn read_unit(&self, place: Place, unit: usize, image: &mut PageImage) -> Kept {
+        let mut buffer = self.buffer.borrow_mut();
+        let (state, how) = self.fetch(place, &mut buffer);
+        self.show_unit(&buffer, state, unit, image);
+        worth(state, how)
     }
 
     fn copy(&mut self, from: Place, to: Place) {
@@ -259,6 +360,8 @@ impl<B: Backing> Payload for MediaPayload<B> {
             put_marks(buffer.spare_mut(), &vec![Mark::NOTHING; self.units]);
         }
         let mut shared = self.shared.borrow_mut();
+        let slot = shared.media.die(self.die).shape().slot();
+        shared.host.spend(slot);
         let programmed = shared.media.die_mut(self.die).program_page(media_place(to), &mut buffer);
         if shared.note(programmed).is_some() && state == PageState::Torn {
             let flagged = shared.media.die_mut(self.die).flag_page(media_place(to), COPY_OF_TORN);
@@ -288,6 +391,30 @@ impl<B: Backing> Payload for MediaPayload<B> {
         let mut shared = self.shared.borrow_mut();
         let erased = shared.media.erase_block(self.die, block);
         shared.note(erased);
+    }
+
+    fn corrupt(&mut self, place: Place, draw: &mut Draw) {
+        let mut shared = self.shared.borrow_mut();
+        let corrupted = shared.media.die_mut(self.die).corrupt_page(media_place(place), draw);
+        shared.note(corrupted);
+    }
+
+    fn tear(&mut self, place: Place, contents: Contents<'_>, draw: &mut Draw) {
+        if self.shared.borrow().media.die(self.die).block(place.block).condition == Condition::Bad {
+            return;
+        }
+        let buffer = self.buffer.get_mut();
+        contents.copy_to(buffer.data_mut());
+        put_marks(buffer.spare_mut(), contents.marks);
+        let mut shared = self.shared.borrow_mut();
+        let torn = shared.media.die_mut(self.die).tear_page(media_place(place), buffer, draw);
+        shared.note(torn);
+    }
+
+    fn tear_erase(&mut self, block: u32, draw: &mut Draw) {
+        let mut shared = self.shared.borrow_mut();
+        let torn = shared.media.die_mut(self.die).tear_erase(block, draw);
+        shared.note(torn);
     }
 
     fn keep_life(&mut self, block: u32, life: KeptLife) {
@@ -330,7 +457,8 @@ pub(crate) fn identity_of(config: &Config, (name, number): (&str, u128)) -> Resu
         return Err(MediaError::Shape { what: "spare bytes in a page", value, expected: "20 for each mapping unit of a page" });
     }
     let slots = config.cores * config.firmware.buffer.units;
-    let dump = DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32 };
+    let (facts, fact_bytes) = config.facts();
+    let dump = DumpShape { drive: number, slots, slot_bytes: config.firmware.unit.0 as u32, facts, fact_bytes };
     let identity = Identity { drive: number, die: 0, dies: geometry.dies(), chip: name.to_owned(), shape };
     Ok((identity, config.has_capacitors().then_some(dump)))
 }

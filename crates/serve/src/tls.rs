@@ -28,7 +28,7 @@ pub enum Peers {
 
 /// A server's certificate and key, and whom it talks to.
 #[derive(Clone)]
-pub struct TlsKeys(Arc<ServerConfig>);
+pub struct TlsKeys(Arc<ServerConfig>, Peers);
 
 impl fmt::Debug for TlsKeys {
     /// Nothing of what is inside.
@@ -85,7 +85,12 @@ impl TlsKeys {
             }
         };
         let config = builder.with_single_cert(chain, key).map_err(|why| TlsError::Pair { folder: folder.to_owned(), why })?;
-        Ok(TlsKeys(Arc::new(config)))
+        Ok(TlsKeys(Arc::new(config), peers))
+    }
+
+    /// Whom it talks to.
+    pub(crate) fn peers(&self) -> Peers {
+        self.1
     }
 }
 

@@ -10,7 +10,7 @@ use crate::stage::Stage;
 use crate::transmit::{Asked, Head};
 use crate::wire::{OPTION_MAGIC, handshake, option, option_reply};
 
-/// A payload grows as it arrives, from this size: a peer that only announces one costs nothing.
+/// A payload grows as it arrives, by at least so much: a peer that only announces one costs nothing.
 const PAYLOAD_START: usize = 64 << 10;
 /// Answers to options that wait for a peer that does not read.
 const NEGOTIATION_OUTPUT_MAX: u64 = 64 << 10;
@@ -42,7 +42,11 @@ impl Server {
                 (count, true)
             }
             Stage::Payload { ticket, data, .. } => {
-                let count = input.len().min(ticket.length as usize - data.len());
+                let left = ticket.length as usize - data.len();
+                let count = input.len().min(left);
+                if data.capacity() - data.len() < count {
+                    data.reserve_exact(left.min((2 * count).max(data.len()).max(PAYLOAD_START)));
+                }
                 data.extend_from_slice(&input[..count]);
                 if (data.len() as u64) < ticket.length {
                     return (count, false);
@@ -157,8 +161,7 @@ impl Server {
         match asked {
             Asked::Op(op) => self.hand_out(op, ticket),
             Asked::Write { fua } => {
-                let data = Vec::with_capacity(PAYLOAD_START.min(ticket.length as usize));
-                self.stage = Stage::Payload { ticket, fua, data };
+                self.stage = Stage::Payload { ticket, fua, data: Vec::new() };
             }
             Asked::Refuse { errno, message, skip } => {
                 self.stage = Stage::SkipPayload { ticket, failure: Failure { errno, message }, left: skip };

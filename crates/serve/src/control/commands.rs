@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use wordline_units::{Celsius, DieId};
 
+use super::faults;
+use super::words::{instead_of, listed};
 use crate::live::{Change, LATENCIES, LIFETIMES, PRIORITIES, Query, SECURITIES};
 
 /// A command.
@@ -29,19 +31,31 @@ pub struct Argument {
     pub what: &'static str,
 }
 
-const fn argument(key: &'static str, what: &'static str) -> Argument {
+pub(super) const fn argument(key: &'static str, what: &'static str) -> Argument {
     Argument { key, is_needed: false, is_size: false, what }
 }
+
+pub(super) const fn needed(key: &'static str, what: &'static str) -> Argument {
+    Argument { key, is_needed: true, is_size: false, what }
+}
+
+/// Where something must be said of which bytes.
+pub(super) const FROM_NEEDED: Argument = Argument { key: "offset", is_needed: true, is_size: true, what: "the first byte" };
 
 const FROM: Argument = Argument { key: "offset", is_needed: false, is_size: true, what: "the first byte; 0 without it" };
 const LENGTH: Argument = Argument { key: "length", is_needed: false, is_size: true, what: "bytes; up to the drive's end without it" };
 
-/// All commands.
-const COMMANDS: [Command; 11] = [
+/// All commands but those of faults.
+const COMMANDS: [Command; 13] = [
     Command { word: "help", what: "all commands with what they take", arguments: &[] },
     Command {
         word: "status",
         what: "how the drive is: requests, latency percentiles, write amplification by cause, reclaim, erases, utilisation of dies, lateness of answers, what a power loss takes",
+        arguments: &[],
+    },
+    Command {
+        word: "smart",
+        what: "the counters of health, as SMART and NVMe's health log have them: media errors, units lost and unreadable, unsafe shutdowns, spares, wear, data written by host and flash",
         arguments: &[],
     },
     Command {
@@ -84,17 +98,40 @@ const COMMANDS: [Command; 11] = [
     },
     Command { word: "stop-recording", what: "ends all recordings with a flush and the drive's figures at its end", arguments: &[] },
     Command { word: "media", what: "which media the drive is on and what they survive", arguments: &[] },
+    Command {
+        word: "stop",
+        what: "stops the server as SIGTERM does: no new client, requests under way are answered, everything is flushed. The answer comes when that is done, and the media may be used again",
+        arguments: &[],
+    },
 ];
+
+/// How many there are.
+const COUNT: usize = COMMANDS.len() + faults::COMMANDS.len();
+
+/// All commands.
+static ALL: [Command; COUNT] = {
+    let mut all = [COMMANDS[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = if index < COMMANDS.len() { COMMANDS[index] } else { faults::COMMANDS[index - COMMANDS.len()] };
+        index += 1;
+    }
+    all
+};
 
 /// All commands, in the order of the reference.
 pub fn commands() -> &'static [Command] {
-    &COMMANDS
+    &ALL
 }
 
 /// What is to be done about a line.
 #[derive(Debug)]
 pub(super) enum Order {
     Help,
+    /// The server stops.
+    Stop,
+    /// The power goes, once that is answered.
+    PowerCut,
     /// The drive is asked; of what it says, this is shown.
     Ask(Query, Shown),
 }
@@ -104,6 +141,7 @@ pub(super) enum Order {
 pub(super) enum Shown {
     All,
     Media,
+    Smart,
     /// The effect of hints of these kinds.
     Hint {
         priority: bool,
@@ -121,19 +159,21 @@ pub(super) fn read(line: &[u8]) -> Result<Order, String> {
     let Value::Object(object) = value else {
         return Err("expected an object with the key \"do\", such as {\"do\":\"status\"}".to_owned());
     };
-    let words = || COMMANDS.iter().map(|command| command.word);
+    let words = || ALL.iter().map(|command| command.word);
     let word = match object.get("do") {
         Some(Value::String(word)) => word.as_str(),
         Some(_) => return Err(format!("\"do\" is no word: expected one of {}", listed(words()))),
         None => return Err(format!("\"do\" is missing: expected one of {}", listed(words()))),
     };
-    let Some(command) = COMMANDS.iter().find(|command| command.word == word) else {
-        return Err(format!("\"{}\" is no command: expected one of {}", cut(word), listed(words())));
+    let Some(command) = ALL.iter().find(|command| command.word == word) else {
+        let is_fault = word == "fault" || word.starts_with("fault ");
+        let near = words().filter(|word| !is_fault || word.starts_with("fault "));
+        return Err(format!("\"{}\" is no command: {}", cut(word), instead_of(word, near)));
     };
     let keys = || command.arguments.iter().map(|argument| argument.key);
     if let Some(unknown) = object.keys().find(|key| *key != "do" && !keys().any(|known| known == *key)) {
         let what = format!("{word} does not take \"{}\"", cut(unknown));
-        return Err(if command.arguments.is_empty() { what } else { format!("{what}: expected {}", listed(keys())) });
+        return Err(if command.arguments.is_empty() { what } else { format!("{what}: {}", instead_of(unknown, keys())) });
     }
     if let Some(missing) = command.arguments.iter().find(|argument| argument.is_needed && !object.contains_key(argument.key)) {
         return Err(format!("{word} needs \"{}\": {}", missing.key, missing.what));
@@ -145,6 +185,7 @@ fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
     let ask = |query| Ok(Order::Ask(query, Shown::All));
     match word {
         "status" => ask(Query::Look),
+        "smart" => Ok(Order::Ask(Query::Look, Shown::Smart)),
         "media" => Ok(Order::Ask(Query::Look, Shown::Media)),
         "hints" => ask(Query::Hints),
         "hint" => {
@@ -185,12 +226,21 @@ fn order(word: &str, object: &Map<String, Value>) -> Result<Order, String> {
         }
         "record" => ask(Query::Record),
         "stop-recording" => ask(Query::StopRecording),
+        "stop" => Ok(Order::Stop),
+        _ if word.starts_with("fault ") => faults::order(word, object),
         _ => Ok(Order::Help),
     }
 }
 
+/// The whole number at `key`, up to `most`.
+pub(super) fn number(object: &Map<String, Value>, key: &str, most: u64) -> Result<Option<u64>, String> {
+    let Some(value) = object.get(key) else { return Ok(None) };
+    let found = value.as_u64().filter(|&number| number <= most);
+    found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected a whole number from 0 to {most}", cut(&value.to_string())))
+}
+
 /// The bytes that `offset` and `length` say; an end of 2^64 - 1 stands for that of the drive.
-fn range(object: &Map<String, Value>) -> Result<(u64, u64), String> {
+pub(super) fn range(object: &Map<String, Value>) -> Result<(u64, u64), String> {
     let bytes = |key: &str| match object.get(key) {
         None => Ok(None),
         Some(value) => {
@@ -215,11 +265,7 @@ fn hint<T: Copy>(object: &Map<String, Value>, key: &str, list: &[(&'static str, 
     found.map(Some).ok_or_else(|| format!("\"{key}\" is {}: expected one of {}", cut(&value.to_string()), listed(words())))
 }
 
-fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.collect::<Vec<_>>().join(", ")
-}
-
 /// The beginning of what a client said, fit to be said back.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }

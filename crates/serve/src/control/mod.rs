@@ -10,12 +10,13 @@
 //! short or right: a line has so many bytes, a client is waited for so long, there are so many of them, and whatever is wrong is said in the answer.
 
 mod commands;
+mod faults;
 mod lines;
 mod replies;
 mod trace;
+mod words;
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -26,9 +27,10 @@ use serde_json::{Value, json};
 
 pub use commands::{Command, commands};
 
-use crate::address::{Address, Listener, Stream};
+use crate::address::{Address, Closer, Listener, SocketFile, Stream};
 use crate::listener::ServeError;
-use crate::live::{LiveDisk, Told};
+use crate::live::{Harm, LiveDisk, Query, Told};
+use crate::stop::Stop;
 use commands::Order;
 use lines::{Line, Lines};
 
@@ -41,8 +43,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct ControlSocket {
     address: Address,
+    file: Option<SocketFile>,
     shared: Arc<Shared>,
+    closer: Closer,
     acceptor: Option<JoinHandle<()>>,
+    stop: Stop,
 }
 
 #[derive(Debug)]
@@ -55,32 +60,38 @@ struct Shared {
 #[derive(Clone, Debug)]
 struct Served {
     disk: Arc<LiveDisk>,
+    stop: Stop,
     began: Instant,
 }
 
-/// Listens on a Unix socket at `path` for those who want to look at `disk`, or to do something to it.
+/// Listens on a Unix socket at `path` for those who want to look at `disk`, or to do something to it. Whoever wants the server to stop says so through
+/// `stop`, and waits there for its end.
 ///
 /// # Errors
 /// If the host refuses the socket.
-pub fn control(path: &Path, disk: Arc<LiveDisk>) -> Result<ControlSocket, ServeError> {
+pub fn control(path: &Path, disk: Arc<LiveDisk>, stop: Stop) -> Result<ControlSocket, ServeError> {
     let address = Address::Unix(path.to_owned());
     let failed = |source| ServeError::Listen { address: address.clone(), source };
     let listener = Listener::bind(&address).map_err(failed)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    let (file, closer) = (listener.file(), listener.closer().map_err(failed)?);
     let shared = Arc::new(Shared { stopping: AtomicBool::new(false), clients: Mutex::new(Vec::new()) });
     let acceptor = {
-        let (shared, served) = (Arc::clone(&shared), Served { disk, began: Instant::now() });
+        let (shared, served) = (Arc::clone(&shared), Served { disk, stop: stop.clone(), began: Instant::now() });
         thread::spawn(move || accept(&listener, &served, &shared))
     };
-    Ok(ControlSocket { address, shared, acceptor: Some(acceptor) })
+    Ok(ControlSocket { address, file, shared, closer, acceptor: Some(acceptor), stop })
 }
 
 fn accept(listener: &Listener, served: &Served, shared: &Shared) {
     while !shared.stopping.load(Ordering::Acquire) {
-        let Ok(stream) = listener.accept() else {
-            // A lack of descriptors lasts a while.
-            thread::park_timeout(Duration::from_millis(10));
-            continue;
+        let stream = match listener.accept() {
+            Ok(Some(stream)) => stream,
+            Ok(None) => return,
+            Err(_) => {
+                // A lack of descriptors lasts a while.
+                thread::park_timeout(Duration::from_millis(10));
+                continue;
+            }
         };
         let mut clients = shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|(_, thread)| !thread.is_finished());
@@ -107,16 +118,40 @@ impl ControlSocket {
             Address::Tcp(_) => unreachable!("it was made on a path"),
         }
     }
+
+    /// Takes no new client, and removes the socket file. Clients that are connected stay.
+    pub fn close_door(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        // As long as it is listened on, no other server takes the file for a leftover and puts its own there.
+        if let Some(file) = self.file.take() {
+            file.remove();
+        }
+        self.closer.close();
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+
+    /// Closes the door, and every connection once its client has the answer that it waits for; a client that does not take it within `patience` loses it.
+    pub fn finish(mut self, patience: Duration) {
+        self.close_door();
+        let is_there = |shared: &Shared| {
+            let clients = shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
+            clients.iter().filter_map(|(stream, _)| stream.upgrade()).for_each(|stream| stream.shut_input());
+            clients.iter().any(|(_, thread)| !thread.is_finished())
+        };
+        let begun = Instant::now();
+        while is_there(&self.shared) && begun.elapsed() < patience {
+            thread::park_timeout(Duration::from_millis(1));
+        }
+    }
 }
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        // Wakes the acceptor.
-        drop(Stream::connect(&self.address));
-        if let Some(acceptor) = self.acceptor.take() {
-            let _ = acceptor.join();
-        }
+        self.close_door();
+        // Whoever waits for its end waits no longer.
+        self.stop.end(Err("the server has ended without being stopped".to_owned()));
         let clients = std::mem::take(&mut *self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner));
         for (stream, thread) in clients {
             if let Some(stream) = stream.upgrade() {
@@ -124,8 +159,6 @@ impl Drop for ControlSocket {
             }
             let _ = thread.join();
         }
-        // Somebody may have tidied up before.
-        let _ = std::fs::remove_file(self.path());
     }
 }
 
@@ -148,6 +181,17 @@ fn talk(served: &Served, stream: &Stream) -> io::Result<()> {
         let (reply, recording) = match commands::read(&line) {
             Err(why) => (refusal(&why), None),
             Ok(Order::Help) => (replies::help(), None),
+            Ok(Order::Stop) => {
+                served.stop.ask("ctl stop");
+                let ended = served.stop.wait_until_ended();
+                (ended.map_or_else(|why| refusal(&why), |()| json!({ "ok": true, "stopped": true })), None)
+            }
+            Ok(Order::PowerCut) => {
+                // Afterwards there is nobody to say anything.
+                say(stream, &json!({ "ok": true }))?;
+                served.disk.ask(Query::Harm(Harm::Power { after: 0, seed: None }));
+                return Ok(());
+            }
             Ok(Order::Ask(query, shown)) => match served.disk.ask(query) {
                 None => (refusal("the drive has stopped"), None),
                 Some(Told::Recording(recording)) => (json!({ "ok": true, "recording": true }), Some(recording)),

@@ -6,8 +6,8 @@ use wordline_report::{Cost, Identity, conclude};
 use wordline_units::Id;
 
 use super::commands::{Shown, commands};
-use super::{Served, refusal};
-use crate::live::{Hints, LATENCIES, LIFETIMES, Look, PRIORITIES, Place, SECURITIES, Told, word};
+use super::{Served, faults, refusal};
+use crate::live::{Hints, LATENCIES, LIFETIMES, Look, PRIORITIES, Place, SECURITIES, Smart, Told, word};
 
 /// Columns of the map of a die's blocks.
 const MAP_COLUMNS: usize = 60;
@@ -31,11 +31,14 @@ pub(super) fn of(told: Told, shown: Shown, served: &Served) -> Value {
     match told {
         Told::Done => match shown {
             Shown::Hint { priority, security, others } => hinted(priority, security, others),
-            Shown::All | Shown::Media => json!({ "ok": true }),
+            Shown::All | Shown::Media | Shown::Smart => json!({ "ok": true }),
         },
         Told::Refused(why) => refusal(&why),
         Told::Look(look) if shown == Shown::Media => json!({ "ok": true, "media": media(&look) }),
+        Told::Look(look) if shown == Shown::Smart => json!({ "ok": true, "smart": smart(&look) }),
         Told::Look(look) => status(*look, served),
+        Told::Harmed(harmed) => faults::harmed(&harmed),
+        Told::Faults(all) => faults::list(&all),
         Told::Places(places) => {
             let places: Vec<Value> = places.iter().map(place).collect();
             json!({ "ok": true, "places": places })
@@ -103,6 +106,36 @@ fn media(look: &Look) -> Value {
     })
 }
 
+/// The counters of health. The reference of the control socket says what each is.
+fn smart(look: &Look) -> Value {
+    let Smart { media_errors, life, health, erases_mean, erases_max, endurance, host_written, host_read, flash_written, dead_dies } =
+        look.smart;
+    let since_start = ["media_errors", "host_written_bytes", "host_read_bytes", "flash_written_bytes", "waf"];
+    json!({
+        "media_errors": media_errors,
+        "units_lost_at_recovery": life.units_lost,
+        "unreadable_units": health.unreadable,
+        "unsafe_shutdowns": life.unsafe_shutdowns,
+        "power_cycles": life.power_cycles,
+        "spare_blocks": health.spares,
+        "spare_blocks_left": health.spares_left,
+        "spare_percent": look.smart.spare_percent(),
+        "grown_bad_blocks": health.grown_bad,
+        "dead_dies": dead_dies,
+        "erases_mean": erases_mean,
+        "erases_max": erases_max,
+        "endurance": endurance,
+        "endurance_used_percent": look.smart.used_percent(),
+        "host_written_bytes": host_written.0,
+        "host_read_bytes": host_read.0,
+        "flash_written_bytes": flash_written.0,
+        "waf": look.waf(),
+        "temperature_c": look.temperature.map(|celsius| celsius.0),
+        "worn_out": look.is_worn_out,
+        "since_start": since_start,
+    })
+}
+
 fn status(look: Look, served: &Served) -> Value {
     let about = served.disk.about();
     let wall = served.began.elapsed().as_secs_f64();
@@ -113,6 +146,7 @@ fn status(look: Look, served: &Served) -> Value {
         event_log_hash: look.log.0,
         ..Identity::default()
     };
+    let smart = smart(&look);
     let measured = look.metrics.clone().finish(look.now, look.outstanding);
     let (result, detail) = conclude(&identity, &measured, &look.blocks, Cost { wall_seconds: wall, ..Cost::default() });
     let late = look.lateness;
@@ -133,6 +167,7 @@ fn status(look: Look, served: &Served) -> Value {
         },
         "link_us": look.link.as_secs_f64() * 1e6,
         "media": media(&look),
+        "faults": look.faults,
         "recordings": look.recordings,
         "hinted_stretches": look.hints,
         "free_groups": look.blocks.iter().filter(|block| block.state == BlockState::Free).count(),
@@ -141,7 +176,7 @@ fn status(look: Look, served: &Served) -> Value {
         "map": map(&look.blocks),
     });
     let drive = serde_json::to_value(&result).unwrap_or(Value::Null);
-    json!({ "ok": true, "live": live, "drive": drive })
+    json!({ "ok": true, "live": live, "smart": smart, "drive": drive })
 }
 
 /// A line for each die. A letter stands for one block group or for several neighbours: `.` all free, `x` all bad, `*` one is being written, and otherwise how

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use wordline_chip::Payload;
-use wordline_drive::Located;
+use wordline_drive::{Fault, Located};
 use wordline_engine::BlockView;
 use wordline_report::Metrics;
 use wordline_units::host::SECTOR_BYTES;
@@ -12,8 +12,10 @@ use wordline_units::{Bytes, Celsius, DieId, Nanos};
 
 use super::Answer;
 use super::errand::Errand;
+use super::faults::{Darkness, Harm, Harmed};
 use super::hints::{Change, Hints, RANGES_MAX};
 use super::record::Recording;
+use super::smart::Smart;
 use super::worker::{Lateness, Worker};
 
 /// A question, or an order.
@@ -31,6 +33,10 @@ pub(crate) enum Query {
     Kill(DieId),
     /// Answers take so long to a client, and its next request back.
     AllowFor(Duration),
+    /// Something goes wrong.
+    Harm(Harm),
+    /// Who is told of a power cut on demand.
+    OnPowerCut(Darkness),
     /// It becomes so warm.
     Heat(Celsius),
     /// Copy the media here.
@@ -39,6 +45,10 @@ pub(crate) enum Query {
     Record,
     /// End all recordings.
     StopRecording,
+    /// Nobody is there: write down what was written.
+    Rest,
+    /// Answer what has come, write everything down, and stop. Nothing may be put to the drive after it.
+    Stop,
 }
 
 /// What the drive said.
@@ -51,6 +61,8 @@ pub(crate) enum Told {
     Hints(Vec<(u64, u64, Hints)>),
     Copied { bytes: u64, stood_for: Duration },
     Recording(Recording),
+    Harmed(Harmed),
+    Faults(Vec<Fault>),
 }
 
 /// Where a stretch of the drive is.
@@ -91,6 +103,8 @@ pub struct Look {
     pub size: u64,
     /// Bytes of a mapping unit.
     pub unit: Bytes,
+    /// Bytes of a flash page.
+    pub page: Bytes,
     /// What its bytes survive.
     pub survives: &'static str,
     /// Whether the write buffer survives it too.
@@ -101,6 +115,10 @@ pub struct Look {
     pub recordings: usize,
     /// Stretches with hints.
     pub hints: usize,
+    /// Faults on demand.
+    pub faults: usize,
+    /// Its counters of health.
+    pub smart: Smart,
 }
 
 impl Look {
@@ -131,6 +149,11 @@ impl<P: Payload> Worker<P> {
             },
             Query::Hints => Told::Hints(self.hints.all().collect()),
             Query::Kill(die) => self.kill(die),
+            Query::Harm(harm) => self.harm(harm),
+            Query::OnPowerCut(darkness) => {
+                self.darkness = Some(darkness);
+                Told::Done
+            }
             Query::AllowFor(link) => {
                 self.link = link;
                 Told::Done
@@ -146,6 +169,10 @@ impl<P: Payload> Worker<P> {
             Query::Copy(folder) => return self.errands.push_back(Errand::Copy(folder, answer)),
             Query::Record => return self.errands.push_back(Errand::Record(answer)),
             Query::StopRecording => return self.errands.push_back(Errand::StopRecording(answer)),
+            // What nobody has written to is not flushed: a drive that was only looked at stays as it was made.
+            Query::Rest if !self.is_unflushed => Told::Done,
+            Query::Rest => return self.errands.push_back(Errand::Rest(answer)),
+            Query::Stop => return self.stop = Some(answer),
         };
         // Who has asked may be gone.
         let _ = answer.send(told);
@@ -176,11 +203,17 @@ impl<P: Payload> Worker<P> {
             temperature: self.drive.temperature(),
             size: self.drive.config().exported().0,
             unit: self.drive.unit_bytes(),
+            page: self.drive.config().sheet.geometry.page,
             survives: self.keeper.survives(),
             keeps_buffer: self.keeper.keeps_buffer(),
-            trouble: self.keeper.trouble(),
+            trouble: self
+                .keeper
+                .trouble()
+                .or_else(|| self.keeper.catches_up().and_then(|()| self.keeper.admits()).err().map(|refused| refused.why)),
             recordings: self.recorders.len(),
             hints: self.hints.all().count(),
+            faults: self.drive.faults().len(),
+            smart: self.smart(),
         }
     }
 

@@ -1,6 +1,6 @@
-//! What is done between requests: at a point where every request that had come is answered and the write buffer is empty.
+//! What is done between requests: at a point where every request that had begun is answered and the write buffer is empty.
 //!
-//! Requests that come meanwhile wait. The drive is asked for a flush, which is the host's last word before the errand, and for a recording its first.
+//! Others wait meanwhile. The drive is asked for a flush, which is the host's last word before the errand, and for a recording its first.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -21,12 +21,25 @@ pub(super) enum Errand {
     StopRecording(Answer),
     /// Copy the media.
     Copy(PathBuf, Answer),
+    /// Only the flush: the last client has left.
+    Rest(Answer),
+    /// The last one: everything is answered, and nobody asks any more.
+    Stop(Answer),
 }
 
 /// Recordings at a time.
 const RECORDINGS_MAX: usize = 4;
 
 impl<P: Payload> Worker<P> {
+    /// Makes what the drive has flushed, if `ok`, as durable as it is to be.
+    fn synced(&self, ok: bool) -> Told {
+        self.sync_after_flush(ok).map_or_else(Told::Refused, |()| Told::Done)
+    }
+
+    fn sync_after_flush(&self, ok: bool) -> Result<(), String> {
+        if ok { self.keeper.sync().map_err(|refused| refused.why) } else { Err("the drive could not be flushed".to_owned()) }
+    }
+
     /// What has to be done before the flush of `errand`.
     pub(super) fn prepare(&mut self, errand: &Errand) {
         let Errand::Record(answer) = errand else { return };
@@ -54,12 +67,25 @@ impl<P: Payload> Worker<P> {
             }
             Errand::Copy(folder, answer) => {
                 let began = Instant::now();
-                let synced = if ok { self.keeper.sync() } else { Err("the drive could not be flushed".to_owned()) };
-                let told = match synced.and_then(|()| self.keeper.copy(&folder)) {
+                let told = match self.sync_after_flush(ok).and_then(|()| self.keeper.copy(&folder)) {
                     Ok(bytes) => Told::Copied { bytes, stood_for: began.elapsed() },
                     Err(why) => Told::Refused(why),
                 };
                 let _ = answer.send(told);
+            }
+            Errand::Rest(answer) => {
+                let _ = answer.send(self.synced(ok));
+            }
+            Errand::Stop(answer) => {
+                let look = self.look();
+                std::mem::take(&mut self.recorders).into_iter().for_each(|recorder| recorder.end(&look));
+                // No request comes any more, so what is written down for an orderly end is in no recording.
+                if ok {
+                    self.drive.go_down();
+                }
+                let told = self.synced(ok);
+                // The media are free for others before anybody hears that it has stopped: see the end of the worker.
+                self.last_words = Some((answer, told));
             }
         }
     }

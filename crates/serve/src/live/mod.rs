@@ -15,13 +15,16 @@
 mod ask;
 mod clock;
 mod errand;
+mod faults;
 mod hints;
 mod pieces;
 mod record;
+mod smart;
 mod status;
 mod worker;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -36,12 +39,14 @@ use wordline_report::{Metrics, Scope};
 pub use ask::{Look, Place};
 pub(crate) use ask::{Query, Told};
 pub use clock::Timing;
+pub(crate) use faults::{Harm, Harmed};
 pub use hints::{Change, Hints, Lifetime, ReadLatency, Security, classes};
 pub(crate) use hints::{LATENCIES, LIFETIMES, PRIORITIES, SECURITIES, word};
 pub(crate) use record::{Recorded, Recording};
+pub use smart::{Life, Smart};
 pub use worker::Lateness;
 
-use crate::disk::{Disk, Done, Session};
+use crate::disk::{Disk, Done, Farewell, Session};
 use worker::Worker;
 
 /// Who watches a served drive: what has completed, for its clients, and the books, for whoever asks how it is.
@@ -58,10 +63,32 @@ pub trait Keeper {
     ///
     /// # Errors
     /// What the client is told.
-    fn sync(&self) -> Result<(), String>;
+    fn sync(&self) -> Result<(), Refused>;
 
     /// What went wrong that a die has no way to say. From then on nothing is answered well.
     fn trouble(&self) -> Option<String>;
+
+    /// Whether a write may be let in. What is let in is programmed later, and has to have its place then.
+    ///
+    /// # Errors
+    /// What the client is told.
+    fn admits(&self) -> Result<(), Refused> {
+        Ok(())
+    }
+
+    /// Whether all that was programmed is where it is to be kept; what is not is tried again. Until it is, no write may be acknowledged: what it wrote may be
+    /// in memory alone.
+    ///
+    /// # Errors
+    /// What the client is told.
+    fn catches_up(&self) -> Result<(), Refused> {
+        Ok(())
+    }
+
+    /// Whether so much waits for its place that the drive has to stand still.
+    fn is_overfull(&self) -> bool {
+        false
+    }
 
     /// What it survives, in a word: nothing, process or host.
     fn survives(&self) -> &'static str {
@@ -82,9 +109,18 @@ pub trait Keeper {
     }
 }
 
+/// Why something was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The error in the protocol's words.
+    pub errno: Errno,
+    /// And in plain ones.
+    pub why: String,
+}
+
 /// Nothing is kept, so nothing can fail.
 impl Keeper for () {
-    fn sync(&self) -> Result<(), String> {
+    fn sync(&self) -> Result<(), Refused> {
         Ok(())
     }
 
@@ -116,6 +152,8 @@ pub struct LiveDisk {
     worker: Mutex<Option<JoinHandle<()>>>,
     timing: Timing,
     about: About,
+    /// Clients that have it open.
+    clients: AtomicUsize,
 }
 
 impl LiveDisk {
@@ -136,7 +174,7 @@ impl LiveDisk {
             let (drive, keeper) = build();
             Worker::new((drive, Box::new(keeper)), timing, outbox, is_used).run();
         });
-        LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), timing, about }
+        LiveDisk { inbox: Mutex::new(Some(inbox)), worker: Mutex::new(Some(worker)), timing, about, clients: AtomicUsize::new(0) }
     }
 
     /// How its virtual time goes.
@@ -160,13 +198,26 @@ impl LiveDisk {
     pub fn look(&self) -> Option<Look> {
         match self.ask(Query::Look)? {
             Told::Look(look) => Some(*look),
-            Told::Done | Told::Refused(_) | Told::Places(_) | Told::Hints(_) | Told::Copied { .. } | Told::Recording(_) => None,
+            Told::Done
+            | Told::Refused(_)
+            | Told::Places(_)
+            | Told::Hints(_)
+            | Told::Copied { .. }
+            | Told::Recording(_)
+            | Told::Harmed(_)
+            | Told::Faults(_) => None,
         }
     }
 
     /// Answers leave so much before their instant that they arrive at it: `link` is how long an answer takes to a client, and its next request back.
     pub fn allow_for(&self, link: Duration) {
         self.ask(Query::AllowFor(link));
+    }
+
+    /// From now on `then` is called in the drive's thread, with what has happened, when a power cut on demand strikes: nothing has been answered since, and the
+    /// media are as the cut has left them. Without it the drive just stops.
+    pub fn on_power_cut(&self, then: impl FnOnce(&str) + Send + 'static) {
+        self.ask(Query::OnPowerCut(faults::Darkness(Box::new(then))));
     }
 
     /// How late answers have been so far.
@@ -189,7 +240,25 @@ impl LiveDisk {
         }
     }
 
-    /// Answers what is outstanding and stops the drive.
+    /// Stops the drive in good order: what has come is answered, what comes now is refused, the drive is flushed and its media are synced. When this returns,
+    /// it has let go of them.
+    ///
+    /// # Errors
+    /// What could not be written down, in words.
+    pub fn stop(&self) -> Result<(), String> {
+        let (answer, told) = sync_channel(1);
+        let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sent = inbox.is_some_and(|inbox| inbox.send(worker::Command::Ask(Query::Stop, answer)).is_ok());
+        let told = if sent { told.recv().ok() } else { None };
+        self.close();
+        match told {
+            Some(Told::Refused(why)) => Err(why),
+            Some(_) => Ok(()),
+            None => Err("the drive had ended before".to_owned()),
+        }
+    }
+
+    /// Answers what is outstanding and stops the drive, as it is: what was not flushed may be lost.
     pub fn close(&self) {
         drop(self.inbox.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(worker) = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -208,6 +277,22 @@ impl Disk for LiveDisk {
             && let worker::Command::Request(asked) = *refused
         {
             asked.done.fail(Errno::Shutdown, "the drive has stopped");
+        }
+    }
+
+    fn enter(&self) {
+        self.clients.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// When the last one says goodbye, what it has written is written down before it is hung up on. Of one that does not, what has not begun is dropped.
+    fn leave(&self, farewell: Farewell) {
+        if farewell == Farewell::None {
+            // One that has stopped has dropped everything.
+            drop(self.put(worker::Command::Gone));
+        }
+        if self.clients.fetch_sub(1, Ordering::AcqRel) == 1 && farewell == Farewell::Said {
+            // Whatever is wrong, there is nobody left to tell: who keeps the bytes knows it.
+            self.ask(Query::Rest);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use wordline_drive::HostBytes;
 use wordline_nbd::Op;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest};
@@ -25,16 +26,7 @@ pub(super) struct Pieces {
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) request: HostRequest,
-    pub(super) bytes: Bytes,
-}
-
-/// The bytes of a write.
-#[derive(Debug)]
-pub(super) enum Bytes {
-    /// These; nothing for what is no write.
-    These(Vec<u8>),
-    /// So many zeroes.
-    Zeroes(usize),
+    pub(super) bytes: HostBytes,
 }
 
 /// What is left of a block request.
@@ -62,7 +54,7 @@ impl Pieces {
             Op::Read { offset, length } => steps.push_back(plain(HostOp::Read, offset, u64::from(length))),
             Op::Write { offset, data, fua } => {
                 let request = request(HostOp::Write, offset, data.len() as u64, fua);
-                steps.push_back(Step::Whole(Piece { request, bytes: Bytes::These(data) }));
+                steps.push_back(Step::Whole(Piece { request, bytes: HostBytes::These(data) }));
             }
             Op::Flush => steps.push_back(plain(HostOp::Flush, 0, 0)),
             Op::Trim { offset, length, fua } => {
@@ -98,13 +90,13 @@ impl Pieces {
             match self.steps.front_mut()? {
                 Step::Zeroes { at, end, fua } if *at < *end => {
                     let count = (*end - *at).min(ZEROES);
-                    let piece = Piece { request: request(HostOp::Write, *at, count, *fua), bytes: Bytes::Zeroes(count as usize) };
+                    let piece = Piece { request: request(HostOp::Write, *at, count, *fua), bytes: HostBytes::Zeroes };
                     *at += count;
                     return Some(piece);
                 }
                 Step::Trim { at, end } if *at < *end => {
                     let until = if *end - *at > TRIM { (*at + TRIM) / self.unit * self.unit } else { *end };
-                    let piece = Piece { request: request(HostOp::Trim, *at, until - *at, false), bytes: Bytes::These(Vec::new()) };
+                    let piece = Piece { request: request(HostOp::Trim, *at, until - *at, false), bytes: HostBytes::None };
                     *at = until;
                     return Some(piece);
                 }
@@ -120,7 +112,7 @@ impl Pieces {
 }
 
 fn plain(op: HostOp, offset: u64, length: u64) -> Step {
-    Step::Whole(Piece { request: request(op, offset, length, false), bytes: Bytes::These(Vec::new()) })
+    Step::Whole(Piece { request: request(op, offset, length, false), bytes: HostBytes::None })
 }
 
 fn request(op: HostOp, offset: u64, length: u64, fua: bool) -> HostRequest {

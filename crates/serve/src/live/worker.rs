@@ -9,14 +9,15 @@ use wordline_chip::Payload;
 use wordline_drive::Drive;
 use wordline_nbd::{Errno, Op, ZeroHow};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{HostRequest, Nanos, Priority};
+use wordline_units::{HostOp, HostRequest, Nanos, Priority};
 
 use super::clock::{Clock, Timing};
 use super::errand::Errand;
+use super::faults::Darkness;
 use super::hints::{HintMap, Hints};
-use super::pieces::{Bytes, Piece, Pieces};
+use super::pieces::{Piece, Pieces};
 use super::record::Recorder;
-use super::{Answer, Keeper, Query, Watch};
+use super::{Answer, Keeper, Query, Refused, Told, Watch};
 use crate::disk::{Batch, Done, Session};
 
 /// Events handled before the inbox is looked at again.
@@ -28,8 +29,14 @@ const BATCH: usize = 32;
 /// The machine wakes a thread up to so late. The last bit of a wait is spent awake.
 const OVERSLEEP: Duration = Duration::from_micros(120);
 
+/// What the host has not taken is tried again so often, where no client asks for anything.
+const RETRY: Duration = Duration::from_millis(50);
+
 /// Where a clock is watched and nothing is to be done, so long.
 const AWAKE: Duration = Duration::from_micros(300);
+
+/// Where none is watched: about as long as a client takes from an answer to its next request.
+const AWAKE_WITHOUT_CLOCK: Duration = Duration::from_micros(50);
 
 /// What comes in.
 #[derive(Debug)]
@@ -38,6 +45,8 @@ pub(super) enum Command {
     Request(Asked),
     /// Somebody wants to know, or to have, something else.
     Ask(Query, Answer),
+    /// A client is gone without waiting for its answers.
+    Gone,
 }
 
 /// A client's request.
@@ -86,6 +95,16 @@ struct Job {
     has_begun: bool,
 }
 
+impl Job {
+    /// Whether it is still to be done: what has not begun is not, once its client is gone.
+    fn is_wanted(&self) -> bool {
+        match &self.end {
+            End::Client(done) => self.has_begun || done.is_wanted(),
+            End::Errand(_) => true,
+        }
+    }
+}
+
 pub(super) struct Worker<P: Payload> {
     pub(super) drive: Drive<Watch, P>,
     pub(super) keeper: Box<dyn Keeper>,
@@ -112,8 +131,15 @@ pub(super) struct Worker<P: Payload> {
     pub(super) recorders: Vec<Recorder>,
     /// The drive is not as it was made.
     pub(super) is_touched: bool,
-    zeroes: Vec<u8>,
+    /// Something was written since the last flush of an errand.
+    pub(super) is_unflushed: bool,
+    /// Who waits for the drive to stop, once everything is answered.
+    pub(super) stop: Option<Answer>,
+    /// What they are told when it has.
+    pub(super) last_words: Option<(Answer, Told)>,
     closing: bool,
+    /// Who is told of a power cut on demand.
+    pub(super) darkness: Option<Darkness>,
     /// How long an answer and the next request are on their way: what is done at an instant is done so much before the wall's.
     pub(super) link: Duration,
     /// What is stale is to be unreadable on its flash.
@@ -147,8 +173,11 @@ impl<P: Payload> Worker<P> {
             hints: HintMap::default(),
             recorders: Vec::new(),
             is_touched,
-            zeroes: Vec::new(),
+            is_unflushed: false,
+            stop: None,
+            last_words: None,
             closing: false,
+            darkness: None,
             link: Duration::ZERO,
             is_sanitising,
         };
@@ -168,23 +197,45 @@ impl<P: Payload> Worker<P> {
     pub(super) fn run(mut self) {
         loop {
             self.take_in();
+            if self.keeper.is_overfull()
+                && let Err(refused) = self.keeper.catches_up()
+            {
+                if self.closing {
+                    self.last_words = self.stop.take().map(|answer| (answer, Told::Refused(refused.why)));
+                    break;
+                }
+                // Every step of the drive may have more to write.
+                self.pause(RETRY);
+                continue;
+            }
             self.submit();
             if self.closing && self.outstanding == 0 && self.arriving.is_empty() && self.errands.is_empty() {
-                return;
+                match self.stop.take() {
+                    Some(answer) => self.errands.push_back(Errand::Stop(answer)),
+                    None => break,
+                }
+                continue;
             }
             self.advance();
+            if let Some(cut) = self.drive.power_cut() {
+                return self.go_dark(&cut);
+            }
             let before = self.kept_back;
             self.answer();
-            if self.clock.is_some() {
-                // An answer goes out at its instant, and from here: another thread would have to be woken first.
+            // Where a clock is watched, an answer goes out at its instant; else when there are many, or when no other has followed at once. It goes from here:
+            // another thread would have to be woken first.
+            if self.clock.is_some() || self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
                 self.batch.send_now();
-                self.kept_back = 0;
-            } else if self.outstanding == 0 || self.kept_back >= BATCH || self.kept_back == before {
-                // When there are many, or when no other has followed at once.
-                self.batch.send();
                 self.kept_back = 0;
             }
             self.rest();
+        }
+        self.batch.send();
+        let last_words = self.last_words.take();
+        // The drive lets go of its media first: whoever hears that it has stopped may start it again.
+        drop(self);
+        if let Some((answer, told)) = last_words {
+            let _ = answer.send(told);
         }
     }
 
@@ -206,6 +257,7 @@ impl<P: Payload> Worker<P> {
         let Asked { op, session, done, came } = match command {
             Command::Request(asked) => asked,
             Command::Ask(query, answer) => return self.consider(query, answer),
+            Command::Gone => return self.arriving.retain(Job::is_wanted),
         };
         match &op {
             Op::Cache { .. } => return done.ok(),
@@ -215,6 +267,9 @@ impl<P: Payload> Worker<P> {
             }
             Op::Read { .. } | Op::Write { .. } | Op::Flush | Op::Trim { .. } | Op::WriteZeroes { .. } => {}
         }
+        if let Err(refused) = self.admits(&op) {
+            return done.fail(refused.errno, &refused.why);
+        }
         let class = Hints::of_classes(&session.opened.classes);
         let otherwise = class.priority.unwrap_or_default();
         let (priority, insecure) = match reach(&op) {
@@ -223,6 +278,18 @@ impl<P: Payload> Worker<P> {
         };
         let job = self.job(op, (priority, insecure), End::Client(done), came);
         self.arriving.extend(job);
+    }
+
+    /// Whether the bytes of `op` have a place, or come from one.
+    fn admits(&self, op: &Op) -> Result<(), Refused> {
+        match op {
+            Op::Write { .. } | Op::Trim { .. } | Op::WriteZeroes { .. } => self.keeper.catches_up().and_then(|()| self.keeper.admits()),
+            // What the host refuses to the drive may be as little as this one needs, and then there is nothing to stand still for.
+            Op::Read { .. } | Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } if self.keeper.is_overfull() => {
+                self.keeper.catches_up()
+            }
+            Op::Read { .. } | Op::Flush | Op::Cache { .. } | Op::BlockStatus { .. } => Ok(()),
+        }
     }
 
     /// The job that does `op`. Every operation that comes here has at least one piece.
@@ -262,6 +329,7 @@ impl<P: Payload> Worker<P> {
             {
                 self.prepare(&errand);
                 self.is_on_errand = true;
+                self.is_unflushed = false;
                 let flush = self.job(Op::Flush, (Priority::Normal, false), End::Errand(errand), None);
                 self.going_on.extend(flush);
             }
@@ -272,6 +340,9 @@ impl<P: Payload> Worker<P> {
                 None => None,
             };
             let Some(mut job) = job else { return };
+            if !job.is_wanted() {
+                continue;
+            }
             if !std::mem::replace(&mut job.has_begun, true) {
                 self.outstanding += 1;
             }
@@ -292,18 +363,10 @@ impl<P: Payload> Worker<P> {
         // The drive gives a completed request's id, and its bytes' place, to the next.
         self.answer();
         let Some(Piece { request, bytes }) = job.piece.take() else { return };
-        let bytes = match &bytes {
-            Bytes::These(bytes) => bytes.as_slice(),
-            Bytes::Zeroes(count) => {
-                if self.zeroes.len() < *count {
-                    self.zeroes.resize(*count, 0);
-                }
-                &self.zeroes[..*count]
-            }
-        };
         let request = HostRequest { at: self.drive.now(), priority: job.priority, ..request };
         self.recorders.iter_mut().for_each(|recorder| recorder.request(request.at, &request));
-        let id = self.drive.submit(&request, bytes);
+        self.is_unflushed |= matches!(request.op, HostOp::Write | HostOp::Trim);
+        let id = self.drive.submit_with(&request, bytes);
         self.is_touched = true;
         let index = id.0 as usize;
         if self.jobs.len() <= index {
@@ -329,7 +392,8 @@ impl<P: Payload> Worker<P> {
         let limit = self.clock.as_ref().map_or(Nanos::MAX, |clock| clock.after(self.link));
         for _ in 0..SLICE {
             let is_due = self.drive.next_at().is_some_and(|next| next <= limit);
-            if !is_due || !self.drive.step() || !self.drive.observer.0.0.is_empty() {
+            let is_off = self.drive.power_cut().is_some();
+            if is_off || !is_due || !self.drive.step() || !self.drive.observer.0.0.is_empty() {
                 return;
             }
         }
@@ -337,21 +401,36 @@ impl<P: Payload> Worker<P> {
 
     /// Answer what the drive has completed, or see to it that it goes on.
     fn answer(&mut self) {
+        if self.drive.power_cut().is_some() {
+            // Nobody hears of what has ended since.
+            return;
+        }
         while let Some((at, done)) = self.drive.observer.0.0.pop_front() {
             let Some(mut job) = self.jobs.get_mut(done.request.0 as usize).and_then(Option::take) else { continue };
+            if !job.is_read {
+                self.drive.let_go(done.request);
+            }
             if let Some(clock) = &self.clock {
                 let late = clock.after(self.link).saturating_sub(at);
                 self.lateness.answers += 1;
                 self.lateness.sum += late;
                 self.lateness.max = self.lateness.max.max(late);
             }
+            // What was programmed is acknowledged once it has its place.
+            let mut kept = if job.is_read { Ok(()) } else { self.keeper.catches_up() };
             if done.ok
+                && kept.is_ok()
                 && self.keeper.trouble().is_none()
                 && let Some(piece) = job.pieces.next()
             {
-                job.piece = Some(piece);
-                self.going_on.push_back(job);
-                continue;
+                if piece.request.op != HostOp::Flush && !job.is_read {
+                    kept = self.keeper.admits();
+                }
+                if kept.is_ok() {
+                    job.piece = Some(piece);
+                    self.going_on.push_back(job);
+                    continue;
+                }
             }
             self.outstanding -= 1;
             let Job { end, is_read, is_durable, .. } = job;
@@ -379,10 +458,13 @@ impl<P: Payload> Worker<P> {
                             Ok(())
                         });
                     } else {
-                        match if is_durable { self.keeper.sync() } else { Ok(()) } {
+                        match kept.and_then(|()| if is_durable { self.keeper.sync() } else { Ok(()) }) {
                             Ok(()) => client.ok(),
-                            Err(why) => client.fail(Errno::Io, &why),
+                            Err(refused) => client.fail(refused.errno, &refused.why),
                         }
+                    }
+                    if is_read {
+                        self.drive.let_go(done.request);
                     }
                 }
             }
@@ -401,7 +483,7 @@ impl<P: Payload> Worker<P> {
             return;
         }
         // The next request mostly follows soon, and to be woken for it takes as long as some drives need for it.
-        if self.clock.is_some() && self.drive.next_at().is_none() && self.is_followed_soon() {
+        if self.drive.next_at().is_none() && !self.closing && self.is_followed_soon() {
             return;
         }
         match (&self.clock, self.drive.next_at()) {
@@ -415,6 +497,7 @@ impl<P: Payload> Worker<P> {
             // There is work that needs no waiting.
             (None, Some(_)) => {}
             (_, None) if self.closing => {}
+            (_, None) if self.keeper.catches_up().is_err() => self.pause(RETRY),
             (_, None) => match self.inbox.recv() {
                 Ok(command) => self.take(command),
                 Err(_) => self.closing = true,
@@ -425,7 +508,8 @@ impl<P: Payload> Worker<P> {
     /// Stay awake for a while; returns whether something came in.
     fn is_followed_soon(&mut self) -> bool {
         let begun = Instant::now();
-        while begun.elapsed() < AWAKE {
+        let awake = if self.clock.is_some() { AWAKE } else { AWAKE_WITHOUT_CLOCK };
+        while begun.elapsed() < awake {
             match self.inbox.try_recv() {
                 Ok(command) => {
                     self.take(command);

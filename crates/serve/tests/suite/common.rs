@@ -21,7 +21,7 @@ pub(crate) fn socket() -> PathBuf {
 
 /// Quick to lose patience.
 pub(crate) fn config(limits: Limits) -> Config {
-    Config { connections: 64, limits, patience: Patience { message: Duration::from_secs(1), ..Patience::default() }, tls: None }
+    Config { connections: 64, limits, patience: Patience { message: Duration::from_secs(1), ..Patience::default() }, ..Config::default() }
 }
 
 /// Serves one disk, called `disk`, on a socket of its own.
@@ -148,6 +148,7 @@ pub(crate) fn small_drive(dies: u32, settings: &[&str]) -> DriveConfig {
         dies.as_str(),
         "buffer.size=512 KiB",
         "recovery.on=true",
+        "recovery.oob_copies=true",
     ];
     Plan::load_set("pageftl", &[&small, settings].concat()).expect("a preset").build()
 }

@@ -10,38 +10,38 @@ use wordline_chip::RamPayload;
 use wordline_drive::Drive;
 use wordline_nbd::client::{Ask, Client, Content, Heard, Speak};
 use wordline_nbd::{Export, Op};
-use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Timing, control, serve, watch};
+use wordline_serve::{Address, Config, ControlSocket, LiveDisk, Running, Stop, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
 use crate::common::{connect, small_drive, socket};
 use crate::replay::tell;
 
-struct Served {
-    path: PathBuf,
-    control: PathBuf,
-    size: u64,
+pub(crate) struct Served {
+    pub(crate) path: PathBuf,
+    pub(crate) control: PathBuf,
+    pub(crate) size: u64,
     _running: (Running, ControlSocket),
 }
 
-fn served(settings: &[&str], timing: Timing) -> Served {
+pub(crate) fn served(settings: &[&str], timing: Timing) -> Served {
     let config = small_drive(4, settings);
     let (size, sheet) = (config.exported().0, config.sheet);
     let (units, watched) = ((sheet.geometry.page.0 / config.firmware.unit.0) as u32, watch(&config));
     let disk = Arc::new(LiveDisk::start(move || Drive::with_payload(config, watched, |_| RamPayload::new(&sheet, units)), timing));
     let (path, control_path) = (socket(), socket());
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
-    let listens = control(&control_path, Arc::clone(&disk)).expect("it starts");
+    let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     Served { path, control: control_path, size, _running: (running, listens) }
 }
 
 impl Served {
-    fn ask(&self, request: &Value) -> Value {
+    pub(crate) fn ask(&self, request: &Value) -> Value {
         let (answer, _) = tell(&self.control, &request.to_string());
         serde_json::from_str(&answer).expect("JSON")
     }
 
-    fn refused(&self, request: &Value, words: &[&str]) {
+    pub(crate) fn refused(&self, request: &Value, words: &[&str]) {
         let answer = self.ask(request);
         let error = answer["error"].as_str().unwrap_or_default();
         assert!(answer["ok"] == false && words.iter().all(|word| error.contains(word)), "{request}: {answer}");

@@ -86,7 +86,8 @@ fn cut_and_compare(seed: u64, config: Config) {
     let tape = Tape::new();
     let media = Media::in_memory(&identity, Durability::Process, &tape).expect("it can be written down");
     let (dies, slots) = (geometry.dies(), config.cores * config.firmware.buffer.units);
-    let shape = DumpShape { drive: 7, slots, slot_bytes: unit_bytes as u32 };
+    let (facts, fact_bytes) = config.facts();
+    let shape = DumpShape { drive: 7, slots, slot_bytes: unit_bytes as u32, facts, fact_bytes };
     let dump =
         config.has_capacitors().then(|| Dump::create(Memory::recorded(&tape, dies as usize), "buffer", shape).expect("memory takes it"));
     let made = tape.len();
@@ -96,7 +97,7 @@ fn cut_and_compare(seed: u64, config: Config) {
     let mut history: Vec<Vec<Version>> = vec![vec![Version { may: 0, must: 0, stamp: 0 }]; units as usize];
     let mut draw = Draw::new(seed, Stream::Address, 4);
     let mut written = 0;
-    for stamp in 1..=2_500u64 {
+    for stamp in 1..=3_000u64 {
         let span = if draw.below(2) == 0 { units / 6 } else { units - 4 };
         let unit = draw.below(span);
         let count = 1 + draw.below(4);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive};
 use wordline_media::{Durability, Identity, Media, MediaError, Shape};
-use wordline_nbd::{Export, Op, ZeroHow};
+use wordline_nbd::{Errno, Export, Op, ZeroHow};
 use wordline_plan::Plan;
-use wordline_serve::{About, Address, Config, Keeper, LiveDisk, MediaStore, Timing, serve, watch};
+use wordline_serve::{About, Address, Config, Keeper, LiveDisk, MediaStore, Refused, Timing, serve, watch};
 use wordline_units::random::{Draw, Stream};
 
 use crate::common::{bytes, connect, socket};
@@ -157,8 +157,8 @@ struct Broken {
 }
 
 impl Keeper for Broken {
-    fn sync(&self) -> Result<(), String> {
-        Err("no space left on the host's disk".to_owned())
+    fn sync(&self) -> Result<(), Refused> {
+        Err(Refused { errno: Errno::Io, why: "no space left on the host's disk".to_owned() })
     }
 
     fn trouble(&self) -> Option<String> {

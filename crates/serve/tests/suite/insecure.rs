@@ -11,7 +11,7 @@ use wordline_nbd::client::{Ask, Speak};
 use wordline_nbd::{Export, Op};
 use wordline_plan::Plan;
 use wordline_serve::{
-    About, Address, Config, Durability, LiveDisk, MediaStore, Opened, Taken, Timing, control, open_or_make, serve, watch,
+    About, Address, Config, Durability, LiveDisk, MediaStore, Opened, Stop, Taken, Timing, control, open_or_make, serve, watch,
 };
 use wordline_units::random::{Draw, Stream};
 
@@ -67,7 +67,7 @@ fn only_what_was_said_to_be_insecure_stays_on_the_chips() {
         (Drive::with_payload(built, watched, |die| store.payload(die)), store)
     };
     let disk = Arc::new(LiveDisk::start_kept(build, Timing::Off, About::default()));
-    let listens = control(&control_path, Arc::clone(&disk)).expect("it starts");
+    let listens = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     let mut exports = [("disk", None), ("disk@insecure", Some(true)), ("disk@secure,low", Some(false))]

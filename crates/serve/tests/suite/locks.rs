@@ -29,7 +29,7 @@ fn secret(place: Place) -> u8 {
 fn program(payload: &mut MediaPayload<Memory>, place: Place, bytes: usize) {
     let mark = |unit| Mark { lpn: Lpn(place.page * UNITS + unit), version: 9, lost: 0, insecure: unit % 2 == 1 };
     let marks: Vec<Mark> = (0..UNITS).map(mark).collect();
-    payload.program(place, Contents { bytes: &vec![secret(place); bytes], marks: &marks });
+    payload.program(place, Contents::of(&vec![secret(place); bytes], &marks));
 }
 
 /// What a die that wakes up on these files gives of each page, twice: as the survey asks for it and as a read does.

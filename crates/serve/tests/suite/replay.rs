@@ -10,7 +10,7 @@ use wordline_chip::RamPayload;
 use wordline_drive::{Config as DriveConfig, Drive, Pace};
 use wordline_nbd::{Export, Op, ZeroHow};
 use wordline_report::Metrics;
-use wordline_serve::{Address, Config, LiveDisk, Timing, control, serve, watch};
+use wordline_serve::{Address, Config, LiveDisk, Stop, Timing, control, serve, watch};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, FlashOp, Nanos};
 use wordline_workload::trace::{ReadOptions, TraceReader};
@@ -63,7 +63,7 @@ fn recorded(config: DriveConfig, timing: Timing, seed: u64, steps: u32) -> Strin
     disk.allow_for(Duration::from_micros(40));
     let (path, control_path) = (socket(), socket());
     let export = LiveDisk::describe(Export { block_min: 512, ..Export::new("disk", size) });
-    let control = control(&control_path, Arc::clone(&disk)).expect("it starts");
+    let control = control(&control_path, Arc::clone(&disk), Stop::default()).expect("it starts");
     let running = serve(&Address::Unix(path.clone()), vec![(export, disk)], Config::default()).expect("it starts");
     // What need not be secret is in the recording, too.
     let (answer, _) = tell(&control_path, &format!(r#"{{"do":"hint","length":{},"security":"insecure"}}"#, size / 2));

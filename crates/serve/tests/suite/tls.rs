@@ -21,7 +21,7 @@ const GREETING: usize = 18;
 const START_TLS: &[u8] = b"IHAVEOPT\0\0\0\x05\0\0\0\0";
 
 /// An authority, and the folder of a server that it has signed for.
-struct Trust {
+pub(crate) struct Trust {
     authority: CertifiedIssuer<'static, KeyPair>,
     folder: PathBuf,
 }
@@ -33,7 +33,7 @@ impl Drop for Trust {
 }
 
 impl Trust {
-    fn new() -> Trust {
+    pub(crate) fn new() -> Trust {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("signed");
@@ -57,12 +57,12 @@ impl Trust {
         (params.signed_by(&key, &self.authority).expect("signed"), key)
     }
 
-    fn config(&self, peers: Peers) -> Config {
+    pub(crate) fn config(&self, peers: Peers) -> Config {
         Config { tls: Some(TlsKeys::read(&self.folder, peers).expect("keys")), ..config(Limits::DEFAULT) }
     }
 
     /// A client that trusts this authority, and has a certificate by `by`.
-    fn client(&self, by: Option<&Trust>) -> Arc<ClientConfig> {
+    pub(crate) fn client(&self, by: Option<&Trust>) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.authority.der().clone()).expect("a root");
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -81,13 +81,13 @@ impl Trust {
 }
 
 /// A stream after STARTTLS. The client behind it is told the greeting again, for it does not know of what came before.
-struct Upgraded {
+pub(crate) struct Upgraded<S: Read + Write> {
     greeting: io::Cursor<Vec<u8>>,
     flags_to_drop: usize,
-    tls: StreamOwned<ClientConnection, UnixStream>,
+    tls: StreamOwned<ClientConnection, S>,
 }
 
-impl Read for Upgraded {
+impl<S: Read + Write> Read for Upgraded<S> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self.greeting.read(into)? {
             0 => self.tls.read(into),
@@ -96,7 +96,7 @@ impl Read for Upgraded {
     }
 }
 
-impl Write for Upgraded {
+impl<S: Read + Write> Write for Upgraded<S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let dropped = bytes.len().min(self.flags_to_drop);
         self.flags_to_drop -= dropped;
@@ -108,8 +108,11 @@ impl Write for Upgraded {
     }
 }
 
-fn upgrade(path: &Path, config: Arc<ClientConfig>) -> io::Result<Upgraded> {
-    let mut stream = UnixStream::connect(path)?;
+fn upgrade(path: &Path, config: Arc<ClientConfig>) -> io::Result<Upgraded<UnixStream>> {
+    upgrade_on(UnixStream::connect(path)?, config)
+}
+
+pub(crate) fn upgrade_on<S: Read + Write>(mut stream: S, config: Arc<ClientConfig>) -> io::Result<Upgraded<S>> {
     let mut greeting = vec![0; GREETING];
     stream.read_exact(&mut greeting)?;
     stream.write_all(&3_u32.to_be_bytes())?;

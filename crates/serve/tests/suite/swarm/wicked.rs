@@ -130,6 +130,20 @@ impl<P: Persistent> Payload for Wicked<P> {
     fn fail(&mut self, block: u32) {
         self.inner.fail(block);
     }
+
+    fn corrupt(&mut self, place: Place, draw: &mut Draw) {
+        self.inner.corrupt(place, draw);
+    }
+
+    fn tear(&mut self, place: Place, contents: Contents<'_>, draw: &mut Draw) {
+        if self.takes(place) {
+            self.inner.tear(place, contents, draw);
+        }
+    }
+
+    fn tear_erase(&mut self, block: u32, draw: &mut Draw) {
+        self.inner.tear_erase(block, draw);
+    }
 }
 
 impl<P: Persistent> Persistent for Wicked<P> {

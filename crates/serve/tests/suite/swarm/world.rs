@@ -36,7 +36,8 @@ impl World {
     /// The shape of its buffer as capacitors keep it.
     pub(crate) fn dump(&self) -> Option<DumpShape> {
         let Config { cores, firmware, .. } = &self.config;
-        let shape = DumpShape { drive: 7, slots: cores * firmware.buffer.units, slot_bytes: firmware.unit.0 as u32 };
+        let (facts, fact_bytes) = self.config.facts();
+        let shape = DumpShape { drive: 7, slots: cores * firmware.buffer.units, slot_bytes: firmware.unit.0 as u32, facts, fact_bytes };
         self.config.has_capacitors().then_some(shape)
     }
 

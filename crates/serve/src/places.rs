@@ -1,0 +1,162 @@
+//! Who may be connected, and who has to go for others.
+//!
+//! A **stranger** has not shown who it is: without a certificate where the server asks for one, else without an export open. A **guest** has. The two have
+//! places of their own, so strangers cannot keep guests out: a stranger that comes when all places of strangers are taken has the place of the oldest of
+//! them, and each has to be through with its negotiation before its deadline, however busily it sends. A guest that comes when all places are taken has the
+//! place of the one that has been silent for longest, if that has been long enough and nothing that it asked for is under way; else it is hung up on.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::connection::Connection;
+
+/// How many places there are, and how long they are kept for whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) guests: usize,
+    pub(crate) strangers: usize,
+    /// For all of the negotiation.
+    pub(crate) negotiation: Duration,
+    /// A guest that has been silent for less keeps its place.
+    pub(crate) idle: Duration,
+}
+
+/// The places of a server.
+#[derive(Debug)]
+pub(crate) struct Places {
+    room: Room,
+    taken: Mutex<Vec<Place>>,
+}
+
+#[derive(Debug)]
+struct Place {
+    connection: Weak<Connection>,
+    thread: JoinHandle<()>,
+    came: Instant,
+    /// It has been hung up on.
+    is_out: bool,
+    is_guest: bool,
+}
+
+impl Place {
+    /// One that is gone keeps its place as long as the disk has something of it: what connections may hold is a promise.
+    fn is_taken(&self) -> bool {
+        !self.thread.is_finished() || self.connection.strong_count() > 0
+    }
+
+    fn hang_up(&mut self) {
+        self.is_out = true;
+        if let Some(connection) = self.connection.upgrade() {
+            connection.shut();
+        }
+    }
+}
+
+impl Places {
+    pub(crate) fn new(room: Room) -> Places {
+        Places { room, taken: Mutex::new(Vec::new()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Place>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a place of a guest is free, or can be had. What it takes for that is done when there is a guest for it.
+    pub(crate) fn may_come(&self) -> bool {
+        let mut taken = self.lock();
+        taken.retain(Place::is_taken);
+        let guests = taken.iter().filter(|place| place.is_guest).count();
+        guests < self.room.guests || self.idlest(&taken).is_some()
+    }
+
+    /// Whether those that have been hung up on and are not gone yet are so many that nobody else is to come before.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let mut taken = self.lock();
+        taken.retain(Place::is_taken);
+        taken.iter().filter(|place| place.is_out && !place.thread.is_finished()).count() > self.room.strangers
+    }
+
+    /// A stranger has come, and `talk` is what its thread does. Where the host gives no thread, it is hung up on.
+    pub(crate) fn take(&self, connection: &Arc<Connection>, talk: impl FnOnce() + Send + 'static) {
+        let mut taken = self.lock();
+        taken.retain(Place::is_taken);
+        let strangers = taken.iter_mut().filter(|place| !place.is_guest && !place.is_out);
+        // They stand in the order in which they came.
+        let too_many = (strangers.count() + 1).saturating_sub(self.room.strangers.max(1));
+        taken.iter_mut().filter(|place| !place.is_guest && !place.is_out).take(too_many).for_each(Place::hang_up);
+        match thread::Builder::new().spawn(talk) {
+            Ok(thread) => {
+                let connection = Arc::downgrade(connection);
+                taken.push(Place { connection, thread, came: Instant::now(), is_out: false, is_guest: false });
+            }
+            Err(_) => connection.shut(),
+        }
+    }
+
+    /// The stranger behind `connection` has shown who it is. False: there is no place for it.
+    pub(crate) fn admit(&self, connection: &Arc<Connection>) -> bool {
+        let mut taken = self.lock();
+        taken.retain(Place::is_taken);
+        let is_it = |place: &Place| std::ptr::eq(place.connection.as_ptr(), Arc::as_ptr(connection));
+        let Some(at) = taken.iter().position(is_it) else { return false };
+        if taken[at].is_out {
+            return false;
+        }
+        if !taken[at].is_guest && taken.iter().filter(|place| place.is_guest).count() >= self.room.guests {
+            // Its place is free once it has gone, which is soon: nothing of it is under way.
+            let Some(idlest) = self.idlest(&taken) else { return false };
+            taken[idlest].hang_up();
+            taken[idlest].is_guest = false;
+        }
+        taken[at].is_guest = true;
+        true
+    }
+
+    /// The guest that has been silent for longest, if that has been long enough, and nothing of it is under way.
+    fn idlest(&self, taken: &[Place]) -> Option<usize> {
+        let silent = |place: &Place| {
+            let connection = place.connection.upgrade()?;
+            if place.is_guest && !place.is_out { connection.silent_for() } else { None }
+        };
+        let idle = taken.iter().enumerate().filter_map(|(at, place)| Some((silent(place)?, at)));
+        idle.filter(|(silent, _)| *silent >= self.room.idle).max_by_key(|(silent, _)| *silent).map(|(_, at)| at)
+    }
+
+    /// Hangs up on strangers whose time is over; says how long it is until the next one's is.
+    pub(crate) fn clear(&self) -> Option<Duration> {
+        let mut taken = self.lock();
+        taken.retain(Place::is_taken);
+        let now = Instant::now();
+        let mut next: Option<Duration> = None;
+        for place in taken.iter_mut().filter(|place| !place.is_guest && !place.is_out) {
+            let left = (place.came + self.room.negotiation).saturating_duration_since(now);
+            if left.is_zero() {
+                place.hang_up();
+            } else {
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+        }
+        next
+    }
+
+    /// Those who are connected.
+    pub(crate) fn connected(&self) -> usize {
+        self.lock().iter().filter(|place| !place.thread.is_finished()).count()
+    }
+
+    /// Does `with` to each connection.
+    pub(crate) fn each(&self, with: impl Fn(&Connection)) {
+        self.lock().iter().filter_map(|place| place.connection.upgrade()).for_each(|connection| with(&connection));
+    }
+
+    /// Hangs up on everybody, and waits until they are gone.
+    pub(crate) fn empty(&self) {
+        let places = std::mem::take(&mut *self.lock());
+        for mut place in places {
+            place.hang_up();
+            // What a thread panicked over has been said.
+            let _ = place.thread.join();
+        }
+    }
+}
