@@ -9,6 +9,7 @@ use crate::args::AgeOptions;
 use crate::cost::Stopwatch;
 use crate::failure::Failure;
 use crate::files;
+use crate::places::Places;
 use crate::progress::Board;
 use crate::simulate::percent;
 use crate::snapshot;
@@ -24,7 +25,7 @@ pub(crate) fn age(options: &AgeOptions) -> Result<(), Failure> {
     let (plan, _) = options.options.load(&options.drive, &[])?;
     let fill = percent(&options.fill)?;
     let overwrite = options.overwrite.as_deref().map(parse).transpose()?;
-    files::check_writable(&options.save)?;
+    Places::reading(plan.files()).write(&options.save)?;
     let config = plan.build();
     let (unit, seed) = (config.firmware.unit, config.seed);
     let filled = (config.exported_units as f64 * fill) as u64;

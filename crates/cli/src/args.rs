@@ -24,6 +24,10 @@ pub(crate) enum Command {
     /// Make a used drive in seconds and save it, to run from again and again.
     Age(AgeOptions),
     /// Serve a drive as a network block device (NBD): the same firmware, with real bytes, on the wall's clock or as fast as it goes.
+    ///
+    /// There are 16 places for clients, and 16 more for those that have not opened the disk yet (with --tls: that have not shown a certificate yet), of whom
+    /// the oldest goes when another one comes, and each within 30 s. When all 16 places are taken, a new client has the place of the one that has been silent
+    /// for longest, if that is a minute or more and nothing it asked for is under way; else it is hung up on.
     Serve(ServeOptions),
     /// Ask a served drive something on its control socket, or do something to it, and print the answer as JSON.
     Ctl(CtlOptions),
@@ -58,7 +62,8 @@ pub(crate) struct ShapeOptions {
     /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Make the drive so large for the host, such as 16GiB: the same chip, as many blocks and dies as that needs, the same share of spare flash.
+    /// Make the drive so large for the host, such as 16GiB: the same chip and share of spare flash, with as many blocks and dies as that needs, or with smaller
+    /// blocks where whole ones would be too few.
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
 }
@@ -91,7 +96,7 @@ pub(crate) struct LoadOptions {
     /// Issue a trace's requests at its own times; the default for traces that have times.
     #[arg(long, conflicts_with = "qd")]
     pub(crate) open_loop: bool,
-    /// Play a trace so many times as fast; once as fast if nothing is said.
+    /// Play a trace that has times, in an open loop, so many times as fast; once as fast if nothing is said.
     #[arg(long, value_name = "FACTOR")]
     pub(crate) speed: Option<f64>,
     /// Play a trace so many times over; once if nothing is said.
@@ -112,6 +117,9 @@ pub(crate) struct LoadOptions {
     /// How full the drive is when the run starts, written in order; the drive's own `fill` otherwise.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fill: Option<String>,
+    /// Write first, before the run and without that time passes, what a trace reads before it writes it: it was there when the trace was recorded.
+    #[arg(long)]
+    pub(crate) prefill_reads: bool,
     /// Of a workload of files: the share of what it writes that belongs to secure files; all of it by default. The rest may stay readable on the flash.
     #[arg(long, value_name = "PERCENT")]
     pub(crate) secure_fraction: Option<String>,
@@ -136,9 +144,15 @@ pub(crate) struct OutputOptions {
     /// Write one self-contained HTML page with all charts.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write per-interval and per-request tables as Parquet files into this folder.
+    /// Write tables of intervals and of requests as Parquet files into this folder. docs/reference/output.md describes every column.
     #[arg(long, value_name = "DIR")]
     pub(crate) parquet: Option<PathBuf>,
+    /// Write tables of intervals, of requests, of each run's figures and of ratios as CSV files into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: Option<PathBuf>,
+    /// The length of an interval in charts and tables, such as 10ms; by default from 1 ms, doubled until a run has at most 512.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) interval: Option<String>,
     /// No progress on standard error.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -254,17 +268,24 @@ pub(crate) struct ServeOptions {
     /// Listen on a Unix socket at this path for `wordline ctl`, `top` and `record`; by default beside --socket, with `.ctl` behind its name.
     #[arg(long, value_name = "PATH")]
     pub(crate) control: Option<PathBuf>,
+    /// Serve metrics at http://ADDRESS:PORT/metrics, as OpenMetrics text for Prometheus and others; PORT alone is on 127.0.0.1, and port 0 takes any that is
+    /// free. Whoever reaches the address can read them.
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = metrics_address)]
+    pub(crate) metrics: Option<std::net::SocketAddr>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CtlOptions {
     /// The control socket of a served drive.
     pub(crate) socket: PathBuf,
-    /// A command, such as status, hint, lba-status, kill-die, heat, snapshot; `help` lists all.
+    /// A command, such as status, smart, hint, lba-status, kill-die, fault read, heat, snapshot, stop; `help` lists all.
     pub(crate) command: String,
     /// What it takes, such as offset=1MiB length=64KiB priority=high.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) arguments: Vec<String>,
+    /// Print `smart` as JSON; the other commands always do.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -316,9 +337,17 @@ pub(crate) struct CompareOptions {
     pub(crate) shape: ShapeOptions,
     #[command(flatten)]
     pub(crate) cells: CellRange,
+    /// Run every drive with one key of its plan at each of these values, such as mapping.over_provisioning=5%,7%,14%,20%,28%: each figure as a curve, with its
+    /// interval. With --size, a sweep of mapping.over_provisioning is of equal flash: the size is what the host sees at the drive's own share.
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub(crate) sweep: Option<String>,
     /// How many seeds; confidence intervals need at least two.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
+    /// Exit with 0 although drives failed requests. Without it the exit code is 4, unless run.may_fail = true in the drive's file. The figures are those of the
+    /// requests that did not fail, either way.
+    #[arg(long)]
+    pub(crate) may_fail: bool,
     /// Runs at the same time; as many as there are cores by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
@@ -447,9 +476,8 @@ pub(crate) struct ReproduceOptions {
 pub(crate) struct DescribeOptions {
     /// A drive's name or file.
     pub(crate) drive: String,
-    /// Change a value of the plan.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) settings: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: DriveOptions,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -496,4 +524,12 @@ pub(crate) enum TraceCommand {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+}
+
+/// Where metrics are served; a port alone is one of this machine.
+fn metrics_address(text: &str) -> Result<std::net::SocketAddr, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, port)));
+    }
+    text.parse().map_err(|_| "expected a port, such as 9100, or an address with one, such as 127.0.0.1:9100".to_owned())
 }

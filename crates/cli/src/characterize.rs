@@ -1,6 +1,6 @@
 //! `wordline characterize`: a lot of virtual chips on the bench.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wordline_lab::bench::{BENCHES, Bench, On, Setup, Teller};
@@ -10,12 +10,14 @@ use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
 use wordline_lab::raw::{COLUMNS, FIGURE_COLUMNS, Raw, RawError};
 use wordline_lab::{LabError, parallel};
+use wordline_plan::{Chip, energies};
 use wordline_report::html::document;
 use wordline_report::text::number;
 
 use crate::args::CharacterizeOptions;
 use crate::failure::Failure;
 use crate::files::{self, Pending};
+use crate::places::Places;
 use crate::progress::{Board, Parts};
 
 /// Grids that have a name: P/E counts, retention, reads.
@@ -51,7 +53,9 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
         threads,
         teller: Teller::default(),
     };
-    options.out.iter().chain(&options.html).map(|path| path.as_path()).try_for_each(files::check_writable)?;
+    let mut places = Places::reading(chip_files([&options.chip].into_iter().chain(&options.against)));
+    options.out.iter().try_for_each(|path| places.write(path))?;
+    options.html.iter().try_for_each(|path| places.write_page(path))?;
     if let Some(path) = &options.out {
         let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
         if ending != "csv" && ending != "parquet" {
@@ -78,6 +82,11 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
             own(options, &setup, bench)
         }
     }
+}
+
+/// The files that chips of these names are read from. Whoever loads one that is wrong says so.
+pub(crate) fn chip_files<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<PathBuf> {
+    names.into_iter().filter_map(|name| Chip::load(name).ok()).flat_map(|chip| chip.files().to_vec()).collect()
 }
 
 /// The section of a chip file that says how far programs may be narrowed.
@@ -156,7 +165,14 @@ fn grid(options: &CharacterizeOptions, setup: &Setup, [pe, retention, reads]: [&
         None => measure(&mut |_| Ok(())).map_err(|error| Failure::Usage(error.to_string()))?,
         Some(path) => write_raw(path, COLUMNS, |raw| measure(&mut |rows| raw.pages(rows)))?,
     }
-    let text = summary.text(&grid, by);
+    let mut text = summary.text(&grid, by);
+    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let cycles = most(&mut grid.pe.iter().map(|count| f64::from(*count)));
+    let (kept, reads) = (most(&mut grid.retention.seconds.iter().copied()), most(&mut grid.reads.iter().map(|count| *count as f64)));
+    let warnings = lot.calibrated.beyond("there are", cycles, kept, reads).into_iter().chain(energies(lot.model.physics()));
+    for warning in warnings {
+        text.push_str(&format!("\nWARNING: {warning}.\n"));
+    }
     files::write_or_print("-", &text)?;
     let Retention { seconds, celsius } = &grid.retention;
     let subtitle = format!(

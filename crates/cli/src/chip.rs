@@ -7,14 +7,15 @@ use wordline_lab::conditions::{LotSize, pe_list, retention_list, span_text};
 use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
 use wordline_plan::{Chip, chips};
-use wordline_report::html::document;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_report::html::{document, escape};
 use wordline_units::Celsius;
 
 use crate::args::ChipOptions;
 use crate::chip_fit;
 use crate::failure::Failure;
 use crate::files;
+use crate::places::Places;
 
 /// What can be shown.
 const SHOWS: [&str; 2] = ["vth", "layers"];
@@ -36,7 +37,9 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
         threads: 1,
         teller: Teller::default(),
     };
-    let summary = Chip::load_set(name, &options.settings)?.summary().to_owned();
+    let chip = Chip::load_set(name, &options.settings)?;
+    let summary = chip.summary().to_owned();
+    options.html.iter().try_for_each(|path| Places::reading(chip.files()).write_page(path))?;
     let lot = Lot::open(&setup)?;
     let one = |list: Vec<f64>, what: &str| match list.as_slice() {
         [only] => Ok(*only),
@@ -60,7 +63,9 @@ pub(crate) fn chip(options: &ChipOptions) -> Result<(), Failure> {
     let head = format!("{summary}\n{when}\n\n");
     files::write_or_print("-", &(head + &text))?;
     if let Some(path) = &options.html {
-        let sections = [("One wordline".to_owned(), "grid", vec![figure.html()])];
+        let title = if options.show == "layers" { "All h-layers" } else { "One wordline" };
+        let in_words = format!("<details open><summary>The same in words</summary><pre>{}</pre></details>", escape(&text));
+        let sections = [(title.to_owned(), "stack", vec![figure.html()]), ("In figures".to_owned(), "stack", vec![in_words])];
         files::write(path, document(name, &when, &sections).as_bytes())?;
         eprintln!("wordline: figure in {}", path.display());
     }

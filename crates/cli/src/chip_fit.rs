@@ -8,8 +8,10 @@ use wordline_lab::conditions::{pe_list, span};
 use wordline_lab::fit::{Digest, Histograms, Origin, Outcome, Task, chip_file, figures, report};
 use wordline_plan::Chip;
 
+use crate::characterize::chip_files;
 use crate::failure::Failure;
 use crate::files;
+use crate::places::Places;
 
 /// What to do with a chip.
 #[derive(Clone, Debug, Subcommand)]
@@ -67,9 +69,11 @@ fn fit(options: &ChipFitOptions) -> Result<(), Failure> {
     if anchor_seconds < 1.0 {
         return Err(usage(format!("--anchor {}: expected a second or more", options.anchor)));
     }
-    for path in [&options.out, &options.html, &options.report].into_iter().flatten() {
-        files::check_writable(path)?;
-    }
+    let mut places = Places::reading([&options.file].into_iter().chain(&options.against));
+    places.read(chip_files([&options.like]));
+    [&options.out, &options.report].into_iter().flatten().try_for_each(|path| places.write(path))?;
+    options.report.iter().try_for_each(|path| places.write(&picture(path)))?;
+    options.html.iter().try_for_each(|path| places.write_page(path))?;
     let like = Chip::load(&options.like)?;
     let digest = digest(&options.file, &like)?;
     let known = digest.pe();
@@ -116,11 +120,16 @@ fn write(options: &ChipFitOptions, task: &Task<'_>, outcome: &Outcome) -> Result
         eprintln!("wordline: residual plots in {}", path.display());
     }
     if let Some(path) = &options.report {
-        let picture = format!("{}.svg", named(path));
-        files::write(&path.with_file_name(&picture), figures::misreads(outcome).svg().as_bytes())?;
+        files::write(&picture(path), figures::misreads(outcome).svg().as_bytes())?;
+        let picture = picture(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
         files::write(path, report::markdown(outcome, &name, &origin, &command(options), &picture).as_bytes())?;
     }
     Ok(())
+}
+
+/// The picture beside a report.
+fn picture(report: &Path) -> PathBuf {
+    report.with_extension("svg")
 }
 
 /// What was typed, without what only shows.

@@ -5,22 +5,27 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_plan::Plan;
-use wordline_report::{CellResult, DriveDetail, DriveResult, Report, text};
-use wordline_workload::AnySpec;
+use wordline_report::{CellResult, DriveDetail, DriveResult, MadeBy, Report, Setting, WorkloadName, text};
+use wordline_workload::{AnySpec, trace};
 
 use crate::args::{CompareOptions, OutputOptions};
+use crate::command;
 use crate::failure::Failure;
 use crate::input::{Workload, only_for_traces};
+use crate::places::Places;
+use crate::plans::raw_flash_note;
 use crate::progress::{Board, Parts};
 use crate::run::{self, Tables};
 use crate::simulate::Job;
+use crate::sweep::{self, Sweep};
 
 /// Where the page goes when nobody says where.
 const PAGE: &str = "wordline-compare.html";
 
-/// The drives at one age.
+/// The drives at one age, and at one value of the key that is swept.
 struct Aged {
     age: Option<String>,
+    swept: Option<Setting>,
     plans: Vec<Plan>,
 }
 
@@ -30,8 +35,10 @@ type Made = (DriveResult, Option<DriveDetail>);
 /// One workload at one age, and the drives that go through it.
 struct Cell<'a> {
     age: Option<String>,
+    swept: Option<Setting>,
     name: &'a str,
     workload: &'a Workload,
+    digest: &'a WorkloadName,
     plans: &'a [Plan],
     /// What its files are called by, where it is one of several.
     slug: String,
@@ -51,30 +58,59 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let names = split(&options.workload);
     let workloads = load_workloads(&names, options)?;
     only_for_traces(&workloads, &options.load)?;
-    run::check_places(&output)?;
+    let digests = names.iter().map(|name| command::workload_name(name)).collect::<Result<Vec<WorkloadName>, Failure>>()?;
+    let made_by = command::made_by(aged.iter().flat_map(|aged| &aged.plans));
 
-    let one = aged.len() == 1 && workloads.len() == 1;
+    let one = aged.len() == 1 && workloads.len() == 1 && options.sweep.is_none();
     let mut cells = Vec::new();
-    for Aged { age, plans } in &aged {
-        for (name, workload) in names.iter().zip(&workloads) {
-            let slug = if one { String::new() } else { slug(cells.len() + 1, name, age.as_deref()) };
-            cells.push(Cell { age: age.clone(), name, workload, plans, slug });
+    for Aged { age, swept, plans } in &aged {
+        for ((name, workload), digest) in names.iter().zip(&workloads).zip(&digests) {
+            let slug = if one { String::new() } else { slug(cells.len() + 1, name, age.as_deref(), swept.as_ref()) };
+            cells.push(Cell { age: age.clone(), swept: swept.clone(), name, workload, digest, plans, slug });
         }
     }
-    let mut runs = run_all(&cells, options, &output)?.into_iter();
+    let mut places = Places::reading(aged.iter().flat_map(|aged| aged.plans.iter().flat_map(Plan::files)));
+    places.read(names.iter().flat_map(|name| trace::files(Path::new(name))));
+    run::interval(&output)?;
+    run::check_places(&output, &mut places, &tables_of(&cells, options.seeds))?;
+    let mut runs = run_all(&cells, options, &output, &made_by)?.into_iter();
     let mut results = Vec::new();
     let mut tables = Vec::new();
     for cell in &cells {
         let (drives, details): (Vec<DriveResult>, Vec<Option<DriveDetail>>) =
             runs.by_ref().take(cell.plans.len() * options.seeds as usize).unzip();
-        results.push(CellResult::new(cell.age.clone(), cell.name.to_owned(), drives));
+        results.push(CellResult::new(cell.age.clone(), cell.name.to_owned(), drives).with_swept(cell.swept.clone()));
         tables.push(Tables { of: cell.slug.clone(), details: details.into_iter().flatten().collect() });
     }
     let report = match (one, results.pop()) {
         (true, Some(only)) => Report::new(only.drives),
         (_, last) => Report::of_cells(results.into_iter().chain(last).collect()),
     };
-    run::write(&output, &report, tables, &text::compare(&report))
+    let report = report.with_notes(raw_flash_note(&aged[0].plans)).with_notes(sweep_notes(&aged)).with_made_by(made_by);
+    run::write(&output, &report, tables, &text::compare(&report))?;
+    may_fail(options, &aged, &report)
+}
+
+/// Says which drives failed requests, unless they may.
+fn may_fail(options: &CompareOptions, aged: &[Aged], report: &Report) -> Result<(), Failure> {
+    let allowed =
+        |name: &str| options.may_fail || aged.iter().flat_map(|aged| &aged.plans).any(|plan| plan.name() == name && plan.may_fail());
+    let failed: Vec<String> =
+        report.failures().iter().filter(|failures| !allowed(failures.drive)).map(|failures| format!("  {failures}")).collect();
+    if failed.is_empty() { Ok(()) } else { Err(Failure::Failed(failed.join("\n"))) }
+}
+
+/// The names of all tables.
+fn tables_of(cells: &[Cell<'_>], seeds: u64) -> Vec<String> {
+    let requests = |cell: &Cell<'_>, plan: &Plan| -> Vec<String> {
+        (0..seeds).map(|number| requests_table(&cell.slug, plan.name(), plan.seed().wrapping_add(number))).collect()
+    };
+    let intervals = cells.iter().map(|cell| format!("intervals{}", cell.slug));
+    intervals.chain(cells.iter().flat_map(|cell| cell.plans.iter().flat_map(move |plan| requests(cell, plan)))).collect()
+}
+
+fn requests_table(slug: &str, drive: &str, seed: u64) -> String {
+    format!("requests{slug}-{drive}-{seed}")
 }
 
 /// The drives at each age, and what is asked of the ages: that the drives can have them, and that no two are the same.
@@ -84,16 +120,19 @@ fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
         return Err(Failure::Usage(format!("drive '{name}' is named twice; compare it with another one")));
     }
     let mut aged: Vec<Aged> = Vec::new();
+    let sweep = options.sweep.as_deref().map(Sweep::parse).transpose()?;
     for cells in options.cells.each() {
-        let load = |name: &String| Ok(options.shape.load(name, &cells, &[])?.0);
-        let plans: Vec<Plan> = drives.iter().map(load).collect::<Result<_, Failure>>()?;
-        let age = cells.asked_age();
-        if let Some(earlier) = aged.iter().find(|earlier| earlier.plans[0].hash() == plans[0].hash()) {
+        let at: Vec<(Option<Setting>, Vec<Plan>)> = match &sweep {
+            Some(sweep) => sweep.plans(options, &cells)?.into_iter().map(|at| (Some(at.swept), at.plans)).collect(),
+            None => vec![(None, options.shape.load_alike(drives, &cells)?)],
+        };
+        let (age, plans) = (cells.asked_age(), &at[0].1);
+        if let Some(earlier) = aged.iter().find(|earlier| earlier.swept == at[0].0 && earlier.plans[0].hash() == plans[0].hash()) {
             let [age, earlier] = [&age, &earlier.age].map(|age| age.as_deref().unwrap_or_default());
             let why = if age == earlier { "is named twice".to_owned() } else { format!("is the same as '{earlier}'") };
             return Err(Failure::Usage(format!("--age: '{age}' {why}; name each age once")));
         }
-        aged.push(Aged { age, plans });
+        aged.extend(at.into_iter().map(|(swept, plans)| Aged { age: age.clone(), swept, plans }));
     }
     // Two files may hold drives of one name, which nothing that is printed could tell apart.
     let plans = &aged[0].plans;
@@ -107,6 +146,13 @@ fn aged_plans(options: &CompareOptions) -> Result<Vec<Aged>, Failure> {
         }
         None => Ok(aged),
     }
+}
+
+/// What is to be said of the values of the key that is swept.
+fn sweep_notes(aged: &[Aged]) -> Vec<String> {
+    let Some(swept) = &aged[0].swept else { return Vec::new() };
+    let all: Vec<&[Plan]> = aged.iter().filter(|at| at.age == aged[0].age).map(|at| &at.plans[..]).collect();
+    sweep::notes(&all, &swept.key)
 }
 
 /// The workloads that were named: each --workload taken apart at its commas, unless there is a file of that very name.
@@ -148,17 +194,18 @@ fn in_a_list(failure: Failure, name: &str, options: &CompareOptions) -> Failure 
 }
 
 /// `3-rocks-2k+1mo`: the number keeps apart what the letters might not.
-fn slug(number: usize, workload: &str, age: Option<&str>) -> String {
+fn slug(number: usize, workload: &str, age: Option<&str>, swept: Option<&Setting>) -> String {
     let plain = |text: &str| -> String {
         text.chars().map(|letter| if letter.is_ascii_alphanumeric() || "+-_".contains(letter) { letter } else { '-' }).collect()
     };
     let stem = Path::new(workload).file_stem().map_or(workload.into(), |stem| stem.to_string_lossy());
     let age = age.map(|age| format!("-{}", plain(age))).unwrap_or_default();
-    format!("-{number}-{}{age}", plain(&stem))
+    let swept = swept.map(|swept| format!("-{}", plain(&swept.value))).unwrap_or_default();
+    format!("-{number}-{}{age}{swept}", plain(&stem))
 }
 
 /// Make all runs, as many at a time as there are cores. Each is a world of its own, so their number changes nothing but the time.
-fn run_all(cells: &[Cell<'_>], options: &CompareOptions, output: &OutputOptions) -> Result<Vec<Made>, Failure> {
+fn run_all(cells: &[Cell<'_>], options: &CompareOptions, output: &OutputOptions, made_by: &MadeBy) -> Result<Vec<Made>, Failure> {
     // The seeds are the same for every drive: what the generators draw for one they draw for all.
     let first = cells[0].plans[0].seed();
     let turn = |cell, plan: &Plan, number: u64| Turn { cell, plan: plan.clone().with_seed(first.wrapping_add(number)), first: number == 0 };
@@ -178,7 +225,7 @@ fn run_all(cells: &[Cell<'_>], options: &CompareOptions, output: &OutputOptions)
                 while let Some((index, turn)) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, turns.get(index)?)))
                 {
-                    let outcome = turn.run(options, output, board.line(&format!("{:width$}", titles[index])));
+                    let outcome = turn.run(options, output, made_by, board.line(&format!("{:width$}", titles[index])));
                     if outcome.is_err() {
                         // What one run cannot do, nobody wants to wait for the others to be told.
                         next.store(turns.len(), Ordering::Relaxed);
@@ -203,17 +250,34 @@ fn title(turn: &Turn<'_>) -> String {
         String::new()
     } else {
         let age = turn.cell.age.as_deref().map(|age| format!(" at {age}")).unwrap_or_default();
-        format!(" {}{age}", turn.cell.name)
+        let swept = turn.cell.swept.as_ref().map(|swept| format!(" at {}", swept.value)).unwrap_or_default();
+        format!(" {}{age}{swept}", turn.cell.name)
     };
     format!("{}{cell} seed {}", turn.plan.name(), turn.plan.seed())
 }
 
 impl Turn<'_> {
-    fn run(&self, options: &CompareOptions, output: &OutputOptions, line: crate::progress::Line) -> Result<Made, Failure> {
+    fn run(
+        &self,
+        options: &CompareOptions,
+        output: &OutputOptions,
+        made_by: &MadeBy,
+        line: crate::progress::Line,
+    ) -> Result<Made, Failure> {
         let (cell, plan) = (self.cell, &self.plan);
-        let requests =
-            output.parquet.as_ref().map(|folder| folder.join(format!("requests{}-{}-{}.parquet", cell.slug, plan.name(), plan.seed())));
-        let job = Job { plan, workload: cell.workload, load: &options.load, requests, image: None, vertrace: None, save: None };
+        let requests = run::table_files(output, &requests_table(&cell.slug, plan.name(), plan.seed()));
+        let job = Job {
+            plan,
+            workload: cell.workload,
+            load: &options.load,
+            name: cell.digest,
+            made_by,
+            requests,
+            interval: run::interval(output)?,
+            image: None,
+            vertrace: None,
+            save: None,
+        };
         let outcome = job.run(line)?;
         // The charts show each drive's first seed; the others' details would only fill the memory.
         Ok((outcome.result, self.first.then_some(outcome.detail)))

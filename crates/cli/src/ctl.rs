@@ -9,9 +9,13 @@ use serde_json::{Map, Value};
 use crate::args::CtlOptions;
 use crate::failure::Failure;
 use crate::files;
+use crate::smart;
 
 pub(crate) fn ctl(options: &CtlOptions) -> Result<(), Failure> {
     let reply = Control::open(&options.socket)?.ask(&request(options)?)?;
+    if options.command == "smart" && !options.json {
+        return files::write_or_print("-", &smart::lines(&reply["smart"]).join("\n"));
+    }
     let text = serde_json::to_string_pretty(&reply).unwrap_or_default();
     files::write_or_print("-", &text)
 }
@@ -49,9 +53,15 @@ impl Control {
 /// The line that the words on the command line stand for.
 fn request(options: &CtlOptions) -> Result<Value, Failure> {
     let mut object = Map::new();
-    object.insert("do".to_owned(), options.command.as_str().into());
-    let known = wordline_serve::commands().iter().find(|command| command.word == options.command);
-    for argument in &options.arguments {
+    // A command may have several words, and one of them may also be the key of what it takes: `fault kill=plane`.
+    let count = options.arguments.iter().take_while(|argument| !argument.contains('=')).count();
+    let (words, arguments) = options.arguments.split_at(count);
+    let is_kill = options.command == "fault" && words.is_empty() && arguments.iter().any(|argument| argument.starts_with("kill="));
+    let words = std::iter::once(options.command.as_str()).chain(words.iter().map(String::as_str)).chain(is_kill.then_some("kill"));
+    let command = words.collect::<Vec<_>>().join(" ");
+    object.insert("do".to_owned(), command.as_str().into());
+    let known = wordline_serve::commands().iter().find(|known| known.word == command);
+    for argument in arguments {
         let Some((key, text)) = argument.split_once('=') else {
             return Err(Failure::Usage(format!("'{argument}': expected KEY=VALUE, such as offset=1MiB")));
         };

@@ -1,6 +1,6 @@
 //! `wordline drives`, `workloads` and `describe`.
 
-use wordline_plan::{Plan, presets};
+use wordline_plan::presets;
 use wordline_workload::AnySpec;
 
 use crate::args::DescribeOptions;
@@ -31,6 +31,6 @@ pub(crate) fn workloads(name: Option<&str>) -> Result<(), Failure> {
 }
 
 pub(crate) fn describe(options: &DescribeOptions) -> Result<(), Failure> {
-    let plan = Plan::load_set(&options.drive, &options.settings)?;
+    let (plan, _) = options.options.load(&options.drive, &[])?;
     files::write_or_print("-", plan.describe().trim_end())
 }

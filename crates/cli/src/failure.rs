@@ -31,17 +31,28 @@ pub(crate) enum Failure {
     /// Claims that are off, where that was to count as a failure.
     #[error("{0}")]
     Off(String),
+    /// A served drive that has stopped, and not well.
+    #[error("{0}")]
+    Stop(String),
+    /// Drives of a comparison that failed requests and were not allowed to.
+    #[error(
+        "drives failed requests, so that they did not do the same work; --may-fail, or run.may_fail = true in a drive's file, allows it:\n{0}"
+    )]
+    Failed(String),
     /// A run's books do not balance: the figures are not to be trusted.
     #[error("the run broke its own checks; its figures are not to be trusted:\n{0}")]
     Checks(String),
 }
 
 impl Failure {
-    /// 3 for a run that broke its checks, 1 for claims that are off where that was to count, 2 for everything the user can mend.
+    /// 3 for a run that broke its checks, 4 for a comparison in which drives failed requests or a served drive that could not write everything down when it
+    /// stopped, 1 for claims that are off where that was to count, 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
             Failure::Checks(_) => ExitCode::from(3),
+            Failure::Failed(_) => ExitCode::from(4),
             Failure::Off(_) => ExitCode::from(1),
+            Failure::Stop(_) => ExitCode::from(4),
             Failure::Plan(_)
             | Failure::Spec(_)
             | Failure::Trace(_)

@@ -5,6 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::unfinished;
 
 /// A file that appears under its name only when it is finished; dropped before that, it leaves nothing. A pipe or a device is no file: what is written to
 /// it has arrived.
@@ -33,14 +34,14 @@ impl Pending {
         let mut name = place.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let beside = place.with_file_name(name);
-        let file = File::create(&beside).map_err(failed)?;
+        let file = unfinished::create(&beside).map_err(failed)?;
         Ok((Pending { beside: Some(beside), path: place }, BufWriter::new(file)))
     }
 
     /// The file is whole: give it its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let Some(beside) = &self.beside else { return Ok(()) };
-        std::fs::rename(beside, &self.path).map_err(|error| Failure::File { path: self.path.clone(), error })?;
+        unfinished::rename(beside, &self.path).map_err(|error| Failure::File { path: self.path.clone(), error })?;
         self.beside = None;
         Ok(())
     }
@@ -49,8 +50,8 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if let Some(beside) = &self.beside {
-            // Nothing half-written stays; if even that fails there is nobody left to tell.
-            let _ = std::fs::remove_file(beside);
+            // Nothing half-written stays.
+            unfinished::remove(beside);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 
 use wordline_lab::filed::Filed;
+use wordline_plan::read_text;
 use wordline_report::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Nanos};
 use wordline_workload::file::spec::Multiple;
@@ -46,7 +47,7 @@ impl Workload {
     pub(crate) fn load(name: &str, options: &LoadOptions) -> Result<Workload, Failure> {
         let path = Path::new(name);
         if path.extension().is_some_and(|extension| extension == "toml") {
-            let text = std::fs::read_to_string(path).map_err(|error| Failure::File { path: path.to_owned(), error })?;
+            let text = read_text(path).map_err(|error| Failure::File { path: path.to_owned(), error })?;
             return Workload::of(name, AnySpec::parse(&text, name)?, options);
         }
         if !path.exists() && !name.contains(['/', '.']) {
@@ -62,6 +63,9 @@ impl Workload {
             eprintln!("wordline: {name}: {} malformed lines passed over, such as", reader.skipped().count);
             reader.skipped().first.iter().for_each(|fault| eprintln!("  {fault}"));
         }
+        if reader.disorder().records > 0 {
+            eprintln!("wordline: {name}: {}; each is issued at its time", reader.disorder());
+        }
         if requests == 0 {
             return Err(Failure::Usage(format!("{name}: the trace holds no request")));
         }
@@ -72,6 +76,17 @@ impl Workload {
             return Err(Failure::Usage(format!(
                 "{name}: played {} times at a speed of {}, it lasts {years:.3e} years, and a run 100 at most: take a lower --repeat{speed}",
                 replay.repeat, replay.speed
+            )));
+        }
+        if options.speed.is_some() && (options.qd.is_some() || !timed) {
+            let why = if timed {
+                "--qd issues requests as others complete, not at the trace's times".to_owned()
+            } else {
+                format!("{name} has no times")
+            };
+            return Err(Failure::Usage(format!(
+                "--speed does nothing here: {why}; leave out {}",
+                if timed { "one of the two" } else { "--speed" }
             )));
         }
         if options.open_loop && !timed {
@@ -100,6 +115,7 @@ pub(crate) fn only_for_traces(workloads: &[Workload], options: &LoadOptions) -> 
         ("--speed", options.speed.is_some()),
         ("--repeat", options.repeat.is_some()),
         ("--fit", options.fit.is_some()),
+        ("--prefill-reads", options.prefill_reads),
         ("--lenient", options.lenient),
         ("--format", options.format.is_some()),
     ];
@@ -156,25 +172,14 @@ pub(crate) struct Stage {
     pub(crate) total: Option<u64>,
 }
 
+/// The requests of a trace, until one cannot be read.
+pub(crate) type Recorded = Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>;
+
 /// The requests of a workload on one drive, stage by stage.
 pub(crate) enum Source {
-    Made {
-        generator: Box<Generator>,
-        depth: Option<u32>,
-        totals: Vec<Option<u64>>,
-        begun: bool,
-    },
-    Filed {
-        filed: Box<Filed>,
-        begun: bool,
-    },
-    Traced {
-        replay: Box<dyn Iterator<Item = Result<HostRequest, TraceError>>>,
-        depth: Option<u32>,
-        requests: u64,
-        begun: bool,
-        failure: Option<TraceError>,
-    },
+    Made { generator: Box<Generator>, depth: Option<u32>, totals: Vec<Option<u64>>, begun: bool },
+    Filed { filed: Box<Filed>, begun: bool },
+    Traced { replay: Recorded, depth: Option<u32>, requests: u64, begun: bool, failure: Option<TraceError> },
 }
 
 impl Source {
@@ -205,6 +210,16 @@ impl Source {
                 Ok(Source::Traced { replay: Box::new(replay), depth, requests, begun: false, failure: None })
             }
         }
+    }
+
+    /// The requests of a trace once, at their places on a drive of `capacity`; `None` where `workload` is no trace.
+    pub(crate) fn once(workload: &Workload, capacity: Bytes) -> Result<Option<Recorded>, Failure> {
+        let Workload::Traced(traced) = workload else { return Ok(None) };
+        let footprint = Footprint::measure(&mut open(traced)?, Bytes::kib(4))?;
+        let placement = Placement::new(footprint, capacity, traced.fit)?;
+        let again = traced.clone();
+        let replay = Replay::new(move || open(&again), placement, ReplayOptions { repeat: 1, ..traced.replay })?;
+        Ok(Some(Box::new(replay)))
     }
 
     /// Begin the next stage, if there is one.

@@ -1,7 +1,8 @@
 //! The `wordline` command: what a person types, what they see while they wait, and the files they get.
 //!
 //! The rim of the project: clocks, threads and files are allowed here and nowhere below. Exit codes: 0 done, 2 the input was wrong (nothing was
-//! written), 3 a run broke one of its own checks; 1 only where `reproduce --strict` found a claim off.
+//! written), 3 a run broke one of its own checks, 4 a drive of a comparison failed requests, or a served drive could not write everything down when it
+//! stopped, 5 its power was cut on demand; 1 only where `reproduce --strict` found a claim off.
 
 mod age;
 mod args;
@@ -9,6 +10,7 @@ mod cells;
 mod characterize;
 mod chip;
 mod chip_fit;
+mod command;
 mod compare;
 mod cost;
 mod ctl;
@@ -17,24 +19,33 @@ mod failure;
 mod files;
 mod forensics;
 mod input;
+mod media_folder;
+mod places;
 mod plans;
+mod prefill;
 mod progress;
+mod readiness;
 mod record;
 mod reproduce;
 mod run;
 mod serve;
 mod simulate;
+mod smart;
 mod snapshot;
 mod steady;
+mod stopping;
+mod sweep;
 mod tags;
 mod top;
 mod trace;
+mod unfinished;
 mod watch;
 
 use std::process::ExitCode;
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, FromArgMatches};
+use failure::Failure;
 
 /// The command line, which takes `--pe -1` for what it is, so that whoever reads the value says what is wrong with it.
 fn shape() -> clap::Command {
@@ -48,7 +59,21 @@ fn shape() -> clap::Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_arg_matches(&shape().get_matches()).unwrap_or_else(|error| error.exit());
-    let done = match arguments.command {
+    match carry_out(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("wordline: {failure}");
+            failure.code()
+        }
+    }
+}
+
+fn carry_out(command: Command) -> Result<(), Failure> {
+    // A server has its own way to stop; the others that do not write files end as any program does.
+    if !matches!(command, Command::Serve(_) | Command::Ctl(_) | Command::Record(_) | Command::Top(_)) {
+        unfinished::remove_on_signals()?;
+    }
+    match command {
         Command::Run(options) => run::run(&options),
         Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
@@ -64,12 +89,5 @@ fn main() -> ExitCode {
         Command::Drives => drives::list(),
         Command::Workloads { name } => drives::workloads(name.as_deref()),
         Command::Describe(options) => drives::describe(&options),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("wordline: {failure}");
-            failure.code()
-        }
     }
 }

@@ -1,22 +1,36 @@
 //! From a drive's name and the options around it to a checked plan.
 
-use wordline_plan::Plan;
+use std::path::Path;
+
+use wordline_plan::{Plan, read_size, sized_alike};
 
 use crate::args::{DriveOptions, PlanOptions, ShapeOptions};
 use crate::cells::CellOptions;
 use crate::failure::Failure;
+use crate::media_folder;
 
 impl ShapeOptions {
     /// The plan of `drive` with `cells`, and the settings that make it of the one with that name. `more` come after those of the command line.
     pub(crate) fn load(&self, drive: &str, cells: &CellOptions, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
+        let (plan, settings) = self.load_whole(drive, cells, more)?;
+        let Some(size) = &self.size else { return Ok((plan, settings)) };
+        let (plan, how) = plan.sized(size)?;
+        Ok((plan, [settings, how].concat()))
+    }
+
+    /// The plans of `drives` with `cells`. Those that have the same flash have the same flash at another size, too.
+    pub(crate) fn load_alike(&self, drives: &[String], cells: &CellOptions) -> Result<Vec<Plan>, Failure> {
+        let whole = drives.iter().map(|drive| Ok(self.load_whole(drive, cells, &[])?.0)).collect::<Result<Vec<Plan>, Failure>>()?;
+        let Some(size) = &self.size else { return Ok(whole) };
+        let sized = sized_alike(&whole.iter().collect::<Vec<_>>(), size)?;
+        Ok(sized.into_iter().map(|(plan, _)| plan).collect())
+    }
+
+    /// As [`ShapeOptions::load`], at the drive's own size.
+    pub(crate) fn load_whole(&self, drive: &str, cells: &CellOptions, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
         let mut settings = cells.settings(&self.settings)?;
         settings.extend(more.iter().map(|&setting| setting.to_owned()));
-        let mut plan = Plan::load_set(drive, &settings)?;
-        if let Some(size) = &self.size {
-            let (sized, how) = plan.sized(size)?;
-            plan = sized;
-            settings.extend(how);
-        }
+        let plan = Plan::load_set(drive, &settings)?;
         cells.check(&plan)?;
         Ok((plan, settings))
     }
@@ -29,6 +43,14 @@ impl PlanOptions {
     }
 }
 
+/// What a power cut must not take is written down, whoever asks.
+const RECOVERY: &str = "recovery.on=true";
+/// Whether out-of-band marks are written twice.
+const OOB_COPIES: &str = "recovery.oob_copies";
+/// What is to be said of media that were made without.
+const WITHOUT_COPIES: &str = "these media were made without a second copy of out-of-band marks: if a page cannot be read after a power cut, \
+     an older version of what it held may be handed out; a folder that is made anew has it";
+
 impl DriveOptions {
     /// As [`PlanOptions::load`], with the seed asked for.
     pub(crate) fn load(&self, drive: &str, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
@@ -36,8 +58,52 @@ impl DriveOptions {
         Ok((self.seeded(plan), settings))
     }
 
+    /// As [`DriveOptions::load`], for a drive that is served, with its media in `folder`. If they are there, and of this drive at this size, the drive is as
+    /// they were made: without the second copy of out-of-band marks, which earlier builds did not have, and with the flash that they have.
+    pub(crate) fn load_served(&self, drive: &str, folder: Option<&Path>) -> Result<(Plan, Vec<String>), Failure> {
+        let is_said = self.plan.shape.settings.iter().any(|setting| setting.trim_start().starts_with(OOB_COPIES));
+        let copies = format!("{OOB_COPIES}=true");
+        let more: &[&str] = if is_said { &[RECOVERY] } else { &[RECOVERY, &copies] };
+        let Some(folder) = folder else { return self.load(drive, more) };
+        let made = media_folder::identity(folder);
+        let is_theirs = |plan: &Plan| made.is_some_and(|made| made == u128::from(plan.hash()));
+        let loaded = self.load_kept(drive, more, folder);
+        if is_said || made.is_none() || loaded.as_ref().is_ok_and(|(plan, _)| is_theirs(plan)) {
+            return loaded;
+        }
+        match self.load_kept(drive, &[RECOVERY], folder) {
+            Ok((plan, settings)) if is_theirs(&plan) => Ok((plan.with_note(WITHOUT_COPIES), settings)),
+            _ => loaded,
+        }
+    }
+
+    fn load_kept(&self, drive: &str, more: &[&str], folder: &Path) -> Result<(Plan, Vec<String>), Failure> {
+        let Some(size) = &self.plan.shape.size else { return self.load(drive, more) };
+        if let (Some(kept), Ok(size)) = (media_folder::kept_plan(folder), read_size(size)) {
+            let (whole, settings) = self.plan.shape.load_whole(drive, &self.plan.cells, more)?;
+            if kept.build().exported() == size
+                && let Ok((plan, how)) = whole.shaped_as(&kept)
+                && plan.hash() == kept.hash()
+            {
+                return Ok((self.seeded(plan), [settings, how].concat()));
+            }
+        }
+        self.load(drive, more)
+    }
+
     /// `plan` with the seed asked for.
     pub(crate) fn seeded(&self, plan: Plan) -> Plan {
         self.seed.map_or(plan.clone(), |seed| plan.with_seed(seed))
     }
+}
+
+/// What is to be said of drives that are compared and have not the same raw flash.
+pub(crate) fn raw_flash_note(plans: &[Plan]) -> Option<String> {
+    let raw = |plan: &Plan| plan.figures().raw;
+    let first = raw(plans.first()?);
+    if plans.iter().all(|plan| raw(plan) == first) {
+        return None;
+    }
+    let each: Vec<String> = plans.iter().map(|plan| format!("{} {}", plan.name(), raw(plan))).collect();
+    Some(format!("the drives have not the same raw flash: {}", each.join(", ")))
 }

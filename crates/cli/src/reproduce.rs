@@ -11,6 +11,7 @@ use wordline_lab::{Study, page, parallel};
 use crate::args::ReproduceOptions;
 use crate::failure::Failure;
 use crate::files;
+use crate::places::Places;
 use crate::progress::{Board, Parts};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
@@ -22,8 +23,9 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<(), Failure> {
         return files::write_or_print("-", &list(&studies));
     }
     let json = options.json.as_deref().filter(|&name| name != "-").map(Path::new);
-    let files = [json, options.html.as_deref(), options.by_seed.as_deref()];
-    files.into_iter().flatten().try_for_each(files::check_writable)?;
+    let mut places = Places::reading(options.names.iter().filter(|name| name.ends_with(".toml")));
+    [json, options.by_seed.as_deref()].into_iter().flatten().try_for_each(|path| places.write(path))?;
+    options.html.iter().try_for_each(|path| places.write_page(path))?;
     let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
     let board = Board::new(options.quiet);
     let first = studies.first().map_or(1, |study| study.seed);

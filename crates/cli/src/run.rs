@@ -1,11 +1,20 @@
 //! `wordline run`.
 
-use wordline_report::{DriveDetail, Report, html, table, text};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use wordline_report::table::Format;
+use wordline_report::{DriveDetail, Interval, Report, html, table, text};
+use wordline_units::Nanos;
+use wordline_workload::spec::read_time;
+use wordline_workload::trace;
 
 use crate::args::{OutputOptions, RunOptions};
+use crate::command;
 use crate::failure::Failure;
 use crate::files;
 use crate::input::{Workload, only_for_traces};
+use crate::places::Places;
 use crate::progress::Board;
 use crate::simulate::Job;
 use crate::snapshot;
@@ -17,32 +26,82 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     };
     let workload = Workload::load(&options.workload, &options.load)?;
     only_for_traces(std::slice::from_ref(&workload), &options.load)?;
-    check_places(&options.output)?;
-    options.save.iter().try_for_each(|path| files::check_writable(path))?;
-    let requests = options.output.parquet.as_ref().map(|folder| folder.join("requests.parquet"));
+    let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by([&plan]));
+    let mut places = Places::reading(plan.files());
+    places.read(&options.from);
+    places.read(trace::files(Path::new(&options.workload)));
+    check_places(&options.output, &mut places, &["intervals", "requests"])?;
+    options.save.iter().try_for_each(|path| places.write(path))?;
+    let interval = interval(&options.output)?;
     let job = Job {
         plan: &plan,
         workload: &workload,
         load: &options.load,
-        requests,
+        name: &name,
+        made_by: &made_by,
+        requests: table_files(&options.output, "requests"),
+        interval,
         image,
         vertrace: options.vertrace.then_some(&options.plot_files),
         save: options.save.as_deref(),
     };
     let outcome = job.run(Board::new(options.output.quiet).line(plan.name()))?;
     let shown = text::run(&outcome.result);
-    let report = Report::new(vec![outcome.result]);
+    let report = Report::new(vec![outcome.result]).with_made_by(made_by);
     write(&options.output, &report, vec![Tables { of: String::new(), details: vec![outcome.detail] }], &shown)
 }
 
-/// Refuse places that cannot be written before the run, not after it.
-pub(crate) fn check_places(output: &OutputOptions) -> Result<(), Failure> {
-    if let Some(folder) = &output.parquet {
+/// The length of intervals that was asked for.
+pub(crate) fn interval(output: &OutputOptions) -> Result<Interval, Failure> {
+    let Some(text) = &output.interval else { return Ok(Interval::default()) };
+    match read_time(text) {
+        Ok(Nanos::ZERO) => Err(Failure::Usage("--interval: an interval is longer than 0".to_owned())),
+        Ok(width) => Ok(Interval::Fixed(width)),
+        Err(what) => Err(Failure::Usage(format!("--interval: {what}"))),
+    }
+}
+
+/// The folders of tables that were asked for.
+fn folders(output: &OutputOptions) -> impl Iterator<Item = (Format, &PathBuf)> {
+    let folders = [(Format::Parquet, &output.parquet), (Format::Csv, &output.csv)];
+    folders.into_iter().filter_map(|(format, folder)| folder.as_ref().map(|folder| (format, folder)))
+}
+
+/// The files of the table called `name`.
+pub(crate) fn table_files(output: &OutputOptions, name: &str) -> Vec<PathBuf> {
+    folders(output).map(|(format, folder)| folder.join(format!("{name}.{}", format.ending()))).collect()
+}
+
+/// Refuse places that cannot be written before the run, not after it. `tables`: the names of the tables that are written in every format.
+pub(crate) fn check_places<S: AsRef<str>>(output: &OutputOptions, places: &mut Places, tables: &[S]) -> Result<(), Failure> {
+    for (_, folder) in folders(output) {
         std::fs::create_dir_all(folder).map_err(|error| Failure::File { path: folder.clone(), error })?;
     }
-    let json = output.json.as_deref().filter(|&name| name != "-").map(std::path::Path::new);
-    json.into_iter().chain(output.html.as_deref()).try_for_each(files::check_writable)
+    tables.iter().flat_map(|name| table_files(output, name.as_ref())).try_for_each(|path| places.claim(&path))?;
+    if let Some(folder) = &output.csv {
+        [RUNS, RATIOS, SWEEP].iter().try_for_each(|name| places.claim(&folder.join(name)))?;
+    }
+    let json = output.json.as_deref().filter(|&name| name != "-").map(Path::new);
+    json.into_iter().try_for_each(|path| places.write(path))?;
+    output.html.iter().try_for_each(|path| places.write_page(path))
 }
+
+/// `shown`, with what has failed in red where somebody sees colours.
+fn painted(shown: &str) -> String {
+    if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+        return shown.to_owned();
+    }
+    let is_bad = |line: &str| {
+        ["FAILED", "WORN OUT", "WARNING", "CHECKS FAILED", "requests failed", "worn out after"]
+            .iter()
+            .any(|word| line.trim_start().starts_with(word))
+    };
+    let paint = |line: &str| if is_bad(line) { format!("\u{1b}[31m{line}\u{1b}[0m") } else { line.to_owned() };
+    shown.lines().map(paint).collect::<Vec<_>>().join("\n")
+}
+const RUNS: &str = "runs.csv";
+const RATIOS: &str = "ratios.csv";
+const SWEEP: &str = "sweep.csv";
 
 /// What charts and tables of intervals are made of, for one workload at one age.
 pub(crate) struct Tables {
@@ -55,7 +114,8 @@ pub(crate) struct Tables {
 pub(crate) fn write(output: &OutputOptions, report: &Report, tables: Vec<Tables>, shown: &str) -> Result<(), Failure> {
     let (names, details): (Vec<String>, Vec<Vec<DriveDetail>>) = tables.into_iter().map(|tables| (tables.of, tables.details)).unzip();
     if output.json.as_deref() != Some("-") {
-        files::write_or_print("-", shown)?;
+        let again = report.made_by.as_ref().map(|made| format!("  {:<13}{}\n", "again", made.command)).unwrap_or_default();
+        files::write_or_print("-", &painted(&format!("{shown}{again}")))?;
     }
     if let Some(name) = &output.json {
         files::write_or_print(name, &report.to_json())?;
@@ -64,14 +124,44 @@ pub(crate) fn write(output: &OutputOptions, report: &Report, tables: Vec<Tables>
         files::write(path, html::page(report, &details).as_bytes())?;
         eprintln!("wordline: charts in {}", path.display());
     }
-    if let Some(folder) = &output.parquet {
+    tell_widened(output, &details)?;
+    for (format, folder) in folders(output) {
         for (name, details) in names.iter().zip(&details) {
-            let (pending, file) = files::Pending::create(&folder.join(format!("intervals{name}.parquet")))?;
-            drop(table::write_intervals(file, details)?);
+            let (pending, file) = files::Pending::create(&folder.join(format!("intervals{name}.{}", format.ending())))?;
+            let about = report.made_by.as_ref().map(|made| made.about(details.iter().map(|detail| &detail.run))).unwrap_or_default();
+            drop(table::write_intervals(format, file, details, &about)?);
             pending.finish()?;
         }
         eprintln!("wordline: tables in {}", folder.display());
     }
+    if let Some(folder) = &output.csv {
+        write_csv(&folder.join(RUNS), |to| table::write_runs(to, report))?;
+        if report.comparison.is_some() || report.cells.iter().any(|cell| cell.comparison.is_some()) {
+            write_csv(&folder.join(RATIOS), |to| table::write_ratios(to, report))?;
+        }
+        if report.sweep.is_some() {
+            write_csv(&folder.join(SWEEP), |to| table::write_sweep(to, report))?;
+        }
+    }
     let broken: Vec<String> = report.violations().map(|broken| format!("  {}: {}", broken.run(), broken.violation)).collect();
     if broken.is_empty() { Ok(()) } else { Err(Failure::Checks(broken.join("\n"))) }
+}
+
+fn write_csv(path: &Path, fill: impl FnOnce(Vec<u8>) -> std::io::Result<Vec<u8>>) -> Result<(), Failure> {
+    let text = fill(Vec::new()).map_err(|error| Failure::File { path: path.to_owned(), error })?;
+    files::write(path, &text)
+}
+
+/// Say where intervals are longer than was asked for, because there would have been too many.
+fn tell_widened(output: &OutputOptions, details: &[Vec<DriveDetail>]) -> Result<(), Failure> {
+    let Interval::Fixed(asked) = interval(output)? else { return Ok(()) };
+    for detail in details.iter().flatten() {
+        // The last one ends with the run.
+        let Some(width) = detail.rows.first().map(|row| row.width).filter(|width| detail.rows.len() > 1 && *width > asked) else {
+            continue;
+        };
+        let most = Interval::FIXED_ROWS_MAX;
+        eprintln!("wordline: {}: intervals of {asked} would be more than {most}; each is {width} long", detail.name);
+    }
+    Ok(())
 }

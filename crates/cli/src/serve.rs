@@ -6,20 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
-use wordline_chip::RamPayload;
-use wordline_drive::{Config as DriveConfig, Drive};
+use wordline_chip::{Payload, RamPayload};
+use wordline_drive::{Config as DriveConfig, Drive, Recovery};
 use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{
-    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, Opened, Patience, Peers, Timing, TlsKeys, control, measure_link,
-    open_or_make, serve as listen, serve_on, watch,
+    About, Address, Config, Disk, Link, Listener, LiveDisk, MediaStore, Opened, Patience, Peers, Stop, Timing, TlsKeys, Watch, control,
+    measure_link, open_or_make, serve as listen, serve_metrics, serve_on, watch,
 };
 use wordline_units::Bytes;
 
 use crate::args::{ServeOptions, Survive, TlsClients};
 use crate::failure::Failure;
 use crate::files;
-use crate::forensics;
+use crate::media_folder;
+use crate::readiness::{self, State};
+use crate::stopping;
 
 /// Where time matters, a connection stays awake for so long after each request: about as long as a drive takes for one.
 const AWAKE: Duration = Duration::from_micros(500);
@@ -27,9 +29,12 @@ const AWAKE: Duration = Duration::from_micros(500);
 /// Where the protocol is at home.
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 10809);
 
+/// The exit code of a server whose power was cut on demand.
+const POWER_CUT: i32 = 5;
+
 pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
-    // What a power cut must not take is written down, whoever asks.
-    let (plan, settings) = options.options.load(&options.drive, &["recovery.on=true"])?;
+    let (plan, settings) = options.options.load_served(&options.drive, options.media.as_deref())?;
+    plan.notes().iter().for_each(|note| eprintln!("wordline: {}: {note}", plan.name()));
     let config = plan.build();
     if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().answers.contains(&"key_store")) {
         return Err(Failure::Usage(format!(
@@ -39,6 +44,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         )));
     }
     let size = config.exported();
+    warnings(&config).iter().for_each(|warning| eprintln!("{warning}"));
     let about = About {
         name: plan.name().to_owned(),
         plan_hash: plan.hash(),
@@ -48,6 +54,8 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     };
     let patience = Patience { awake: if options.timing == Timing::Off { Duration::ZERO } else { AWAKE }, ..Patience::default() };
     let scratch = config.clone();
+    let stop = Stop::default();
+    stopping::listen_to_signals(&stop)?;
     let (disk, kept) = match &options.media {
         None => (in_memory(config, options.timing, about), "its bytes in memory, gone when this ends".to_owned()),
         Some(folder) => on_media(&plan, config, folder, options, about)?,
@@ -56,9 +64,14 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     if link > Duration::ZERO {
         disk.allow_for(link);
     }
+    let kept_by = if options.media.is_some() { "what was flushed is on its media" } else { "its bytes were in memory, and are gone" };
+    disk.on_power_cut(move |what| {
+        eprintln!("wordline: {what}; {kept_by}");
+        std::process::exit(POWER_CUT);
+    });
     let disk = Arc::new(disk);
     let export = LiveDisk::describe(Export {
-        description: format!("{}: {}", plan.name(), plan.summary()),
+        description: described(&plan),
         block_min: 512,
         block_preferred: 4096,
         ..Export::new(&options.export, size.0)
@@ -69,10 +82,12 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         name.push(".ctl");
         name.into()
     });
-    let control = options.control.clone().or(beside).map(|path| control(&path, Arc::clone(&disk))).transpose().map_err(failed)?;
+    let control =
+        options.control.clone().or(beside).map(|path| control(&path, Arc::clone(&disk), stop.clone())).transpose().map_err(failed)?;
+    let metrics = options.metrics.map(|address| serve_metrics(address, Arc::clone(&disk))).transpose().map_err(failed)?;
     let tls = options.tls.as_deref().map(|folder| keys(folder, options.tls_clients)).transpose()?;
     let scheme = if tls.is_some() { "nbds" } else { "nbd" };
-    let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk)], Config { tls, patience, ..Config::default() });
+    let (disks, config): (Vec<(_, Arc<dyn Disk>)>, _) = (vec![(export, disk.clone())], Config { tls, patience, ..Config::default() });
     let running = match door(options)? {
         Door::Open(listener) => serve_on(listener, disks, config),
         Door::At(address) => listen(&address, disks, config),
@@ -83,10 +98,47 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
         Address::Tcp(address) => format!("{scheme}://{address}/{}", options.export),
     };
     files::write_or_print("-", &uri)?;
+    if let (Address::Tcp(_), "nbd") = (running.address(), scheme) {
+        eprintln!("every user of this machine can read and write the disk at this address; --socket PATH keeps it to you");
+    }
     let controlled = control.as_ref().map_or(String::new(), |control| format!("; control socket {}", control.path().display()));
     eprintln!("{}: {}, {kept}; timing {}{controlled}; stop with Ctrl-C", plan.name(), Bytes(size.0), options.timing);
-    running.wait();
+    if let Some(metrics) = &metrics {
+        eprintln!("metrics at http://{}/metrics", metrics.address());
+        if !metrics.address().ip().is_loopback() {
+            eprintln!("whoever reaches that address can read the metrics; there is no password, and nothing else that can be done there");
+        }
+    }
+    readiness::tell(State::Ready(&uri));
+    let who = stop.wait_until_asked();
+    readiness::tell(State::Stopping);
+    drop(metrics);
+    eprintln!("{who}: stopping: requests under way are answered and everything is written down; a second signal gives up at once");
+    stopping::take_down(running, control, &disk, &stop)?;
+    eprintln!(
+        "stopped; everything that was acknowledged {}",
+        if options.media.is_some() { "is on its media" } else { "was in memory, and is gone" }
+    );
     Ok(())
+}
+
+/// A line about the drive, for clients: how large it is, and of what.
+fn described(plan: &Plan) -> String {
+    let config = plan.build();
+    let geometry = &config.sheet.geometry;
+    let (size, unit, raw) = (config.exported(), config.firmware.unit, geometry.raw());
+    format!("{}: {size} in mapping units of {unit}, on {} dies with {raw} of flash", plan.name(), geometry.dies())
+}
+
+/// What the user should know of the drive before data is on it.
+fn warnings(config: &DriveConfig) -> Vec<String> {
+    let cards = config.firmware.techniques.iter().map(|choice| choice.card());
+    let spoilers = cards.filter(|card| card.needs.contains(&"reprogram"));
+    spoilers
+        .map(|card| {
+            format!("warning: this drive spoils data by design: techniques.{} reprograms stale pages, and {}", card.name, card.limits)
+        })
+        .collect()
 }
 
 /// How much earlier answers leave.
@@ -157,6 +209,16 @@ fn again(drive: &str, settings: &[String], seed: u64) -> Vec<String> {
     std::iter::once(drive.to_owned()).chain(set).chain(rest).collect()
 }
 
+/// Room on the host's disk that a drive may need to write down what it has taken: its buffers, and what is moved before a block of each plane is free again.
+fn reserve(config: &DriveConfig) -> u64 {
+    /// Of large drives nearly all of it is never needed at once, and what the host has no room for is held.
+    const ENOUGH: u64 = 64 << 20;
+    let geometry = &config.sheet.geometry;
+    let buffers = u64::from(config.cores) * u64::from(config.firmware.buffer.units) * config.firmware.unit.0;
+    let blocks = u64::from(geometry.dies()) * u64::from(geometry.planes) * u64::from(geometry.pages()) * geometry.page.0;
+    (buffers + blocks).min(ENOUGH)
+}
+
 fn units_per_page(config: &DriveConfig) -> u32 {
     (config.sheet.geometry.page.0 / config.firmware.unit.0) as u32
 }
@@ -173,6 +235,28 @@ fn in_memory(config: DriveConfig, timing: Timing, about: About) -> LiveDisk {
     LiveDisk::start_kept(build, timing, about)
 }
 
+/// A line on how a drive has found itself again: after how long, and how it had ended.
+fn found_again<P: Payload>(drive: &Drive<Watch, P>, took: Duration) -> String {
+    let recoveries: Vec<_> = drive.firmware().iter().filter_map(|core| core.recovery()).collect();
+    let sum = |of: fn(&Recovery) -> u64| recoveries.iter().map(of).sum::<u64>();
+    let pages = sum(|recovery| recovery.pages);
+    let how = if recoveries.iter().all(|recovery| recovery.is_clean) { "clean: it was stopped in good order" } else { "it was cut off" };
+    let mut said = format!("back after {:.1} s: {how}; {pages} pages read", took.as_secs_f64());
+    let (lost, refused, unsealed) = (sum(|recovery| recovery.lost), sum(|recovery| recovery.refused), sum(|recovery| recovery.unsealed));
+    if lost > 0 {
+        said += &format!("\n{lost} units are lost to pages that cannot be read: they answer EIO until they are written again");
+    }
+    if refused > 0 {
+        said += &format!(
+            "\n{refused} units are refused, as nobody can tell whether what there is of them is the newest: they answer EIO until they are written or trimmed"
+        );
+    }
+    if unsealed > 0 {
+        said += &format!("\n{unsealed} pages cannot be read that no flush had covered: what they held is as it was before");
+    }
+    said
+}
+
 fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOptions, about: About) -> Result<(LiveDisk, String), Failure> {
     let durability = match options.survive {
         Survive::Process => wordline_serve::Durability::Process,
@@ -180,21 +264,22 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
     };
     let units = units_per_page(&config);
     let named = (plan.name(), u128::from(plan.hash()));
-    let opened = open_or_make(folder, &config, named, durability).map_err(|error| Failure::Usage(error.to_string()))?;
+    let opened = open_or_make(folder, &config, named, durability).map_err(|error| media_folder::refused(folder, plan, &error))?;
     let Opened { media, dump, is_found } = opened;
+    media_folder::warning(folder).iter().for_each(|warning| eprintln!("{warning}"));
     // Whoever takes the chips off the board knows the drive, too.
-    forensics::keep_plan(folder, plan)?;
+    media_folder::keep_plan(folder, plan, is_found)?;
     let build = move || {
         let age = config.cells.as_ref().and_then(|cells| cells.age);
-        let (store, watched) = (MediaStore::new(media, units, dump), watch(&config));
+        let watched = watch(&config);
+        let store = MediaStore::new(media, units, dump).reserving(reserve(&config), |line| eprintln!("wordline: {line}"));
         let capacitors = store.capacitors(config.firmware.buffer.units);
         // A drive that is back is as worn as it was; a new one is set to its age.
         let age = age.filter(|_| !is_found);
         let mut drive = if is_found {
             let began = std::time::Instant::now();
             let drive = Drive::wake(config, watched, |die| store.payload(die), capacitors);
-            let pages: u64 = drive.firmware().iter().filter_map(|core| core.recovery()).map(|recovery| recovery.pages).sum();
-            eprintln!("back after {:.1} s: {pages} pages read", began.elapsed().as_secs_f64());
+            eprintln!("{}", found_again(&drive, began.elapsed()));
             drive
         } else {
             let mut drive = Drive::with_payload(config, watched, |die| store.payload(die));

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use wordline_drive::image::Image;
 use wordline_drive::{Config, Drive, Pace};
-use wordline_engine::BlockView;
+use wordline_engine::{BlockView, Observer};
 use wordline_lab::filed::{Files, identity, vertrace};
 use wordline_plan::Plan;
-use wordline_report::table::RequestLog;
-use wordline_report::{DriveDetail, DriveResult, HLayer, Metrics, Scope, Violation, conclude};
+use wordline_report::table::{Format, RequestLog};
+use wordline_report::{Asked, DriveDetail, DriveResult, HLayer, Interval, MadeBy, Metrics, Scope, Violation, WorkloadName, conclude};
 use wordline_units::Nanos;
 
 use crate::args::LoadOptions;
@@ -16,6 +16,7 @@ use crate::cost::Stopwatch;
 use crate::failure::Failure;
 use crate::files::Pending;
 use crate::input::{Source, Stage, Workload};
+use crate::prefill::prefill_reads;
 use crate::progress::Line;
 use crate::snapshot;
 use crate::steady::Rounds;
@@ -36,8 +37,14 @@ pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) workload: &'a Workload,
     pub(crate) load: &'a LoadOptions,
-    /// Where the log of requests goes.
-    pub(crate) requests: Option<PathBuf>,
+    /// What the workload is known again by.
+    pub(crate) name: &'a WorkloadName,
+    /// How the results are made again.
+    pub(crate) made_by: &'a MadeBy,
+    /// Where logs of requests go, each in the format that its name's ending says.
+    pub(crate) requests: Vec<PathBuf>,
+    /// How long an interval of charts and tables is.
+    pub(crate) interval: Interval,
     /// The drive to start from, instead of a new one.
     pub(crate) image: Option<Image>,
     /// Whether versions of files are traced, and which files are plotted.
@@ -65,17 +72,20 @@ impl Job<'_> {
     fn watched<F: Files>(mut self, mut line: Line, config: Config, mut source: Source, files: F) -> Result<Outcome, Failure> {
         let mut scope = Scope::new(&config.sheet.geometry, config.firmware.unit, config.cores);
         scope.h_layer = HLayer::of(&config.sheet.geometry, config.sheet.pages_per_program());
+        scope.interval = self.interval;
         let mut stages = Vec::new();
         if let (Some(depth), _) | (None, Some(depth)) = (self.load.qd, only_depth(self.workload)) {
             scope.queue_depth = Some(depth);
         }
         let rounds =
             if self.load.until_steady { Some(Rounds::new(self.workload, self.load, config.exported(), scope.unit)?) } else { None };
-        let pending = self.requests.as_deref().map(Pending::create).transpose()?;
-        let (pending, log) = match pending {
-            Some((pending, file)) => (Some(pending), Some(RequestLog::new(file, Nanos::ZERO)?)),
-            None => (None, None),
-        };
+        let (mut pending, mut logs) = (Vec::new(), Vec::new());
+        for path in &self.requests {
+            let format = if path.extension().is_some_and(|ending| ending == "csv") { Format::Csv } else { Format::Parquet };
+            let (place, file) = Pending::create(path)?;
+            pending.push(place);
+            logs.push(RequestLog::new(format, file, Nanos::ZERO)?);
+        }
         let units = config.exported_units;
         let filled = match (source.files(), &self.load.fill) {
             // The drive holds what the file system believes it does, as far as that is whole units.
@@ -84,18 +94,31 @@ impl Job<'_> {
             (None, None) if self.load.until_steady => units,
             (None, None) => (units as f64 * self.plan.initial_fill()) as u64,
         };
-        let watch = Watch { metrics: Metrics::new(scope), log, files };
+        let mut asked = Asked { workload: self.name.clone(), age: self.plan.age(), cells: self.plan.cells(), ..Asked::default() };
+        if self.image.is_none() {
+            asked.fill = Some(filled as f64 / units as f64);
+        }
+        let watch = Watch { metrics: Metrics::new(scope), logs, files };
         let mut drive = match self.image.take() {
-            Some(image) => Drive::from_image(config, image, watch).map_err(|error| Failure::Usage(error.to_string()))?,
+            Some(image) => {
+                let mut drive = Drive::from_image(config, image, watch).map_err(|error| Failure::Usage(error.to_string()))?;
+                asked.prefilled_reads = self.prefill(&mut drive)?;
+                drive
+            }
             None => {
                 let mut drive = Drive::new(config, watch);
                 drive.construct_filled(filled);
+                asked.prefilled_reads = self.prefill(&mut drive)?;
                 if let Some(age) = drive.config().cells.as_ref().and_then(|cells| cells.age) {
                     drive.set_age(&age);
                 }
                 drive
             }
         };
+        let mut identity = identity(self.plan, 0, false);
+        identity.asked = Some(asked);
+        let about = self.made_by.about(std::iter::once(&identity.run_name()));
+        drive.observer.logs.iter_mut().for_each(|log| log.mark(&about));
         if F::FOLLOWS {
             let mapped: Vec<_> = drive.mapped().collect();
             drive.observer.files.begin(mapped.into_iter());
@@ -107,6 +130,8 @@ impl Job<'_> {
         let mut steady = false;
         while let Some(stage) = source.next_stage() {
             stages.push(stage.name.clone());
+            let now = drive.now();
+            drive.observer.begin_phase(now, &stage.name, stage.depth);
             line.expect(stage.total.map(|total| drive.completed() + total.min(left)));
             if let Some(rounds) = rounds.as_ref().filter(|_| is_last(self.workload, stages.len())) {
                 steady = rounds.run(&mut drive, &mut source, &stage, &mut line, &mut watch);
@@ -122,11 +147,14 @@ impl Job<'_> {
         }
         let cost = watch.read();
         let held = u64::from(drive.outstanding());
-        let measured = drive.observer.metrics.clone().finish(drive.now(), held);
+        let mut measured = drive.observer.metrics.clone().finish(drive.now(), held);
+        measured.buffered_units = Some(drive.buffered_units());
         let blocks: Vec<BlockView> = drive.blocks().collect();
-        let identity = identity(self.plan, drive.log().hash(), steady);
+        (identity.event_log_hash, identity.steady) = (drive.log().hash(), steady);
         let (mut result, detail) = conclude(&identity, &measured, &blocks, cost);
         result.vertrace = drive.observer.files.conclude();
+        // What follows is none of the workload's.
+        let logs = std::mem::take(&mut drive.observer.logs);
         line.update(drive.completed(), drive.now(), "checking");
         let mut violations = self.check_books(&mut drive, valid_before)?;
         violations.retain(|violation| !result.checks.violations.contains(violation));
@@ -142,12 +170,17 @@ impl Job<'_> {
             let tags = drive.observer.files.books().map(|books| Tags::of(&drive, books, source.insecure_files()));
             snapshot::save(path, self.plan, &image, tags.as_ref())?;
         }
-        if let (Some(pending), Some(log)) = (pending, drive.observer.log.take()) {
+        for (pending, log) in pending.into_iter().zip(logs) {
             drop(log.finish()?);
             pending.finish()?;
         }
         line.finish();
         Ok(Outcome { result, detail })
+    }
+
+    /// Write first what the trace reads first, where that was asked for.
+    fn prefill<O: Observer>(&self, drive: &mut Drive<O>) -> Result<Option<u64>, Failure> {
+        if self.load.prefill_reads { prefill_reads(drive, self.workload) } else { Ok(None) }
     }
 
     /// Bring the drive to rest and hold its books against each other: requests, valid units, and every table of the firmware against the flash.

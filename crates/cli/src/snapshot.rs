@@ -62,6 +62,9 @@ pub(crate) fn load(path: &Path) -> Result<Saved, Failure> {
         Ok::<&[u8], Failure>(found)
     };
     let (head, image, tags) = (part("its head")?, part("its image")?, part("its tags of files")?);
+    if !rest.is_empty() {
+        return Err(broken(&format!("{} bytes stand behind the drive that was saved in it", rest.len())));
+    }
     let head = std::str::from_utf8(head).map_err(|_| broken("the plan in it is not text"))?;
     let (name, text) = head.split_once('\n').ok_or_else(|| broken("the plan in it has no name"))?;
     let plan = Plan::parse(name, text)?;

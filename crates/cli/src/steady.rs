@@ -67,7 +67,7 @@ impl Rounds {
         line.say(&told(steady, state.rounds().len(), self.requests, windows));
         let now = drive.now();
         drive.observer.metrics.reset(now);
-        if let Some(log) = &mut drive.observer.log {
+        for log in &mut drive.observer.logs {
             log.start_at(now);
         }
         *cost = Stopwatch::start();

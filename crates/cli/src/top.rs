@@ -157,6 +157,7 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
         number(&drive["blocks"]["bad"]),
         live["dead_dies"].as_array().map_or(0, Vec::len)
     ));
+    lines.push(crate::smart::line(&status["smart"]));
     let late = &live["lateness"];
     lines.push(format!(
         "late by {:.1} us in the mean, {:.1} us at most  events {}",

@@ -11,6 +11,7 @@ use crate::args::{TraceCommand, TraceOptions};
 use crate::failure::Failure;
 use crate::files;
 use crate::input::read_options;
+use crate::places::Places;
 
 pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {
     let read = read_options(options.format.as_deref(), options.lenient)?;
@@ -57,6 +58,7 @@ fn packed(reader: &mut TraceReader<'_>, path: &Path, mut out: impl Write, format
 
 fn convert(file: &Path, read: ReadOptions, to: &str, output: Option<&Path>) -> Result<(), Failure> {
     let format = OutputFormat::parse(to).map_err(|error| Failure::Usage(error.to_string()))?;
+    output.iter().try_for_each(|path| Places::reading(trace::files(file)).claim(path))?;
     let mut reader: TraceReader<'_> = trace::open(file, read)?;
     let written = match output {
         Some(path) => {

@@ -1,4 +1,4 @@
-//! Who watches a run: the metrics, the log of requests where it was asked for, and VerTrace where it was.
+//! Who watches a run: the metrics, logs of requests where they were asked for, and VerTrace where it was.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -8,11 +8,19 @@ use wordline_report::Metrics;
 use wordline_report::table::RequestLog;
 use wordline_units::Nanos;
 
-/// Metrics, perhaps a log of requests, and perhaps the books of files.
+/// Metrics, perhaps logs of requests, and perhaps the books of files.
 pub(crate) struct Watch<F = ()> {
     pub(crate) metrics: Metrics,
-    pub(crate) log: Option<RequestLog<BufWriter<File>>>,
+    pub(crate) logs: Vec<RequestLog<BufWriter<File>>>,
     pub(crate) files: F,
+}
+
+impl<F> Watch<F> {
+    /// The phase called `name` begins at `at`; in an open loop where there is no depth.
+    pub(crate) fn begin_phase(&mut self, at: Nanos, name: &str, depth: Option<u32>) {
+        self.metrics.begin_phase(at, name, depth);
+        self.logs.iter_mut().for_each(|log| log.begin_phase(name));
+    }
 }
 
 impl<F: Observer> Observer for Watch<F> {
@@ -21,7 +29,7 @@ impl<F: Observer> Observer for Watch<F> {
     #[inline]
     fn observe(&mut self, at: Nanos, event: &Event) {
         self.metrics.observe(at, event);
-        if let Some(log) = &mut self.log {
+        for log in &mut self.logs {
             log.observe(at, event);
         }
         self.files.observe(at, event);

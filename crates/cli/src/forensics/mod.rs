@@ -7,7 +7,7 @@ use std::path::Path;
 
 use wordline_chip::Payload;
 use wordline_drive::{Desoldered, Drive};
-use wordline_plan::Plan;
+use wordline_plan::{Plan, read_text};
 use wordline_report::ForensicsResult;
 use wordline_serve::{MediaError, Taken};
 use wordline_units::host::SECTOR_BYTES;
@@ -16,13 +16,15 @@ use wordline_units::{Celsius, Nanos};
 use crate::args::ForensicsOptions;
 use crate::failure::Failure;
 use crate::files;
+use crate::media_folder::PLAN;
+use crate::places::Places;
 use crate::snapshot::{self, Saved};
 use sift::Sifter;
 
-/// The plan of a served drive, beside its media.
-pub(crate) const PLAN: &str = "plan.toml";
-
 pub(crate) fn forensics(options: &ForensicsOptions) -> Result<(), Failure> {
+    let media = std::fs::read_dir(&options.target).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut places = Places::reading(media.chain([options.target.clone()]));
+    options.json.iter().filter(|name| *name != "-").try_for_each(|name| places.write(Path::new(name)))?;
     let result = if options.target.is_dir() { on_media(options)? } else { saved(options)? };
     if options.json.as_deref() != Some("-") {
         files::write_or_print("-", &result.to_text(options.rows))?;
@@ -36,7 +38,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let refused = |error: MediaError| Failure::Usage(error.to_string());
     let (name, number) = Taken::identity(folder).map_err(refused)?;
     let path = folder.join(PLAN);
-    let text = std::fs::read_to_string(&path).map_err(|error| Failure::File { path: path.clone(), error })?;
+    let text = read_text(&path).map_err(|error| Failure::File { path: path.clone(), error })?;
     let plan = Plan::parse(&name, &text)?;
     if u128::from(plan.hash()) != number {
         let (found, expected) = (plan.hash_hex(), format!("{number:016x}"));
@@ -132,10 +134,4 @@ fn head(plan: &Plan, source: &str, wait: Option<Wait>, options: &ForensicsOption
         raw_chips: options.raw_chips,
         ..ForensicsResult::default()
     }
-}
-
-/// Write down beside its media what the drive in `folder` is.
-pub(crate) fn keep_plan(folder: &Path, plan: &Plan) -> Result<(), Failure> {
-    let (path, text) = (folder.join(PLAN), plan.describe());
-    if std::fs::read_to_string(&path).is_ok_and(|there| there == text) { Ok(()) } else { files::write(&path, text.as_bytes()) }
 }

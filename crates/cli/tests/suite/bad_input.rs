@@ -10,6 +10,11 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     scratch.file("truncated.csv", b"128166372003061629,hm,0,Read,383496192,32768,413\n128166372016382155,hm,0,Wri");
     scratch.file("binary.trace", &[0, 159, 146, 150, 7, 255, 254, 0, 0, 1, 2, 3]);
     scratch.file("empty.trace", b"");
+    let seven = "128166372003061629,hm,0,Read,383496192,32768,413\n";
+    scratch.file("eight.csv", format!("{seven}{},9\n{seven}{seven}", seven.trim_end()).as_bytes());
+    scratch.file("late.csv", b"time_us,op,offset,length\n100000000,read,0,4096\n0,read,0,4096\n");
+    scratch.file("packed.csv", b"\xFD7zXZ\0\0\x04\xE6\xD6");
+    scratch.file("unknown.txt", b"some words in a row\n");
     scratch.file("zero.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[flash]\nchannels = { value = 0, source = \"x\" }\n");
     scratch.file("unit.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[buffer]\nsize = { value = \"8 MB/s\", source = \"x\" }\n");
     scratch.file("key.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[reclaim]\nvictm = { value = \"greedy\", source = \"x\" }\n");
@@ -29,7 +34,20 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     );
     scratch.file("cells.csv", b"model,WL,Retention,PEC,step,freq\n2,0,1,0,9,5\n2,0,1,0,x,5\n");
     scratch.file("holes.csv", b"model,WL,Retention,PEC,step,freq\n2,0,1,0,9,5\n4,0,1,0,50,5\n");
+    let saved = wordline(&scratch.0, &["age", "pageftl", "--fill", "0%", "--save", "whole.wl", "-q"]);
+    assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    let whole = std::fs::read(scratch.0.join("whole.wl")).expect("it was written");
+    scratch.file("longer.wl", &[&whole[..], b"more"].concat());
     let cases: &[(&[&str], &[&str])] = &[
+        (&["run", "--from", "longer.wl", "--requests", "1"], &["longer.wl", "4 bytes stand behind"]),
+        (&["run", "pageftl", "--interval", "10"], &["--interval", "bare number", "ms"]),
+        (&["run", "pageftl", "--interval", "0ms"], &["--interval", "longer than 0"]),
+        (&["compare", "--interval", "10 parsecs"], &["--interval", "parsecs", "ms"]),
+        (&["trace", "info", "eight.csv"], &["eight.csv:2", "seven columns", "there are 8"]),
+        (&["run", "pageftl", "--workload", "late.csv"], &["late.csv:3", "100 s earlier", "sort the file by time"]),
+        (&["trace", "info", "packed.csv"], &["packed.csv", "packed by xz", "unpack it"]),
+        (&["trace", "info", "unknown.txt"], &["unknown.txt:1", "nearest are", "put the header of csv over the columns"]),
+        (&["trace", "info", "truncated.csv", "--format", "mrs"], &["'mrs'", "did you mean 'msr'?", "the nearest are"]),
         (&["chip", "fit", "cells.csv"], &["no unit", "--step \"40 mV\"", "normalised"]),
         (&["chip", "fit", "cells.csv", "--step", "40"], &["no voltage", "40 mV"]),
         (&["chip", "fit", "cells.csv", "--step", "9 V"], &["0.1 mV to 1 V"]),

@@ -90,7 +90,7 @@ fn a_file_with_a_comma_in_its_path_stands_alone() {
 fn leaders_and_followers_are_all_that_was_programmed() {
     let scratch = Scratch::new("wordlines");
     let run = |drive: &str, more: &[&str]| {
-        let arguments = [&["run", drive, "--workload", "rocks", "--size", "1GiB", "--length", "60%", "--html", "run.html"], more].concat();
+        let arguments = [&["run", drive, "--workload", "rocks", "--size", "8GiB", "--length", "8%", "--html", "run.html"], more].concat();
         json(&scratch, &arguments)["drives"][0].clone()
     };
     let page = || std::fs::read_to_string(scratch.0.join("run.html")).expect("a page");

@@ -4,13 +4,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 mod bad_input;
+mod bounded;
+mod fair;
+mod faulty;
 mod forensics;
 mod grid;
+mod included;
+mod interrupted;
+mod mortal;
+#[path = "../../../../xtask/src/suite/outside.rs"]
+#[allow(dead_code, reason = "no test here needs a program")]
+mod outside;
 mod places;
 mod real_traces;
 mod runs;
+mod samples;
 mod served;
+mod service;
+mod spare;
 mod steady;
+mod stopped;
+mod sweep;
+mod tables;
 
 /// Run the command in `folder`.
 fn wordline(folder: &Path, arguments: &[&str]) -> Output {

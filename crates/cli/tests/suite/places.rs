@@ -94,3 +94,110 @@ fn what_ends_as_a_packed_file_is_one() {
         assert_eq!(bytes("back.csv"), output.stdout, "{packed}");
     }
 }
+
+/// Refused with exit code 2, these words, and everything in the folder as it was.
+fn refused(scratch: &Scratch, arguments: &[&str], words: &[&str]) {
+    let contents = || {
+        let files = std::fs::read_dir(&scratch.0).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let mut files: Vec<_> =
+            files.filter(|path| path.is_file()).map(|path| (path.clone(), std::fs::read(path).expect("a file"))).collect();
+        files.sort();
+        files
+    };
+    let before = contents();
+    let output = wordline(&scratch.0, arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+    assert!(words.iter().all(|word| told.contains(word)), "{arguments:?}: {told}");
+    assert!(contents() == before, "{arguments:?} changed a file");
+}
+
+const OVER_INPUT: &[&str] = &["would be written over what is read", "name another file"];
+const OVER_OUTPUT: &[&str] = &["two outputs would be written there", "name another file"];
+
+#[test]
+fn no_output_takes_the_place_of_an_input() {
+    let scratch = Scratch::new("over-input");
+    scratch.file("trace.csv", trace(3).as_bytes());
+    scratch.file("parent.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n");
+    scratch.file("drive.toml", b"inherit = \"parent.toml\"\nsummary = \"x\"\n");
+    scratch.file("chip.toml", b"inherit = \"tlc48\"\nsummary = \"x\"\n");
+    scratch.file("load.toml", b"name = \"x\"\n[[phases]]\nrequests = 1\nsize = \"4 KiB\"\nmix = { read = \"100 %\" }\naddress = \"uniform\"\narrival = { queue_depth = 1 }\n");
+    scratch.file("cells.csv", b"model,WL,Retention,PEC,step,freq\n2,0,1,0,9,5\n");
+    scratch.file("sda.blktrace.0", b"");
+    scratch.file("sda.blktrace.1", b"");
+    symlink("trace.csv", scratch.0.join("link.csv")).expect("a link");
+    let saved = wordline(&scratch.0, &["age", "pageftl", "--fill", "0%", "--save", "saved.wl", "-q"]);
+    assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    let study = "title = \"x\"\nlot = \"1x1\"\n";
+    scratch.file("study.toml", study.as_bytes());
+    let cases: &[&[&str]] = &[
+        &["trace", "convert", "trace.csv", "--to", "csv", "--output", "trace.csv"],
+        &["trace", "convert", "trace.csv", "--to", "csv", "--output", "./link.csv"],
+        &["trace", "convert", "link.csv", "--to", "csv", "--output", "trace.csv"],
+        &["trace", "convert", "sda.blktrace.0", "--to", "csv", "--output", "sda.blktrace.1"],
+        &["run", "pageftl", "--workload", "trace.csv", "--json", "trace.csv"],
+        &["run", "pageftl", "--workload", "load.toml", "--html", "load.toml"],
+        &["run", "drive.toml", "--workload", "trace.csv", "--json", "drive.toml"],
+        &["run", "drive.toml", "--workload", "trace.csv", "--save", "parent.toml"],
+        &["run", "--from", "saved.wl", "--workload", "trace.csv", "--save", "saved.wl"],
+        &["compare", "--drives", "pageftl,drive.toml", "--workload", "trace.csv", "--json", "drive.toml"],
+        &["compare", "--workload", "trace.csv,load.toml", "--html", "link.csv"],
+        &["age", "drive.toml", "--save", "parent.toml"],
+        &["characterize", "--chip", "chip.toml", "--html", "chip.toml"],
+        &["chip", "chip.toml", "--html", "chip.toml"],
+        &["chip", "fit", "cells.csv", "--step", "40 mV", "--out", "cells.csv"],
+        &["chip", "fit", "cells.csv", "--step", "40 mV", "--like", "chip.toml", "--out", "chip.toml"],
+        &["reproduce", "study.toml", "--json", "study.toml"],
+        &["forensics", "saved.wl", "--json", "saved.wl"],
+    ];
+    for arguments in cases {
+        refused(&scratch, arguments, OVER_INPUT);
+    }
+}
+
+#[test]
+fn no_output_takes_the_place_of_another() {
+    let scratch = Scratch::new("over-output");
+    scratch.file("trace.csv", trace(3).as_bytes());
+    std::fs::create_dir(scratch.0.join("tables")).expect("a folder");
+    let run = |more: &[&'static str]| [&["run", "pageftl", "--workload", "trace.csv"][..], more].concat();
+    for arguments in [
+        run(&["--json", "out", "--html", "out"]),
+        run(&["--json", "out", "--save", "./out"]),
+        run(&["--parquet", "tables", "--json", "tables/requests.parquet"]),
+        run(&["--parquet", "tables", "--html", "tables/../tables/intervals.parquet"]),
+        [&["compare", "--workload", "trace.csv"][..], &["--json", "wordline-compare.html"]].concat(),
+        [&["compare", "--workload", "trace.csv"][..], &["--parquet", "tables", "--json", "tables/requests-pageftl-fifo-2.parquet"]]
+            .concat(),
+        vec!["reproduce", "arithmetic", "--json", "out", "--by-seed", "out"],
+        vec!["characterize", "--out", "out.csv", "--html", "out.csv"],
+        vec!["chip", "fit", "cells.csv", "--step", "40 mV", "--report", "out.md", "--html", "out.svg"],
+    ] {
+        refused(&scratch, &arguments, OVER_OUTPUT);
+    }
+    // What goes nowhere may go there twice.
+    let output = wordline(&scratch.0, &run(&["-q", "--json", "/dev/null", "--html", "/dev/null"]));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_page_replaces_a_page_of_ours_and_no_other_file() {
+    let scratch = Scratch::new("pages");
+    scratch.file("trace.csv", trace(3).as_bytes());
+    scratch.file("wordline-compare.html", b"<!DOCTYPE html><title>mine</title>");
+    scratch.file("notes.html", b"notes");
+    let words = &["is there, and is no page that Wordline wrote", "--html"];
+    let compare = ["compare", "--drives", "pageftl,pageftl-4k", "--seeds", "1", "-q", "--workload", "trace.csv"];
+    refused(&scratch, &compare, words);
+    refused(&scratch, &[&compare[..], &["--html", "notes.html"]].concat(), words);
+    refused(&scratch, &["run", "pageftl", "--workload", "trace.csv", "--html", "notes.html"], words);
+    refused(&scratch, &["chip", "tlc48", "--html", "notes.html"], words);
+    std::fs::remove_file(scratch.0.join("wordline-compare.html")).expect("it is there");
+    for _ in 0..2 {
+        let output = wordline(&scratch.0, &compare);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let output = wordline(&scratch.0, &["chip", "tlc48", "--html", "wordline-compare.html"]);
+    assert!(output.status.success(), "another page of ours: {}", String::from_utf8_lossy(&output.stderr));
+}

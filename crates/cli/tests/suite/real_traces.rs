@@ -1,16 +1,10 @@
 //! Does every real trace of the shared set run end to end, with every request served and every check passed?
 //!
-//! The traces are not part of the project. Where they are absent the test says so and fails, unless WORDLINE_ALLOW_ABSENT=1.
+//! The traces are not part of the project: where they are absent, the test counts as skipped. `samples.rs` runs small traces that are.
 
 use std::path::{Path, PathBuf};
 
-use crate::wordline;
-
-fn traces() -> Option<PathBuf> {
-    let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("shared"));
-    named.into_iter().chain(beside).map(|shared| shared.join("traces")).find(|folder| folder.is_dir())
-}
+use crate::{outside, wordline};
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -25,11 +19,8 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn every_real_trace_runs_end_to_end() {
-    let Some(folder) = traces() else {
-        eprintln!("NOT RUN: the shared traces are absent");
-        assert!(std::env::var_os("WORDLINE_ALLOW_ABSENT").is_some_and(|value| value == "1"), "the shared traces are absent");
-        return;
-    };
+    let name = "real_traces::every_real_trace_runs_end_to_end";
+    let Some(folder) = outside::find_or_skip(env!("CARGO_MANIFEST_DIR"), name, "traces") else { return };
     let mut paths = Vec::new();
     files(&folder, &mut paths);
     paths.sort();
