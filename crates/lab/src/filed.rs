@@ -8,7 +8,7 @@ use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::{BlockView, Observer, UnitPlace};
 use wordline_plan::Plan;
 use wordline_report::vertrace::{FileScope, FileStep, VerTraceResult};
-use wordline_report::{Cost, DriveResult, Identity, Metrics, Scope, VerTrace, conclude};
+use wordline_report::{CapacityResult, Cost, DriveResult, Identity, Metrics, Scope, VerTrace, conclude};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, HostOp, HostRequest};
 use wordline_workload::{AnySpec, FileLoad, FileOptions, FileSpec, Tagged};
@@ -145,7 +145,28 @@ pub fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace,
 /// Which run of a drive of `plan` it was.
 pub fn identity(plan: &Plan, event_log_hash: u64, steady: bool) -> Identity {
     let (name, plan_hash, seed) = (plan.name().to_owned(), plan.hash(), plan.seed());
-    Identity { name, plan_hash, seed, event_log_hash, steady, plan: plan.describe() }
+    let (capacity, notes) = (Some(capacity(plan)), plan.notes().to_vec());
+    Identity { name, plan_hash, seed, event_log_hash, steady, plan: plan.describe(), capacity, notes, asked: None }
+}
+
+/// The flash of the drive of `plan`.
+pub fn capacity(plan: &Plan) -> CapacityResult {
+    let (figures, config) = (plan.figures(), plan.build());
+    let geometry = &config.sheet.geometry;
+    CapacityResult {
+        raw_bytes: figures.raw.0,
+        exported_bytes: figures.exported.0,
+        spare_nominal: figures.spare_factor,
+        spare_usable: figures.usable_spare,
+        channels: geometry.channels,
+        dies: figures.dies,
+        planes: figures.planes,
+        blocks: figures.groups_per_die,
+        h_layers: geometry.layers,
+        pages_per_block: figures.pages_per_block,
+        page_bytes: geometry.page.0,
+        unit_bytes: config.firmware.unit.0,
+    }
 }
 
 /// The plan of the drive `name` for a bench: `size` is what the host sees, or "whole" for what the file says.

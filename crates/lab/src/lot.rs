@@ -1,7 +1,7 @@
 //! A lot of virtual chips and the ways to look at them that several benches share.
 
 use wordline_cells::{Block, Condition, History, Model, References, Traits, Wordline, errors_at, unit};
-use wordline_plan::Chip;
+use wordline_plan::{Calibrated, Chip};
 use wordline_units::Celsius;
 use wordline_units::random::philox4x32;
 
@@ -44,6 +44,8 @@ pub struct Lot {
     pub dwell: f64,
     /// The temperature that times are given at.
     pub room: Celsius,
+    /// What the cells were calibrated to.
+    pub calibrated: Calibrated,
     /// Cycles and retention of an old block.
     old: (f64, f64),
 }
@@ -77,6 +79,7 @@ impl Lot {
             threads: setup.threads,
             dwell: at.dwell,
             room: at.room,
+            calibrated: chip.calibrated(),
             old: (at.old, at.old_kept),
         })
     }

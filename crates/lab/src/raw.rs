@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use wordline_report::html::figure::Figure;
-use wordline_report::table::{Cell, Column, Kind, Table, TableError};
+use wordline_report::table::{Cell, Column, Format, Kind, Table, TableError};
 
 use crate::grid::Row;
 use crate::protocol::Changes;
@@ -71,7 +71,7 @@ impl<W: Write + Send> Raw<W> {
     /// It cannot be written to.
     pub fn begin(name: &str, columns: &[Column], mut to: W) -> Result<Option<Raw<W>>, RawError> {
         if name.ends_with(".parquet") {
-            return Ok(Some(Raw::Parquet(Box::new(Table::new("characterisation", columns, to)?))));
+            return Ok(Some(Raw::Parquet(Box::new(Table::new(Format::Parquet, "characterisation", columns, to)?))));
         }
         if name.ends_with(".csv") {
             let names: Vec<&str> = columns.iter().map(|column| column.name).collect();

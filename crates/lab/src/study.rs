@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
-use wordline_plan::{nearest, shown};
+use wordline_plan::{nearest, read_text, shown};
 
 use crate::band::Band;
 use crate::bench::{self, BENCHES};
@@ -73,6 +73,11 @@ impl Study {
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Study, LabError> {
         let mut mistakes = Mistakes::new(file, text);
         let (table, errors) = DeTable::parse_recoverable(text);
+        // Nothing is shown of a file that may be anything.
+        if !table.get_ref().iter().any(|(key, _)| KEYS.contains(&key.get_ref().as_ref())) {
+            let what = "not a study: none of its lines sets a key of one, such as title or judge";
+            return Err(LabError::Usage(format!("{}: {what}", shown(file))));
+        }
         for error in &errors {
             mistakes.at(error.span().unwrap_or_default(), format!("not TOML: {}", error.message().replace('\n', ", ")), None);
         }
@@ -90,8 +95,7 @@ impl Study {
     /// There is no such study, or it is wrong.
     pub fn load(name: &str) -> Result<Study, LabError> {
         if name.ends_with(".toml") || name.contains(['/', '\\']) {
-            let text =
-                std::fs::read_to_string(name).map_err(|error| LabError::Usage(format!("{}: cannot be read: {error}", shown(name))))?;
+            let text = read_text(Path::new(name)).map_err(|error| LabError::Usage(format!("{}: cannot be read: {error}", shown(name))))?;
             let stem = Path::new(name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
             return Study::parse(&stem, name, &text);
         }

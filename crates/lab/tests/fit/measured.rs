@@ -1,24 +1,14 @@
 //! The chip fitted to real histograms: is the committed file what the fit gives, and does it predict what it did not see?
 //!
-//! The histograms are not part of the project. Where they are absent the tests say so and fail, unless WORDLINE_ALLOW_ABSENT=1.
+//! The histograms are not part of the project: where they are absent, the test counts as skipped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wordline_cells::Physics;
 use wordline_lab::fit::{Digest, Histograms, Origin, Outcome, Subject, Task, chip_file, judge};
 use wordline_plan::Chip;
 
-fn histograms() -> Option<PathBuf> {
-    let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("shared"));
-    let file = |shared: PathBuf| shared.join("reliability/tlc3d_vth_histograms.csv.zst");
-    let found = named.into_iter().chain(beside).map(file).find(|file| file.is_file());
-    if found.is_none() {
-        eprintln!("NOT RUN: the measured histograms are absent. Set WORDLINE_SHARED to the directory that holds reliability/.");
-        assert!(std::env::var_os("WORDLINE_ALLOW_ABSENT").is_some_and(|value| value == "1"), "the measured histograms are absent");
-    }
-    found
-}
+use crate::outside;
 
 fn digest(file: &Path) -> Digest {
     let histograms = Histograms::open(file).expect("readable");
@@ -52,7 +42,8 @@ fn same_predictions(digest: &Digest, committed: &Physics, outcome: &Outcome) {
 
 #[test]
 fn the_measured_chip_is_what_the_fit_gives_and_it_predicts() {
-    let Some(file) = histograms() else { return };
+    let (name, needed) = ("measured::the_measured_chip_is_what_the_fit_gives_and_it_predicts", "reliability/tlc3d_vth_histograms.csv.zst");
+    let Some(file) = outside::find_or_skip(env!("CARGO_MANIFEST_DIR"), name, needed) else { return };
     let digest = digest(&file);
     let like = Chip::load("tlc48").expect("it comes with Wordline");
     let voltage = Task::normalised(&digest, like.physics());

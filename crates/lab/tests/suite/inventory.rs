@@ -1,9 +1,9 @@
 //! Every claim of the ledgers is in the inventory, and every claim about devices is put to a bench.
 //!
-//! The ledgers are not part of the project. Where they are absent the test says so and fails, unless WORDLINE_ALLOW_ABSENT=1.
+//! The ledgers are not part of the project: where they are absent, the test that reads them counts as skipped.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use wordline_lab::Study;
 use wordline_lab::claims::{About, ClaimKind, claims};
@@ -11,19 +11,12 @@ use wordline_lab::progress::{drift, markdown, results};
 use wordline_lab::reproduce::Bookings;
 use wordline_lab::seeds::BySeed;
 
-fn papers() -> Option<PathBuf> {
-    let named = std::env::var_os("WORDLINE_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("shared"));
-    named.into_iter().chain(beside).map(|shared| shared.join("papers")).find(|folder| folder.is_dir())
-}
+use crate::outside;
 
 #[test]
 fn every_claim_of_the_ledgers_is_in_the_inventory_with_its_value() {
-    let Some(folder) = papers() else {
-        eprintln!("NOT RUN: the ledgers are absent");
-        assert!(std::env::var_os("WORDLINE_ALLOW_ABSENT").is_some_and(|value| value == "1"), "the ledgers are absent");
-        return;
-    };
+    let name = "inventory::every_claim_of_the_ledgers_is_in_the_inventory_with_its_value";
+    let Some(folder) = outside::find_or_skip(env!("CARGO_MANIFEST_DIR"), name, "papers") else { return };
     let mut seen = BTreeSet::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

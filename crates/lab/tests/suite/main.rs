@@ -5,6 +5,9 @@ mod determinism;
 mod inventory;
 mod margins;
 mod mistakes;
+#[path = "../../../../xtask/src/suite/outside.rs"]
+#[allow(dead_code, reason = "no test here needs a program")]
+mod outside;
 mod physics;
 mod tables;
 mod vertrace;
