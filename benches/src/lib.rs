@@ -6,6 +6,7 @@
 pub mod against;
 pub mod floor;
 pub mod rows;
+pub mod served;
 pub mod structures;
 
 use cpu_time::ThreadTime;

@@ -1,0 +1,67 @@
+//! `cargo bench --bench served [-- ROUNDS] [LOAD …]`: a served drive against nbdkit's memory plugin, in turns, with ratios.
+//!
+//! It runs `wordline` from `WORDLINE`, or else from `target/release` (`cargo build --release`), and nbdkit from the path; where nbdkit is missing, the rates
+//! and processor times are told without ratios. `WORDLINE_BEFORE` names another build, which then takes its turns beside this one. Words that are no number
+//! choose the loads whose name has one of them, such as "write".
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use wordline_benches::served::{LOADS, Load, Server};
+
+/// One turn of one server.
+const SPAN: Duration = Duration::from_millis(1000);
+
+fn main() -> std::io::Result<()> {
+    let rounds = std::env::args().skip(1).find_map(|word| word.parse::<usize>().ok()).unwrap_or(7).max(1);
+    let beside = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("wordline"));
+    let wordline: PathBuf = std::env::var_os("WORDLINE").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "wordline".into());
+    let serve =
+        |drive, more: &[&'static str]| [&["serve", drive, "--physics", "off", "--size", "512MiB", "--socket", "SOCKET"], more].concat();
+    let before: Option<PathBuf> = std::env::var_os("WORDLINE_BEFORE").map(PathBuf::from);
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--") && word.parse::<usize>().is_err()).collect();
+    let mut servers = Vec::new();
+    match Server::start("nbdkit", Path::new("nbdkit"), &["-f", "-U", "SOCKET", "memory", "512M"], "") {
+        Ok(server) => servers.push(server),
+        Err(error) => println!("without ratios, as there is no nbdkit: {error}"),
+    }
+    let has_peer = !servers.is_empty();
+    for (name, name_before, arguments) in [
+        ("4K-units", "4K-units-before", serve("pageftl-4k", &[])),
+        ("4K-units-media", "4K-media-before", serve("pageftl-4k", &["--media", "FOLDER"])),
+        ("16K-units", "16K-units-before", serve("pageftl", &[])),
+    ] {
+        servers.push(Server::start(name, &wordline, &arguments, "disk")?);
+        if let Some(before) = &before {
+            servers.push(Server::start(name_before, before, &arguments, "disk")?);
+        }
+    }
+    servers.iter().try_for_each(Server::fill)?;
+    println!(
+        "medians of {rounds} rounds; requests a second, their ratio to nbdkit's in the same round, microseconds of the server's processor time for each"
+    );
+    let is_chosen = |load: &Load| chosen.is_empty() || chosen.iter().any(|word| load.name.contains(word.as_str()));
+    for &load in LOADS.iter().filter(|load| is_chosen(load)) {
+        let mut turns = vec![Vec::new(); servers.len()];
+        for round in 0..rounds {
+            for (server, turns) in servers.iter().zip(&mut turns) {
+                turns.push(server.measure(load, SPAN, round as u64)?);
+            }
+        }
+        println!("\n{}", load.name);
+        for (at, server) in servers.iter().enumerate() {
+            let of = |what: fn(&[f64; 2], &[f64; 2]) -> f64| {
+                median(turns[at].iter().zip(&turns[0]).map(|(own, peer)| what(own, peer)).collect())
+            };
+            let (rate, spent) = (of(|own, _| own[0]), of(|own, _| own[1]));
+            let ratio = if has_peer { format!("{:>5.0} %", 100.0 * of(|own, peer| own[0] / peer[0])) } else { String::new() };
+            println!("{:16} {rate:>9.0}/s {ratio} {spent:>7.1} us", server.name);
+        }
+    }
+    Ok(())
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
