@@ -29,10 +29,21 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let outcome = steps.run("test", || {
         let outcome;
         (count, outcome) = suite::counted(root, &[]);
-        outcome
+        outcome.and_then(|()| nothing_skipped(&count))
     });
     println!("{}\n\n{count}", steps.summary());
     outcome
+}
+
+/// CI has all that tests need from outside the project, so a test that was skipped there is a failure.
+fn nothing_skipped(count: &suite::Count) -> Result<(), String> {
+    match count.skipped() {
+        [] => Ok(()),
+        names => Err(format!(
+            "CI skips no test; run each alone to see what it needs (a folder named by WORDLINE_SHARED, or a program): {}",
+            names.join(", ")
+        )),
+    }
 }
 
 /// `cargo fmt` does not see modules that a macro declares: policies and techniques.

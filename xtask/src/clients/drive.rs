@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::bench::Bench;
+use super::bench::{Bench, quietly, until};
 use crate::steps::shown;
 
 /// A gibibyte of 4-KiB units on two dies: reclaim begins within the first rounds.
@@ -91,6 +91,43 @@ impl Drive {
     /// Whether it is gone, by itself or not.
     pub(super) fn is_gone(&mut self) -> bool {
         self.child.as_mut().is_none_or(|child| child.try_wait().is_ok_and(|status| status.is_some()))
+    }
+
+    /// SIGTERM: it has to write everything down and end well.
+    pub(super) fn stop(&mut self) -> Result<(), String> {
+        if self.child.is_some() {
+            quietly(crate::steps::command(&self.folder, "kill", &["-TERM", &self.pid().to_string()]))?;
+        }
+        self.has_stopped()
+    }
+
+    /// Waits for its end, which has to be a good one.
+    pub(super) fn has_stopped(&mut self) -> Result<(), String> {
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        let mut ended = None;
+        let gone = until("the drive has stopped", PATIENCE, || {
+            ended = child.try_wait().ok().flatten();
+            ended.is_some()
+        });
+        if gone.is_err() {
+            // It is of no more use.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        gone?;
+        match ended {
+            Some(status) if status.success() => Ok(()),
+            status => Err(format!("the drive was stopped and ended with {status:?}")),
+        }
+    }
+
+    /// Ends it in one way or the other: killed in even rounds, stopped in odd ones.
+    pub(super) fn end(&mut self, round: u32) -> Result<(), String> {
+        if round.is_multiple_of(2) {
+            self.kill();
+            return Ok(());
+        }
+        self.stop()
     }
 
     /// SIGKILL.

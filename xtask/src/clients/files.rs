@@ -43,7 +43,7 @@ fn sysbench(bench: &Bench, mounted: &Mounted<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Synchronous writes to a file; each one that was acknowledged is there after the kill, and the file system is sound.
+/// Synchronous writes to a file; each one that was acknowledged is there after the kill, or the stop, and the file system is sound.
 fn kills(bench: &Bench, drive: &mut Drive) -> Result<(), String> {
     let mut blocks = 0;
     for round in 0..bench.rounds {
@@ -52,8 +52,13 @@ fn kills(bench: &Bench, drive: &mut Drive) -> Result<(), String> {
         let (folder, direct) = (format!("--directory={}", mounted.folder), format!("--direct={}", round % 2));
         let target = ["--ioengine=psync", "--sync=1", "--size=40M", &direct, &folder];
         let cut = Cut::new(bench, &target, bench.seed + u64::from(round));
-        cut.load_and_kill(2, drive.pid())?;
-        until("the drive is dead", Duration::from_secs(10), || drive.is_gone())?;
+        if round.is_multiple_of(2) {
+            cut.load_and_end(2, "KILL", drive.pid())?;
+            until("the drive is dead", Duration::from_secs(10), || drive.is_gone())?;
+        } else {
+            cut.load_and_end(2, "TERM", drive.pid())?;
+            drive.has_stopped()?;
+        }
         mounted.abandon()?;
         drive.start()?;
         let mounted = Device::attach(bench, drive)?.mount()?;
@@ -65,6 +70,6 @@ fn kills(bench: &Bench, drive: &mut Drive) -> Result<(), String> {
         }
         mounted.unmount().map_err(|why| format!("round {round}: {why}"))?;
     }
-    println!("ext4: {} kills, {blocks} acknowledged blocks verified, none lost, e2fsck clean each time", bench.rounds);
+    println!("ext4: {} kills and stops, {blocks} acknowledged blocks verified, none lost, e2fsck clean each time", bench.rounds);
     Ok(())
 }

@@ -42,17 +42,17 @@ impl<'a> Cut<'a> {
         self.bench.command("fio", &words)
     }
 
-    /// Writes for so many seconds, then kills `pid`. What had been acknowledged by then is in a file that [`Cut::verify`] reads.
-    pub(super) fn load_and_kill(&self, seconds: u64, pid: u32) -> Result<(), String> {
+    /// Writes for so many seconds, then sends `signal` (KILL or TERM) to `pid`. What had been acknowledged by then is in a file that [`Cut::verify`] reads.
+    pub(super) fn load_and_end(&self, seconds: u64, signal: &str, pid: u32) -> Result<(), String> {
         let state = self.bench.folder.join("local-cut-0-verify.state");
         // One that was left by the round before would be believed.
         let _ = std::fs::remove_file(&state);
-        let (after, kill) = (format!("--trigger-timeout={seconds}"), format!("--trigger=kill -9 {pid}"));
+        let (after, kill) = (format!("--trigger-timeout={seconds}"), format!("--trigger=kill -{signal} {pid}"));
         let mut fio = self.fio(&["--do_verify=0", "--verify_state_save=1", &after, &kill]);
         println!("$ {}", crate::steps::shown(&fio));
         // That it ends badly is the point.
         fio.output().map_err(|error| format!("cannot start fio: {error}"))?;
-        if state.exists() { Ok(()) } else { Err("fio's load ended before the drive was killed".to_owned()) }
+        if state.exists() { Ok(()) } else { Err("fio's load ended before the drive did".to_owned()) }
     }
 
     /// Verifies what was acknowledged, and returns how many blocks that were.

@@ -66,7 +66,11 @@ def opened():
     stream.sendall(struct.pack(">I", 3) + struct.pack(">QII", OPTION, 1, len(name)) + name)
     left = 18 + 10
     while left:
-        left -= len(stream.recv(left))
+        came = len(stream.recv(left))
+        if not came:
+            # All places are taken.
+            raise ConnectionResetError("hung up on")
+        left -= came
     return stream
 
 
@@ -133,15 +137,25 @@ def absurd(seed):
     return []
 
 
+def attempt(attack, seed, kept):
+    try:
+        kept.extend(attack(seed))
+    except OSError:
+        seen["refused"] += 1
+
+
 def main():
     before = resident()
     helpers = [threading.Thread(target=watch), threading.Thread(target=good)]
     for helper in helpers:
         helper.start()
-    kept = []
+    # It is there before the others: of strangers the oldest makes room for the newest.
+    while not seen["good"] and not broken:
+        time.sleep(0.01)
     for attack, count in ((half_open, 3), (flood, 4), (deaf, 8), (absurd, 3)):
-        seen["resident"], asked = 0, seen["good"]
-        threads = [threading.Thread(target=lambda seed=seed: kept.extend(attack(seed))) for seed in range(count)]
+        kept = []
+        seen["resident"], seen["refused"], asked = 0, 0, seen["good"]
+        threads = [threading.Thread(target=attempt, args=(attack, seed, kept)) for seed in range(count)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -156,15 +170,18 @@ def main():
             broken.append("the good client is not answered any more")
         time.sleep(0.1)
         print(f"{attack.__name__:10} x{count}: resident {seen['resident']} MiB ({before} before); good client {seen['good'] - asked} rounds,"
-              f" slowest {seen['slowest'] * 1000:.0f} ms", flush=True)
+              f" slowest {seen['slowest'] * 1000:.0f} ms; {seen['refused']} refused", flush=True)
+        if seen["refused"] == count:
+            broken.append(f"{attack.__name__} never got in")
+        # Their places are needed by the next.
+        for stream in kept:
+            stream.close()
         if seen["resident"] > bound:
             broken.append(f"{seen['resident']} MiB are resident, more than {bound}")
         seen["slowest"] = 0.0
     stop.set()
     for helper in helpers:
         helper.join(60)
-    for stream in kept:
-        stream.close()
     if broken:
         print("\n".join(broken))
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-//! The drive is killed under load, again and again, and comes back on the same media.
+//! The drive is killed under load, again and again, and comes back on the same media; then it is stopped under load, which loses nothing.
 
 use std::time::Duration;
 
@@ -10,20 +10,24 @@ const LEDGER: &str = include_str!("ledger.py");
 
 pub(super) fn run(bench: &Bench) -> Result<(), String> {
     acknowledged_is_kept(bench)?;
-    std::fs::remove_dir_all(bench.path("media")).map_err(|error| format!("cannot remove the media: {error}"))?;
-    flushed_is_kept(bench, Buffer::Volatile)?;
-    std::fs::remove_dir_all(bench.path("media")).map_err(|error| format!("cannot remove the media: {error}"))?;
-    std::fs::remove_file(bench.path("ledger")).map_err(|error| format!("cannot remove the ledger: {error}"))?;
-    flushed_is_kept(bench, Buffer::Capacitor)
+    for end in [End::Kill, End::KillWithCapacitors, End::Stop] {
+        std::fs::remove_dir_all(bench.path("media")).map_err(|error| format!("cannot remove the media: {error}"))?;
+        // Of the drive before, if there was one.
+        let _ = std::fs::remove_file(bench.path("ledger"));
+        owed_is_kept(bench, end)?;
+    }
+    Ok(())
 }
 
-/// What a drive owes besides what was flushed, or written with FUA.
+/// How a drive that buffers ends, and with it what it owes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Buffer {
-    /// Nothing.
-    Volatile,
-    /// Every write that it has acknowledged.
-    Capacitor,
+enum End {
+    /// It is killed, and owes what was flushed, or written with FUA.
+    Kill,
+    /// It is killed, and owes every write that it has acknowledged.
+    KillWithCapacitors,
+    /// It is stopped, and owes all that it has acknowledged.
+    Stop,
 }
 
 /// fio's recipe asks for every acknowledged write, flushed or not: a drive that acknowledges what is programmed has to have them all.
@@ -33,7 +37,7 @@ fn acknowledged_is_kept(bench: &Bench) -> Result<(), String> {
     for round in 0..bench.rounds {
         let uri = format!("--uri={}", drive.uri);
         let cut = Cut::new(bench, &["--ioengine=nbd", &uri, "--size=120M", "--offset_increment=120M"], bench.seed + u64::from(round));
-        cut.load_and_kill(1 + u64::from(round % 3), drive.pid())?;
+        cut.load_and_end(1 + u64::from(round % 3), "KILL", drive.pid())?;
         until("the drive is dead", Duration::from_secs(10), || drive.is_gone())?;
         drive.start()?;
         blocks += cut.verify().map_err(|why| format!("round {round}: {why}"))?;
@@ -42,12 +46,13 @@ fn acknowledged_is_kept(bench: &Bench) -> Result<(), String> {
     Ok(())
 }
 
-/// A drive that buffers owes what was flushed, or written with FUA.
-fn flushed_is_kept(bench: &Bench, buffer: Buffer) -> Result<(), String> {
+/// A drive that buffers has what it owes when it is started again.
+fn owed_is_kept(bench: &Bench, end: End) -> Result<(), String> {
     bench.write("ledger.py", LEDGER)?;
-    let (settings, owed): (&[&str], &[&str]) = match buffer {
-        Buffer::Volatile => (&[], &[]),
-        Buffer::Capacitor => (&["buffer.protection=capacitor"], &["capacitor"]),
+    let (settings, owed, named): (&[&str], &[&str], &str) = match end {
+        End::Kill => (&[], &[], "what was flushed, kills"),
+        End::KillWithCapacitors => (&["buffer.protection=capacitor"], &["capacitor"], "what was acknowledged, kills"),
+        End::Stop => (&[], &["stop"], "what was acknowledged, stops"),
     };
     let mut drive = Drive::new(bench, settings, &[])?;
     let (mut compared, mut older) = (0, 0);
@@ -59,7 +64,10 @@ fn flushed_is_kept(bench: &Bench, buffer: Buffer) -> Result<(), String> {
         // Not the same for any two rounds.
         pause(1200 + u64::from(round) * 211 % 1900);
         let is_over = load.try_wait().is_ok_and(|status| status.is_some());
-        drive.kill();
+        match end {
+            End::Kill | End::KillWithCapacitors => drive.kill(),
+            End::Stop => drive.stop()?,
+        }
         let status = load.wait().map_err(|error| format!("python3: {error}"))?;
         let told = std::fs::read_to_string(bench.path("load.log")).unwrap_or_default();
         if is_over || !status.success() {
@@ -73,7 +81,6 @@ fn flushed_is_kept(bench: &Bench, buffer: Buffer) -> Result<(), String> {
         compared += counts.next().unwrap_or(0);
         older += counts.next().unwrap_or(0);
     }
-    let owed = if owed.is_empty() { "what was flushed" } else { "what was acknowledged" };
-    println!("ledger, {owed}: {} kills, {compared} blocks compared, {older} older than the newest as they may be, none lost", bench.rounds);
+    println!("ledger, {named}: {}, {compared} blocks compared, {older} older than the newest as they may be, none lost", bench.rounds);
     Ok(())
 }

@@ -1,10 +1,11 @@
 """What may stand in each block after the drive was killed, kept by a client.
 
-    ledger.py load URI LEDGER SEED [capacitor]    write, trim, flush and read until the drive dies
+    ledger.py load URI LEDGER SEED [capacitor|stop]    write, trim, flush and read until the drive dies, or takes no more
     ledger.py check URI LEDGER         read everything and compare
+    ledger.py look URI LEDGER          the same, of a drive that runs: what is found there is what a read gives, and need not stay
 
 A block (4 KiB) may hold its last durable state or any later one that was asked for: durable is what was acknowledged with FUA, or before a flush that was
-acknowledged, and with capacitors every write that was acknowledged. It holds one of these states whole: each sector names its own number and the write it is of. What a check has found has to stay.
+acknowledged, and with capacitors every write that was acknowledged, and where the drive is stopped, not killed, all that was acknowledged. It holds one of these states whole: each sector names its own number and the write it is of. What a check has found has to stay.
 Does not check: which of two states that both may be there is there; reads while a write of the same block is under way.
 """
 
@@ -53,12 +54,15 @@ class Ledger:
 
 
 class Load:
-    def __init__(self, uri, ledger, seed, has_capacitors):
-        self.ledger, self.draw, self.has_capacitors = ledger, random.Random(seed), has_capacitors
+    def __init__(self, uri, ledger, seed, owed):
+        self.ledger, self.draw = ledger, random.Random(seed)
+        self.has_capacitors, self.is_stopped = "capacitor" in owed, "stop" in owed
         self.handles = [nbd.NBD(), nbd.NBD()]
         for handle in self.handles:
             handle.connect_uri(uri)
         self.busy, self.in_flight, self.dead = set(), 0, False
+        # The first error that the drive answered with.
+        self.errno = 0
         self.count = dict.fromkeys(("writes", "fua", "trims", "zeroes", "flushes", "reads"), 0)
 
     def submit(self, what, handle, ask, done=lambda: None):
@@ -66,6 +70,7 @@ class Load:
             self.in_flight -= 1
             if error.value != 0:
                 self.dead = True
+                self.errno = self.errno or error.value
             elif not self.dead:
                 self.count[what] += 1
                 done()
@@ -108,7 +113,7 @@ class Load:
         def done():
             self.busy.difference_update(blocks)
             self.count["fua"] += fua
-            if fua or (is_write and self.has_capacitors):
+            if fua or self.is_stopped or (is_write and self.has_capacitors):
                 for block, number in numbers:
                     ledger.durable(block, number)
             else:
@@ -172,7 +177,7 @@ class Load:
                     self.dead = True
 
 
-def check(uri, ledger):
+def check(uri, ledger, has_to_stay):
     handle = nbd.NBD()
     handle.connect_uri(uri)
     older, step = 0, 256
@@ -188,8 +193,14 @@ def check(uri, ledger):
                 sys.exit(f"block {block} (first sector {block * SECTORS}) holds sectors of (sector, write) {heads};"
                          f" it may hold {states} (number, write of each sector)")
             older += state is not states[-1]
-            ledger.states[block] = [state]
-    ledger.acknowledged = []
+            if has_to_stay:
+                ledger.states[block] = [state]
+            elif state is not states[-1]:
+                # A write that was refused has not happened.
+                ledger.number += 1
+                states.append((ledger.number, state[1]))
+    if has_to_stay:
+        ledger.acknowledged = []
     handle.shutdown()
     print(f"{BLOCKS} {older}")
 
@@ -202,11 +213,11 @@ def main():
     except FileNotFoundError:
         ledger = Ledger()
     if task == "load":
-        load = Load(uri, ledger, int(sys.argv[4]), "capacitor" in sys.argv[5:])
+        load = Load(uri, ledger, int(sys.argv[4]), sys.argv[5:])
         load.run()
-        print(" ".join(f"{count} {what}" for what, count in load.count.items()))
+        print(" ".join(f"{count} {what}" for what, count in load.count.items()), f"errno {load.errno}")
     else:
-        check(uri, ledger)
+        check(uri, ledger, task == "check")
     with open(path, "wb") as file:
         pickle.dump(ledger, file)
 

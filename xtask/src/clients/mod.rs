@@ -1,7 +1,7 @@
 //! Real clients against the block device server: what they say counts, not what our own client says.
 //!
-//! Each kind of client is a file here. Those that kill the drive let it keep its bytes in media files, kill it with SIGKILL under load, start it again and
-//! ask the client what it misses. A client that is missing fails the run before anything has begun; the message says how to get it.
+//! Each kind of client is a file here. Those that end the drive let it keep its bytes in media files, end it under load, with SIGKILL and, every other time,
+//! SIGTERM, start it again and ask the client what it misses. A client that is missing fails the run before anything has begun; the message says how to get it.
 //!
 //! What mounts runs in name spaces of its own for mounts and processes, so that nothing stays behind, however it ends.
 
@@ -18,6 +18,7 @@ mod mount;
 mod postgres;
 mod protocol;
 mod rocksdb;
+mod trace;
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,7 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "protocol",
         help: "nbdinfo, nbdcopy, libnbd's Python, qemu-io, qemu-img and fio on a disk in memory: every command, flag and error; then TLS, and a \
-               server that its client starts",
+               server that its client starts: on media, what nbdcopy copied is compared after a restart",
         packages: "fio libnbd-bin openssl python3-libnbd qemu-utils",
         needs: &[
             ("nbdinfo", &["--version"]),
@@ -70,16 +71,17 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "kills",
         help: "the drive is killed under load: fio's power-cut recipe on a drive that acknowledges what is programmed, and a ledger of writes, trims, \
-               FUA and flushes on one that buffers",
-        packages: "fio python3-libnbd",
-        needs: &[FIO, LIBNBD],
+               FUA and flushes on one that buffers; that one is stopped under load, too, and loses nothing",
+        packages: "fio procps python3-libnbd",
+        needs: &[FIO, LIBNBD, ("kill", &["--version"])],
         mounts: false,
         rounds: [3, 50],
         run: kills::run,
     },
     Kind {
         name: "full",
-        help: "the host's disk fills up under the drive's media, and the drive is killed; once there is room, the ledger misses nothing",
+        help: "the host's disk fills up under the drive's media: ENOSPC for writes, reads go on, and writes once there is room; then the drive is killed, and the \
+               ledger misses nothing",
         packages: "mount python3-libnbd",
         needs: &[LIBNBD, ("mount", &["--version"])],
         mounts: true,
@@ -97,12 +99,12 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "files",
-        help: "ext4 through nbdfuse and a loop device: fsx, sysbench, fstrim; then fio's synchronous writes to a file while the drive is killed, the journal's \
+        help: "ext4 through nbdfuse and a loop device: fsx, sysbench, fstrim; then fio's synchronous writes to a file while the drive is killed or stopped, the journal's \
                replay, e2fsck",
         packages: "fio libnbd-bin e2fsprogs mount sysbench; cargo install --debug --locked fsx --version 0.3.2",
         needs: &[FIO, NBDFUSE, LOSETUP, EXT4, E2FSCK, ("sysbench", &["--version"]), ("fsx", &["--version"])],
         mounts: true,
-        rounds: [1, 20],
+        rounds: [2, 20],
         run: files::run,
     },
     Kind {
@@ -117,7 +119,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "postgres",
-        help: "PostgreSQL on ext4 under pgbench: drive and database are killed; every acknowledged commit is there, the sums agree, amcheck and e2fsck find nothing",
+        help: "PostgreSQL on ext4 under pgbench: drive and database are killed, the drive is stopped every other time; every acknowledged commit is there, the sums agree, amcheck and e2fsck find nothing",
         packages: "libnbd-bin e2fsprogs mount postgresql postgresql-contrib",
         needs: &[NBDFUSE, LOSETUP, EXT4, E2FSCK, ("pgbench", &["--version"]), ("psql", &["--version"])],
         mounts: true,
@@ -126,7 +128,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "rocksdb",
-        help: "RocksDB on ext4 under db_bench: drive and database are killed; every acknowledged key is there, transactions are whole, e2fsck finds nothing",
+        help: "RocksDB on ext4 under db_bench: drive and database are killed, the drive is stopped every other time; every acknowledged key is there, transactions are whole, e2fsck finds nothing",
         packages: "libnbd-bin e2fsprogs mount rocksdb-tools",
         needs: &[NBDFUSE, LOSETUP, EXT4, E2FSCK, ("db_bench", &["--version"]), ("ldb", &["--version"])],
         mounts: true,
@@ -141,6 +143,22 @@ const KINDS: &[Kind] = &[
         mounts: false,
         rounds: [0, 5],
         run: guest::run,
+    },
+    Kind {
+        name: "trace",
+        help: "blktrace itself in a machine emulated by QEMU: its recording is read as what was asked of the disk, and as blkparse reads it",
+        packages: "qemu-system-x86 qemu-system-common seabios busybox-static cpio blktrace util-linux coreutils tar",
+        needs: &[
+            ("qemu-system-x86_64", &["--version"]),
+            ("busybox", &["--help"]),
+            ("cpio", &["--version"]),
+            ("blktrace", &["-V"]),
+            ("blkparse", &["-V"]),
+            ("blkdiscard", &["--version"]),
+        ],
+        mounts: false,
+        rounds: [0, 1],
+        run: trace::run,
     },
 ];
 
@@ -260,7 +278,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_what_runs() {
         let all = parse(&[]).expect("sound");
-        assert_eq!((all.names.len(), all.nightly, all.rounds), (KINDS.len() - 1, false, None));
+        assert_eq!((all.names.len(), all.nightly, all.rounds), (KINDS.len() - 2, false, None));
         assert_eq!(parse(&["nightly"]).expect("sound").names.len(), KINDS.len());
         let some = parse(&["kills", "--rounds", "7", "--seed", "3"]).expect("sound");
         assert_eq!((some.names, some.rounds, some.seed), (vec!["kills"], Some(7), 3));

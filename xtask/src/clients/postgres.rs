@@ -131,10 +131,10 @@ fn one_round(bench: &Bench, drive: &mut Drive, round: u32, victim: Victim) -> Re
         return Err(format!("pgbench ended too early: {}", std::fs::read_to_string(bench.path("pgbench.log")).unwrap_or_default()));
     }
     match victim {
-        Victim::Drive => drive.kill(),
+        Victim::Drive => drive.end(round)?,
         Victim::Database => server.kill(),
         Victim::Both => {
-            drive.kill();
+            drive.end(round)?;
             server.kill();
         }
     }

@@ -2,10 +2,14 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use super::bench::Bench;
+use super::bench::{Bench, until};
 
 const SIZE_MIB: &str = "256";
+
+/// Bytes of an image that is copied onto a drive on media.
+const COPIED_BYTES: u64 = 200 << 20;
 
 /// What libnbd's own binding is asked to do: every command, every flag, every error.
 const SCRIPT: &str = r#"
@@ -98,7 +102,31 @@ fn in_tls(bench: &Bench) -> Result<(), String> {
 fn handed_over(bench: &Bench) -> Result<(), String> {
     let program = bench.built("wordline").display().to_string();
     bench.client("nbdinfo", &["--size", "--", "[", &program, "serve", "pageftl-4k", "]"])?;
-    bench.client("nbdcopy", &["--", &bench.path("secret"), "[", &program, "serve", "pageftl-4k", "]"])
+    bench.client("nbdcopy", &["--", &bench.path("secret"), "[", &program, "serve", "pageftl-4k", "]"])?;
+    copied_is_kept(bench, &program)
+}
+
+/// nbdcopy starts the drive, copies, flushes nothing, and ends the drive with SIGTERM: every byte has to be there when the drive is started again.
+fn copied_is_kept(bench: &Bench, program: &str) -> Result<(), String> {
+    let image: Vec<u8> = (0..COPIED_BYTES / 8).flat_map(|word| (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1).to_le_bytes()).collect();
+    std::fs::write(bench.path("copied"), image).map_err(|error| format!("cannot write an image: {error}"))?;
+    for drive in ["pageftl", "mqsim-b-cache"] {
+        let media = bench.path(&format!("media-{drive}"));
+        let server = ["[", program, "serve", drive, "--media", &media, "--size", "2GiB", "]"];
+        bench.client("nbdcopy", &[&["--", &bench.path("copied")][..], &server].concat())?;
+        // It ends in its own time: as long as it does, the media are its own.
+        until("the drive has let go of its media", Duration::from_secs(60), || is_free(&media))?;
+        bench.client("nbdcopy", &[&["--"][..], &server, &[&bench.path("back")]].concat())?;
+        bench.client("cmp", &["-n", &COPIED_BYTES.to_string(), "copied", "back"])?;
+        until("the drive has let go of its media", Duration::from_secs(60), || is_free(&media))?;
+        println!("nbdcopy: {COPIED_BYTES} bytes compared on {drive} after a restart");
+    }
+    Ok(())
+}
+
+/// Whether no server has the media.
+fn is_free(media: &str) -> bool {
+    std::fs::File::open(format!("{media}/lock")).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
 fn every_client(bench: &Bench, served: &Served) -> Result<(), String> {

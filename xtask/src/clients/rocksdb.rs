@@ -64,7 +64,7 @@ fn one_round(bench: &Bench, drive: &mut Drive, round: u32) -> Result<u64, String
     }
     // Every third time the database alone; otherwise the drive, and the database sees errors, or is killed with it.
     if round % 3 < 2 {
-        drive.kill();
+        drive.end(round)?;
     }
     if !round.is_multiple_of(3) {
         loads.iter_mut().for_each(kill);

@@ -63,7 +63,12 @@ const WALLS: &[Wall] = &[
         tests_may_name: &[],
         outside: None,
     },
-    Wall { name: "benches", may_name: &["drive", "engine", "plan", "report", "units", "workload"], tests_may_name: &[], outside: None },
+    Wall {
+        name: "benches",
+        may_name: &["drive", "engine", "nbd", "plan", "report", "units", "workload"],
+        tests_may_name: &[],
+        outside: None,
+    },
     Wall { name: "xtask", may_name: &[], tests_may_name: &[], outside: None },
 ];
 
