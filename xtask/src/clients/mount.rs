@@ -61,7 +61,7 @@ impl<'a> Device<'a> {
 
     /// Makes ext4 on it.
     pub(super) fn format(&self) -> Result<(), String> {
-        // Small ones would get blocks smaller than a mapping unit, of which nobody can trim a part.
+        // Small ones would get blocks smaller than a mapping unit, and every trim of a part of one writes zeroes.
         self.bench.client("mkfs.ext4", &["-q", "-b", "4096", &self.name])
     }
 

@@ -142,8 +142,6 @@ pub(super) struct Worker<P: Payload> {
     pub(super) darkness: Option<Darkness>,
     /// How long an answer and the next request are on their way: what is done at an instant is done so much before the wall's.
     pub(super) link: Duration,
-    /// What is stale is to be unreadable on its flash.
-    is_sanitising: bool,
 }
 
 impl<P: Payload> Worker<P> {
@@ -154,7 +152,6 @@ impl<P: Payload> Worker<P> {
         is_used: bool,
     ) -> Worker<P> {
         let is_touched = is_used || drive.next_at().is_some();
-        let is_sanitising = drive.config().firmware.techniques.iter().any(|choice| choice.card().answers.contains(&"sanitise"));
         let mut worker = Worker {
             drive,
             keeper,
@@ -179,7 +176,6 @@ impl<P: Payload> Worker<P> {
             closing: false,
             darkness: None,
             link: Duration::ZERO,
-            is_sanitising,
         };
         if is_touched {
             worker.start_clock(Instant::now());
@@ -300,13 +296,13 @@ impl<P: Payload> Worker<P> {
             Op::Write { fua, .. } | Op::Trim { fua, .. } | Op::WriteZeroes { fua, .. } => *fua,
             Op::Read { .. } | Op::Cache { .. } | Op::BlockStatus { .. } => false,
         };
-        let op = if self.is_sanitising && !insecure { self.whole(op) } else { op };
-        let mut pieces = Pieces::of(op, self.drive.unit_bytes().0, insecure);
+        let mut pieces = Pieces::of(self.whole(op), self.drive.unit_bytes().0, insecure);
         let piece = Some(pieces.next()?);
         Some(Job { end, piece, pieces, priority, is_read, is_durable, came, has_begun: false })
     }
 
-    /// A drive keeps the data of a unit that is trimmed only in part. Where what is deleted must be gone, the ends of a trim are written with zeroes instead.
+    /// A drive keeps the data of a unit that is trimmed only in part. The ends of a trim are written with zeroes instead: a file system that punches a hole
+    /// through FUSE and a loop device relies on zeroes, and what is deleted must be gone.
     fn whole(&self, op: Op) -> Op {
         let Op::Trim { offset, length, fua } = op else { return op };
         let (unit, end) = (self.drive.unit_bytes().0, offset + length);
