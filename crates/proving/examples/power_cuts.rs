@@ -4,7 +4,7 @@
 //! power goes at that operation boundary of the first life. With `rot`, pages become unreadable at every cut, and each flushed unit must be back in its newest
 //! version or be lost and told.
 
-use wordline_proving::cut::{Failing, Tally, attempt, rotten_trial, shrink};
+use wordline_proving::cut::{Failing, MANY, Tally, attempt, rotten_trial, shrink};
 
 fn main() {
     let number = |at: usize, default: u64| std::env::args().nth(at).map_or(default, |text| text.parse().expect("a number"));
@@ -14,7 +14,7 @@ fn main() {
     let mut tally = Tally::default();
     for seed in first..first + count {
         let tried = if rots {
-            rotten_trial(seed, requests, None).map_err(|problem| Failing { seed, cut, requests, problem })
+            rotten_trial(seed, requests, MANY, None).map_err(|problem| Failing { seed, cut, requests, problem })
         } else {
             attempt(seed, cut, requests, None)
         };

@@ -1,8 +1,7 @@
 //! Pages that cannot be read after a power cut: which units they held.
 //!
 //! An unreadable page is *torn* if its program never ended; then nothing that was promised is in it. Otherwise it is *lost*: its units are those
-//! that the second
-//! copy of its marks names. The rules:
+//! that the second copy of its marks names. The rules:
 //!
 //! 1. Where a second copy of the marks is found, in the group's summary, in the journal or with capacitors, it decides.
 //! 2. A page of a group that was never closed and of which there is no second copy was not sealed: nothing that it made stale is gone, and no flush covers it.

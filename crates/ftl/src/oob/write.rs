@@ -49,9 +49,8 @@ impl Ftl {
         }
     }
 
-    /// The logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read
-    /// was copied with
-    /// its errors, and says nothing: what is valid in it is known by the map, and lost.
+    /// The logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
+    /// with its errors, and says nothing: what is valid in it is known by the map, and lost.
     pub(crate) fn name_copied(&mut self, die: DieId, from: (Group, u32), spare: &[Lpn]) -> Vec<Lpn> {
         let first = from.1 * self.layout.units_per_program;
         let exported = self.map.exported();

@@ -290,11 +290,17 @@ pub fn trial(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Re
     Ok(world.tally)
 }
 
-/// As [`trial`], while pages become unreadable at every cut: each flushed unit must be back in its newest version, or lost and told.
+/// Shares of pages that become unreadable at a cut, as a drive may meet them.
+pub const FEW: &[f64] = &[0.0, 0.003, 0.01];
+/// The same, and more than any drive survives: with one page in twenty gone, both copies of some marks are.
+pub const MANY: &[f64] = &[0.0, 0.003, 0.01, 0.05, 0.2];
+
+/// As [`trial`], while pages become unreadable at every cut, in one of `shares` each time: each flushed unit must be back in its newest version, or lost and
+/// told.
 ///
 /// # Errors
 /// What was broken.
-pub fn rotten_trial(seed: u64, requests: u64, bug: Option<Bug>) -> Result<Tally, String> {
+pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     let mut scenario = scenario(seed);
     // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
     scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase { .. } | Choice::LayerReadOffsets));
@@ -303,7 +309,7 @@ pub fn rotten_trial(seed: u64, requests: u64, bug: Option<Bug>) -> Result<Tally,
     let mut draw = Draw::new(seed, Stream::Mix, 11);
     let lives = 2 + draw.below(5);
     for _ in 0..lives {
-        world.rot([0.0, 0.003, 0.01, 0.05, 0.2][draw.below(5) as usize]);
+        world.rot(shares[draw.below(shares.len() as u64) as usize]);
         let at = if draw.happens(0.3) { draw.below(20) } else { draw.below(requests * 3) };
         world.live(requests, Some(at))?;
         if !world.recover()? {
@@ -368,7 +374,7 @@ pub fn attempt(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> 
 
 /// Whether a rotten trial breaks something, as an error or a panic.
 pub fn rot_breaks(seed: u64, requests: u64, bug: Option<Bug>) -> bool {
-    !matches!(catch_unwind(AssertUnwindSafe(|| rotten_trial(seed, requests, bug))), Ok(Ok(_)))
+    !matches!(catch_unwind(AssertUnwindSafe(|| rotten_trial(seed, requests, MANY, bug))), Ok(Ok(_)))
 }
 
 /// The smallest trial of the same seed that still breaks something: fewer requests first, then a cut in the first life at the earliest boundary.

@@ -290,8 +290,7 @@ impl Nand {
     }
 
     /// Pages rot: each that is whole becomes unreadable with probability `share`, but for the last program of the journal in each group: with all
-    /// its copies gone
-    /// it could not be told from one that the power cut short. Returns how many have.
+    /// its copies gone it could not be told from one that the power cut short. Returns how many have.
     pub(super) fn rot(&mut self, share: f64, dice: &mut Draw) -> u64 {
         let is_journal = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn == wordline_ftl::JOURNAL);
         let pages = self.layout.pages_per_program as usize;

@@ -1,6 +1,6 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
-use wordline_proving::cut::{Bug, Failing, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, trial};
+use wordline_proving::cut::{Bug, FEW, Failing, MANY, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, trial};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
@@ -54,18 +54,30 @@ fn planted_bugs_are_caught() {
     assert!(caught.iter().all(|(_, seed)| seed.is_some()), "bug and first seed that shows it: {caught:?}");
 }
 
+fn rotten(shares: &[f64]) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 6_000..6_000 + 100 * effort() {
+        tally.add(&rotten_trial(seed, 100, shares, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
+    }
+    println!("{tally:?}");
+    tally
+}
+
 /// Each flushed unit is back in its newest version, or is lost and told: never an older one, never zeroes, never another's.
 #[test]
 fn pages_that_become_unreadable_take_no_older_version_out_of_hiding() {
-    let mut tally = Tally::default();
-    for seed in 6_000..6_000 + 100 * effort() {
-        tally.add(&rotten_trial(seed, 100, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
-    }
-    println!("{tally:?}");
+    let tally = rotten(MANY);
     let [summaries, pages, lost, refused] = tally.marks;
     assert!(summaries > 1_000 && pages > 1_000 && lost > 100 && refused > 0, "{tally:?}");
-    // At some of these cuts one page in five becomes unreadable, and then all units may have to be refused.
-    assert!(tally.units > 2 * lost, "most units are back: {tally:?}");
+    // One page in five, and a group has as few as four: where two copies of its marks are gone, all units are refused.
+    assert!(tally.units > 2 * lost, "units are back: {tally:?}");
+}
+
+#[test]
+fn few_pages_that_become_unreadable_take_few_units_with_them() {
+    let tally = rotten(FEW);
+    let [_, pages, lost, _] = tally.marks;
+    assert!(pages > 300 && lost > 100 && tally.units > 10 * lost, "most units are back: {tally:?}");
 }
 
 #[test]
