@@ -79,7 +79,7 @@ impl Ftl {
         if is_cut { Scope { plane: None, ..scope } } else { scope }
     }
 
-    fn open_at(&self, group: Group) -> Option<Open> {
+    pub(crate) fn open_at(&self, group: Group) -> Option<Open> {
         self.dies[self.layout.die(group)].open.iter().flatten().find(|open| open.group == group).copied()
     }
 

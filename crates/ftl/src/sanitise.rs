@@ -78,11 +78,13 @@ impl Ftl {
     /// The copy of `lpn` at `addr` has become stale.
     #[inline]
     pub(crate) fn expose(&mut self, lpn: u32, addr: UnitAddr) {
-        if let Some(secrets) = &mut self.secrets
-            && secrets.is_secret(addr)
-        {
+        let trims = self.trims_newest();
+        let Some(secrets) = &mut self.secrets else { return };
+        if secrets.is_secret(addr) {
             secrets.leave_behind(lpn, addr);
             secrets.exposed.push(addr);
+        } else {
+            secrets.await_trims(addr, trims);
         }
     }
 
@@ -409,7 +411,7 @@ impl Ftl {
         let secrets = self.secrets.as_mut().expect("it had a duty");
         let duty = secrets.duty_mut(id);
         duty.tries += 1;
-        let (scope, tries) = (duty.scope, duty.tries);
+        let (scope, tries, how) = (duty.scope, duty.tries, duty.how);
         if report.status != Status::Good && tries < TRIES {
             return self.wake(report.die);
         }
@@ -417,10 +419,23 @@ impl Ftl {
         secrets.gone(scope);
         if report.status != Status::Good {
             self.notes.push_back(Note::Exposed(scope.group));
+            if how == Remedy::Scrub {
+                self.write_no_more(report.die, scope.group);
+            }
         }
         let gates = self.secrets.as_mut().expect("it had a duty").end(id);
         gates.into_iter().for_each(|gate| self.pass_gate(gate));
         self.wake(report.die);
+    }
+
+    /// A wordline of `group` could not be scrubbed: what was not programmed yet of it never will be, and nothing can be programmed above it.
+    fn write_no_more(&mut self, die: DieId, group: Group) {
+        let is_due = self.oob.as_mut().is_some_and(|oob| oob.drop_summary(group));
+        if let Some(open) = self.open_at(group) {
+            self.abandon(die, group, open.ordered());
+        } else if is_due {
+            self.abandon(die, group, self.layout.data_programs);
+        }
     }
 
     /// One of the things that `gate` waits for is over.

@@ -301,6 +301,19 @@ impl Secrets {
         duty.trims = duty.trims.max(trims);
     }
 
+    /// The unit at `addr`, no secret itself, has become stale, by one of the trims up to `trims` perhaps. What is to be made unreadable together with it waits
+    /// for them, in whatever plane: a wordline that is still being written goes in all.
+    pub(crate) fn await_trims(&mut self, addr: UnitAddr, trims: u64) {
+        let group = self.layout.group(addr);
+        let Secrets { layout, queues, duties, .. } = self;
+        for id in &queues[layout.die(group).index()] {
+            let duty = duties.get_mut(id).expect("it is queued");
+            if (Scope { plane: None, ..duty.scope }).covers(layout, addr) {
+                duty.trims = duty.trims.max(trims);
+            }
+        }
+    }
+
     /// What there is to do now is, in part, about what may be a copy of any unit.
     pub(crate) fn note_unknown(&mut self) {
         self.unknown = self.duties.keys().copied().collect();
@@ -321,6 +334,13 @@ impl Secrets {
     /// The duties of `die`, oldest first.
     pub(crate) fn duties_of(&self, die: DieId) -> impl Iterator<Item = u32> + '_ {
         self.queues[die.index()].iter().copied()
+    }
+
+    /// Whether a wordline of `group` on `die` is to be scrubbed that the die has refused to scrub. What was not programmed yet of it passes for programmed, and
+    /// nothing may be programmed above it before it is.
+    pub(crate) fn tries_again(&self, die: DieId, group: Group) -> bool {
+        let mut duties = self.duties_of(die).map(|id| self.duty(id));
+        duties.any(|duty| duty.how == Remedy::Scrub && duty.tries > 0 && duty.scope.group == group)
     }
 
     pub(crate) fn duty(&self, id: u32) -> &Duty {

@@ -326,9 +326,15 @@ impl OobCopies {
     /// The summary of `group` is whole.
     pub(crate) fn summarised(&mut self, group: Group) {
         self.tables.remove(&group);
-        for due in &mut self.due {
-            due.retain(|&other| other != group);
-        }
+        self.drop_summary(group);
+    }
+
+    /// The summary of `group` is not to be programmed. Returns whether it was.
+    pub(crate) fn drop_summary(&mut self, group: Group) -> bool {
+        let due = &mut self.due[usize::from(self.layout.die(group).0)];
+        let before = due.len();
+        due.retain(|&other| other != group);
+        due.len() < before
     }
 
     /// All that `group` takes is down: its summary comes next, from program unit `program` on.

@@ -125,10 +125,11 @@ impl Ftl {
     /// The next program of `die` that belongs to a summary.
     #[cold]
     pub(crate) fn oob_step(&mut self, die: DieId) -> Option<Operation> {
-        let oob = self.oob.as_mut()?;
+        let oob = self.oob.as_ref()?;
         let ready = |&group: &Group| {
             let table = &oob.tables[&group];
-            !table.is_found || table.newest() <= oob.sealed
+            (!table.is_found || table.newest() <= oob.sealed)
+                && !self.secrets.as_ref().is_some_and(|secrets| secrets.tries_again(die, group))
         };
         let due = &oob.due[usize::from(die.0)];
         let Some(group) = due.iter().copied().find(ready) else {
@@ -138,6 +139,7 @@ impl Ftl {
             }
             return None;
         };
+        let oob = self.oob.as_mut()?;
         let table = &oob.tables[&group];
         let program = table.summary.expect("it is due") + table.written;
         let page_bytes = self.config.sheet.geometry.page.0 as usize;
@@ -167,7 +169,7 @@ impl Ftl {
         let oob = self.oob.as_mut().expect("it was ordered");
         if report.status != Status::Good {
             // What it holds is still known by the journal, and moves away.
-            oob.due[usize::from(report.die.0)].retain(|&other| other != group);
+            oob.drop_summary(group);
             self.abandon(report.die, group, program);
             return self.settle(now);
         }
