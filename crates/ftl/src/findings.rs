@@ -50,7 +50,7 @@ pub(crate) struct Stand {
     journal_programs: Vec<u32>,
     /// Its pages that belong to checkpoints.
     pub(crate) checkpoints: Vec<CheckpointPage>,
-    /// An erase of it was cut short: nothing that is still in it was needed.
+    /// The chip says that an erase of it was cut short.
     is_torn: bool,
     /// What was seen of its pages beside their marks.
     pub(crate) seen: Seen,
@@ -598,6 +598,11 @@ enum Until {
 }
 
 impl Stand {
+    /// Whether an erase of it was begun and cut short: nothing that is still in it was needed.
+    fn erase_was_begun(&self) -> bool {
+        self.is_torn || self.seen.is_erased_in_part()
+    }
+
     /// Whether mirrored pages, and pages of marks, of this generation of the journal are missing, as far as others that were programmed after them tell.
     fn gaps(&self, generation: u64) -> [bool; 2] {
         let pages =

@@ -50,7 +50,7 @@ impl Findings {
     pub(super) fn find_lost(&mut self, number: usize, marks_lost: bool, layout: &Layout) {
         let stand = &self.stands[number];
         let is_own = !stand.journal.is_empty() || !stand.checkpoints.is_empty() || self.holds_keys(number);
-        let is_needless = stand.is_torn || stand.seen.is_erased_in_part() || stand.broken || is_own || !self.has_copies;
+        let is_needless = stand.erase_was_begun() || stand.broken || is_own || !self.has_copies;
         let unread = stand.seen.unread.clone();
         let early = self.sealed.early_summary(self.filling(number), layout);
         let end_of_data = early.map_or(layout.data_units, |begin| begin * layout.units_per_program);
@@ -150,7 +150,7 @@ impl Findings {
             has_gap = self.stands[stand].gaps(generation);
             has_gap[1] = self.lacks_marks(generation, pages_per_program);
             // A later generation that was being begun: of its last program nobody knows whether it has ended, but of those before.
-            let is_later = |stand: &Stand| stand.journal.iter().any(|page| page.generation > generation);
+            let is_later = |stand: &Stand| !stand.erase_was_begun() && stand.journal.iter().any(|page| page.generation > generation);
             let is_cut_before_its_end = |stand: &Stand| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * units_per_program);
             self.is_unknown |= self.has_copies && self.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
         }
