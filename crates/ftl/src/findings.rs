@@ -168,6 +168,7 @@ impl Findings {
         }
         findings.look_at_kept(fresh, &mut reader);
         findings.journal = find_journal(&findings);
+        findings.look_at_marks();
         let marks_lost = {
             let layout = &fresh.layout;
             findings.check_journal(layout.units_per_program, layout.units_per_program / layout.units_per_page)

@@ -17,13 +17,19 @@ impl Findings {
         if self.has_copies { self.sealed.mark(self.filling(number), offset, &self.stands[number].seen, layout) } else { None }
     }
 
-    /// Look at what capacitors have kept beside the buffer, and at the marks in the journal.
-    pub(super) fn look_at_kept(&mut self, fresh: &Ftl, reader: &mut Reader<'_>) {
-        for page in self.stands.iter().flat_map(|stand| &stand.journal) {
+    /// Take in the marks of the journal. Those of a snapshot that was being begun are in the generation before as well, and do not count: of pages that could
+    /// not be read they say that they hold nothing, and its list of the units that are refused for that may not be down.
+    pub(super) fn look_at_marks(&mut self) {
+        let newest = self.journal.as_ref().map_or(u64::MAX, |journal| journal.generation);
+        for page in self.stands.iter().flat_map(|stand| &stand.journal).filter(|page| page.generation <= newest) {
             if let Facts::Marks(records) = &page.facts {
                 self.sealed.learn(records.iter().cloned());
             }
         }
+    }
+
+    /// Look at what capacitors have kept beside the buffer.
+    pub(super) fn look_at_kept(&mut self, fresh: &Ftl, reader: &mut Reader<'_>) {
         if fresh.config.buffer.protection != Protection::Capacitor {
             return;
         }
