@@ -54,8 +54,6 @@ struct Writing {
     before: usize,
     /// What was settled when it was begun.
     settled: Vec<Option<Settled>>,
-    /// Settled then, and not erased since.
-    stands: Vec<bool>,
     index: u32,
     next: Next,
     /// Trims up to this version may show in it.
@@ -206,10 +204,9 @@ impl Ftl {
                 Some(Settled { blocks, erases: self.groups.erases(group), age })
             })
             .collect();
-        let stands = settled.iter().map(|settled| settled.is_some_and(|settled| settled.age.is_some())).collect();
         // The group it begins in may hold the end of the one before.
         let before = checkpoints.groups.len() - 1;
-        Writing { number: self.buffer.next_version(), before, settled, stands, index: 0, next: Next::Groups(0), trims: 0 }
+        Writing { number: self.buffer.next_version(), before, settled, index: 0, next: Next::Groups(0), trims: 0 }
     }
 
     fn write_checkpoint_page(&self, writing: &mut Writing, bytes: &mut [u8]) {
@@ -230,9 +227,8 @@ impl Ftl {
                     }
                     let end = self.map.exported().min(first + places_per_page(bytes.len()) as u32);
                     writing.next = if end < self.map.exported() { Next::Places(end) } else { Next::End };
-                    let stands = |addr: UnitAddr| addr != UnitAddr::NONE && writing.stands[self.layout.group(addr).index()];
-                    let place = |lpn| Some(self.map.get(lpn)).filter(|&addr| stands(addr)).unwrap_or(UnitAddr::NONE);
-                    let places: Vec<UnitAddr> = (first..end).map(place).collect();
+                    // Those in groups that are read at recovery, too: it must know which of them it does not find.
+                    let places: Vec<UnitAddr> = (first..end).map(|lpn| self.map.get(lpn)).collect();
                     // A page that says nothing is not written.
                     if places.iter().any(|&place| place != UnitAddr::NONE) {
                         break Said::Places { first, places };
@@ -252,10 +248,8 @@ impl Ftl {
 
     /// `group` does not hold any more what it held.
     pub(crate) fn forget_settled(&mut self, group: Group) {
-        let Some(checkpoints) = self.checkpoints.as_deref_mut() else { return };
-        checkpoints.unsure.remove(&group);
-        if let Some(writing) = &mut checkpoints.writing {
-            writing.stands[group.index()] = false;
+        if let Some(checkpoints) = self.checkpoints.as_deref_mut() {
+            checkpoints.unsure.remove(&group);
         }
     }
 

@@ -45,11 +45,11 @@ pub enum Said {
         /// One for each.
         groups: Vec<Option<Settled>>,
     },
-    /// Where the units from `first` on lie, of those that lie in settled groups.
+    /// Where the units from `first` on lie. In groups that are not settled they may have moved since.
     Places {
         /// The first unit.
         first: u32,
-        /// One for each; [`UnitAddr::NONE`]: to be found elsewhere, or nowhere.
+        /// One for each; [`UnitAddr::NONE`]: nowhere.
         places: Vec<UnitAddr>,
     },
     /// This is the last page.

@@ -110,6 +110,8 @@ pub(crate) struct Findings {
     pub(crate) tally: Recovery,
     /// Which of the newest copies are as the checkpoint says, with its number for a version. One bit each.
     assumed: Vec<u64>,
+    /// Units of which the checkpoint says that their newest copy is in a group that has to be read: the die, and the offset in it.
+    unsettled: Vec<(u32, DieId, u32)>,
     /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
     doubtful: Vec<(u32, Copied)>,
     /// What is secret, of a core that has to do something about it.
@@ -174,6 +176,7 @@ impl Findings {
             findings.check_journal(layout.units_per_program, layout.units_per_program / layout.units_per_page)
         };
         (0..findings.stands.len()).for_each(|stand| findings.find_lost(stand, marks_lost, &fresh.layout));
+        findings.is_rotten |= findings.lacks_settled(&fresh.layout);
         if findings.is_rotten && findings.tally.checkpoint.is_some() {
             return Findings::gather(fresh, survey, Trust::Marks);
         }
@@ -198,6 +201,7 @@ impl Findings {
             version: 0,
             tally: Recovery::default(),
             assumed: vec![0; exported.div_ceil(64)],
+            unsettled: Vec::new(),
             doubtful: Vec::new(),
             secret: fresh.secrets.is_some().then(SecretsFound::default),
             keys: None,
@@ -430,9 +434,12 @@ impl Findings {
         for page in &pages {
             let Said::Places { first, places } = &page.said else { continue };
             for (lpn, &addr) in (*first..).zip(places).filter(|&(_, addr)| *addr != UnitAddr::NONE) {
-                if let Some(stand) = holds[layout.group(addr).index()] {
-                    self.best[lpn as usize] = Copied { version: number, stand, offset: layout.offset(addr) };
+                let (group, offset) = (layout.group(addr), layout.offset(addr));
+                if let Some(stand) = holds[group.index()] {
+                    self.best[lpn as usize] = Copied { version: number, stand, offset };
                     self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
+                } else {
+                    self.unsettled.push((lpn, layout.die(group), offset));
                 }
             }
         }

@@ -49,10 +49,12 @@ pub(crate) fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
     let bits = (config.exported_units as usize).div_ceil(units_per_page(page));
     let records = (config.buffer.units as usize).div_ceil(records_per_page(page));
     let memos = memos::most(config, layout).div_ceil(memos_per_page(page));
-    // Those of groups that are open now, and of those that were when the power went; or the units that are refused, in their place.
+    // The units that are refused are told only where marks are.
+    let refused = if config.copies_oob() { bits } else { 0 };
+    // Those of groups that are open now, and of those that were when the power went.
     let groups = if config.copies_oob() { 2 * layout.dies as usize * (1 + config.order.open_blocks() as usize) } else { 0 };
     let marks = (groups * layout.data_programs as usize).div_ceil(marks_per_page(page, layout.units_per_program as usize));
-    (2 * (bits + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
+    (2 * (bits + refused + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
 }
 
 impl Ftl {
@@ -190,9 +192,7 @@ impl Ftl {
         facts.extend(memos.chunks(memos_per_page(page_bytes)).map(|some| Facts::Memos(some.to_vec())));
         facts.push(Facts::History(history));
         let marks_each = marks_per_page(page_bytes, self.layout.units_per_program as usize);
-        let room = (self.layout.programs as usize * (journal.image.len() / page_bytes)).saturating_sub(2 * facts.len());
-        let mut marks = self.oob.as_mut().map_or(Vec::new(), |oob| oob.order_all(&self.groups));
-        marks.truncate(room * marks_each);
+        let marks = self.oob.as_mut().map_or(Vec::new(), |oob| oob.order_all(&self.groups));
         journal.generation += 1;
         journal.serial = Serial::default();
         let total = facts.len() as u32;
@@ -210,6 +210,8 @@ impl Ftl {
             page.serial.here = std::array::from_fn(|kind| (so_far[kind] - before[kind]).min(255) as u8);
         }
         let count = 2 * mirrored.len() + marks.len();
+        let room = self.layout.programs as usize * (journal.image.len() / page_bytes);
+        assert!(count <= room, "a snapshot of {count} pages, and a group of {room}");
         let mut image = vec![0; (count * page_bytes).next_multiple_of(journal.image.len())];
         let all = mirrored.iter().chain(&mirrored).chain(&marks);
         all.zip(image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));

@@ -1,5 +1,9 @@
 //! What became of units in pages that cannot be read, by the second copies of their marks: see `oob/lost.rs` for the rules.
 
+use std::collections::BTreeSet;
+
+use wordline_units::DieId;
+
 use super::{Copied, Findings, Stand, is_set};
 use crate::config::Protection;
 use crate::firmware::Ftl;
@@ -87,6 +91,21 @@ impl Findings {
         if unnamed.is_some_and(|_| !is_needless && seen.may_be_needed(layout, early.is_some(), marks_lost)) {
             self.is_unknown = true;
         }
+    }
+
+    /// Whether the checkpoint knew a copy that may have been in a page that cannot be read and of which no second copy of the marks is there: it does not tell
+    /// of the copies before it.
+    pub(super) fn lacks_settled(&self, layout: &Layout) -> bool {
+        let Some(checkpoint) = self.tally.checkpoint else { return false };
+        let mut unread: BTreeSet<(DieId, u32)> = BTreeSet::new();
+        for stand in &self.stands {
+            unread.extend(stand.seen.unread.iter().filter(|page| !page.is_gone).map(|page| (stand.die, page.first)));
+        }
+        self.unsettled.iter().any(|&(lpn, die, offset)| {
+            let best = self.best[lpn as usize];
+            let is_there = best != Copied::NONE && (self.stands[best.stand as usize].die, best.offset) == (die, offset);
+            best.version < checkpoint && !is_there && unread.contains(&(die, layout.page_start(offset)))
+        })
     }
 
     /// A page that cannot be read held a unit with this mark.
