@@ -5,7 +5,7 @@
 //!
 //! 1. which block groups were *settled* when it was begun: nothing is programmed there any more before an erase, and the erase counts tell whether one
 //!    has come since; and which were free;
-//! 2. of each unit that lies in one of them where that is, as of the moment when the page is made.
+//! 2. of each unit where it lies, as of the moment when the page is made.
 //!
 //! ```text
 //!   [ groups | places 0.. | places 4084.. | … | end ] [ groups | places … the next one
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! What recovery needs beside it are the marks in all groups that are not settled, or were erased since: whatever was programmed after the checkpoint was
-//! begun lies there. So it does not matter that the pages are made at different moments: a unit that moves on meanwhile is found where it went. A checkpoint
+//! begun lies there. Of units that lay there already, recovery knows by the checkpoint that they were, should a page have become unreadable. It does not matter that the pages are made at different moments: a unit that moves on meanwhile is found where it went. A checkpoint
 //! never becomes untrue, only less useful; nothing waits for it, and without one everything is read.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, VecDeque};
 use wordline_flash::{Operation, OperationKind, Report, Status};
 use wordline_units::{Cause, DieId, Lpn, Nanos};
 
-use crate::checkpoint_page::{CheckpointPage, Said, Settled, groups_per_page, places_per_page};
+use crate::checkpoint_page::{CheckpointPage, KnownGroup, KnownState, Said, groups_per_page, places_per_page};
 use crate::config::Config;
 use crate::die::Entry;
 use crate::firmware::Ftl;
@@ -52,8 +52,8 @@ struct Writing {
     number: u64,
     /// How many of the groups with checkpoints hold nothing of it.
     before: usize,
-    /// What was settled when it was begun.
-    settled: Vec<Option<Settled>>,
+    /// The groups as they were when it was begun.
+    known: Vec<Option<KnownGroup>>,
     index: u32,
     next: Next,
     /// Trims up to this version may show in it.
@@ -187,7 +187,7 @@ impl Ftl {
     }
 
     fn begin_checkpoint(&mut self, checkpoints: &Checkpoints) -> Writing {
-        let settled: Vec<Option<Settled>> = (0..self.layout.group_count() as u32)
+        let known: Vec<Option<KnownGroup>> = (0..self.layout.group_count() as u32)
             .map(Group)
             .map(|group| {
                 let blocks = self.groups.blocks(group);
@@ -196,26 +196,27 @@ impl Ftl {
                     // A page whose program has failed may be readable all the same, and newer than what the map knows.
                     return None;
                 }
-                let age = match self.groups.use_of(group) {
-                    Use::Closed | Use::Draining | Use::Drained => Some(age.min(u32::MAX - 1)),
-                    Use::Free => None,
-                    Use::Active | Use::Bad | Use::Journal => return None,
+                let state = match self.groups.use_of(group) {
+                    Use::Closed | Use::Draining | Use::Drained => KnownState::Closed { age },
+                    Use::Free => KnownState::Free,
+                    Use::Active => KnownState::Open,
+                    Use::Bad | Use::Journal => return None,
                 };
-                Some(Settled { blocks, erases: self.groups.erases(group), age })
+                Some(KnownGroup { blocks, erases: self.groups.erases(group), state })
             })
             .collect();
         // The group it begins in may hold the end of the one before.
         let before = checkpoints.groups.len() - 1;
-        Writing { number: self.buffer.next_version(), before, settled, index: 0, next: Next::Groups(0), trims: 0 }
+        Writing { number: self.buffer.next_version(), before, known, index: 0, next: Next::Groups(0), trims: 0 }
     }
 
     fn write_checkpoint_page(&self, writing: &mut Writing, bytes: &mut [u8]) {
         let said = loop {
             match writing.next {
                 Next::Groups(first) => {
-                    let end = writing.settled.len().min(first + groups_per_page(bytes.len()));
-                    writing.next = if end < writing.settled.len() { Next::Groups(end) } else { Next::Places(0) };
-                    break Said::Groups { first: first as u32, groups: writing.settled[first..end].to_vec() };
+                    let end = writing.known.len().min(first + groups_per_page(bytes.len()));
+                    writing.next = if end < writing.known.len() { Next::Groups(end) } else { Next::Places(0) };
+                    break Said::Groups { first: first as u32, groups: writing.known[first..end].to_vec() };
                 }
                 Next::Places(first) => {
                     // What is skipped may have been trimmed as well.

@@ -21,29 +21,49 @@ const GROUP: usize = 16;
 const PLACE: usize = 4;
 /// Erases of a group of which the checkpoint knows nothing.
 const UNKNOWN: u32 = u32::MAX;
-/// The age of a group that holds nothing.
+/// Ages that are none: of a group that holds nothing, and of one that takes programs.
 const EMPTY: u32 = u32::MAX;
+const OPEN: u32 = u32::MAX - 1;
 
-/// A block group that was free, or takes no more programs before it is erased, as it was when the checkpoint was begun.
+/// A block group as it was when the checkpoint was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct KnownGroup {
     /// Its block in each plane.
     pub blocks: [u16; 4],
     /// How often it had been erased.
     pub erases: u32,
-    /// How many groups had been closed since it was; `None`: it was erased, and free.
-    pub age: Option<u32>,
+    /// What it was used for.
+    pub state: KnownState,
+}
+
+/// What a block group was used for when a checkpoint was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownState {
+    /// It takes no more programs before it is erased.
+    Closed {
+        /// How many groups had been closed since it was, up to [`KnownState::AGE_MAX`].
+        age: u32,
+    },
+    /// It was erased, and free.
+    Free,
+    /// Something may still have been programmed.
+    Open,
+}
+
+impl KnownState {
+    /// The highest age.
+    pub const AGE_MAX: u32 = OPEN - 1;
 }
 
 /// What a page of a checkpoint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// The groups from `first` on; `None` where something may still be programmed.
+    /// The groups from `first` on; `None` where pages may be readable that the map does not know, or nothing of the host's is.
     Groups {
         /// The first group.
         first: u32,
         /// One for each.
-        groups: Vec<Option<Settled>>,
+        groups: Vec<Option<KnownGroup>>,
     },
     /// Where the units from `first` on lie. In groups that are not settled they may have moved since.
     Places {
@@ -84,12 +104,18 @@ impl CheckpointPage {
         let (kind, first, count) = match &self.said {
             Said::Groups { first, groups } => {
                 for (group, at) in groups.iter().zip(bytes[HEAD..].chunks_exact_mut(GROUP)) {
-                    let Settled { blocks, erases, age } = group.unwrap_or(Settled { blocks: [0; 4], erases: UNKNOWN, age: None });
+                    let KnownGroup { blocks, erases, state } =
+                        group.unwrap_or(KnownGroup { blocks: [0; 4], erases: UNKNOWN, state: KnownState::Free });
                     for (block, at) in blocks.iter().zip(at.chunks_exact_mut(2)) {
                         at.copy_from_slice(&block.to_le_bytes());
                     }
                     at[8..12].copy_from_slice(&erases.to_le_bytes());
-                    at[12..].copy_from_slice(&age.unwrap_or(EMPTY).to_le_bytes());
+                    let age = match state {
+                        KnownState::Closed { age } => age.min(KnownState::AGE_MAX),
+                        KnownState::Free => EMPTY,
+                        KnownState::Open => OPEN,
+                    };
+                    at[12..].copy_from_slice(&age.to_le_bytes());
                 }
                 (0u32, *first, groups.len())
             }
@@ -122,12 +148,16 @@ impl CheckpointPage {
             0 => {
                 let half = |at: &[u8], index: usize| u16::from_le_bytes([at[2 * index], at[2 * index + 1]]);
                 let groups = bytes[HEAD..].chunks_exact(GROUP).take(count).map(|at| {
-                    let settled = Settled {
+                    let known = KnownGroup {
                         blocks: std::array::from_fn(|plane| half(at, plane)),
                         erases: u32::from_le_bytes([at[8], at[9], at[10], at[11]]),
-                        age: Some(u32::from_le_bytes([at[12], at[13], at[14], at[15]])).filter(|&age| age != EMPTY),
+                        state: match u32::from_le_bytes([at[12], at[13], at[14], at[15]]) {
+                            EMPTY => KnownState::Free,
+                            OPEN => KnownState::Open,
+                            age => KnownState::Closed { age },
+                        },
                     };
-                    (settled.erases != UNKNOWN).then_some(settled)
+                    (known.erases != UNKNOWN).then_some(known)
                 });
                 Said::Groups { first, groups: groups.collect() }
             }
@@ -148,14 +178,11 @@ mod tests {
 
     #[test]
     fn a_page_says_what_was_written_and_nothing_once_it_is_damaged() {
-        let settled = |n: u16| {
-            (!n.is_multiple_of(3)).then_some(Settled {
-                blocks: [n, n + 1, 2, 3],
-                erases: u32::from(n),
-                age: n.is_multiple_of(2).then_some(70_000),
-            })
+        let known = |n: u16| {
+            let state = [KnownState::Closed { age: 70_000 }, KnownState::Free, KnownState::Open, KnownState::Closed { age: KnownState::AGE_MAX }];
+            (!n.is_multiple_of(3)).then_some(KnownGroup { blocks: [n, n + 1, 2, 3], erases: u32::from(n), state: state[usize::from(n % 4)] })
         };
-        let groups = (0..groups_per_page(2_048) as u16).map(settled).collect();
+        let groups = (0..groups_per_page(2_048) as u16).map(known).collect();
         let places =
             (0..places_per_page(2_048) as u32).map(|n| if n.is_multiple_of(5) { UnitAddr::NONE } else { UnitAddr(n << 12) }).collect();
         for said in [Said::Groups { first: 126, groups }, Said::Places { first: 4_080, places }, Said::End] {

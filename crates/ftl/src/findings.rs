@@ -16,7 +16,7 @@ use wordline_flash::Mark;
 use wordline_units::{BlockId, DieId, Id, PlaneId};
 
 use crate::checkpoint::CHECKPOINT;
-use crate::checkpoint_page::{CheckpointPage, Said, Settled};
+use crate::checkpoint_page::{CheckpointPage, KnownGroup, KnownState, Said};
 use crate::config::Protection;
 use crate::firmware::Ftl;
 use crate::groups::Use;
@@ -110,8 +110,8 @@ pub(crate) struct Findings {
     pub(crate) tally: Recovery,
     /// Which of the newest copies are as the checkpoint says, with its number for a version. One bit each.
     assumed: Vec<u64>,
-    /// Units of which the checkpoint says that their newest copy is in a group that has to be read: the die, and the offset in it.
-    unsettled: Vec<(u32, DieId, u32)>,
+    /// Where the checkpoint says that units lay, in groups that have to be read: stand and offset.
+    unsettled: Vec<(u32, u32)>,
     /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
     doubtful: Vec<(u32, Copied)>,
     /// What is secret, of a core that has to do something about it.
@@ -176,7 +176,7 @@ impl Findings {
             findings.check_journal(layout.units_per_program, layout.units_per_program / layout.units_per_page)
         };
         (0..findings.stands.len()).for_each(|stand| findings.find_lost(stand, marks_lost, &fresh.layout));
-        findings.is_rotten |= findings.lacks_settled(&fresh.layout);
+        findings.is_rotten |= findings.lacks_unsettled(&fresh.layout);
         if findings.is_rotten && findings.tally.checkpoint.is_some() {
             return Findings::gather(fresh, survey, Trust::Marks);
         }
@@ -409,24 +409,27 @@ impl Findings {
             return;
         };
         (self.tally.checkpoint, self.version) = (Some(number), self.version.max(number));
-        let known: BTreeMap<(DieId, [u16; 4]), usize> =
+        let stands: BTreeMap<(DieId, [u16; 4]), usize> =
             self.stands.iter().enumerate().map(|(number, stand)| ((stand.die, stand.blocks), number)).collect();
-        // Of each group, the stand that holds what it held.
-        let mut holds: Vec<Option<u32>> = vec![None; layout.group_count()];
+        // Of each group, the stand that it stood on, if that was not erased since, and whether nothing was programmed there since.
+        let (mut stood, mut is_settled) = (vec![None; layout.group_count()], vec![false; layout.group_count()]);
         for page in &pages {
             let Said::Groups { first, groups } = &page.said else { continue };
-            for (group, settled) in (*first..).map(Group).zip(groups) {
-                let Some(Settled { blocks, erases, age }) = *settled else { continue };
-                let Some(&number) = known.get(&(layout.die(group), blocks)) else { continue };
+            for (group, known) in (*first..).map(Group).zip(groups) {
+                let Some(KnownGroup { blocks, erases, state }) = *known else { continue };
+                let Some(&number) = stands.get(&(layout.die(group), blocks)) else { continue };
                 let stand = &mut self.stands[number];
-                match (age, stand.look) {
-                    _ if stand.erases != erases || stand.broken => {}
-                    (Some(age), Look::Data) => {
+                if stand.erases != erases || stand.broken {
+                    continue;
+                }
+                stood[group.index()] = Some(number as u32);
+                match (state, stand.look) {
+                    (KnownState::Closed { age }, Look::Data) => {
                         (stand.look, stand.order) = (Look::Done, (false, u64::from(u32::MAX - age)));
-                        holds[group.index()] = Some(number as u32);
+                        is_settled[group.index()] = true;
                         self.tally.settled += 1;
                     }
-                    (None, Look::Blank) => stand.look = Look::Done,
+                    (KnownState::Free, Look::Blank) => stand.look = Look::Done,
                     _ => {}
                 }
             }
@@ -435,11 +438,13 @@ impl Findings {
             let Said::Places { first, places } = &page.said else { continue };
             for (lpn, &addr) in (*first..).zip(places).filter(|&(_, addr)| *addr != UnitAddr::NONE) {
                 let (group, offset) = (layout.group(addr), layout.offset(addr));
-                if let Some(stand) = holds[group.index()] {
-                    self.best[lpn as usize] = Copied { version: number, stand, offset };
-                    self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
-                } else {
-                    self.unsettled.push((lpn, layout.die(group), offset));
+                match stood[group.index()] {
+                    Some(stand) if is_settled[group.index()] => {
+                        self.best[lpn as usize] = Copied { version: number, stand, offset };
+                        self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
+                    }
+                    Some(stand) => self.unsettled.push((stand, offset)),
+                    None => {}
                 }
             }
         }

@@ -63,7 +63,7 @@ pub mod victim;
 mod wear;
 
 pub use checkpoint::CHECKPOINT;
-pub use checkpoint_page::{CheckpointPage, Said, Settled};
+pub use checkpoint_page::{CheckpointPage, KnownGroup, KnownState, Said};
 pub use config::Config;
 pub use data::{Carried, DataStep, Newest};
 pub use firmware::Ftl;

@@ -1,9 +1,5 @@
 //! What became of units in pages that cannot be read, by the second copies of their marks: see `oob/lost.rs` for the rules.
 
-use std::collections::BTreeSet;
-
-use wordline_units::DieId;
-
 use super::{Copied, Findings, Stand, is_set};
 use crate::config::Protection;
 use crate::firmware::Ftl;
@@ -60,7 +56,10 @@ impl Findings {
     pub(super) fn find_lost(&mut self, number: usize, marks_lost: bool, layout: &Layout) {
         let stand = &self.stands[number];
         let is_own = !stand.journal.is_empty() || !stand.checkpoints.is_empty() || self.holds_keys(number);
-        let is_needless = stand.erase_was_begun() || stand.broken || is_own || !self.has_copies;
+        // What is in a broken block moves away, and then the journal tells of it no more; but it does until then.
+        let was_let_go = stand.erase_was_begun() || is_own || !self.has_copies;
+        let is_needless = was_let_go || stand.broken;
+        let is_broken = stand.broken;
         let unread = stand.seen.unread.clone();
         let early = self.sealed.early_summary(self.filling(number), layout);
         let end_of_data = early.map_or(layout.data_units, |begin| begin * layout.units_per_program);
@@ -88,24 +87,21 @@ impl Findings {
         let seen = &self.stands[number].seen;
         let has_ended = |(least, most): (u32, u32)| least < most || (self.is_in_order && least + 1 < seen.written);
         self.is_rotten |= !is_needless && unnamed.is_some_and(has_ended);
-        if unnamed.is_some_and(|_| !is_needless && seen.may_be_needed(layout, early.is_some(), marks_lost)) {
-            self.is_unknown = true;
+        if unnamed.is_some() && !was_let_go {
+            self.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost) };
         }
     }
 
-    /// Whether the checkpoint knew a copy that may have been in a page that cannot be read and of which no second copy of the marks is there: it does not tell
-    /// of the copies before it.
-    pub(super) fn lacks_settled(&self, layout: &Layout) -> bool {
-        let Some(checkpoint) = self.tally.checkpoint else { return false };
-        let mut unread: BTreeSet<(DieId, u32)> = BTreeSet::new();
-        for stand in &self.stands {
-            unread.extend(stand.seen.unread.iter().filter(|page| !page.is_gone).map(|page| (stand.die, page.first)));
-        }
-        self.unsettled.iter().any(|&(lpn, die, offset)| {
-            let best = self.best[lpn as usize];
-            let is_there = best != Copied::NONE && (self.stands[best.stand as usize].die, best.offset) == (die, offset);
-            best.version < checkpoint && !is_there && unread.contains(&(die, layout.page_start(offset)))
-        })
+    /// Whether a unit lay in a page that cannot be read, as the checkpoint says, and no second copy of the marks is there: of copies before it the checkpoint
+    /// does not tell.
+    pub(super) fn lacks_unsettled(&self, layout: &Layout) -> bool {
+        let is_lacking = |&(stand, offset): &(u32, u32)| {
+            let first = layout.page_start(offset);
+            let Stand { seen, .. } = &self.stands[stand as usize];
+            let is_unread = seen.unread.iter().any(|page| page.first == first && !page.is_gone);
+            is_unread && !self.stands[stand as usize].erase_was_begun() && self.second_mark(stand as usize, offset, layout).is_none()
+        };
+        self.has_copies && self.unsettled.iter().any(is_lacking)
     }
 
     /// A page that cannot be read held a unit with this mark.
