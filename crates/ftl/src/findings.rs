@@ -340,7 +340,8 @@ impl Findings {
             OOB => {
                 reader.survey.bytes(place, &mut reader.bytes);
                 let page = OobPage::read(&reader.bytes).filter(|page| page.filling == self.filling(number));
-                page.into_iter().for_each(|page| self.stands[number].seen.note_summary(page));
+                let program = first_unit(place, layout) / layout.units_per_program;
+                page.into_iter().for_each(|page| self.stands[number].seen.note_summary(program, page));
             }
             _ => {
                 if let Some(keys) = &mut self.keys {

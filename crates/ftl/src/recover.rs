@@ -279,7 +279,7 @@ impl Ftl {
     fn resume_marks(&mut self, findings: &Findings, stand: usize, group: Group) {
         let layout = self.layout;
         let Stand { broken, seen, erases, .. } = &findings.stands[stand];
-        if let (Some(oob), Some(begin)) = (&mut self.oob, findings.sealed.early_summary(findings.filling(stand), &layout)) {
+        if let (Some(oob), Some(begin)) = (&mut self.oob, findings.sealed.early_summary(findings.filling(stand), seen, &layout)) {
             oob.found_early(group, begin);
         }
         let is_done = seen.written == 0 || seen.is_summarised(&layout) || seen.is_old(&layout);

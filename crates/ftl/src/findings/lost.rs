@@ -61,7 +61,7 @@ impl Findings {
         let is_needless = was_let_go || stand.broken;
         let is_broken = stand.broken;
         let unread = stand.seen.unread.clone();
-        let early = self.sealed.early_summary(self.filling(number), layout);
+        let early = self.sealed.early_summary(self.filling(number), &self.stands[number].seen, layout);
         let end_of_data = early.map_or(layout.data_units, |begin| begin * layout.units_per_program);
         let mut unnamed: Option<(u32, u32)> = None;
         for Unread { first, is_gone } in unread {
@@ -73,8 +73,8 @@ impl Findings {
             for (offset, mark) in (first..).zip(marks.into_iter().flatten()) {
                 self.add_lost(number, offset, mark, is_gone);
             }
-            if let Some(secret) = self.secret.as_mut().filter(|_| !is_gone && is_torn) {
-                // Nobody knows what it holds. It may be secret.
+            if let Some(secret) = self.secret.as_mut().filter(|_| !is_gone && is_torn && first < end_of_data) {
+                // Nobody knows what it holds. It may be secret. Where marks lie there are no secrets, and what is left of them is still needed.
                 secret.torn.push((number as u32, first));
             }
             if !is_named && !is_gone && first < end_of_data {

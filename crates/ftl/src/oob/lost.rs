@@ -27,6 +27,8 @@ pub(crate) struct Unread {
 pub(crate) struct Seen {
     pub(crate) unread: Vec<Unread>,
     summaries: Vec<OobPage>,
+    /// The first program unit that holds pages of a summary.
+    summary_at: Option<u32>,
     /// Marks of whole pages, by offset, until it is known that a summary holds them.
     marks: Vec<MarkCopy>,
     /// Program units up to the last that is not erased.
@@ -42,9 +44,10 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// A page of a summary was read.
-    pub(crate) fn note_summary(&mut self, page: OobPage) {
+    /// A page of a summary was read, in program unit `program`.
+    pub(crate) fn note_summary(&mut self, program: u32, page: OobPage) {
         self.summaries.push(page);
+        self.summary_at = Some(self.summary_at.map_or(program, |first| first.min(program)));
     }
 
     /// A page with these marks was read, whose first unit is at `first`.
@@ -125,9 +128,11 @@ impl SealedMarks {
         self.0.extend(records.into_iter().map(|record| ((record.filling, record.program), record.marks)));
     }
 
-    /// The first program unit of the summary that the blocks with this `filling` were given before their end, if they were.
-    pub(crate) fn early_summary(&self, filling: Filling, layout: &Layout) -> Option<u32> {
-        self.0.get(&(filling, layout.programs)).and_then(|marks| u32::try_from(marks.first()?.version).ok())
+    /// The first program unit of the summary that the blocks with this `filling` were given before their end, if they were: as the journal says, or as was
+    /// seen.
+    pub(crate) fn early_summary(&self, filling: Filling, seen: &Seen, layout: &Layout) -> Option<u32> {
+        let told = self.0.get(&(filling, layout.programs)).and_then(|marks| u32::try_from(marks.first()?.version).ok());
+        told.or(seen.summary_at.filter(|&begin| begin < layout.data_programs))
     }
 
     /// The mark of the unit at `offset` of the blocks with this `filling`, by the second copy; `None`: there is none.
@@ -167,7 +172,7 @@ mod tests {
         assert_eq!(sealed.mark(FILLING, 9, &seen, &layout), Some(mark(9)));
         assert_eq!(sealed.mark(FILLING, 12, &seen, &layout), None);
         assert_eq!(sealed.mark(Filling { erases: 4, ..FILLING }, 9, &seen, &layout), None);
-        seen.note_summary(OobPage { filling: FILLING, first: 0, marks: (0..44).map(mark).collect() });
+        seen.note_summary(layout.data_programs, OobPage { filling: FILLING, first: 0, marks: (0..44).map(mark).collect() });
         assert_eq!(sealed.mark(FILLING, 12, &seen, &layout), Some(mark(12)));
         assert_eq!(sealed.mark(Filling { erases: 4, ..FILLING }, 12, &seen, &layout), None);
     }
