@@ -179,8 +179,13 @@ mod tests {
     #[test]
     fn a_page_says_what_was_written_and_nothing_once_it_is_damaged() {
         let known = |n: u16| {
-            let state = [KnownState::Closed { age: 70_000 }, KnownState::Free, KnownState::Open, KnownState::Closed { age: KnownState::AGE_MAX }];
-            (!n.is_multiple_of(3)).then_some(KnownGroup { blocks: [n, n + 1, 2, 3], erases: u32::from(n), state: state[usize::from(n % 4)] })
+            let state =
+                [KnownState::Closed { age: 70_000 }, KnownState::Free, KnownState::Open, KnownState::Closed { age: KnownState::AGE_MAX }];
+            (!n.is_multiple_of(3)).then_some(KnownGroup {
+                blocks: [n, n + 1, 2, 3],
+                erases: u32::from(n),
+                state: state[usize::from(n % 4)],
+            })
         };
         let groups = (0..groups_per_page(2_048) as u16).map(known).collect();
         let places =

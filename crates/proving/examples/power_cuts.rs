@@ -1,20 +1,24 @@
-//! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT | rot]`.
+//! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT | rot | much-rot]`.
 //!
 //! Stops at the first seed at which something is broken, looks for a smaller trial that breaks it too, and says what and how to see it again. With a CUT, the
-//! power goes at that operation boundary of the first life. With `rot`, pages become unreadable at every cut, and each flushed unit must be back in its newest
-//! version or be lost and told.
+//! power goes at that operation boundary of the first life. With `rot`, up to one page in a hundred becomes unreadable at every cut, and each flushed unit must
+//! be back in its newest version or be lost and told; with `much-rot`, up to one in five.
 
-use wordline_proving::cut::{Failing, MANY, Tally, attempt, rotten_trial, shrink};
+use wordline_proving::cut::{FEW, Failing, MANY, Tally, attempt, rotten_trial, shrink};
 
 fn main() {
     let number = |at: usize, default: u64| std::env::args().nth(at).map_or(default, |text| text.parse().expect("a number"));
     let (first, count, requests) = (number(1, 1), number(2, 100), number(3, 150));
-    let rots = std::env::args().nth(4).is_some_and(|text| text == "rot");
-    let cut = std::env::args().nth(4).filter(|_| !rots).map(|text| text.parse().expect("a number"));
+    let shares = match std::env::args().nth(4).as_deref() {
+        Some("rot") => Some(FEW),
+        Some("much-rot") => Some(MANY),
+        _ => None,
+    };
+    let cut = std::env::args().nth(4).filter(|_| shares.is_none()).map(|text| text.parse().expect("a number"));
     let mut tally = Tally::default();
     for seed in first..first + count {
-        let tried = if rots {
-            rotten_trial(seed, requests, MANY, None).map_err(|problem| Failing { seed, cut, requests, problem })
+        let tried = if let Some(shares) = shares {
+            rotten_trial(seed, requests, shares, None).map_err(|problem| Failing { seed, cut, requests, problem })
         } else {
             attempt(seed, cut, requests, None)
         };
@@ -22,7 +26,7 @@ fn main() {
             Ok(seen) => tally.add(&seen),
             Err(failing) => {
                 println!("seed {seed}, {requests} requests, cut {cut:?}: {}", failing.problem);
-                if rots {
+                if shares.is_some() {
                     std::process::exit(1);
                 }
                 std::panic::set_hook(Box::new(|_| ()));
