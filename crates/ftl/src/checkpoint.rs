@@ -74,6 +74,8 @@ pub(crate) struct Checkpoints {
     whole: Option<u64>,
     /// Groups with pages that can be read and that the map does not know, because what they hold is programmed again.
     unsure: BTreeSet<Group>,
+    /// Groups with a checkpoint that does not tell of all that is needed any more. They are erased before any other.
+    abandoned: BTreeSet<Group>,
     /// Programs of data since the last program of a checkpoint.
     due: u32,
     busy: bool,
@@ -84,6 +86,21 @@ impl Checkpoints {
     /// Go on after a power cut with the checkpoint `number` in `groups`, to which nothing is added.
     pub(crate) fn resume(&mut self, groups: VecDeque<Group>, number: Option<u64>, programs: u32) {
         (self.held, self.groups, self.whole, self.program) = (groups.len(), groups, number, programs);
+    }
+
+    /// Go on after a power cut without the checkpoint in `groups`.
+    pub(crate) fn abandon(&mut self, groups: &VecDeque<Group>) {
+        self.abandoned.extend(groups);
+    }
+
+    /// Whether `group` may be erased: what is in it is stale only once a checkpoint that says otherwise is gone.
+    pub(crate) fn lets_go(&self, group: Group) -> bool {
+        self.abandoned.is_empty() || self.is_abandoned(group)
+    }
+
+    /// Whether `group` holds a checkpoint that must go.
+    pub(crate) fn is_abandoned(&self, group: Group) -> bool {
+        self.abandoned.contains(&group)
     }
 }
 
@@ -249,8 +266,10 @@ impl Ftl {
 
     /// `group` does not hold any more what it held.
     pub(crate) fn forget_settled(&mut self, group: Group) {
-        if let Some(checkpoints) = self.checkpoints.as_deref_mut() {
-            checkpoints.unsure.remove(&group);
+        let Some(checkpoints) = self.checkpoints.as_deref_mut() else { return };
+        checkpoints.unsure.remove(&group);
+        if checkpoints.abandoned.remove(&group) && checkpoints.abandoned.is_empty() {
+            (0..self.layout.dies as u16).for_each(|die| self.wake(DieId(die)));
         }
     }
 

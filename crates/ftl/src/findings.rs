@@ -52,6 +52,8 @@ pub(crate) struct Stand {
     pub(crate) checkpoints: Vec<CheckpointPage>,
     /// The chip says that an erase of it was cut short.
     is_torn: bool,
+    /// Nothing was programmed in it since the checkpoint, which tells what is needed of it.
+    pub(crate) is_settled: bool,
     /// What was seen of its pages beside their marks.
     pub(crate) seen: Seen,
     look: Look,
@@ -130,6 +132,8 @@ pub(crate) struct Findings {
     pub(crate) in_force: Vec<u64>,
     /// Second copies of marks, from the journal and from capacitors.
     pub(crate) sealed: SealedMarks,
+    /// A copy in a settled stand is needed that the checkpoint does not tell of.
+    pub(crate) is_overtaken: bool,
     /// Marks are written twice.
     has_copies: bool,
     /// Copies in pages that cannot be read, by stand and offset.
@@ -211,6 +215,7 @@ impl Findings {
             journal: None,
             in_force: Vec::new(),
             sealed: SealedMarks::default(),
+            is_overtaken: false,
             has_copies: fresh.config.copies_oob(),
             lost: BTreeSet::new(),
             is_rotten: false,
@@ -427,7 +432,7 @@ impl Findings {
                 match (state, stand.look) {
                     (KnownState::Closed { age }, Look::Data) => {
                         (stand.look, stand.order) = (Look::Done, (false, u64::from(u32::MAX - age)));
-                        is_settled[group.index()] = true;
+                        (stand.is_settled, is_settled[group.index()]) = (true, true);
                         self.tally.settled += 1;
                     }
                     (KnownState::Free, Look::Blank) => stand.look = Look::Done,
@@ -585,7 +590,10 @@ impl Findings {
             let [is_lost, is_best_lost] = [copy, *best].map(|copy| self.lost.contains(&(copy.stand, copy.offset)));
             match copy.version.cmp(&best.version) {
                 std::cmp::Ordering::Greater => *best = copy,
-                std::cmp::Ordering::Equal if is_best_lost => *best = copy,
+                std::cmp::Ordering::Equal if is_best_lost => {
+                    *best = copy;
+                    self.is_overtaken |= self.stands[copy.stand as usize].is_settled;
+                }
                 std::cmp::Ordering::Equal if !is_lost => self.twins.push((lpn, copy)),
                 std::cmp::Ordering::Equal | std::cmp::Ordering::Less => {}
             }
@@ -657,6 +665,7 @@ impl Stand {
             journal_programs: Vec::new(),
             checkpoints: Vec::new(),
             is_torn: false,
+            is_settled: false,
             seen: Seen::default(),
             look: Look::Unclear,
         }

@@ -70,7 +70,8 @@ impl Ftl {
     fn erase_one(&mut self, die: DieId) -> Option<Operation> {
         let is_lazy = self.config.reclaim.lazy_erase && self.dies[die].free.len() as u32 > self.config.reclaim.floor;
         let (group, cause) = loop {
-            let is_due = |group| !is_lazy || self.must_erase(group) || self.groups.is_condemned(group);
+            let is_abandoned = |group| self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_abandoned(group));
+            let is_due = |group| !is_lazy || self.must_erase(group) || self.groups.is_condemned(group) || is_abandoned(group);
             let may_go = |group| {
                 let is_sealed = !self.groups.is_condemned(group) || !self.has_secrets(group);
                 !self.groups.is_pinned(group)
@@ -78,6 +79,7 @@ impl Ftl {
                     && is_sealed
                     && self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
                     && self.oob.as_ref().is_none_or(|oob| oob.lets_go(group))
+                    && self.checkpoints.as_ref().is_none_or(|checkpoints| checkpoints.lets_go(group))
             };
             let Some(at) = self.dies[die].erasable.iter().position(|&(group, _)| may_go(group)) else {
                 if !self.dies[die].erasable.iter().any(|&(group, _)| is_due(group)) {

@@ -317,7 +317,7 @@ impl Ftl {
         }
     }
 
-    /// The checkpoint that was used stays until the next one is whole.
+    /// The checkpoint that was used stays until the next one is whole, unless it does not tell of something that is needed.
     fn resume_checkpoints(&mut self, findings: &Findings, stands: &[Option<usize>]) {
         let programs = self.layout.programs;
         let holds = |stand: usize| !findings.stands[stand].checkpoints.is_empty();
@@ -328,7 +328,14 @@ impl Ftl {
                 self.groups.condemn(group);
             }
         }
-        if let Some(checkpoints) = &mut self.checkpoints {
+        let Some(checkpoints) = &mut self.checkpoints else { return };
+        if findings.is_overtaken {
+            checkpoints.abandon(&groups);
+            for group in groups {
+                self.groups.uses[group.index()] = Use::Drained;
+                self.dies[self.layout.die(group)].erasable.push((group, Cause::Recovery));
+            }
+        } else {
             checkpoints.resume(groups, findings.tally.checkpoint, programs);
         }
     }
@@ -508,7 +515,10 @@ impl Findings {
             }
         }
         for (lpn, copies) in holders {
-            self.best[lpn as usize] = copies[0];
+            let best = &mut self.best[lpn as usize];
+            let is_other = (best.stand, best.offset) != (copies[0].stand, copies[0].offset);
+            self.is_overtaken |= is_other && self.stands[copies[0].stand as usize].is_settled;
+            *best = copies[0];
         }
     }
 }
