@@ -12,9 +12,10 @@
 //!     begun ▲ with version n                        ▲ whole: block groups with older ones are let go
 //! ```
 //!
-//! What recovery needs beside it are the marks in all groups that are not settled, or were erased since: whatever was programmed after the checkpoint was
-//! begun lies there. Of units that lay there already, recovery knows by the checkpoint that they were, should a page have become unreadable. It does not matter that the pages are made at different moments: a unit that moves on meanwhile is found where it went. A checkpoint
-//! never becomes untrue, only less useful; nothing waits for it, and without one everything is read.
+//! What recovery needs beside it are the marks in all groups that are not settled, or were erased since: whatever was programmed after the checkpoint was begun
+//! lies there. Of units that lay there already, recovery knows by the checkpoint that they were, should a page have become unreadable. It does not matter that
+//! the pages are made at different moments: a unit that moves on meanwhile is found where it went. A checkpoint never becomes untrue, only less useful; nothing
+//! waits for it, and without one everything is read.
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,4 +1,5 @@
-//! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT | rot | much-rot]`.
+//! Power cuts by the thousand, or one again: `cargo run --release -p wordline-proving --example power_cuts -- FIRST_SEED COUNT [REQUESTS] [CUT | rot |
+//! much-rot]`.
 //!
 //! Stops at the first seed at which something is broken, looks for a smaller trial that breaks it too, and says what and how to see it again. With a CUT, the
 //! power goes at that operation boundary of the first life. With `rot`, up to one page in a hundred becomes unreadable at every cut, and each flushed unit must
