@@ -46,7 +46,8 @@ fn shrunk(mut case: Case) -> Case {
     case
 }
 
-fn number(name: &str) -> Option<u64> {
+/// A number from the environment.
+pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a whole number")))
 }
 
