@@ -13,6 +13,15 @@ use wordline_benches::served::{LOADS, Load, Server};
 const SPAN: Duration = Duration::from_millis(1000);
 
 fn main() -> std::io::Result<()> {
+    if wordline_benches::asks_for_help() {
+        println!("Usage: cargo bench --bench served [-- ROUNDS] [LOAD…]\n");
+        println!(
+            "A served drive beside nbdkit's memory plugin, in turns: ROUNDS of them (7), of the loads whose names contain one of the words:\n"
+        );
+        LOADS.iter().for_each(|load| println!("  {}", load.name));
+        println!("\nWORDLINE is the program to serve with, WORDLINE_BEFORE another one to take turns with.");
+        return Ok(());
+    }
     let rounds = std::env::args().skip(1).find_map(|word| word.parse::<usize>().ok()).unwrap_or(7).max(1);
     let beside = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("wordline"));
     let wordline: PathBuf = std::env::var_os("WORDLINE").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "wordline".into());

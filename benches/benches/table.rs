@@ -5,6 +5,14 @@ use wordline_benches::rows::{PEER, ROWS};
 use wordline_benches::{against, seconds, structures};
 
 fn main() {
+    if wordline_benches::asks_for_help() {
+        println!("Usage: cargo bench --bench table [-- NAME…]\n");
+        println!("One table of speed and memory, beside MQSim's. With NAMEs, only the rows whose names contain one of them:\n");
+        ROWS.iter().for_each(|row| println!("  {}", row.name));
+        against::DRIVES.iter().for_each(|(preset, _)| println!("  bare {preset}"));
+        println!("  watched\n  calendar\n  start");
+        return println!("  filled paper-reparo-4tb, filled paper-reparo-32tb (minutes: only by name)");
+    }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
 

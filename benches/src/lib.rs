@@ -11,6 +11,11 @@ pub mod structures;
 
 use cpu_time::ThreadTime;
 
+/// Whether the command line asks what the bench does.
+pub fn asks_for_help() -> bool {
+    std::env::args().skip(1).any(|word| word == "--help" || word == "-h")
+}
+
 /// Seconds of this thread's processor time that `work` takes.
 pub fn seconds(work: impl FnOnce()) -> f64 {
     let clock = ThreadTime::now();

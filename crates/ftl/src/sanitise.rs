@@ -78,13 +78,12 @@ impl Ftl {
     /// The copy of `lpn` at `addr` has become stale.
     #[inline]
     pub(crate) fn expose(&mut self, lpn: u32, addr: UnitAddr) {
-        let trims = self.trims_newest();
-        let Some(secrets) = &mut self.secrets else { return };
+        let Ftl { secrets: Some(secrets), journal, .. } = self else { return };
         if secrets.is_secret(addr) {
             secrets.leave_behind(lpn, addr);
             secrets.exposed.push(addr);
         } else {
-            secrets.await_trims(addr, trims);
+            secrets.await_trims(addr, journal.as_ref().map_or(0, |journal| journal.newest));
         }
     }
 
