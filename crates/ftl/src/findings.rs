@@ -417,8 +417,8 @@ impl Findings {
         (self.tally.checkpoint, self.version) = (Some(number), self.version.max(number));
         let stands: BTreeMap<(DieId, [u16; 4]), usize> =
             self.stands.iter().enumerate().map(|(number, stand)| ((stand.die, stand.blocks), number)).collect();
-        // Of each group, the stand that it stood on, if that was not erased since, and whether nothing was programmed there since.
-        let (mut stood, mut is_settled) = (vec![None; layout.group_count()], vec![false; layout.group_count()]);
+        // Of each group, the stand that it stood on, if that was not erased since.
+        let mut stood = vec![None; layout.group_count()];
         for page in &pages {
             let Said::Groups { first, groups } = &page.said else { continue };
             for (group, known) in (*first..).map(Group).zip(groups) {
@@ -432,7 +432,7 @@ impl Findings {
                 match (state, stand.look) {
                     (KnownState::Closed { age }, Look::Data) => {
                         (stand.look, stand.order) = (Look::Done, (false, u64::from(u32::MAX - age)));
-                        (stand.is_settled, is_settled[group.index()]) = (true, true);
+                        stand.is_settled = true;
                         self.tally.settled += 1;
                     }
                     (KnownState::Free, Look::Blank) => stand.look = Look::Done,
@@ -443,9 +443,9 @@ impl Findings {
         for page in &pages {
             let Said::Places { first, places } = &page.said else { continue };
             for (lpn, &addr) in (*first..).zip(places).filter(|&(_, addr)| *addr != UnitAddr::NONE) {
-                let (group, offset) = (layout.group(addr), layout.offset(addr));
-                match stood[group.index()] {
-                    Some(stand) if is_settled[group.index()] => {
+                let (stand, offset): (Option<u32>, u32) = (stood[layout.group(addr).index()], layout.offset(addr));
+                match stand {
+                    Some(stand) if self.stands[stand as usize].is_settled => {
                         self.best[lpn as usize] = Copied { version: number, stand, offset };
                         self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
                     }
