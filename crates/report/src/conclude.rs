@@ -202,6 +202,7 @@ fn phases(measured: &Measured) -> Vec<PhaseResult> {
             waf: waf(measured),
             erases: totals.pages(FlashOp::Erase),
             die_utilisation: measured.share(totals.die_ns, scope.dies),
+            die_utilisation_with_transfers: measured.share(totals.die_ns + totals.channel_ns, scope.dies),
             channel_utilisation: measured.share(totals.channel_ns, scope.channels),
             in_flight: in_flight(measured),
         }

@@ -6,7 +6,7 @@ use wordline_units::Nanos;
 
 use crate::backlog::Saturation;
 use crate::measured::Measured;
-use crate::result::{ByOp, DriveResult, HostResult, InFlight, Latency, Waf};
+use crate::result::{ByOp, DriveResult, HostResult, InFlight, Latency, Utilisation, Waf};
 use crate::totals::Totals;
 
 /// Where a phase began, to take differences from.
@@ -57,6 +57,9 @@ pub struct PhaseResult {
     pub erases: u64,
     /// The dies' arrays at work, over the number of dies times the phase.
     pub die_utilisation: f64,
+    /// The dies' arrays at work and the transfers from and to their registers, over the number of dies times the phase.
+    #[serde(default)]
+    pub die_utilisation_with_transfers: f64,
     /// The channel buses held, over the number of channels times the phase.
     pub channel_utilisation: f64,
     /// Requests in flight, and Little's law.
@@ -75,7 +78,12 @@ impl DriveResult {
         only.simulated_seconds = phase.simulated_seconds;
         only.worn_out_seconds = None;
         only.in_flight = phase.in_flight.clone();
-        (only.utilisation.die, only.utilisation.channel) = (phase.die_utilisation, phase.channel_utilisation);
+        only.utilisation = Utilisation {
+            die: phase.die_utilisation,
+            die_with_transfers: phase.die_utilisation_with_transfers,
+            channel: phase.channel_utilisation,
+            ..Utilisation::default()
+        };
         (only.pages_read, only.pages_programmed, only.programmed_again) = (0, 0, 0);
         (only.sanitised, only.wordlines, only.read_errors) = (None, None, None);
         only.phases = Vec::new();

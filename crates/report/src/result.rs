@@ -486,7 +486,7 @@ pub struct FlashResult {
 }
 
 /// Busy time over the number of parts times the window: 1 is always busy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Utilisation {
     /// The dies' arrays. A transfer holds a die, too, and is not in it.
     pub die: f64,
