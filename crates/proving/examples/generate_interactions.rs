@@ -5,149 +5,19 @@ use std::path::PathBuf;
 
 use wordline_cells::Retries;
 use wordline_drive::{Config, Pace};
-use wordline_ftl::config::Acknowledge;
 use wordline_ftl::techniques::Choice;
-use wordline_ftl::techniques::layer_similarity::Params;
-use wordline_plan::Plan;
-use wordline_proving::bench::{self, judged, watched};
-use wordline_proving::shape;
-use wordline_units::random::{Draw, Stream};
-use wordline_units::{FlashOp, HostOp, HostRequest, Nanos, Rate};
+use wordline_proving::bench::{judged, watched};
+use wordline_proving::interactions::{
+    ALIKE, ALL, BURST, BURSTS, PERIOD, RETRIED, RETRIES, aged, bursts, config, label, overwrites, retried,
+};
+use wordline_units::{FlashOp, HostOp};
 
-/// Techniques that have work to do under this load on cells that never err, with the parameters for it. Of the sanitisers the two that are not a baseline.
-const ALL: [Choice; 6] = [
-    Choice::ReadDisturbRefresh { reads_max: 200 },
-    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
-    Choice::PlainCopyback,
-    Choice::ReadPreemption,
-    Choice::PageLock { block_lock: true },
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
-];
-
-/// What [`Choice::LayerReadOffsets`] is tried with, where nine reads in ten need retries. Not copyback: what a die copies by itself is not tried again.
-const RETRIED: [Choice; 6] = [
-    Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh { reads_max: 200 },
-    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
-    Choice::ReadPreemption,
-    Choice::PageLock { block_lock: true },
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
-];
-
-/// What [`Choice::LayerSimilarity`] is tried with, on cells with physics.
-const ALIKE: [Choice; 8] = [
-    Choice::LayerSimilarity { params: Params { window: true, verify: true, is_literal: false, check: true, relent: true } },
-    Choice::LayerMargins,
-    Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh { reads_max: 2_000 },
-    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
-    Choice::ReadPreemption,
-    Choice::PageLock { block_lock: true },
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
-];
-
-/// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
-const RETRIES: Retries = Retries { share: 0.9, mean: 2.0, alike: 0.66, entries: 16 };
-
-const SECTORS: u32 = 32;
-const BURST: u64 = 16;
-const BURSTS: u64 = 8_000;
-const PERIOD: Nanos = Nanos::from_millis(16);
 const SEEDS: std::ops::Range<u64> = 1..4;
-
-/// What one technique is called in the tables, with its parameters. A new variant does not compile until it is named here; then put it into [`ALL`].
-fn label(choice: &Choice) -> (&'static str, String) {
-    match choice {
-        Choice::ReadDisturbRefresh { reads_max } => ("refresh", format!("after {reads_max} reads of a block group")),
-        Choice::IdleReclaim { after, until_free } => {
-            ("idle", format!("after {after} without work, until {until_free} block groups of a die are free"))
-        }
-        Choice::PlainCopyback => ("copyback", "no parameter".to_owned()),
-        Choice::ReadPreemption => ("preemption", "no parameter".to_owned()),
-        Choice::PageLock { block_lock } => ("lock", format!("blocks too: {block_lock}")),
-        Choice::WordlineScrub => ("scrub", "no parameter".to_owned()),
-        Choice::EraseAtOnce => ("erase", "no parameter".to_owned()),
-        Choice::CryptoErase { leaves, register } => ("keys", format!("trees of {leaves} keys, {register} for the register")),
-        Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
-        Choice::LayerSimilarity { params } => ("alike", format!("{params:?}")),
-        Choice::LayerMargins => ("margins", "no parameter".to_owned()),
-        Choice::LayerReadOffsets => ("offsets", "no parameter".to_owned()),
-    }
-}
 
 /// The figures of one row: write amplification, erases, 99th percentiles of reads and writes in microseconds.
 type Figures = [f64; 4];
 
 const NAMES: [&str; 4] = ["WAF", "erases", "read p99", "write p99"];
-
-fn config(techniques: &[Choice]) -> Config {
-    let mut config = bench::drive(shape::sheet(64, 32), 2, 2, 4 * 64 * 32 * 4 / 5);
-    config.channel = Rate::from_mega_transfers(400, 8);
-    config.firmware.techniques = techniques.to_vec();
-    let sheet = &mut config.firmware.sheet;
-    (sheet.capabilities.page_lock, sheet.capabilities.block_lock) = (true, true);
-    (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
-    config.sheet = config.firmware.sheet;
-    config
-}
-
-/// The same with reads that need retries by rate.
-fn retried(techniques: &[Choice]) -> Config {
-    let mut config = config(techniques);
-    config.faults.retries = Some(RETRIES);
-    config
-}
-
-/// A small drive of 003's, its cells after two thousand cycles, what it holds a month old.
-fn aged(techniques: &[Choice]) -> Config {
-    let settings = [
-        "flash.channels=2",
-        "flash.dies_per_channel=2",
-        "geometry.blocks=48",
-        "mapping.over_provisioning=30 %",
-        "cells.cycles=2000",
-        "cells.retention=1 mo",
-        "capabilities.suspend_program=true",
-        "capabilities.suspend_erase=true",
-        "timing.t_suspend_program=44 us",
-        "timing.t_suspend_erase=117 us",
-    ];
-    let plan = Plan::load_set("cubeftl-noWAM", &settings).unwrap_or_else(|error| panic!("{error}"));
-    let mut config = plan.build();
-    config.firmware.techniques = techniques.to_vec();
-    config.firmware.buffer.acknowledge = Acknowledge::Programmed;
-    config.firmware.schedule.linger = None;
-    let sheet = &mut config.firmware.sheet;
-    (sheet.capabilities.page_lock, sheet.capabilities.block_lock) = (true, true);
-    (sheet.timing.lock_page, sheet.timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
-    config.sheet = config.firmware.sheet;
-    config
-}
-
-/// A unit to write: anywhere but in the first fiftieth of the drive, which is only read.
-fn written(draw: &mut Draw, span: u64) -> u64 {
-    span / 50 + draw.below(span - span / 50)
-}
-
-/// Random writes, one after another.
-fn overwrites(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
-    let mut draw = Draw::new(seed, Stream::Address, 0);
-    std::iter::from_fn(move || Some(bench::request(HostOp::Write, written(&mut draw, span), 1, SECTORS)))
-}
-
-/// Seven reads to three writes in bursts; half of the reads go to what is only read.
-fn bursts(seed: u64, span: u64) -> impl Iterator<Item = HostRequest> {
-    let mut draw = Draw::new(seed, Stream::Mix, 0);
-    (0..BURSTS * BURST).map(move |number| {
-        let (op, unit) = if draw.happens(0.3) {
-            (HostOp::Write, written(&mut draw, span))
-        } else {
-            let below = if draw.happens(0.5) { span / 50 } else { span };
-            (HostOp::Read, draw.below(below))
-        };
-        HostRequest { at: Nanos(PERIOD.0 * (number / BURST)), ..bench::request(op, unit, 1, SECTORS) }
-    })
-}
 
 fn measure(config: Config, seed: u64) -> Figures {
     let age = config.cells.as_ref().and_then(|cells| cells.age);

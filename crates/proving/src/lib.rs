@@ -16,6 +16,8 @@ pub mod core;
 pub mod cut;
 pub mod flash;
 pub mod harness;
+pub mod hashes;
+pub mod interactions;
 pub mod naive;
 mod offsets;
 mod pace;

@@ -2,6 +2,7 @@
 
 mod cuts;
 mod determinism;
+mod hashes;
 mod keys;
 mod naive;
 mod peers;
