@@ -8,6 +8,7 @@ use std::time::Duration;
 use listenfd::ListenFd;
 use wordline_chip::{Payload, RamPayload};
 use wordline_drive::{Config as DriveConfig, Drive, Recovery};
+use wordline_ftl::techniques::hooks::Hook;
 use wordline_nbd::Export;
 use wordline_plan::Plan;
 use wordline_serve::{
@@ -36,7 +37,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<(), Failure> {
     let (plan, settings) = options.options.load_served(&options.drive, options.media.as_deref())?;
     plan.notes().iter().for_each(|note| eprintln!("wordline: {}: {note}", plan.name()));
     let config = plan.build();
-    if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().answers.contains(&"key_store")) {
+    if let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().hooks.has(Hook::KeyStore)) {
         return Err(Failure::Usage(format!(
             "{}: techniques.{} is on, and a served drive keeps its bytes as they are written, not encrypted: expected a drive without it, such as secssd",
             plan.name(),

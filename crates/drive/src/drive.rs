@@ -2,6 +2,7 @@
 
 use wordline_chip::{Chip, NoPayload, Payload};
 use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
+use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
@@ -124,7 +125,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.dies = dies;
                 firmware.core = core;
                 firmware.keeps_data = P::KEEPS;
-                let has_keys = firmware.techniques.iter().any(|choice| choice.card().answers.contains(&"key_store"));
+                let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
                 assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
                 firmware.seed = config.seed;
                 firmware.exported_units = stripe.share(core, config.exported_units);

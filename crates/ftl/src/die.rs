@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use wordline_flash::ProgramSettings;
-use wordline_units::{Cause, Priority};
+use wordline_units::{Cause, DieId, Nanos, Priority};
 
 use crate::layout::{Group, UnitAddr};
 use crate::list::NIL;
 use crate::order::Open;
+use crate::techniques::seam::Busy;
 
 /// The two streams of data a die keeps apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,35 @@ pub(crate) enum Activity {
     Suspended(Cause),
 }
 
+/// Since when work has been asked for, and until when somebody may hold it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) since: Nanos,
+    pub(crate) due: Nanos,
+}
+
+impl Asked {
+    /// By the core itself: nobody is asked whether it may start.
+    pub(crate) const BY_CORE: Asked = Asked { since: Nanos::ZERO, due: Nanos::ZERO };
+}
+
+/// A group that is to be rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) group: Group,
+    pub(crate) cause: Cause,
+    /// How often it had been erased when it was asked for: the work is of one filling.
+    pub(crate) erases: u32,
+    pub(crate) asked: Asked,
+}
+
+impl Wanted {
+    /// What the core itself wants rewritten.
+    pub(crate) fn by_core(group: Group, cause: Cause, erases: u32) -> Wanted {
+        Wanted { group, cause, erases, asked: Asked::BY_CORE }
+    }
+}
+
 /// One die.
 #[derive(Clone, Debug)]
 pub(crate) struct Die {
@@ -92,9 +122,13 @@ pub(crate) struct Die {
     /// Groups read to their end, with why, whose last units are still on their way elsewhere.
     pub(crate) draining: Vec<(Group, Cause)>,
     /// Rewrites asked for and not yet begun, in the order they were asked for.
-    pub(crate) wanted: VecDeque<(Group, Cause, u32)>,
-    /// Victims to reclaim beyond what space demands.
-    pub(crate) extra: u32,
+    pub(crate) wanted: VecDeque<Wanted>,
+    /// A victim to be reclaimed beyond what space demands.
+    pub(crate) extra: Option<Asked>,
+    /// The program or erase that it is doing or that is suspended.
+    pub(crate) busy: Busy,
+    /// Reads served since that was suspended.
+    pub(crate) served: u16,
     /// The units of the program that the die is doing.
     pub(crate) batch: Vec<Entry>,
     /// How many of them are of the host, moved, padding.
@@ -130,7 +164,9 @@ impl Die {
             erasable: Vec::new(),
             draining: Vec::new(),
             wanted: VecDeque::new(),
-            extra: 0,
+            extra: None,
+            busy: Busy { die: DieId(0), is_erase: false, cause: Cause::Host, group: Group(0), stops: 0 },
+            served: 0,
             batch: Vec::new(),
             carried: [0; 3],
             spare: Vec::new(),

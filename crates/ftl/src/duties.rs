@@ -9,8 +9,8 @@ use crate::layout::{Group, UnitAddr};
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::order::Open;
-use crate::seam::Remedy;
 use crate::secrets::Scope;
+use crate::techniques::seam::Remedy;
 
 impl Ftl {
     /// The next operation of `die` that makes something unreadable, or clears the way for one.
@@ -102,7 +102,8 @@ impl Ftl {
         self.dies[die].moves_under_way += 1;
         self.groups.pin(group);
         let bytes = self.unit_bytes(units.count_ones());
-        let tag = self.pending.insert(Pending { purpose: Purpose::Move { units }, group, offset, bytes, next: NIL });
+        let tag =
+            self.pending.insert(Pending { purpose: Purpose::Move { units, cause: Cause::Sanitise }, group, offset, bytes, next: NIL });
         self.dies[die].moved_cause = Cause::Sanitise;
         self.order_read(die, tag, Cause::Sanitise)
     }

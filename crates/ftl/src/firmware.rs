@@ -24,8 +24,12 @@ use crate::operations::Pending;
 use crate::recover::Recovery;
 use crate::refused::Refused;
 use crate::request::{Acknowledgement, Note, Request};
-use crate::seam::{News, Technique, Upkeep};
 use crate::secrets::Secrets;
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::panel::Panel;
+use crate::techniques::seam::{Card, Ctx, News, Technique};
+use crate::techniques::work::{NEVER, Work};
+use crate::view::View;
 
 /// A host request in hand.
 #[derive(Clone, Copy, Debug)]
@@ -87,15 +91,15 @@ pub struct Ftl {
     pub(crate) secrets: Option<Box<Secrets>>,
     /// Only where a technique destroys keys.
     pub(crate) keys: Option<Box<Keys>>,
-    pub(crate) techniques: Vec<Box<dyn Technique>>,
-    /// Whether any of them sets programs.
-    pub(crate) sets_programs: bool,
+    pub(crate) panel: Panel,
+    /// The instant of the call that is being answered.
+    pub(crate) now: Nanos,
     /// What the die has told of the program that ends.
     pub(crate) trace: Option<ProgramTrace>,
-    pub(crate) idle_wait: Option<Nanos>,
-    /// Whether a technique says where reads begin.
-    pub(crate) estimates_reads: bool,
-    pub(crate) upkeep: Vec<Upkeep>,
+    /// The earliest deadline of work that is held back; [`NEVER`]: there is none.
+    pub(crate) held_until: Nanos,
+    /// Room for work that techniques want done.
+    pub(crate) work: Vec<Work>,
     /// Room for the addresses a trim makes stale.
     pub(crate) stale: Vec<(u32, UnitAddr)>,
     /// Room for the logical units of the page that has landed.
@@ -144,15 +148,15 @@ impl Ftl {
         let mut choices = config.techniques.clone();
         choices.sort_unstable();
         let techniques: Vec<_> = choices.iter().map(|choice| choice.build(&layout, &config.sheet, config.margins.as_deref())).collect();
-        let idle_wait = crate::seam::merge_idle_wait(techniques.iter().map(|technique| technique.idle_wait()));
-        let store = crate::seam::merge_key_stores(techniques.iter().map(|technique| technique.key_store()));
+        let panel = Panel::new(techniques);
+        let (store, waiters) = (panel.key_store(), panel.idle_waits().len());
         let mut ftl = Ftl {
             keys: store.map(|store| Box::new(Keys::new(store, &layout, &config))),
             map: Map::new(layout, config.exported_units),
             groups: table,
             buffer: Buffer::new(config.buffer.units, sectors_per_unit, config.buffer.protection),
             dies,
-            idle: IdleDies::new(config.dies, idle_wait.is_some()),
+            idle: IdleDies::new(config.dies, waiters),
             ready: Vec::new(),
             suspends: Vec::new(),
             pending: Slab::default(),
@@ -172,13 +176,12 @@ impl Ftl {
             checkpoints: None,
             recovery: None,
             spare_erases: BTreeMap::new(),
-            idle_wait,
-            estimates_reads: techniques.iter().any(|technique| technique.estimates_reads()),
-            secrets: techniques.iter().any(|technique| technique.is_sanitiser()).then(|| Box::new(Secrets::new(layout))),
-            sets_programs: techniques.iter().any(|technique| technique.is_programmer()),
+            held_until: NEVER,
+            secrets: panel.has(Hook::Sanitise).then(|| Box::new(Secrets::new(layout))),
             trace: None,
-            techniques,
-            upkeep: Vec::new(),
+            panel,
+            now: Nanos::ZERO,
+            work: Vec::new(),
             stale: Vec::new(),
             run: Vec::new(),
             victim_draw: Draw::new(config.seed, Dice::Victim, config.core),
@@ -226,8 +229,18 @@ impl Ftl {
     }
 
     /// The cards of the techniques that are switched on.
-    pub fn cards(&self) -> impl Iterator<Item = &'static crate::seam::Card> {
-        self.techniques.iter().map(|technique| technique.card())
+    pub fn cards(&self) -> impl Iterator<Item = &'static Card> {
+        self.panel.cards()
+    }
+
+    /// Let `technique`, which no plan names, join those that are switched on. It may ask neither for secrets nor for keys, which a core is built with, and must
+    /// join before anything is submitted.
+    pub fn join(&mut self, technique: Box<dyn Technique>) {
+        let needs = Hooks::of(&[Hook::Sanitise, Hook::KeyStore]);
+        assert!(!technique.card().hooks.meets(needs), "secrets and keys are for techniques that the core is built with");
+        assert_eq!((self.under_way, self.parts.len()), (0, 0), "a technique joins before anything is submitted");
+        self.panel = std::mem::replace(&mut self.panel, Panel::new(Vec::new())).with(technique);
+        self.idle.await_by(self.panel.idle_waits().len());
     }
 
     /// Units in the write buffer that are not yet on flash.
@@ -237,11 +250,12 @@ impl Ftl {
 
     /// What the technique `name` has learnt, as in an image of a core; `None`: it is not switched on.
     pub fn learnt(&self, name: &str) -> Option<Vec<u32>> {
-        self.techniques.iter().find(|technique| technique.card().name == name).map(|technique| technique.image())
+        self.panel.image(name)
     }
 
     /// The host asks for something.
     pub fn submit(&mut self, now: Nanos, request: Request) {
+        self.now = now;
         let end = request.lpn.checked_add(request.units);
         assert!(end.is_some_and(|end| end <= self.map.exported()), "request beyond the drive's end: the host edge must refuse it");
         let part = Part { request, pending: 0, unadmitted: 0, ok: true, blank: 0 };
@@ -255,6 +269,7 @@ impl Ftl {
 
     /// An operation has ended. `spare` is the spare area of the page it read, unit by unit.
     pub fn report(&mut self, now: Nanos, report: &Report, spare: &[Lpn]) {
+        self.now = now;
         self.under_way -= 1;
         self.conclude(now, report, spare);
     }
@@ -264,7 +279,11 @@ impl Ftl {
     pub fn die_ready(&mut self, die: DieId) {
         let state = &mut self.dies[die];
         state.activity = match state.activity {
-            Activity::Suspending(cause) => Activity::Suspended(cause),
+            Activity::Suspending(cause) => {
+                state.busy.stops = state.busy.stops.saturating_add(1);
+                state.served = 0;
+                Activity::Suspended(cause)
+            }
             Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
             Activity::Suspended(cause) => Activity::Suspended(cause),
         };
@@ -287,6 +306,7 @@ impl Ftl {
         if self.ready.is_empty() && nothing_to_write && self.suspends.is_empty() && self.under_way > 0 {
             return None;
         }
+        self.now = now;
         self.find_word(now)
     }
 
@@ -335,7 +355,7 @@ impl Ftl {
     /// How the program or copyback that `die` has just been ordered to do is to be done; `None`: nobody sets programs, and nobody wants to hear of them.
     #[inline]
     pub fn program_settings(&self, die: DieId) -> Option<&ProgramSettings> {
-        self.sets_programs.then(|| &self.dies[die].settings)
+        self.panel.has(Hook::ProgramSettings).then(|| &self.dies[die].settings)
     }
 
     /// What a die tells of the program whose report comes next.
@@ -380,9 +400,10 @@ impl Ftl {
             // Alone: a deadline of idle dies that has passed, with nothing to be done about it, would hide it.
             return Some(due);
         }
-        // Only idle dies wait: for data to write, or for time to pass.
-        let nobody_waits = self.idle.is_empty() || (self.idle_wait.is_none() && self.buffer.complete() == 0);
-        if nobody_waits { None } else { self.deadline_of_idle() }
+        // Dies wait only while they are idle: for data to write, or for time to pass. Techniques have timers of their own.
+        let waits = self.idle.waiters();
+        let no_die_waits = self.idle.is_empty() || (waits == 0 && self.buffer.complete() == 0);
+        if no_die_waits && self.panel.alarm().is_none() && self.held_until == NEVER { None } else { self.deadline_of_waits() }
     }
 
     /// When the register of keys will have been overwritten.
@@ -390,33 +411,56 @@ impl Ftl {
         self.keys.as_ref().and_then(|keys| keys.due)
     }
 
-    fn deadline_of_idle(&self) -> Option<Nanos> {
+    fn deadline_of_waits(&self) -> Option<Nanos> {
         let linger = match (self.config.schedule.linger, self.buffer.oldest_complete()) {
             (Some(linger), Some(entered)) => Some(entered + linger),
             _ => None,
         };
         // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
-        let idle = self.idle_wait.filter(|_| !self.worn_out).and_then(|wait| self.idle.oldest().map(|since| since + wait));
-        match (linger, idle) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let idle = self.panel.idle_waits().enumerate().filter(|_| !self.worn_out);
+        let idle = idle.filter_map(|(place, wait)| self.idle.oldest(place).map(|since| since + wait)).min();
+        let held = (self.held_until != NEVER).then_some(self.held_until);
+        [linger, idle, self.panel.alarm(), held].into_iter().flatten().min()
     }
 
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
+        self.now = now;
         if self.register_due().is_some_and(|due| due <= now) {
             self.register_overwritten(now);
         }
-        let Some(wait) = self.idle_wait else {
-            return;
-        };
-        while let Some((die, idle)) = self.idle.longest(now).filter(|&(_, idle)| idle >= wait) {
-            // Asked once per idle spell: the die leaves the waiting line whatever the answer is, and joins it again when it next falls idle.
-            self.idle.forget(die);
-            let free = self.dies[die].free.len() as u32;
-            self.spread(News::Idle { die, idle, free });
+        for place in 0..self.idle.waiters() {
+            self.tell_idle(now, place);
         }
+        if self.panel.alarm().is_some_and(|at| at <= now) {
+            let mut wanted = std::mem::take(&mut self.work);
+            let Ftl { panel, groups, dies, .. } = self;
+            panel.ring(&Ctx { now, view: View::new(groups, dies) }, &mut wanted);
+            self.enqueue_all(wanted);
+        }
+        if self.held_until <= now {
+            self.start_due(now);
+        }
+    }
+
+    /// Tell the technique at `place` of [`Panel::idle_waits`] of all dies that have been idle for as long as it asked for.
+    fn tell_idle(&mut self, now: Nanos, place: usize) {
+        let wait = self.panel.idle_waits().nth(place).expect("there are as many lines of idle dies");
+        while let Some((die, idle)) = self.idle.longest(place, now).filter(|&(_, idle)| idle >= wait) {
+            // Told once in a spell: the die leaves the line whatever the answer is, and joins it again when it next falls idle.
+            self.idle.told(place, die);
+            let news = News::Idle { die, idle, free: self.dies[die].free.len() as u32 };
+            let Ftl { panel, groups, dies, .. } = self;
+            if let Some(work) = panel.learn_idle(place, &Ctx { now, view: View::new(groups, dies) }, &news) {
+                self.enqueue_work(work);
+            }
+        }
+    }
+
+    /// The instant, and what techniques can see.
+    #[inline]
+    pub(crate) fn ctx(&self) -> Ctx<'_> {
+        Ctx { now: self.now, view: View::new(&self.groups, &self.dies) }
     }
 
     /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
@@ -456,25 +500,30 @@ impl Ftl {
         self.dies[die].free.len() as u32
     }
 
-    /// Let the techniques learn `news` and gather what they want done.
+    /// Let the techniques that have subscribed to it learn `news`, and gather what they want done.
     #[inline]
-    pub(crate) fn spread(&mut self, news: News) {
-        if !self.techniques.is_empty() {
-            self.spread_to_all(news);
+    pub(crate) fn notify(&mut self, news: News) {
+        if self.panel.has(news.hook()) {
+            self.notify_all(&news);
         }
     }
 
-    fn spread_to_all(&mut self, news: News) {
-        for technique in &mut self.techniques {
-            technique.learn(&news);
+    fn notify_all(&mut self, news: &News) {
+        let Ftl { panel, groups, dies, now, .. } = self;
+        panel.learn(&Ctx { now: *now, view: View::new(groups, dies) }, news);
+        if self.panel.has(Hook::Remember) {
+            self.note_memos(news);
         }
-        self.note_memos(&news);
-        let mut wanted = std::mem::take(&mut self.upkeep);
-        crate::seam::merge_upkeep(self.techniques.iter().map(|technique| technique.upkeep(&news)), &mut wanted);
-        for item in wanted.drain(..) {
-            self.keep_up(item);
+        if self.panel.has(Hook::Work) {
+            let mut wanted = std::mem::take(&mut self.work);
+            self.panel.work(&self.ctx(), news, &mut wanted);
+            self.enqueue_all(wanted);
         }
-        self.upkeep = wanted;
+    }
+
+    fn enqueue_all(&mut self, mut wanted: Vec<Work>) {
+        wanted.drain(..).for_each(|work| self.enqueue_work(work));
+        self.work = wanted;
     }
 
     pub(crate) fn acknowledges_buffered(&self, request: &Request) -> bool {

@@ -11,7 +11,6 @@ use crate::layout::UnitAddr;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::request::{Acknowledgement, Note, Request};
-use crate::seam::{Urgency, merge_urgency};
 use crate::survey::Held;
 
 impl Ftl {
@@ -68,14 +67,8 @@ impl Ftl {
         self.push_read(die, priority as usize, tag);
         match self.dies[die].activity {
             Activity::Free => self.wake(die),
-            Activity::Working(cause) if !self.techniques.is_empty() => {
-                let urgency = merge_urgency(self.techniques.iter().map(|technique| technique.urge_suspend(cause, priority)));
-                if urgency == Urgency::Now {
-                    self.dies[die].activity = Activity::Suspending(cause);
-                    self.suspends.push(die);
-                }
-            }
-            Activity::Working(_) | Activity::Busy | Activity::Suspending(_) | Activity::Suspended(_) => {}
+            Activity::Working(_) => self.give_way(die, priority),
+            Activity::Busy | Activity::Suspending(_) | Activity::Suspended(_) => {}
         }
         tag
     }

@@ -1,5 +1,7 @@
 //! The dies that have nothing to do.
 
+use std::collections::VecDeque;
+
 use wordline_units::{DieId, Nanos};
 
 /// A set of idle dies with the instant each fell idle.
@@ -7,28 +9,42 @@ use wordline_units::{DieId, Nanos};
 pub(crate) struct IdleDies {
     words: Vec<u64>,
     since: Vec<Nanos>,
-    /// Idle dies nobody has been told about, longest idle first.
-    line: std::collections::VecDeque<(Nanos, DieId)>,
-    tracked: bool,
+    /// For each who waits for idle dies, those that it has not been told about, longest idle first.
+    lines: Vec<VecDeque<(Nanos, DieId)>>,
     count: u32,
     pub(crate) next: u32,
     dies: u32,
 }
 
 impl IdleDies {
-    /// All of `dies` dies are idle from the start. Only a `tracked` set knows which has been idle longest.
-    pub(crate) fn new(dies: u32, tracked: bool) -> IdleDies {
+    /// All of `dies` dies are idle from the start. `waiters`: how many wait for dies to be idle for a while, each told of each spell by itself.
+    pub(crate) fn new(dies: u32, waiters: usize) -> IdleDies {
         let mut idle = IdleDies {
             words: vec![0; (dies as usize).div_ceil(64)],
             since: vec![Nanos::ZERO; dies as usize],
-            line: std::collections::VecDeque::new(),
-            tracked,
+            lines: vec![VecDeque::new(); waiters],
             count: 0,
             next: 0,
             dies,
         };
         (0..dies).for_each(|die| idle.insert(DieId(die as u16), Nanos::ZERO));
         idle
+    }
+
+    /// How many wait for dies to be idle for a while.
+    #[inline]
+    pub(crate) fn waiters(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// From now on so many wait, and whoever is idle has been told to nobody.
+    pub(crate) fn await_by(&mut self, waiters: usize) {
+        self.lines = vec![VecDeque::new(); waiters];
+        let mut idle: Vec<_> = (0..self.dies as u16).map(DieId).filter(|&die| self.contains(die)).collect();
+        idle.sort_by_key(|die| self.since[usize::from(die.0)]);
+        for (waiter, die) in (0..waiters).flat_map(|waiter| idle.iter().map(move |&die| (waiter, die))) {
+            self.lines[waiter].push_back((self.since[usize::from(die.0)], die));
+        }
     }
 
     #[inline]
@@ -47,8 +63,8 @@ impl IdleDies {
             self.words[usize::from(die.0) / 64] |= 1 << (die.0 % 64);
             self.count += 1;
             self.since[usize::from(die.0)] = now;
-            if self.tracked {
-                self.line_up(now, die);
+            for waiter in 0..self.lines.len() {
+                self.line_up(waiter, now, die);
             }
         }
     }
@@ -92,30 +108,33 @@ impl IdleDies {
         None
     }
 
-    /// Since when the die that has been idle longest, and was not forgotten, has been idle.
-    pub(crate) fn oldest(&self) -> Option<Nanos> {
-        self.line.iter().find(|&&(since, die)| self.is_current(since, die)).map(|&(since, _)| since)
+    /// Since when the die that has been idle longest, of those that `waiter` was not told about, has been idle.
+    pub(crate) fn oldest(&self, waiter: usize) -> Option<Nanos> {
+        self.lines[waiter].iter().find(|&&(since, die)| self.is_current(since, die)).map(|&(since, _)| since)
     }
 
-    /// The die that has been idle longest, and for how long.
-    pub(crate) fn longest(&mut self, now: Nanos) -> Option<(DieId, Nanos)> {
-        self.trim();
-        self.line.front().map(|&(since, die)| (die, now.saturating_sub(since)))
+    /// The die that has been idle longest, of those that `waiter` was not told about, and for how long.
+    pub(crate) fn longest(&mut self, waiter: usize, now: Nanos) -> Option<(DieId, Nanos)> {
+        self.trim(waiter);
+        self.lines[waiter].front().map(|&(since, die)| (die, now.saturating_sub(since)))
     }
 
-    /// Take `die`, the longest idle, out of the waiting line; it stays idle.
-    pub(crate) fn forget(&mut self, die: DieId) {
-        if self.line.front().is_some_and(|&(_, front)| front == die) {
-            self.line.pop_front();
+    /// `waiter` has been told about `die`, its longest idle, which stays idle.
+    pub(crate) fn told(&mut self, waiter: usize, die: DieId) {
+        let line = &mut self.lines[waiter];
+        if line.front().is_some_and(|&(_, front)| front == die) {
+            line.pop_front();
         }
     }
 
-    fn line_up(&mut self, now: Nanos, die: DieId) {
-        self.line.push_back((now, die));
+    fn line_up(&mut self, waiter: usize, now: Nanos, die: DieId) {
+        let longest = 4 * self.dies as usize + 16;
+        let line = &mut self.lines[waiter];
+        line.push_back((now, die));
         // A die at the front that never works again would let the line grow behind it.
-        if self.line.len() > 4 * self.dies as usize + 16 {
-            let line = std::mem::take(&mut self.line);
-            self.line = line.into_iter().filter(|&(since, die)| self.is_current(since, die)).collect();
+        if line.len() > longest {
+            let line = std::mem::take(line);
+            self.lines[waiter] = line.into_iter().filter(|&(since, die)| self.is_current(since, die)).collect();
         }
     }
 
@@ -124,9 +143,9 @@ impl IdleDies {
     }
 
     /// Drop entries of dies that have worked since from the front.
-    fn trim(&mut self) {
-        while self.line.front().is_some_and(|&(since, die)| !self.is_current(since, die)) {
-            self.line.pop_front();
+    fn trim(&mut self, waiter: usize) {
+        while self.lines[waiter].front().is_some_and(|&(since, die)| !self.is_current(since, die)) {
+            self.lines[waiter].pop_front();
         }
     }
 }
@@ -140,7 +159,7 @@ mod tests {
     proptest! {
         #[test]
         fn dies_come_in_turn_and_only_idle_ones(dies in 1u32..200, steps in prop::collection::vec((0u16..200, any::<bool>()), 1..100)) {
-            let mut idle = IdleDies::new(dies, true);
+            let mut idle = IdleDies::new(dies, 1);
             let mut twin: BTreeSet<u16> = (0..dies as u16).collect();
             let mut turn = 0u16;
             for (time, (die, enter)) in steps.into_iter().enumerate() {
@@ -160,5 +179,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_who_waits_is_told_of_each_spell_once_and_by_itself() {
+        let mut idle = IdleDies::new(2, 2);
+        assert_eq!(idle.longest(0, Nanos(5)), Some((DieId(0), Nanos(5))));
+        idle.told(0, DieId(0));
+        assert_eq!(idle.longest(0, Nanos(5)), Some((DieId(1), Nanos(5))));
+        assert_eq!(idle.longest(1, Nanos(5)), Some((DieId(0), Nanos(5))), "the other has not been told");
+        idle.told(0, DieId(1));
+        assert_eq!((idle.oldest(0), idle.oldest(1)), (None, Some(Nanos(0))));
+        idle.remove(DieId(0));
+        idle.insert(DieId(0), Nanos(9));
+        assert_eq!(idle.longest(0, Nanos(9)), Some((DieId(0), Nanos(0))), "a new spell");
+        assert_eq!(idle.longest(1, Nanos(9)), Some((DieId(1), Nanos(9))));
     }
 }

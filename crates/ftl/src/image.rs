@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_units::{BlockId, Cause, DieId, Id, IdMap, PlaneId};
 
-use crate::die::{Activity, Die, Job, Stream};
+use crate::die::{Activity, Asked, Die, Job, Stream, Wanted};
 use crate::firmware::Ftl;
 use crate::groups::{Groups, Use};
 use crate::layout::{Group, UnitAddr};
@@ -54,6 +54,7 @@ struct Holdings {
     moved_cause: Cause,
     failed: Vec<(Group, u32)>,
     erasable: Vec<(Group, Cause)>,
+    /// Work that others held back may start at once on the restored core.
     wanted: Vec<(Group, Cause, u32)>,
     extra: u32,
     starved: bool,
@@ -85,7 +86,7 @@ impl Ftl {
             dies,
             turn: self.idle.next,
             victims_drawn: self.victim_draw.drawn(),
-            techniques: self.techniques.iter().map(|technique| (technique.card().name.to_owned(), technique.image())).collect(),
+            techniques: self.panel.images().map(|(name, learnt)| (name.to_owned(), learnt)).collect(),
             starved: self.starved,
             worn_out: self.worn_out,
         })
@@ -102,11 +103,8 @@ impl Ftl {
         for (die, holdings) in image.dies.iter().enumerate() {
             self.check_die(DieId(die as u16), holdings, &image.groups)?;
         }
-        for technique in &mut self.techniques {
-            if let Some((_, state)) = image.techniques.iter().find(|(name, _)| name == technique.card().name) {
-                demand(technique.restore(state), "a technique has learnt something of another shape")?;
-            }
-        }
+        let learnt = |name: &str| image.techniques.iter().find(|(known, _)| known == name).map(|(_, state)| state.as_slice());
+        self.panel.restore(learnt).map_err(|_| "a technique has learnt something of another shape")?;
         self.map.segments = image.segments;
         self.groups.restore(image.groups);
         let mut holdings = image.dies.into_iter();
@@ -320,8 +318,8 @@ impl Die {
             moved_cause: self.moved_cause,
             failed: self.failed.clone(),
             erasable: self.erasable.clone(),
-            wanted: self.wanted.iter().copied().collect(),
-            extra: self.extra,
+            wanted: self.wanted.iter().map(|&Wanted { group, cause, erases, .. }| (group, cause, erases)).collect(),
+            extra: u32::from(self.extra.is_some()),
             starved: self.starved,
             won: self.won,
             fruitless: self.fruitless == Some(changes),
@@ -340,8 +338,8 @@ impl Die {
             moved_cause,
             failed,
             erasable,
-            wanted: wanted.into(),
-            extra,
+            wanted: wanted.into_iter().map(|(group, cause, erases)| Wanted::by_core(group, cause, erases)).collect(),
+            extra: (extra > 0).then_some(Asked::BY_CORE),
             starved,
             won,
             fruitless: fruitless.then_some(0),

@@ -13,7 +13,7 @@ use crate::layout::{Group, Layout, UnitAddr};
 use crate::list::NIL;
 use crate::memos;
 use crate::operations::{Pending, Purpose};
-use crate::seam::News;
+use crate::techniques::seam::EraseReport;
 
 /// What the journal would do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,7 +304,7 @@ impl Ftl {
         }
         if let Some(group) = spoilt {
             self.replace_journal(group);
-            self.spread(News::Erased { group });
+            self.erase_ended(EraseReport::without_erase(group));
         }
         self.release_trims(now);
         self.wake_journal();
@@ -327,8 +327,7 @@ impl Ftl {
             self.replace_journal(group);
         }
         // After a power cut it may have been taken as it was, with what its last user has left in it.
-        self.secrets_erased(group);
-        self.spread(News::Erased { group });
+        self.erase_ended(EraseReport::of(report, group));
         self.wake_journal();
     }
 

@@ -28,8 +28,9 @@ use crate::groups::Use;
 use crate::key_page::{self, Tree};
 use crate::layout::{Group, Layout, UnitAddr};
 use crate::request::Note;
-use crate::seam::{KeyStore, merge_key_stores};
 use crate::secrets::Secrets;
+use crate::techniques::hooks::Hook;
+use crate::techniques::seam::{KeyStore, merge_key_stores};
 
 /// The logical unit in the spare areas of key pages.
 pub const KEYS: Lpn = Lpn(u32::MAX - 3);
@@ -233,7 +234,8 @@ pub fn key_groups(config: &Config) -> u32 {
 }
 
 fn store(config: &Config, layout: &Layout) -> Option<KeyStore> {
-    merge_key_stores(config.techniques.iter().map(|choice| choice.build(layout, &config.sheet, config.margins.as_deref()).key_store()))
+    let with_store = config.techniques.iter().filter(|choice| choice.card().hooks.has(Hook::KeyStore));
+    merge_key_stores(with_store.map(|choice| choice.build(layout, &config.sheet, config.margins.as_deref()).key_store()))
 }
 
 impl Ftl {

@@ -53,13 +53,13 @@ pub mod request;
 mod retire;
 mod sanitise;
 mod schedule;
-pub mod seam;
 mod secrets;
 mod settings;
 mod steady;
 pub mod survey;
 pub mod techniques;
 pub mod victim;
+pub mod view;
 mod wear;
 
 pub use checkpoint::CHECKPOINT;

@@ -1,6 +1,6 @@
 //! Memos of techniques: numbers about block groups that outlast a power cut, in the journal.
 //!
-//! A technique gives a memo with [`Technique::remember`](crate::seam::Technique::remember). The core keeps the greatest of each technique and group until the
+//! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique and group until the
 //! group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks that the group stands
 //! on and of their erase count, so an erase makes it void without anything being written.
 //!
@@ -12,7 +12,8 @@ use crate::config::Config;
 use crate::firmware::Ftl;
 use crate::groups::Groups;
 use crate::layout::{Group, Layout};
-use crate::seam::{Card, Memo, News, Persists};
+use crate::techniques::seam::{Card, Ctx, Memo, News, Persists};
+use crate::view::View;
 
 /// A technique's number in memos: it must not depend on which others there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,35 +116,34 @@ pub(crate) fn most(config: &Config, layout: &Layout) -> usize {
 impl Ftl {
     /// Note what techniques must not forget because of `news`.
     pub(crate) fn note_memos(&mut self, news: &News) {
-        let Some(journal) = &mut self.journal else {
+        let Ftl { panel, groups, dies, journal: Some(journal), now, .. } = self else {
             return;
         };
-        if let News::Erased { group } = *news {
-            journal.memos.forget(group);
-        }
+        let ctx = Ctx { now: *now, view: View::new(groups, dies) };
         let mut has_news = false;
-        for technique in &self.techniques {
-            if let Persists::Memos(_) = technique.card().persists
-                && let Some(memo) = technique.remember(news)
-            {
-                has_news |= journal.memos.note(Owner::of(technique.card()), memo);
-            }
-        }
+        panel.memos(&ctx, news, |card, memo| has_news |= journal.memos.note(Owner::of(card), memo));
         if has_news {
             self.wake_journal();
         }
     }
 
+    /// `group` holds nothing any more, so nothing is to be remembered of it.
+    pub(crate) fn forget_memos(&mut self, group: Group) {
+        if let Some(journal) = &mut self.journal {
+            journal.memos.forget(group);
+        }
+    }
+
     /// Give the techniques what was `found` of their memos.
     pub(crate) fn recall_memos(&mut self, found: &[WrittenMemo]) {
-        let Ftl { techniques, groups, journal, layout, .. } = self;
+        let Ftl { panel, groups, journal, layout, .. } = self;
         let journal = journal.as_mut().expect("the core keeps data");
         let stands: BTreeMap<(u16, u16, u32), Group> = (0..layout.group_count() as u32)
             .map(Group)
             .map(|group| ((layout.die(group).0, groups.blocks(group)[0], groups.erases(group)), group))
             .collect();
-        for technique in techniques {
-            let owner = Owner::of(technique.card());
+        panel.recover(groups, |card| {
+            let owner = Owner::of(card);
             let mut of_groups: BTreeMap<Group, u32> = BTreeMap::new();
             for memo in found.iter().filter(|memo| memo.owner == owner) {
                 if let Some(&group) = stands.get(&(memo.die, memo.block, memo.erases)) {
@@ -151,9 +151,8 @@ impl Ftl {
                     *known = (*known).max(memo.value);
                 }
             }
-            let memos: Vec<Memo> = of_groups.into_iter().map(|(group, value)| Memo { group, value }).collect();
-            journal.memos.values.extend(memos.iter().map(|memo| ((memo.group, owner), memo.value)));
-            technique.recover(groups, &memos);
-        }
+            journal.memos.values.extend(of_groups.iter().map(|(&group, &value)| ((group, owner), value)));
+            of_groups.into_iter().map(|(group, value)| Memo { group, value }).collect()
+        });
     }
 }

@@ -10,7 +10,9 @@ use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, Place, UnitAddr};
 use crate::list::NIL;
-use crate::seam::{News, merge_read_entries};
+use crate::techniques::hooks::Hook;
+use crate::techniques::say::Way;
+use crate::techniques::seam::{Busy, CopyReport, EraseReport, FlashPage, News, ProgramUnit, ReadReport};
 
 /// What an operation is for.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +22,7 @@ pub(crate) enum Purpose {
     /// The rest of a partly written unit.
     Fill { slot: u32 },
     /// Valid units of a victim's page, one bit each from the page's first unit.
-    Move { units: u64 },
+    Move { units: u64, cause: Cause },
     /// A program of the die's batch; `closes`: the last of its group.
     Program { program: u32, closes: bool },
     /// An erase.
@@ -60,27 +62,41 @@ impl Ftl {
         let Pending { group, offset, bytes, .. } = self.pending[tag];
         let place = self.layout.place(offset);
         let target = self.layout.one_plane(self.groups.blocks(group), place.plane, place.page);
-        let begin = if self.estimates_reads { self.read_entry(group, &place) } else { 0 };
+        let begin = if self.panel.has(Hook::ReadEntry) { self.read_entry(group, &place) } else { 0 };
         self.order(die, tag, OperationKind::Read { target, bytes, begin }, cause)
     }
 
     #[inline(never)]
     fn read_entry(&self, group: Group, place: &Place) -> u8 {
-        merge_read_entries(self.techniques.iter().map(|technique| technique.read_entry(group, place.plane, place.page))).unwrap_or(0)
+        let at = FlashPage { group, plane: place.plane, page: place.page };
+        self.panel.read_entry(&self.ctx(), at).unwrap_or(0)
     }
 
-    /// Let the techniques learn that the page that holds `offset` of `group` was read.
+    /// Let the techniques learn that the page that holds `offset` of `group` was read for `cause`.
     #[inline]
-    fn page_read(&mut self, report: &Report, group: Group, offset: u32) {
-        if !self.techniques.is_empty() {
-            let Place { page, plane, .. } = self.layout.place(offset);
-            let &Report { status, retries, entry, .. } = report;
-            self.spread(News::PageRead { group, plane, page, retries, entry, status });
+    fn page_read(&mut self, report: &Report, group: Group, offset: u32, cause: Cause) {
+        if self.panel.has(Hook::Read) {
+            let at = self.page_at(group, offset);
+            let &Report { status, retries, entry, corrected_bits: worst, array, .. } = report;
+            self.notify(News::Read(ReadReport { at, cause, status, retries, entry, worst, array }));
         }
+        if self.panel.has(Hook::MayWork) {
+            self.look_again(report.die, group);
+        }
+    }
+
+    /// The page that holds `offset` of `group`.
+    fn page_at(&self, group: Group, offset: u32) -> FlashPage {
+        let Place { page, plane, .. } = self.layout.place(offset);
+        FlashPage { group, plane, page }
     }
 
     pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
+        let is_erase = matches!(kind, OperationKind::Erase { .. });
+        if is_erase || matches!(kind, OperationKind::Program { .. }) {
+            self.dies[die].busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
+        }
         let state = &mut self.dies[die];
         state.activity = match (state.activity, kind) {
             (Activity::Suspended(of), _) => Activity::Suspended(of),
@@ -111,7 +127,7 @@ impl Ftl {
                 if state.pending == 0 {
                     self.finish(part);
                 }
-                self.page_read(report, group, offset);
+                self.page_read(report, group, offset, Cause::Host);
                 self.wake_for_erase(report.die, group);
             }
             Purpose::Fill { slot } => {
@@ -122,10 +138,10 @@ impl Ftl {
                 self.admit_waiting(now);
                 // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
                 self.settle(now);
-                self.page_read(report, group, offset);
+                self.page_read(report, group, offset, Cause::Fill);
                 self.wake_for_erase(report.die, group);
             }
-            Purpose::Move { units } => {
+            Purpose::Move { units, cause } => {
                 let first = self.layout.page_start(offset);
                 let mut left = units;
                 while left != 0 {
@@ -146,7 +162,11 @@ impl Ftl {
                 self.groups.unpin(group);
                 self.dies[report.die].moves_under_way -= 1;
                 self.wake(report.die);
-                self.page_read(report, group, offset);
+                self.page_read(report, group, offset, cause);
+                if report.status != Status::Good && self.panel.has(Hook::DataLost) {
+                    let at = self.page_at(group, offset);
+                    self.notify(News::DataLost { at, units: units.count_ones() as u16 });
+                }
             }
             Purpose::Program { program, closes } => self.programmed(now, report, group, program, closes),
             Purpose::Copyback { from, from_program, program } => self.copied(now, report, (from, from_program), (group, program), spare),
@@ -179,9 +199,10 @@ impl Ftl {
             // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
             self.note_landing(report.die, group, program, report.status == Status::Good);
         }
-        if self.sets_programs && self.is_distrusted(report, group, program) {
+        if self.is_distrusted(report, group, program) {
             self.program_again(now, report.die, (group, program), closes, &batch, carried.as_deref());
         } else if report.status == Status::Good {
+            let moved = self.panel.has(Hook::Moved).then(|| self.sources_of(&batch));
             let mut valid = 0;
             let per_page = self.layout.units_per_page;
             if per_page == 1 {
@@ -195,6 +216,10 @@ impl Ftl {
                 }
             }
             self.groups.add_valid(group, valid);
+            if let Some(sources) = moved {
+                let to = ProgramUnit::new(&self.layout, group, program);
+                sources.into_iter().for_each(|(from, units)| self.notify(News::Moved { from, to, units, way: Way::Bus }));
+            }
             if self.oob.is_some() {
                 self.hold_back_released();
             }
@@ -222,6 +247,22 @@ impl Ftl {
         }
         batch.clear();
         self.dies[report.die].batch = batch;
+    }
+
+    /// The groups that the moved units of `batch` leave, and how many leave each.
+    fn sources_of(&self, batch: &[Entry]) -> Vec<(Group, u16)> {
+        let mut sources: Vec<(Group, u16)> = Vec::new();
+        for entry in batch {
+            let Entry::Moved(Moved { lpn, from }) = *entry else { continue };
+            if self.map.get(lpn) == from {
+                let group = self.layout.group(from);
+                match sources.iter_mut().find(|(known, _)| *known == group) {
+                    Some((_, units)) => *units += 1,
+                    None => sources.push((group, 1)),
+                }
+            }
+        }
+        sources
     }
 
     /// What was to be programmed waits again.
@@ -315,6 +356,8 @@ impl Ftl {
 
     fn copied(&mut self, now: Nanos, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
         let units = self.layout.units_per_program;
+        let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(&self.layout, group, program));
+        self.notify(News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.array }));
         let named: Vec<Lpn>;
         let mut spare = spare;
         if self.oob.is_some() {
@@ -344,6 +387,7 @@ impl Ftl {
             }
         }
         self.groups.add_valid(to.0, valid);
+        self.notify(News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
         if to.1 + 1 == self.layout.data_programs {
             self.complete_group(to.0);
         }
@@ -400,7 +444,6 @@ impl Ftl {
     }
 
     fn erased(&mut self, report: &Report, group: Group) {
-        self.forget_marks(group);
         if report.status == Status::Good {
             self.groups.erased(group);
             self.next_epoch(group);
@@ -409,13 +452,21 @@ impl Ftl {
         } else {
             self.replace(report.die, group);
         }
-        self.secrets_erased(group);
-        self.wake_keys();
-        self.forget_settled(group);
+        self.erase_ended(EraseReport::of(report, group));
         if self.journal.is_some() {
             self.wake_journal();
         }
-        self.spread(News::Erased { group });
+    }
+
+    /// A group holds nothing any more: it was erased, or has left its blocks. Whatever is known of what it held is forgotten.
+    pub(crate) fn erase_ended(&mut self, report: EraseReport) {
+        let group = report.group;
+        self.forget_marks(group);
+        self.secrets_erased(group);
+        self.wake_keys();
+        self.forget_settled(group);
+        self.forget_memos(group);
+        self.notify(News::Erased(report));
     }
 
     /// What follows a change of the buffer or of the free space: waiting writes come in, flushes pass.

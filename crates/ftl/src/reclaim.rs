@@ -7,13 +7,16 @@
 use wordline_flash::{Operation, OperationKind, ProgramSettings};
 use wordline_units::{Cause, DieId, Nanos};
 
-use crate::die::{Entry, Job, Moved, Stream};
+use crate::die::{Asked, Entry, Job, Moved, Stream, Wanted};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::Group;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
-use crate::seam::{News, Upkeep, merge_votes};
+use crate::techniques::hooks::Hook;
+use crate::techniques::say::Way;
+use crate::techniques::seam::{Copy, EraseReport, News, ProgramUnit};
+use crate::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use crate::victim::{Candidates, VictimPolicy};
 
 impl Ftl {
@@ -97,10 +100,7 @@ impl Ftl {
                 break (group, cause);
             }
             self.replace(die, group);
-            self.secrets_erased(group);
-            self.forget_settled(group);
-            self.forget_marks(group);
-            self.spread(News::Erased { group });
+            self.erase_ended(EraseReport::without_erase(group));
         };
         let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
@@ -113,23 +113,13 @@ impl Ftl {
             return true;
         }
         let roomy = self.dies[die].free.len() as u32 > self.config.reclaim.floor;
-        let state = &mut self.dies[die];
-        // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
-        let is_due = |&mut (_, cause, _): &mut (Group, Cause, u32)| roomy || (cause == Cause::Sanitise && !state.free.is_empty());
-        while !must_be_empty && let Some((group, cause, erases)) = state.wanted.pop_front_if(is_due) {
-            // It may have been reclaimed since it was asked for.
-            let unchanged = self.groups.erases(group) == erases;
-            if unchanged && self.groups.use_of(group) == Use::Closed {
-                self.begin(die, group, cause, self.layout.units_per_group);
-                return true;
-            }
+        if !must_be_empty && let Some(Wanted { group, cause, .. }) = self.next_wanted(die, roomy) {
+            self.begin(die, group, cause, self.layout.units_per_group);
+            return true;
         }
         let short = self.is_short(die);
-        if !short && self.dies[die].extra == 0 {
+        if !short && !self.takes_extra(die) {
             return false;
-        }
-        if !short {
-            self.dies[die].extra -= 1;
         }
         let is_fruitless = self.dies[die].fruitless.take() == Some(self.changes);
         // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
@@ -161,6 +151,73 @@ impl Ftl {
         true
     }
 
+    /// Take the first rewrite asked for that may start; `roomy`: the die has a free group beyond the reserve. Those that have nothing left to do are let go.
+    fn next_wanted(&mut self, die: DieId, roomy: bool) -> Option<Wanted> {
+        let mut at = 0;
+        while let Some(&wanted) = self.dies[die].wanted.get(at) {
+            let Wanted { group, cause, erases, asked } = wanted;
+            // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
+            if !roomy && (cause != Cause::Sanitise || self.dies[die].free.is_empty()) {
+                return None;
+            }
+            // It may have been reclaimed since it was asked for.
+            let is_current = self.groups.erases(group) == erases && self.groups.use_of(group) == Use::Closed;
+            if is_current && !self.may_start(die, WorkKind::Rewrite(group), cause, asked) {
+                at += 1;
+                continue;
+            }
+            self.dies[die].wanted.remove(at);
+            if is_current {
+                return Some(wanted);
+            }
+        }
+        None
+    }
+
+    /// Take the victim that `die` is to reclaim beyond what space demands, if there is one and it may start.
+    fn takes_extra(&mut self, die: DieId) -> bool {
+        let starts = self.dies[die].extra.is_some_and(|asked| self.may_start(die, WorkKind::Collect(die), Cause::Reclaim, asked));
+        if starts {
+            self.dies[die].extra = None;
+        }
+        starts
+    }
+
+    /// Whether work that was `asked` for may start. Past its deadline nobody is asked.
+    fn may_start(&mut self, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> bool {
+        let Asked { since, due } = asked;
+        if due <= self.now || !self.panel.has(Hook::MayWork) {
+            return true;
+        }
+        let waiting = Waiting { since, reads: self.next_priority(die) };
+        let starts = self.panel.starts(&self.ctx(), &Work { kind, cause, due }, &waiting);
+        if !starts {
+            self.held_until = self.held_until.min(due);
+        }
+        starts
+    }
+
+    /// Work that was held back is due: its dies look at it again.
+    pub(crate) fn start_due(&mut self, now: Nanos) {
+        self.held_until = NEVER;
+        for die in (0..self.dies.len() as u16).map(DieId) {
+            let state = &self.dies[die];
+            let earliest = state.wanted.iter().map(|wanted| wanted.asked).chain(state.extra).map(|asked| asked.due).min();
+            match earliest {
+                Some(due) if due <= now => self.wake(die),
+                Some(due) => self.held_until = self.held_until.min(due),
+                None => {}
+            }
+        }
+    }
+
+    /// A page of `group` was read: what is held back of it may start now.
+    pub(crate) fn look_again(&mut self, die: DieId, group: Group) {
+        if self.dies[die].wanted.iter().any(|wanted| wanted.group == group) {
+            self.wake(die);
+        }
+    }
+
     /// Begin to empty `victim`, which is programmed up to `end`.
     pub(crate) fn begin(&mut self, die: DieId, victim: Group, cause: Cause, end: u32) {
         self.groups.drain(victim);
@@ -169,6 +226,7 @@ impl Ftl {
         state.job = Some(Job { victim, cause, cursor: 0, end });
         state.won = state.won.saturating_add(end - self.groups.valid(victim));
         state.moved_cause = cause;
+        self.notify(News::VictimChosen { victim, why: cause });
     }
 
     fn end_job(&mut self, die: DieId, job: Job) {
@@ -200,7 +258,7 @@ impl Ftl {
 
     /// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on.
     fn move_page(&mut self, die: DieId, job: Job, offset: u32) -> Option<Operation> {
-        if self.is_copyback_agreed(job.victim) && self.can_copy_back(die, job.victim, offset) {
+        if self.is_copyback_agreed(&job, offset) && self.can_copy_back(die, job.victim, offset) {
             return self.copy_back(die, job, offset / self.layout.units_per_program);
         }
         let per_page = self.layout.units_per_page;
@@ -218,15 +276,22 @@ impl Ftl {
         // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
         self.groups.pin(job.victim);
         let bytes = self.unit_bytes(count);
-        let tag = self.pending.insert(Pending { purpose: Purpose::Move { units }, group: job.victim, offset, bytes, next: NIL });
+        let tag = self.pending.insert(Pending {
+            purpose: Purpose::Move { units, cause: job.cause },
+            group: job.victim,
+            offset,
+            bytes,
+            next: NIL,
+        });
         Some(self.order_read(die, tag, job.cause))
     }
 
     #[inline]
-    fn is_copyback_agreed(&self, from: Group) -> bool {
-        !self.techniques.is_empty()
-            && self.config.sheet.capabilities.copyback
-            && merge_votes(self.techniques.iter().map(|technique| technique.vote_copyback(from)))
+    fn is_copyback_agreed(&self, job: &Job, offset: u32) -> bool {
+        self.panel.has(Hook::Way) && self.config.sheet.capabilities.copyback && {
+            let from = ProgramUnit::new(&self.layout, job.victim, offset / self.layout.units_per_program);
+            self.panel.way(&self.ctx(), &Copy { from, why: job.cause }) == Way::Copyback
+        }
     }
 
     /// Whether nothing stands in the way of a copyback of the program unit that begins with the unit at `offset`, if one does.
@@ -275,22 +340,31 @@ impl Ftl {
         Some(self.program(die, place, cause))
     }
 
-    /// Do what a technique asked for.
-    pub(crate) fn keep_up(&mut self, item: Upkeep) {
-        match item {
-            Upkeep::Rewrite { group, cause } => {
+    /// Have done what a technique asked for.
+    pub(crate) fn enqueue_work(&mut self, work: Work) {
+        let asked = Asked { since: self.now, due: work.due };
+        let sooner = |known: &mut Asked| known.due = known.due.min(work.due);
+        let die = match work.kind {
+            WorkKind::Rewrite(group) => {
                 let die = self.layout.die(group);
                 let erases = self.groups.erases(group);
-                let known = self.dies[die].wanted.iter().any(|&(wanted, _, at)| wanted == group && at == erases);
-                if self.groups.use_of(group) == Use::Closed && !known {
-                    self.dies[die].wanted.push_back((group, cause, erases));
-                    self.wake(die);
+                if self.groups.use_of(group) != Use::Closed {
+                    return;
                 }
+                if let Some(known) = self.dies[die].wanted.iter_mut().find(|wanted| wanted.group == group && wanted.erases == erases) {
+                    return sooner(&mut known.asked);
+                }
+                self.dies[die].wanted.push_back(Wanted { group, cause: work.cause, erases, asked });
+                die
             }
-            Upkeep::Reclaim { die } => {
-                self.dies[die].extra = 1;
-                self.wake(die);
+            WorkKind::Collect(die) => {
+                match &mut self.dies[die].extra {
+                    Some(known) => sooner(known),
+                    none => *none = Some(asked),
+                }
+                die
             }
-        }
+        };
+        self.wake(die);
     }
 }

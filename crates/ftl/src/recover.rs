@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
+use crate::die::Wanted;
 use crate::findings::{Copied, Findings, SecretsFound, Stand};
 use crate::firmware::Ftl;
 use crate::groups::Use;
@@ -313,7 +314,7 @@ impl Ftl {
             // There is no place for a summary: the journal keeps its marks until its data has moved.
             self.groups.close(group);
             self.leave_unsettled(group);
-            self.dies[layout.die(group)].wanted.push_back((group, Cause::Recovery, *erases));
+            self.dies[layout.die(group)].wanted.push_back(Wanted::by_core(group, Cause::Recovery, *erases));
         }
     }
 

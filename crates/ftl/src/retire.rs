@@ -8,6 +8,7 @@ use crate::groups::Use;
 use crate::layout::{Group, Layout};
 use crate::order::{Open, Order};
 use crate::request::Note;
+use crate::techniques::seam::News;
 
 /// Spare blocks of each plane of one die.
 type Spares = [Vec<u16>; 4];
@@ -87,6 +88,7 @@ impl Ftl {
             self.dies[die].free.push_back(group);
         }
         self.notes.push_back(Note::Retired(group));
+        self.notify(News::Retired { group });
         if !self.worn_out && !self.has_enough_space() {
             self.wear_out();
         }

@@ -10,13 +10,13 @@
 use wordline_flash::{Report, Status};
 use wordline_units::{Cause, DieId};
 
-use crate::die::{Entry, Moved};
+use crate::die::{Entry, Moved, Wanted};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, UnitAddr};
 use crate::request::Note;
-use crate::seam::{Exposed, Remedy, merge_remedies};
 use crate::secrets::{Flying, Scope};
+use crate::techniques::seam::{Exposed, Remedy};
 
 /// How often a die is asked again that could not do it.
 const TRIES: u8 = 3;
@@ -290,7 +290,7 @@ impl Ftl {
         let is_full = matches!(self.groups.use_of(group), Use::Closed | Use::Draining | Use::Drained);
         let has_failed = self.groups.is_condemned(group);
         let question = Exposed { group, pages: pages.len() as u32, valid, is_full, has_failed };
-        let Some(remedy) = merge_remedies(self.techniques.iter().map(|technique| technique.sanitise(&question))) else {
+        let Some(remedy) = self.panel.remedy(&self.ctx(), &question) else {
             return;
         };
         assert!(remedy != Remedy::LockBlock || (valid == 0 && is_full), "a block is locked that is still needed");
@@ -332,7 +332,7 @@ impl Ftl {
         let die = self.layout.die(group);
         let erases = self.groups.erases(group);
         match self.groups.use_of(group) {
-            Use::Closed => self.dies[die].wanted.push_front((group, Cause::Sanitise, erases)),
+            Use::Closed => self.dies[die].wanted.push_front(Wanted::by_core(group, Cause::Sanitise, erases)),
             // To give up an open block takes room, and without any nothing could be emptied. It is asked again when something is erased, or it is full.
             Use::Active if self.dies[die].free.len() as u32 <= self.config.reclaim.floor => {}
             Use::Active => {

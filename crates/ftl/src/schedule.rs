@@ -13,15 +13,24 @@ use crate::layout::Group;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::order::{self, Open, Order, Pick};
+use crate::techniques::hooks::Hook;
+use crate::techniques::say::Urgency;
+use crate::techniques::seam::{Held, News};
 
 impl Ftl {
     /// The next operation of `die`, which is free or suspended.
     pub(crate) fn decide(&mut self, now: Nanos, die: DieId) -> Option<Operation> {
         if let Activity::Suspended(cause) = self.dies[die].activity {
-            if let Some(read) = self.next_read(die) {
+            if self.serves_while_held(die)
+                && let Some(read) = self.next_read(die)
+            {
+                self.dies[die].served = self.dies[die].served.saturating_add(1);
                 return Some(read);
             }
             self.dies[die].activity = Activity::Working(cause);
+            if let Some(priority) = self.next_priority(die) {
+                self.give_way(die, priority);
+            }
             return Some(Operation { tag: NIL, die, kind: OperationKind::Resume, cause });
         }
         let state = &mut self.dies[die];
@@ -43,6 +52,33 @@ impl Ftl {
             return Some(step);
         }
         self.next_read(die)
+    }
+
+    /// The priority of the read that is served next; `None`: no read waits for `die`.
+    pub(crate) fn next_priority(&self, die: DieId) -> Option<Priority> {
+        let state = &self.dies[die];
+        Priority::ALL.into_iter().zip(&state.reads).find(|(_, fifo)| fifo.head != NIL).map(|(priority, _)| priority)
+    }
+
+    /// Whether a read that waits for `die` is served before what is suspended goes on.
+    fn serves_while_held(&self, die: DieId) -> bool {
+        if !self.panel.has(Hook::Hold) {
+            return true;
+        }
+        let state = &self.dies[die];
+        let held = |next| Held { busy: state.busy, served: state.served, next };
+        self.next_priority(die).is_some_and(|next| self.panel.serves(&self.ctx(), &held(next)))
+    }
+
+    /// Have `die` stop its program or erase for a waiting read, if that is agreed on.
+    pub(crate) fn give_way(&mut self, die: DieId, priority: Priority) {
+        let Activity::Working(cause) = self.dies[die].activity else {
+            return;
+        };
+        if self.panel.has(Hook::Stop) && self.panel.urgency(&self.ctx(), self.dies[die].busy, priority) == Urgency::Now {
+            self.dies[die].activity = Activity::Suspending(cause);
+            self.suspends.push(die);
+        }
     }
 
     pub(crate) fn next_read(&mut self, die: DieId) -> Option<Operation> {
@@ -92,7 +128,7 @@ impl Ftl {
         let state = &self.dies[die];
         let short = state.is_short(self.config.reclaim.start);
         let at_it = state.job.is_some() || !state.erasable.is_empty() || !state.failed.is_empty();
-        let reclaim = short || at_it || state.extra > 0 || !state.wanted.is_empty() || !state.moved.is_empty();
+        let reclaim = short || at_it || state.extra.is_some() || !state.wanted.is_empty() || !state.moved.is_empty();
         let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
         let before_host = (short || at_it) && (urgent || !self.config.reclaim.preemptible);
         if reclaim
@@ -196,10 +232,16 @@ impl Ftl {
         let purpose = Purpose::Program { program, closes };
         let tag = self.pending.insert(Pending { purpose, group, offset: 0, bytes, next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
-        if self.sets_programs {
+        if self.panel.has(Hook::ProgramSettings) {
             self.dies[die].settings = self.settings_for(group, program);
         }
         self.order(die, tag, OperationKind::Program { target, bytes }, cause)
+    }
+
+    /// `group` takes no more data, and can be a victim.
+    pub(crate) fn close_group(&mut self, group: Group) {
+        self.groups.close(group);
+        self.notify(News::Closed { group });
     }
 
     /// Where the next program of `stream` goes, which is ordered from now on; takes a free group where that is due. `None`: there is none to take.
@@ -213,6 +255,7 @@ impl Ftl {
             None => {
                 let group = self.allocate(die, stream)?;
                 self.groups.open(group);
+                self.notify(News::Opened { group, moved: stream == Stream::Moved });
                 let open = &mut self.dies[die].open[stream as usize];
                 open.push(Open::at(group, 0, &self.layout));
                 Pick { at: open.len() - 1, program: 0 }

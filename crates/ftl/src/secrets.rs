@@ -24,7 +24,7 @@ use std::ops::Range;
 use wordline_units::{DieId, Id};
 
 use crate::layout::{Group, Layout, UnitAddr};
-use crate::seam::Remedy;
+use crate::techniques::seam::Remedy;
 
 /// What a duty makes unreadable: some pages of one plane of a group, or of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

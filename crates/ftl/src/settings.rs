@@ -12,27 +12,25 @@ use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::layout::Group;
 use crate::sanitise::Lander;
-use crate::seam::{News, Wordline, merge_distrust, merge_program_settings};
+use crate::techniques::hooks::Hook;
+use crate::techniques::seam::{News, ProgramReport, ProgramUnit};
 
 impl Ftl {
-    fn wordline(&self, group: Group, program: u32) -> Wordline {
-        let each = self.layout.programs_per_layer;
-        Wordline { group, layer: program / each, place: program % each }
-    }
-
     /// How program unit `program` of `group` is to be programmed.
     pub(crate) fn settings_for(&self, group: Group, program: u32) -> ProgramSettings {
-        let at = self.wordline(group, program);
-        merge_program_settings(
-            self.techniques.iter().filter(|technique| technique.is_programmer()).map(|technique| technique.program_settings(&at)),
-        )
+        self.panel.program_settings(&self.ctx(), &ProgramUnit::new(&self.layout, group, program))
     }
 
     /// Whether a program that has ended well must not be relied on. The techniques have learnt of it afterwards.
     pub(crate) fn is_distrusted(&mut self, report: &Report, group: Group, program: u32) -> bool {
-        let news = News::Programmed { at: self.wordline(group, program), status: report.status, trace: self.trace.take() };
-        let is_bad = report.status == Status::Good && merge_distrust(self.techniques.iter().map(|technique| technique.distrusts(&news)));
-        self.spread(news);
+        let trace = self.trace.take();
+        if !self.panel.has(Hook::Programmed) && !self.panel.has(Hook::Distrusts) {
+            return false;
+        }
+        let &Report { status, loops, array, .. } = report;
+        let told = ProgramReport { at: ProgramUnit::new(&self.layout, group, program), status, loops, array, trace };
+        let is_bad = status == Status::Good && self.panel.distrusts(&self.ctx(), &told);
+        self.notify(News::Programmed(told));
         is_bad
     }
 

@@ -2,7 +2,7 @@
 
 use wordline_units::{Cause, DieId};
 
-use crate::die::Stream;
+use crate::die::{Stream, Wanted};
 use crate::firmware::Ftl;
 use crate::layout::Group;
 
@@ -27,14 +27,14 @@ impl Ftl {
         let Some(gap) = self.config.wear.static_gap else {
             return;
         };
-        if self.dies[die].wanted.iter().any(|&(_, cause, _)| cause == Cause::Wear) {
+        if self.dies[die].wanted.iter().any(|wanted| wanted.cause == Cause::Wear) {
             return;
         }
         let Some((coldest, erases)) = self.groups.least_worn_closed(die) else {
             return;
         };
         if self.groups.erases(group).saturating_sub(erases) >= gap {
-            self.dies[die].wanted.push_back((coldest, Cause::Wear, erases));
+            self.dies[die].wanted.push_back(Wanted::by_core(coldest, Cause::Wear, erases));
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use wordline_chip::Payload;
 use wordline_drive::{Desoldered, Drive};
+use wordline_ftl::techniques::hooks::Hook;
 use wordline_plan::{Plan, read_text};
 use wordline_report::ForensicsResult;
 use wordline_serve::{MediaError, Taken};
@@ -73,7 +74,7 @@ fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
 /// What is encrypted is as good as its key, and which keys were left is in no image and on no media: neither holds ciphertext.
 fn refuse_keys(path: &Path, plan: &Plan) -> Result<(), Failure> {
     let config = plan.build();
-    let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().answers.contains(&"key_store")) else {
+    let Some(choice) = config.firmware.techniques.iter().find(|choice| choice.card().hooks.has(Hook::KeyStore)) else {
         return Ok(());
     };
     Err(Failure::Usage(format!(

@@ -30,7 +30,7 @@ impl Ftl {
     pub(crate) fn complete_group(&mut self, group: Group) {
         let layout = self.layout;
         let Some(oob) = &mut self.oob else {
-            return self.groups.close(group);
+            return self.close_group(group);
         };
         self.groups.give_up(group, layout.data_units..layout.units_per_group);
         oob.finish(group, layout.data_programs);
@@ -177,7 +177,7 @@ impl Ftl {
         table.written += 1;
         if table.written == copies {
             oob.summarised(group);
-            self.groups.close(group);
+            self.close_group(group);
             if self.secrets.is_some() {
                 self.empty_closed(group);
             }

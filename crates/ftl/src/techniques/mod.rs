@@ -6,7 +6,13 @@ use wordline_flash::{Margins, Sheet};
 use wordline_units::Nanos;
 
 use crate::layout::Layout;
-use crate::seam::{Card, Technique};
+use crate::techniques::seam::{Card, Technique};
+
+pub mod hooks;
+pub mod panel;
+pub mod say;
+pub mod seam;
+pub mod work;
 
 macro_rules! techniques {
     (
@@ -85,7 +91,8 @@ techniques! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seam::Persists;
+    use crate::techniques::hooks::Hook;
+    use crate::techniques::seam::Persists;
 
     #[test]
     fn who_remembers_says_so() {
@@ -106,7 +113,7 @@ mod tests {
             Choice::LayerMargins,
         ];
         for card in all.map(|choice| choice.card()) {
-            assert_eq!(card.answers.contains(&"remember"), matches!(card.persists, Persists::Memos(_)), "{}", card.name);
+            assert_eq!(card.hooks.has(Hook::Remember), matches!(card.persists, Persists::Memos(_)), "{}", card.name);
         }
     }
 }

@@ -30,6 +30,17 @@ pub use world::World;
 
 use crate::swarm::{self, Scenario};
 
+/// What trials draw sanitisers from. A drive whose plan has one of them promises that nothing stale can be read, whatever the technique says of itself: by this
+/// list the oracle looks.
+pub(crate) const SANITISERS: &[Choice] = &[
+    Choice::PageLock { block_lock: true },
+    Choice::PageLock { block_lock: false },
+    Choice::WordlineScrub,
+    Choice::EraseAtOnce,
+    Choice::ReprogramPage,
+    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(20) },
+];
+
 /// A fault planted in the world, to see that it is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
@@ -225,16 +236,8 @@ pub fn scenario(seed: u64) -> Scenario {
         }
     }
     let draw_sanitiser = &mut Draw::new(seed, Stream::Mix, 10);
-    let sanitisers = [
-        Choice::PageLock { block_lock: true },
-        Choice::PageLock { block_lock: false },
-        Choice::WordlineScrub,
-        Choice::EraseAtOnce,
-        Choice::ReprogramPage,
-        Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(20) },
-    ];
     if draw_sanitiser.happens(0.5) {
-        config.techniques.push(sanitisers[draw_sanitiser.below(sanitisers.len() as u64) as usize]);
+        config.techniques.push(SANITISERS[draw_sanitiser.below(SANITISERS.len() as u64) as usize]);
         let able = &mut config.sheet.capabilities;
         (able.page_lock, able.block_lock, able.scrub, able.reprogram) = (true, true, true, true);
         let timing = &mut config.sheet.timing;

@@ -2,15 +2,16 @@
 
 use wordline_units::Nanos;
 
-use crate::layout::Group;
-use crate::seam::{Card, Exposed, KeyStore, Persists, Remedy, Technique, Vote};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::say::{Say, Says, Way};
+use crate::techniques::seam::{Card, Copy, Ctx, Exposed, KeyStore, Persists, Remedy, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "crypto-erase",
     source: "ours, as the rival that 002 §3 names and does not evaluate; trees of keys as in Goldreich, Goldwasser and Micali, J. ACM 1986",
     claim: "no stale secret can be read from the chips and the controller's key register once what made it stale is acknowledged",
-    answers: &["sanitise", "key_store", "vote_copyback"],
+    hooks: Hooks::of(&[Hook::Sanitise, Hook::KeyStore, Hook::Way]),
     needs: &["a register of the controller that is overwritten in place"],
     persists: Persists::Nothing(
         "the key store is on flash and in the register; whatever is stale and has a key after a power cut loses it",
@@ -36,11 +37,7 @@ impl Technique for CryptoErase {
         &CARD
     }
 
-    fn is_sanitiser(&self) -> bool {
-        true
-    }
-
-    fn sanitise(&self, _exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
         Some(Remedy::DropKeys)
     }
 
@@ -49,7 +46,7 @@ impl Technique for CryptoErase {
     }
 
     // A copy without the bus is a copy of what was encrypted, under the key of the place it came from.
-    fn vote_copyback(&self, _from: Group) -> Vote {
-        Vote::Refuse
+    fn way(&self, _ctx: &Ctx<'_>, _copy: &Copy) -> Says<Way> {
+        [Say::AtMost(Way::Bus), Say::Abstain]
     }
 }

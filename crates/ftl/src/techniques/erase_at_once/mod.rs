@@ -1,13 +1,14 @@
 //! The block of a stale secret is erased at once. Whatever is valid in it is moved first.
 
-use crate::seam::{Card, Exposed, Persists, Remedy, Technique};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "erase-at-once",
     source: "Diesburg et al., TrueErase, and others; as erSSD in Kim et al., ASPLOS 2020, §7",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
-    answers: &["sanitise"],
+    hooks: Hooks::of(&[Hook::Sanitise]),
     needs: &["scrub, for blocks that cannot be erased any more"],
     persists: Persists::Nothing("after a power cut whatever is stale and readable is found by its marks, and its block is erased"),
     limits: "one stale page moves a block of valid ones; blocks wear out hundreds of times faster",
@@ -22,11 +23,7 @@ impl Technique for EraseAtOnce {
         &CARD
     }
 
-    fn is_sanitiser(&self) -> bool {
-        true
-    }
-
-    fn sanitise(&self, exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
         Some(if exposed.has_failed { Remedy::Scrub } else { Remedy::Erase })
     }
 }

@@ -3,16 +3,18 @@
 //! A die that has been idle for a while is likely to stay so for a while. Reclaiming then leaves free blocks for the next burst, which would
 //! otherwise wait for reclaim; it moves data that might have been overwritten by then, so it costs write amplification.
 
-use wordline_units::Nanos;
+use wordline_units::{Cause, Nanos};
 
-use crate::seam::{Card, News, Persists, Technique, Upkeep};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, News, Persists, Technique};
+use crate::techniques::work::{NEVER, Work, WorkKind};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "idle-reclaim",
     source: "common practice (background garbage collection)",
     claim: "bursts after idle time meet free blocks",
-    answers: &["idle_wait", "upkeep"],
+    hooks: Hooks::of(&[Hook::Idle, Hook::Work]),
     needs: &[],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",
@@ -37,14 +39,15 @@ impl Technique for IdleReclaim {
         &CARD
     }
 
-    fn upkeep(&self, news: &News) -> Option<Upkeep> {
-        match *news {
-            News::Idle { die, idle, free } if idle >= self.after && free < self.until_free => Some(Upkeep::Reclaim { die }),
-            News::PageRead { .. } | News::Erased { .. } | News::Programmed { .. } | News::Idle { .. } => None,
-        }
+    fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        let News::Idle { die, free, .. } = *news else {
+            return None;
+        };
+        // Space is no promise: whoever would rather have the die left alone may say so for ever.
+        (free < self.until_free).then_some(Work { kind: WorkKind::Collect(die), cause: Cause::Reclaim, due: NEVER })
     }
 
-    fn idle_wait(&self) -> Option<Nanos> {
+    fn idle_after(&self) -> Option<Nanos> {
         Some(self.after)
     }
 }

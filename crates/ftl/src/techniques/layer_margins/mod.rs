@@ -5,14 +5,15 @@
 use wordline_flash::{Margins, ProgramSettings, WindowMargin};
 use wordline_units::Microvolts;
 
-use crate::seam::{Card, Persists, Technique, Wordline};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, Persists, ProgramUnit, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "layer-margins",
     source: "Hung et al. 2015, as described by Shim, dissertation, SNU 2020, §4.1.2 and §6.1 (vertFTL)",
     claim: "programs of h-layers that are better than the worst take fewer loops, at no cost in lifetime",
-    answers: &["program_settings"],
+    hooks: Hooks::of(&[Hook::ProgramSettings]),
     needs: &["program settings", "a table of margins by h-layer"],
     persists: Persists::Nothing("the table is the chip's"),
     limits: "safe for the worst block at the end of its life, so most of what could be had is left",
@@ -36,11 +37,7 @@ impl Technique for LayerMargins {
         &CARD
     }
 
-    fn is_programmer(&self) -> bool {
-        true
-    }
-
-    fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
+    fn program_settings(&self, _ctx: &Ctx<'_>, at: &ProgramUnit) -> Option<ProgramSettings> {
         let end = self.layers.get(at.layer as usize).copied().unwrap_or(Microvolts(0));
         Some(ProgramSettings { window: WindowMargin { start: Microvolts(0), end }, ..ProgramSettings::DEFAULT })
     }

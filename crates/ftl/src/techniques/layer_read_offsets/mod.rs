@@ -8,18 +8,18 @@
 //! read that failed at every entry teaches nothing: what made it fail (a torn program, a lock) is not where the references are.
 
 use wordline_flash::{Sheet, Status};
-use wordline_units::{PageId, PlaneId};
 
 use crate::groups::Groups;
 use crate::layout::{Group, Layout};
-use crate::seam::{Card, Memo, News, Persists, Technique};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, FlashPage, Memo, News, Persists, ReadReport, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "layer-read-offsets",
     source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
     claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
-    answers: &["read_entry"],
+    hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::ReadEntry]),
     needs: &[],
     persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
     limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \
@@ -52,9 +52,9 @@ impl LayerReadOffsets {
         }
     }
 
-    fn place(&self, group: Group, plane: PlaneId, page: PageId) -> usize {
-        let layer = u32::from(page.0) / self.pages_per_layer;
-        group.index() * self.per_group + (u32::from(plane.0) * self.layers + layer) as usize
+    fn place(&self, at: FlashPage) -> usize {
+        let layer = u32::from(at.page.0) / self.pages_per_layer;
+        at.group.index() * self.per_group + (u32::from(at.plane.0) * self.layers + layer) as usize
     }
 
     fn forget(&mut self, group: Group) {
@@ -90,23 +90,20 @@ impl Technique for LayerReadOffsets {
         self.entries.fill(0);
     }
 
-    fn learn(&mut self, news: &News) {
-        match *news {
-            News::PageRead { group, plane, page, retries, entry, status: Status::Good } if retries > 0 => {
-                let place = self.place(group, plane, page);
-                self.entries[place] = entry;
-            }
-            News::Erased { group } => self.forget(group),
-            News::PageRead { .. } | News::Programmed { .. } | News::Idle { .. } => {}
+    fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
+        if let News::Read(ReadReport { at, status: Status::Good, retries, entry, .. }) = *news
+            && retries > 0
+        {
+            let place = self.place(at);
+            self.entries[place] = entry;
+        }
+        if let News::Erased(report) = news {
+            self.forget(report.group);
         }
     }
 
-    fn estimates_reads(&self) -> bool {
-        true
-    }
-
-    fn read_entry(&self, group: Group, plane: PlaneId, page: PageId) -> Option<u8> {
-        Some(self.entries[self.place(group, plane, page)]).filter(|&entry| entry != 0)
+    fn read_entry(&self, _ctx: &Ctx<'_>, at: FlashPage) -> Option<u8> {
+        Some(self.entries[self.place(at)]).filter(|&entry| entry != 0)
     }
 }
 

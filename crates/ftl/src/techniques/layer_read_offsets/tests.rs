@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 use wordline_flash::ProgramScope;
-use wordline_units::Bytes;
+use wordline_units::{Bytes, Cause, Nanos, PageId, PlaneId};
 
 use super::*;
 use crate::layout::tests::small_sheet;
+use crate::techniques::seam::EraseReport;
+use crate::view::EmptyCore;
 
 const PAGES: u16 = 2 * 2 * 3;
 
@@ -16,16 +18,29 @@ fn table() -> LayerReadOffsets {
 }
 
 fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Status) -> News {
-    News::PageRead { group: Group(group), plane: PlaneId(plane), page: PageId(page), retries, entry, status }
+    News::Read(ReadReport { at: at(group, plane, page), cause: Cause::Host, status, retries, entry, worst: 0, array: Nanos::ZERO })
+}
+
+fn at(group: u32, plane: u8, page: u16) -> FlashPage {
+    FlashPage { group: Group(group), plane: PlaneId(plane), page: PageId(page) }
+}
+
+fn erased(group: u32) -> News {
+    News::Erased(EraseReport { group: Group(group), status: Status::Good, loops: 0, array: Nanos::ZERO, has_left: false })
+}
+
+fn core() -> EmptyCore {
+    EmptyCore::new(Layout::new(&small_sheet(2, 5, ProgramScope::Page), 2, 5, Bytes::kib(16)))
 }
 
 #[test]
 fn what_one_page_needed_its_layer_begins_with() {
-    let mut table = table();
-    assert!((0..PAGES).all(|page| table.read_entry(Group(3), PlaneId(1), PageId(page)).is_none()), "nothing is known");
-    table.learn(&read(3, 1, 1, 4, 4, Status::Good));
+    let (core, mut table) = (core(), table());
+    let ctx = &core.ctx(Nanos::ZERO);
+    assert!((0..PAGES).all(|page| table.read_entry(ctx, at(3, 1, page)).is_none()), "nothing is known");
+    table.learn(ctx, &read(3, 1, 1, 4, 4, Status::Good));
     let known = |table: &LayerReadOffsets, group: u32, plane: u8| -> Vec<u16> {
-        (0..PAGES).filter(|&page| table.read_entry(Group(group), PlaneId(plane), PageId(page)) == Some(4)).collect()
+        (0..PAGES).filter(|&page| table.read_entry(ctx, at(group, plane, page)) == Some(4)).collect()
     };
     assert_eq!(known(&table, 3, 1), [0, 1, 2, 3, 4, 5], "all pages of both wordlines of the first h-layer");
     assert!(known(&table, 3, 0).is_empty() && known(&table, 2, 1).is_empty() && known(&table, 4, 1).is_empty(), "of that block alone");
@@ -33,29 +48,31 @@ fn what_one_page_needed_its_layer_begins_with() {
 
 #[test]
 fn only_a_read_that_was_tried_again_and_ended_well_teaches() {
-    let mut table = table();
-    let first = |table: &LayerReadOffsets| table.read_entry(Group(0), PlaneId(0), PageId(0));
-    table.learn(&read(0, 0, 0, 31, 2, Status::Uncorrectable));
+    let (core, mut table) = (core(), table());
+    let ctx = &core.ctx(Nanos::ZERO);
+    let first = |table: &LayerReadOffsets| table.read_entry(ctx, at(0, 0, 0));
+    table.learn(ctx, &read(0, 0, 0, 31, 2, Status::Uncorrectable));
     assert_eq!(first(&table), None, "a page that no entry brings back says nothing of its neighbours");
-    table.learn(&read(0, 0, 0, 3, 3, Status::Good));
+    table.learn(ctx, &read(0, 0, 0, 3, 3, Status::Good));
     assert_eq!(first(&table), Some(3));
-    table.learn(&read(0, 0, 3, 31, 1, Status::Uncorrectable));
-    table.learn(&read(0, 0, 3, 0, 3, Status::Good));
+    table.learn(ctx, &read(0, 0, 3, 31, 1, Status::Uncorrectable));
+    table.learn(ctx, &read(0, 0, 3, 0, 3, Status::Good));
     assert_eq!(first(&table), Some(3));
-    table.learn(&read(0, 0, 3, 29, 0, Status::Good));
+    table.learn(ctx, &read(0, 0, 3, 29, 0, Status::Good));
     assert_eq!(first(&table), None, "the default was right again");
 }
 
 #[test]
 fn erases_and_power_cuts_put_it_back_to_the_default() {
-    let mut table = table();
+    let (core, mut table) = (core(), table());
+    let ctx = &core.ctx(Nanos::ZERO);
     for group in 0..10 {
-        (0..PAGES).for_each(|page| table.learn(&read(group, 1, page, 1, 9, Status::Good)));
+        (0..PAGES).for_each(|page| table.learn(ctx, &read(group, 1, page, 1, 9, Status::Good)));
     }
-    table.learn(&News::Erased { group: Group(4) });
+    table.learn(ctx, &erased(4));
     for group in 0..10 {
-        let known = (0..PAGES).all(|page| table.read_entry(Group(group), PlaneId(1), PageId(page)) == Some(9));
-        let nothing = (0..PAGES).all(|page| table.read_entry(Group(group), PlaneId(1), PageId(page)).is_none());
+        let known = (0..PAGES).all(|page| table.read_entry(ctx, at(group, 1, page)) == Some(9));
+        let nothing = (0..PAGES).all(|page| table.read_entry(ctx, at(group, 1, page)).is_none());
         assert_eq!((known, nothing), (group != 4, group == 4));
     }
     let sheet = small_sheet(2, 5, ProgramScope::Page);
@@ -70,12 +87,14 @@ proptest! {
     fn it_is_a_map_of_layers_and_survives_a_snapshot(
         news in prop::collection::vec((0u32..10, 0u8..2, 0u16..PAGES, 0u32..3, 0u8..=255, prop::bool::weighted(0.8), prop::bool::weighted(0.05)), 0..200),
     ) {
+        let core = core();
+        let ctx = &core.ctx(Nanos::ZERO);
         let (mut table, mut map) = (table(), std::collections::BTreeMap::new());
         let name = |group: u32, plane: u8, page: u16| (group, plane, page / 6);
         for (group, plane, page, retries, entry, good, erase) in news {
             let status = if good { Status::Good } else { Status::Uncorrectable };
-            let news = if erase { News::Erased { group: Group(group) } } else { read(group, plane, page, retries, entry, status) };
-            table.learn(&news);
+            let news = if erase { erased(group) } else { read(group, plane, page, retries, entry, status) };
+            table.learn(ctx, &news);
             if erase {
                 map.retain(|key: &(u32, u8, u16), _| key.0 != group);
             } else if good && retries > 0 {
@@ -87,7 +106,7 @@ proptest! {
         for (group, plane, page) in (0..10).flat_map(|g| (0..2).flat_map(move |plane| (0..PAGES).map(move |page| (g, plane, page)))) {
             let expected = map.get(&name(group, plane, page)).copied().filter(|&entry| entry != 0);
             for table in [&table, &restored] {
-                prop_assert_eq!(table.read_entry(Group(group), PlaneId(plane), PageId(page)), expected);
+                prop_assert_eq!(table.read_entry(ctx, at(group, plane, page)), expected);
             }
         }
     }

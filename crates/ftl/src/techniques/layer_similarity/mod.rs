@@ -23,7 +23,8 @@ mod state;
 use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
 use crate::layout::Layout;
-use crate::seam::{Card, News, Persists, Technique, Wordline};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
 
 use credit::Credit;
 pub use params::Params;
@@ -34,7 +35,7 @@ pub const CARD: Card = Card {
     name: "layer-similarity",
     source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.1 and §5.1 (cubeFTL)",
     claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
-    answers: &["program_settings", "distrusts"],
+    hooks: Hooks::of(&[Hook::Programmed, Hook::Erased, Hook::ProgramSettings, Hook::Distrusts]),
     needs: &["program settings", "cells with physics; without, nothing is known of a leader"],
     persists: Persists::Nothing("what leaders have shown; blocks that were open at a power cut take no more data before their next erase"),
     limits: "a leader may have been programmed long before its followers; the comparison after each program is what guards against that",
@@ -57,7 +58,7 @@ impl LayerSimilarity {
     }
 
     /// What was seen of the leader as whose follower the wordline is programmed; `None`: it is programmed as a leader.
-    fn leader_of(&self, at: &Wordline) -> Option<&Seen> {
+    fn leader_of(&self, at: &ProgramUnit) -> Option<&Seen> {
         self.layers.get(at).filter(|_| !self.params.relent || self.credit.is_good(at.group))
     }
 
@@ -86,10 +87,6 @@ impl Technique for LayerSimilarity {
         &CARD
     }
 
-    fn is_programmer(&self) -> bool {
-        true
-    }
-
     fn image(&self) -> Vec<u32> {
         [self.credit.image(), self.layers.image()].concat()
     }
@@ -101,21 +98,21 @@ impl Technique for LayerSimilarity {
         self.credit.restore(credit) && self.layers.restore(layers)
     }
 
-    fn program_settings(&self, at: &Wordline) -> Option<ProgramSettings> {
+    fn program_settings(&self, _ctx: &Ctx<'_>, at: &ProgramUnit) -> Option<ProgramSettings> {
         // A layer of which nothing is known is programmed by a leader.
         Some(self.leader_of(at).map_or_else(|| self.of_leader(), |seen| seen.settings))
     }
 
-    fn distrusts(&self, news: &News) -> bool {
-        let News::Programmed { at, trace: Some(trace), .. } = news else {
+    fn distrusts(&self, _ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
+        let ProgramReport { at, trace: Some(trace), .. } = report else {
             return false;
         };
         self.leader_of(at).is_some_and(|seen| self.params.is_off(trace.errors, seen.errors))
     }
 
-    fn learn(&mut self, news: &News) {
+    fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
         match *news {
-            News::Programmed { at, status: Status::Good, trace: Some(trace), .. } => {
+            News::Programmed(ProgramReport { at, status: Status::Good, trace: Some(trace), .. }) => {
                 let how = match self.leader_of(&at) {
                     None => How::AsLeader { settings: self.of_followers(&trace) },
                     Some(seen) if self.params.is_off(trace.errors, seen.errors) => How::Distrusted,
@@ -124,9 +121,18 @@ impl Technique for LayerSimilarity {
                 self.credit.programmed(at.group, how);
                 self.layers.programmed(&at, trace.errors, how);
             }
-            News::Programmed { at, .. } => self.layers.count(&at, false),
-            News::Erased { group } => self.layers.erased(group),
-            News::PageRead { .. } | News::Idle { .. } => {}
+            News::Programmed(ProgramReport { at, .. }) => self.layers.count(&at, false),
+            News::Erased(report) => self.layers.erased(report.group),
+            News::Read(_)
+            | News::Copied(_)
+            | News::Opened { .. }
+            | News::Closed { .. }
+            | News::VictimChosen { .. }
+            | News::Moved { .. }
+            | News::Retired { .. }
+            | News::DataLost { .. }
+            | News::Timer
+            | News::Idle { .. } => {}
         }
     }
 }

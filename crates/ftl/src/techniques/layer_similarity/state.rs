@@ -8,7 +8,7 @@ use wordline_flash::{ProgramSettings, WindowMargin};
 use wordline_units::Microvolts;
 
 use crate::layout::{Group, Layout};
-use crate::seam::Wordline;
+use crate::techniques::seam::ProgramUnit;
 
 /// What was seen of the leader of an h-layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,13 +74,13 @@ impl Layers {
     }
 
     /// What was seen of the leader whose follower `at` would be.
-    pub(super) fn get(&self, at: &Wordline) -> Option<&Seen> {
+    pub(super) fn get(&self, at: &ProgramUnit) -> Option<&Seen> {
         let row = self.rows.get(self.of[at.group.index()] as usize)?;
         Some(&row.layers[at.layer as usize]).filter(|seen| seen.programmed > 0 && !seen.is_stale)
     }
 
     /// A wordline was programmed, of whose cells so many are wrong. Where it is not relied on, its leader is not any more either.
-    pub(super) fn programmed(&mut self, at: &Wordline, errors: u32, how: How) {
+    pub(super) fn programmed(&mut self, at: &ProgramUnit, errors: u32, how: How) {
         let seen = &mut self.row(at.group).layers[at.layer as usize];
         match how {
             How::AsLeader { settings } => (seen.settings, seen.errors, seen.is_stale) = (settings, errors, false),
@@ -91,7 +91,7 @@ impl Layers {
     }
 
     /// A wordline was programmed. `is_told`: the die told of it.
-    pub(super) fn count(&mut self, at: &Wordline, is_told: bool) {
+    pub(super) fn count(&mut self, at: &ProgramUnit, is_told: bool) {
         let (each, all) = (self.each, self.all);
         let row = self.row(at.group);
         let seen = &mut row.layers[at.layer as usize];
@@ -178,8 +178,8 @@ mod tests {
         Layers::new(&Layout::new(&sheet, 1, 6, Bytes::kib(16)))
     }
 
-    fn at(group: u32, layer: u32, place: u32) -> Wordline {
-        Wordline { group: Group(group), layer, place }
+    fn at(group: u32, layer: u32, place: u32) -> ProgramUnit {
+        ProgramUnit { group: Group(group), layer, place }
     }
 
     fn leader(number: u32) -> How {

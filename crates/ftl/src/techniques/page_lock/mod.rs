@@ -6,14 +6,15 @@
 use wordline_flash::{Sanitisation, Sheet};
 use wordline_units::Nanos;
 
-use crate::seam::{Card, Exposed, Persists, Remedy, Technique};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "page-lock",
     source: "Kim et al., Evanesco, ASPLOS 2020, §5 and §6 (SecureSSD); Kim, dissertation, SNU 2020, §5.2 and §5.3",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
-    answers: &["sanitise"],
+    hooks: Hooks::of(&[Hook::Sanitise]),
     needs: &["page lock", "block lock, where it is used"],
     persists: Persists::Nothing(
         "the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked",
@@ -42,11 +43,7 @@ impl Technique for PageLock {
         &CARD
     }
 
-    fn is_sanitiser(&self) -> bool {
-        true
-    }
-
-    fn sanitise(&self, exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
         let pays = |lock: Nanos| Nanos(self.lock_page.0 * u64::from(exposed.pages)) > lock;
         let is_needless = exposed.valid == 0 && exposed.is_full;
         Some(if is_needless && self.lock_block.is_some_and(pays) { Remedy::LockBlock } else { Remedy::LockPages })
@@ -56,18 +53,24 @@ impl Technique for PageLock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Group;
+    use crate::layout::tests::small_sheet;
+    use crate::layout::{Group, Layout};
+    use crate::view::EmptyCore;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
 
     #[test]
     fn a_block_is_locked_from_four_pages_on_if_nothing_in_it_is_needed() {
         let lock = PageLock { lock_page: Nanos::from_micros(100), lock_block: Some(Nanos::from_micros(300)) };
-        let of = |pages, valid, is_full| lock.sanitise(&Exposed { group: Group(1), pages, valid, is_full, has_failed: false });
+        let core = EmptyCore::new(Layout::new(&small_sheet(1, 4, ProgramScope::Page), 1, 4, Bytes::kib(16)));
+        let ctx = core.ctx(Nanos::ZERO);
+        let of = |pages, valid, is_full| lock.sanitise(&ctx, &Exposed { group: Group(1), pages, valid, is_full, has_failed: false });
         assert_eq!(of(4, 0, true), Some(Remedy::LockBlock));
         assert_eq!(of(3, 0, true), Some(Remedy::LockPages), "as long is not longer");
         assert_eq!(of(400, 1, true), Some(Remedy::LockPages));
         assert_eq!(of(400, 0, false), Some(Remedy::LockPages));
         assert_eq!(
-            PageLock { lock_block: None, ..lock }.sanitise(&Exposed {
+            PageLock { lock_block: None, ..lock }.sanitise(&ctx, &Exposed {
                 group: Group(1),
                 pages: 9,
                 valid: 0,

@@ -3,22 +3,23 @@
 //! Data moved by copyback never passes error correction, so its errors add up from copy to copy. This technique pays no heed: it is the upper bound that
 //! careful ones are measured against.
 
-use crate::layout::Group;
-use crate::seam::{Card, Persists, Technique, Vote};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::say::{Say, Says, Way};
+use crate::techniques::seam::{Card, Copy, Ctx, Persists, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "plain-copyback",
     source: "ONFI copyback; MQSim's Use_Copyback",
     claim: "reclaim moves fully valid program units without the channel bus",
-    answers: &["vote_copyback"],
+    hooks: Hooks::of(&[Hook::Way]),
     needs: &["copyback"],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "takes no account of error propagation; units that share a program unit with stale ones still take the bus",
 };
 
 /// Proposes copyback for everything.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PlainCopyback;
 
 impl Technique for PlainCopyback {
@@ -26,7 +27,7 @@ impl Technique for PlainCopyback {
         &CARD
     }
 
-    fn vote_copyback(&self, _: Group) -> Vote {
-        Vote::Propose
+    fn way(&self, _ctx: &Ctx<'_>, _copy: &Copy) -> Says<Way> {
+        [Say::Propose(Way::Copyback), Say::Abstain]
     }
 }

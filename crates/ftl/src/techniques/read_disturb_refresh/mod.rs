@@ -10,14 +10,16 @@ use wordline_units::Cause;
 
 use crate::groups::Groups;
 use crate::layout::{Group, Layout};
-use crate::seam::{Card, Memo, News, Persists, Technique, Upkeep};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique};
+use crate::techniques::work::{Work, WorkKind};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "read-disturb-refresh",
     source: "common practice; 004 §2 describes it as the read-induced rewrite of today's drives",
     claim: "no block is read more than the limit, and a little, between two erases, power cuts or not",
-    answers: &["upkeep", "remember"],
+    hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Work, Hook::Remember]),
     needs: &[],
     persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
     limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \
@@ -73,30 +75,29 @@ impl Technique for ReadDisturbRefresh {
         }
     }
 
-    fn learn(&mut self, news: &News) {
-        match *news {
-            News::PageRead { group, .. } => self.reads[group.index()] = self.reads[group.index()].saturating_add(1),
-            News::Erased { group } => self.reads[group.index()] = 0,
-            News::Programmed { .. } | News::Idle { .. } => {}
+    fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
+        if let News::Read(ReadReport { at, .. }) = news {
+            self.reads[at.group.index()] = self.reads[at.group.index()].saturating_add(1);
+        }
+        if let News::Erased(report) = news {
+            self.reads[report.group.index()] = 0;
         }
     }
 
-    fn remember(&self, news: &News) -> Option<Memo> {
-        match *news {
-            News::PageRead { group, .. } => {
-                let value = self.reads[group.index()];
-                value.is_multiple_of(self.step()).then_some(Memo { group, value })
-            }
-            News::Erased { .. } | News::Programmed { .. } | News::Idle { .. } => None,
-        }
+    fn remember(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Memo> {
+        let News::Read(ReadReport { at, .. }) = *news else {
+            return None;
+        };
+        let value = self.reads[at.group.index()];
+        value.is_multiple_of(self.step()).then_some(Memo { group: at.group, value })
     }
 
-    fn upkeep(&self, news: &News) -> Option<Upkeep> {
-        match *news {
-            News::PageRead { group, .. } if self.reads[group.index()] >= self.reads_max => {
-                Some(Upkeep::Rewrite { group, cause: Cause::Disturb })
-            }
-            News::PageRead { .. } | News::Erased { .. } | News::Programmed { .. } | News::Idle { .. } => None,
-        }
+    fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        let News::Read(ReadReport { at, .. }) = *news else {
+            return None;
+        };
+        // At the limit it must not wait for anybody.
+        let is_due = self.reads[at.group.index()] >= self.reads_max;
+        is_due.then_some(Work { kind: WorkKind::Rewrite(at.group), cause: Cause::Disturb, due: ctx.now })
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! A read waits up to a whole erase for its die. Dies that can suspend let it through within some tens of microseconds, at the price of a resume.
 
-use wordline_units::{Cause, Priority};
-
-use crate::seam::{Card, Persists, Technique, Urgency};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::say::{Say, Says, Urgency};
+use crate::techniques::seam::{Card, Conflict, Ctx, Persists, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "read-preemption",
     source: "ONFI/JEDEC program and erase suspend; the baseline of 000 §4",
     claim: "a host read waits for a suspend, not for a program or an erase",
-    answers: &["urge_suspend"],
+    hooks: Hooks::of(&[Hook::Stop]),
     needs: &["suspend_program", "suspend_erase"],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "knows no quota: many readers can hold up one erase for as long as the die's least interval between suspends lets them",
@@ -26,7 +26,7 @@ impl Technique for ReadPreemption {
         &CARD
     }
 
-    fn urge_suspend(&self, _: Cause, _: Priority) -> Urgency {
-        Urgency::Now
+    fn stop(&self, _ctx: &Ctx<'_>, _conflict: &Conflict) -> Says<Urgency> {
+        [Say::Propose(Urgency::Now), Say::Abstain]
     }
 }

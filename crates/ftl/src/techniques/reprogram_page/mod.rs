@@ -1,13 +1,14 @@
 //! Stale secrets are reprogrammed in one shot (OSR): the states of their page are made to overlap, and the other pages of the wordline stay where they are.
 
-use crate::seam::{Card, Exposed, Persists, Remedy, Technique};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "reprogram-page",
     source: "Lin et al., ICCAD 2018 (one-shot reprogramming); examined in Kim et al., ASPLOS 2020, §4",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
-    answers: &["sanitise"],
+    hooks: Hooks::of(&[Hook::Sanitise]),
     needs: &["reprogram"],
     persists: Persists::Nothing(
         "a reprogrammed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and reprogrammed",
@@ -24,11 +25,7 @@ impl Technique for ReprogramPage {
         &CARD
     }
 
-    fn is_sanitiser(&self) -> bool {
-        true
-    }
-
-    fn sanitise(&self, _exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
         Some(Remedy::Reprogram)
     }
 }

@@ -1,13 +1,14 @@
 //! Stale secrets are scrubbed: one shot raises all cells of their wordline. The valid pages of the wordline are moved first.
 
-use crate::seam::{Card, Exposed, Persists, Remedy, Technique};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
     name: "wordline-scrub",
     source: "Wei et al., FAST 2011 (scrubbing); as scrSSD in Kim et al., ASPLOS 2020, §7, with one-shot programming",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
-    answers: &["sanitise"],
+    hooks: Hooks::of(&[Hook::Sanitise]),
     needs: &["scrub"],
     persists: Persists::Nothing(
         "a scrubbed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and scrubbed",
@@ -24,11 +25,7 @@ impl Technique for WordlineScrub {
         &CARD
     }
 
-    fn is_sanitiser(&self) -> bool {
-        true
-    }
-
-    fn sanitise(&self, _exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
         Some(Remedy::Scrub)
     }
 }

@@ -7,13 +7,17 @@
 
 use std::collections::BTreeMap;
 
+use wordline_ftl::techniques::Choice;
+
 use super::World;
+use crate::cut::SANITISERS;
 use crate::cut::keys::Opened;
 use crate::cut::nand::{Bytes, Stored};
 
 impl World {
     fn has_sanitiser(&self) -> bool {
-        self.scenario.config.techniques.iter().any(|choice| choice.card().answers.contains(&"sanitise"))
+        let is_one = |choice: &Choice| SANITISERS.iter().any(|known| std::mem::discriminant(known) == std::mem::discriminant(choice));
+        self.scenario.config.techniques.iter().any(is_one)
     }
 
     /// Of each unit, nothing older than its state of this number is readable.

@@ -1,0 +1,239 @@
+//! The techniques of one core: who is told what, who is asked what, and what their answers come to.
+
+use wordline_flash::ProgramSettings;
+use wordline_units::Nanos;
+
+use super::hooks::{Hook, Hooks};
+use super::say::{Hold, Say, Start, Urgency, Way, agree};
+use super::seam::{
+    Busy, Card, Conflict, Copy, Ctx, Exposed, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, Remedy, Technique,
+    merge_distrust, merge_key_stores, merge_program_settings, merge_read_entries, merge_remedies,
+};
+use super::work::{Waiting, Work, merge_work};
+use crate::groups::Groups;
+
+/// The place of a technique in the panel.
+type Member = u8;
+
+/// The techniques that are switched on, with an index of who has subscribed to what.
+#[derive(Debug)]
+pub struct Panel {
+    members: Vec<Box<dyn Technique>>,
+    /// For each hook, who has it.
+    interest: [Vec<Member>; Hook::ALL.len()],
+    /// Hooks that anybody has.
+    wanted: Hooks,
+    /// Who wants to be told of idle dies, and after how long.
+    idle: Vec<(Member, Nanos)>,
+    /// When each wants to be told the time; [`Nanos::MAX`]: never.
+    timers: Vec<Nanos>,
+    /// The earliest of them.
+    alarm: Nanos,
+    /// Room for who is to be told the time.
+    ringing: Vec<Member>,
+}
+
+impl Panel {
+    /// A panel of these techniques, in this order. The order decides nothing but the order in which they are told.
+    pub fn new(members: Vec<Box<dyn Technique>>) -> Panel {
+        assert!(members.len() <= usize::from(Member::MAX), "more techniques than a panel has places");
+        let mut panel = Panel {
+            interest: std::array::from_fn(|_| Vec::new()),
+            wanted: Hooks::NONE,
+            idle: Vec::new(),
+            timers: vec![Nanos::MAX; members.len()],
+            alarm: Nanos::MAX,
+            ringing: Vec::new(),
+            members,
+        };
+        for (index, technique) in panel.members.iter().enumerate() {
+            let hooks = technique.card().hooks;
+            panel.wanted = panel.wanted.with(hooks);
+            hooks.iter().for_each(|hook| panel.interest[hook as usize].push(index as Member));
+            if hooks.has(Hook::Idle)
+                && let Some(wait) = technique.idle_after()
+            {
+                panel.idle.push((index as Member, wait));
+            }
+            if hooks.has(Hook::Timer) {
+                panel.timers[index] = technique.wake_at().unwrap_or(Nanos::MAX);
+            }
+        }
+        panel.alarm = panel.timers.iter().copied().min().unwrap_or(Nanos::MAX);
+        panel
+    }
+
+    /// Those of this panel and `technique`.
+    pub fn with(self, technique: Box<dyn Technique>) -> Panel {
+        let mut members = self.members;
+        members.push(technique);
+        Panel::new(members)
+    }
+
+    /// Whether anybody has subscribed to `hook`.
+    #[inline]
+    pub fn has(&self, hook: Hook) -> bool {
+        self.wanted.has(hook)
+    }
+
+    /// The cards, in the order of the panel.
+    pub fn cards(&self) -> impl Iterator<Item = &'static Card> {
+        self.members.iter().map(|technique| technique.card())
+    }
+
+    /// What each has learnt, by name.
+    pub fn images(&self) -> impl Iterator<Item = (&'static str, Vec<u32>)> {
+        self.members.iter().map(|technique| (technique.card().name, technique.image()))
+    }
+
+    /// What the technique `name` has learnt; `None`: it is not switched on.
+    pub fn image(&self, name: &str) -> Option<Vec<u32>> {
+        self.images().find(|(known, _)| *known == name).map(|(_, image)| image)
+    }
+
+    /// Let each know again what `state_of` has under its name; an error names the first that cannot.
+    pub fn restore<'a>(&mut self, state_of: impl Fn(&str) -> Option<&'a [u32]>) -> Result<(), &'static str> {
+        for technique in &mut self.members {
+            let name = technique.card().name;
+            if state_of(name).is_some_and(|state| !technique.restore(state)) {
+                return Err(name);
+            }
+        }
+        (0..self.members.len()).for_each(|member| self.set_timer(member, Nanos::ZERO));
+        Ok(())
+    }
+
+    /// Tell each that the core has come back from a power cut, with the memos that `memos_of` gives for its card.
+    pub fn recover(&mut self, groups: &Groups, mut memos_of: impl FnMut(&'static Card) -> Vec<Memo>) {
+        for member in 0..self.members.len() {
+            let technique = &mut self.members[member];
+            let memos = memos_of(technique.card());
+            technique.recover(groups, &memos);
+            self.set_timer(member, Nanos::ZERO);
+        }
+    }
+
+    /// Let those who have subscribed to it learn `news`, which is for everybody.
+    pub fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
+        let hook = news.hook() as usize;
+        for at in 0..self.interest[hook].len() {
+            self.teach(self.interest[hook][at], ctx, news);
+        }
+    }
+
+    /// What those who have learnt `news` must not forget, with the owner's card.
+    pub fn memos(&self, ctx: &Ctx<'_>, news: &News, mut take: impl FnMut(&'static Card, Memo)) {
+        for technique in self.asked_after(Hook::Remember, news.hook()) {
+            if let Some(memo) = technique.remember(ctx, news) {
+                take(technique.card(), memo);
+            }
+        }
+    }
+
+    /// What those who have learnt `news` want done.
+    pub fn work(&self, ctx: &Ctx<'_>, news: &News, into: &mut Vec<Work>) {
+        merge_work(self.asked_after(Hook::Work, news.hook()).map(|technique| technique.work(ctx, news)), into);
+    }
+
+    /// Who waits for idle dies, and for how long: [`Panel::learn_idle`] takes the number of the place in this list.
+    pub fn idle_waits(&self) -> impl ExactSizeIterator<Item = Nanos> {
+        self.idle.iter().map(|&(_, wait)| wait)
+    }
+
+    /// Let the one that waits at `place` of [`Panel::idle_waits`] learn `news`, and take what it wants done.
+    pub fn learn_idle(&mut self, place: usize, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        self.learn_alone(self.idle[place].0, ctx, news)
+    }
+
+    /// The next instant at which somebody wants to be told the time.
+    #[inline]
+    pub fn alarm(&self) -> Option<Nanos> {
+        (self.alarm != Nanos::MAX).then_some(self.alarm)
+    }
+
+    /// Tell the time to all whose instant has come, and take what they want done.
+    pub fn ring(&mut self, ctx: &Ctx<'_>, into: &mut Vec<Work>) {
+        let mut ringing = std::mem::take(&mut self.ringing);
+        ringing.extend((0..self.members.len()).filter(|&member| self.timers[member] <= ctx.now).map(|member| member as Member));
+        for member in ringing.drain(..) {
+            into.extend(self.learn_alone(member, ctx, &News::Timer));
+        }
+        self.ringing = ringing;
+    }
+
+    fn learn_alone(&mut self, member: Member, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        self.teach(member, ctx, news);
+        let technique = &self.members[usize::from(member)];
+        if technique.card().hooks.has(Hook::Work) { technique.work(ctx, news) } else { None }
+    }
+
+    fn teach(&mut self, member: Member, ctx: &Ctx<'_>, news: &News) {
+        self.members[usize::from(member)].learn(ctx, news);
+        self.set_timer(usize::from(member), ctx.now);
+    }
+
+    /// Ask `member` again for its instant; one that has passed at `now` counts as none.
+    fn set_timer(&mut self, member: usize, now: Nanos) {
+        if self.has(Hook::Timer) && self.members[member].card().hooks.has(Hook::Timer) {
+            self.timers[member] = self.members[member].wake_at().filter(|&at| at > now).unwrap_or(Nanos::MAX);
+            self.alarm = self.timers.iter().copied().min().unwrap_or(Nanos::MAX);
+        }
+    }
+
+    fn asked(&self, hook: Hook) -> impl Iterator<Item = &dyn Technique> {
+        self.interest[hook as usize].iter().map(|&member| self.members[usize::from(member)].as_ref())
+    }
+
+    /// Those who have subscribed to `question` and have heard what `news` brings.
+    fn asked_after(&self, question: Hook, news: Hook) -> impl Iterator<Item = &dyn Technique> {
+        self.asked(question).filter(move |technique| technique.card().hooks.has(news))
+    }
+
+    /// Whether `work` starts.
+    pub fn starts(&self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> bool {
+        let own = std::iter::once(Say::Propose(Start::Now));
+        agree(own.chain(self.asked(Hook::MayWork).flat_map(|technique| technique.may_work(ctx, work, waiting)))) == Start::Now
+    }
+
+    /// How urgently what the die is doing is stopped.
+    pub fn urgency(&self, ctx: &Ctx<'_>, busy: Busy, waiting: wordline_units::Priority) -> Urgency {
+        let conflict = Conflict { busy, waiting };
+        agree(self.asked(Hook::Stop).flat_map(|technique| technique.stop(ctx, &conflict)))
+    }
+
+    /// Whether a further read is served while something is suspended.
+    pub fn serves(&self, ctx: &Ctx<'_>, held: &Held) -> bool {
+        let own = std::iter::once(Say::Propose(Hold::Serve));
+        agree(own.chain(self.asked(Hook::Hold).flat_map(|technique| technique.hold(ctx, held)))) == Hold::Serve
+    }
+
+    /// How a whole program unit is moved.
+    pub fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Way {
+        agree(self.asked(Hook::Way).flat_map(|technique| technique.way(ctx, copy)))
+    }
+
+    /// What is done about stale secrets.
+    pub fn remedy(&self, ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
+        merge_remedies(self.asked(Hook::Sanitise).map(|technique| technique.sanitise(ctx, exposed)))
+    }
+
+    /// The key store that is needed.
+    pub fn key_store(&self) -> Option<KeyStore> {
+        merge_key_stores(self.asked(Hook::KeyStore).map(|technique| technique.key_store()))
+    }
+
+    /// How a program unit is programmed.
+    pub fn program_settings(&self, ctx: &Ctx<'_>, at: &ProgramUnit) -> ProgramSettings {
+        merge_program_settings(self.asked(Hook::ProgramSettings).map(|technique| technique.program_settings(ctx, at)))
+    }
+
+    /// Whether what has been programmed is not relied on.
+    pub fn distrusts(&self, ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
+        merge_distrust(self.asked(Hook::Distrusts).map(|technique| technique.distrusts(ctx, report)))
+    }
+
+    /// The entry of the read-retry table at which a read begins.
+    pub fn read_entry(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<u8> {
+        merge_read_entries(self.asked(Hook::ReadEntry).map(|technique| technique.read_entry(ctx, at)))
+    }
+}

@@ -1,0 +1,144 @@
+//! What several may propose and several may restrain: one rule for all such questions.
+
+/// A scale of answers from the most restrained to the least.
+pub trait Scale: Copy + Ord {
+    /// What is done where nobody proposes anything.
+    const LEAST: Self;
+    /// What the boldest proposal asks for.
+    const MOST: Self;
+}
+
+/// One part of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Say<T> {
+    /// No opinion.
+    Abstain,
+    /// It would pay to go this far.
+    Propose(T),
+    /// Nobody may go further. To refuse is to cap at [`Scale::LEAST`].
+    AtMost(T),
+}
+
+/// One technique's answer: it may propose for its own reasons and restrain everybody in the same breath.
+pub type Says<T> = [Say<T>; 2];
+
+/// The answer of a technique that has no opinion.
+pub const fn abstain<T>() -> Says<T> {
+    [Say::Abstain, Say::Abstain]
+}
+
+/// What all answers together come to: the greatest proposal, as far as the least cap lets it.
+pub fn agree<T: Scale>(all: impl IntoIterator<Item = Say<T>>) -> T {
+    let (mut proposed, mut cap) = (T::LEAST, T::MOST);
+    for say in all {
+        match say {
+            Say::Abstain => {}
+            Say::Propose(far) => proposed = proposed.max(far),
+            Say::AtMost(far) => cap = cap.min(far),
+        }
+    }
+    proposed.min(cap)
+}
+
+/// How urgently a die stops what it is doing for a waiting read, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Not at all: the read waits.
+    Wait,
+    /// At once, if the die can.
+    Now,
+}
+
+impl Scale for Urgency {
+    const LEAST: Urgency = Urgency::Wait;
+    const MOST: Urgency = Urgency::Now;
+}
+
+/// What a die with something suspended does when a read waits, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// It goes on with what is suspended.
+    Resume,
+    /// It serves the read first.
+    Serve,
+}
+
+impl Scale for Hold {
+    const LEAST: Hold = Hold::Resume;
+    const MOST: Hold = Hold::Serve;
+}
+
+/// How a whole program unit is moved, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Over the bus and through error correction.
+    Bus,
+    /// Inside the die, without either.
+    Copyback,
+}
+
+impl Scale for Way {
+    const LEAST: Way = Way::Bus;
+    const MOST: Way = Way::Copyback;
+}
+
+/// Whether a piece of work starts, in rising order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Start {
+    /// It waits.
+    Later,
+    /// It starts.
+    Now,
+}
+
+impl Scale for Start {
+    const LEAST: Start = Start::Later;
+    const MOST: Start = Start::Now;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct Level(u8);
+
+    impl Scale for Level {
+        const LEAST: Level = Level(0);
+        const MOST: Level = Level(9);
+    }
+
+    fn say() -> impl Strategy<Value = Say<Level>> {
+        prop_oneof![
+            Just(Say::Abstain),
+            (0u8..10).prop_map(|level| Say::Propose(Level(level))),
+            (0u8..10).prop_map(|level| Say::AtMost(Level(level))),
+        ]
+    }
+
+    /// The definition, level by level: the highest level that somebody proposes, or a lower one that the caps leave of it.
+    fn by_definition(all: &[Say<Level>]) -> Level {
+        let is_proposed = |level: Level| level == Level::LEAST || all.iter().any(|say| matches!(say, Say::Propose(far) if *far >= level));
+        let is_allowed = |level: Level| all.iter().all(|say| !matches!(say, Say::AtMost(far) if *far < level));
+        (0..10).rev().map(Level).find(|&level| is_proposed(level) && is_allowed(level)).expect("the least is always allowed")
+    }
+
+    proptest! {
+        #[test]
+        fn agreement_is_its_definition_in_any_order(
+            all in prop::collection::vec(say(), 0..8).prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
+        ) {
+            let agreed = agree(all.0.iter().copied());
+            prop_assert_eq!(agreed, by_definition(&all.0));
+            prop_assert_eq!(agreed, agree(all.1));
+        }
+    }
+
+    #[test]
+    fn nobody_asked_means_the_least() {
+        assert_eq!(agree::<Urgency>([]), Urgency::Wait);
+        assert_eq!(agree::<Way>([Say::Abstain, Say::AtMost(Way::Copyback)]), Way::Bus, "a cap proposes nothing");
+        assert_eq!(agree([Say::Propose(Way::Copyback), Say::AtMost(Way::Bus)]), Way::Bus);
+    }
+}

@@ -1,0 +1,81 @@
+//! Maintenance work that techniques want done.
+
+use wordline_units::{Cause, DieId, Nanos, Priority};
+
+use crate::layout::Group;
+
+/// A piece of work, and until when others may hold it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Work {
+    /// What is to be done.
+    pub kind: WorkKind,
+    /// What its flash operations are counted under.
+    pub cause: Cause,
+    /// From this instant on nobody is asked whether it may start. [`NEVER`]: there is no such instant.
+    pub due: Nanos,
+}
+
+/// The deadline of work that has none.
+pub const NEVER: Nanos = Nanos(u64::MAX);
+
+/// What a piece of [`Work`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WorkKind {
+    /// All valid data of the group is moved elsewhere, and the group is erased.
+    Rewrite(Group),
+    /// One victim of the die is collected, if that would free anything.
+    Collect(DieId),
+}
+
+/// What holds still while a piece of work is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Since when the work has waited.
+    pub since: Nanos,
+    /// The priority of the most urgent read that waits for the die; `None`: none does.
+    pub reads: Option<Priority>,
+}
+
+/// Union: work of each kind once, the earliest deadline of all who ask for it. In the order of the kinds.
+pub fn merge_work(answers: impl IntoIterator<Item = Option<Work>>, into: &mut Vec<Work>) {
+    into.extend(answers.into_iter().flatten());
+    if into.len() > 1 {
+        into.sort_unstable_by_key(|work| (work.kind, work.due, work.cause));
+        into.dedup_by_key(|work| work.kind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn work() -> impl Strategy<Value = Option<Work>> {
+        let kind = prop_oneof![
+            (0u32..3).prop_map(|group| WorkKind::Rewrite(Group(group))),
+            (0u16..3).prop_map(|die| WorkKind::Collect(DieId(die)))
+        ];
+        prop::option::of((kind, 0u64..3).prop_map(|(kind, due)| Work { kind, cause: Cause::Disturb, due: Nanos(due) }))
+    }
+
+    proptest! {
+        #[test]
+        fn work_of_one_kind_is_done_once_by_the_earliest_deadline_in_any_order(
+            all in prop::collection::vec(work(), 0..10).prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
+        ) {
+            let mut earliest = BTreeMap::new();
+            for work in all.0.iter().flatten() {
+                let due = earliest.entry(work.kind).or_insert(work.due);
+                *due = work.due.min(*due);
+            }
+            for answers in [all.0, all.1] {
+                let mut merged = Vec::new();
+                merge_work(answers, &mut merged);
+                let found: BTreeMap<_, _> = merged.iter().map(|work| (work.kind, work.due)).collect();
+                prop_assert_eq!(found.len(), merged.len());
+                prop_assert_eq!(&found, &earliest);
+            }
+        }
+    }
+}
