@@ -3,6 +3,7 @@
 use wordline_chip::{Chip, NoPayload, Payload};
 use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
 use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::seam::Technique;
 use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
@@ -185,6 +186,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// The identity of the run so far.
     pub fn log(&self) -> &EventLog {
         &self.log
+    }
+
+    /// Let techniques that no plan names join those of each core, before the first request: as [`Ftl::join`].
+    pub fn join(&mut self, mut technique: impl FnMut() -> Box<dyn Technique>) {
+        self.ftls.iter_mut().for_each(|ftl| ftl.join(technique()));
+        (0..self.config.cores).for_each(|core| self.pump(self.now(), core));
     }
 
     /// Its firmware cores.

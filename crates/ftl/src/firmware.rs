@@ -25,7 +25,7 @@ use crate::recover::Recovery;
 use crate::refused::Refused;
 use crate::request::{Acknowledgement, Note, Request};
 use crate::secrets::Secrets;
-use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Ctx, News, Technique};
 use crate::techniques::work::{NEVER, Work};
@@ -233,11 +233,10 @@ impl Ftl {
         self.panel.cards()
     }
 
-    /// Let `technique`, which no plan names, join those that are switched on. It may ask neither for secrets nor for keys, which a core is built with, and must
-    /// join before anything is submitted.
+    /// Let `technique`, which no plan names, join those that are switched on, before anything is submitted. What a core is built with it does not get by that:
+    /// it is asked about secrets only where another technique is a sanitiser, and can have no key store.
     pub fn join(&mut self, technique: Box<dyn Technique>) {
-        let needs = Hooks::of(&[Hook::Sanitise, Hook::KeyStore]);
-        assert!(!technique.card().hooks.meets(needs), "secrets and keys are for techniques that the core is built with");
+        assert!(technique.key_store().is_none(), "a key store is for techniques that the core is built with");
         assert_eq!((self.under_way, self.parts.len()), (0, 0), "a technique joins before anything is submitted");
         self.panel = std::mem::replace(&mut self.panel, Panel::new(Vec::new())).with(technique);
         self.idle.await_by(self.panel.idle_waits().len());
@@ -355,7 +354,7 @@ impl Ftl {
     /// How the program or copyback that `die` has just been ordered to do is to be done; `None`: nobody sets programs, and nobody wants to hear of them.
     #[inline]
     pub fn program_settings(&self, die: DieId) -> Option<&ProgramSettings> {
-        self.panel.has(Hook::ProgramSettings).then(|| &self.dies[die].settings)
+        self.panel.sets_programs().then(|| &self.dies[die].settings)
     }
 
     /// What a die tells of the program whose report comes next.

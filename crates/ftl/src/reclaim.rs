@@ -213,7 +213,7 @@ impl Ftl {
 
     /// A page of `group` was read: what is held back of it may start now.
     pub(crate) fn look_again(&mut self, die: DieId, group: Group) {
-        if self.dies[die].wanted.iter().any(|wanted| wanted.group == group) {
+        if self.held_until != NEVER && self.dies[die].wanted.iter().any(|wanted| wanted.group == group) {
             self.wake(die);
         }
     }

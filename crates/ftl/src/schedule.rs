@@ -232,7 +232,7 @@ impl Ftl {
         let purpose = Purpose::Program { program, closes };
         let tag = self.pending.insert(Pending { purpose, group, offset: 0, bytes, next: NIL });
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
-        if self.panel.has(Hook::ProgramSettings) {
+        if self.panel.sets_programs() {
             self.dies[die].settings = self.settings_for(group, program);
         }
         self.order(die, tag, OperationKind::Program { target, bytes }, cause)

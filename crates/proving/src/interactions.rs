@@ -54,26 +54,6 @@ pub const BURSTS: u64 = 8_000;
 /// From one burst to the next.
 pub const PERIOD: Nanos = Nanos::from_millis(16);
 
-/// What one technique is called in the tables, with its parameters. A new variant does not compile until it is named here; then put it into [`ALL`].
-pub fn label(choice: &Choice) -> (&'static str, String) {
-    match choice {
-        Choice::ReadDisturbRefresh { reads_max } => ("refresh", format!("after {reads_max} reads of a block group")),
-        Choice::IdleReclaim { after, until_free } => {
-            ("idle", format!("after {after} without work, until {until_free} block groups of a die are free"))
-        }
-        Choice::PlainCopyback => ("copyback", "no parameter".to_owned()),
-        Choice::ReadPreemption => ("preemption", "no parameter".to_owned()),
-        Choice::PageLock { block_lock } => ("lock", format!("blocks too: {block_lock}")),
-        Choice::WordlineScrub => ("scrub", "no parameter".to_owned()),
-        Choice::EraseAtOnce => ("erase", "no parameter".to_owned()),
-        Choice::CryptoErase { leaves, register } => ("keys", format!("trees of {leaves} keys, {register} for the register")),
-        Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
-        Choice::LayerSimilarity { params } => ("alike", format!("{params:?}")),
-        Choice::LayerMargins => ("margins", "no parameter".to_owned()),
-        Choice::LayerReadOffsets => ("offsets", "no parameter".to_owned()),
-    }
-}
-
 /// The drive on which [`ALL`] are tried: cells that never err.
 pub fn config(techniques: &[Choice]) -> Config {
     let mut config = bench::drive(shape::sheet(64, 32), 2, 2, 4 * 64 * 32 * 4 / 5);

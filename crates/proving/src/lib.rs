@@ -12,6 +12,8 @@
 //! ```
 
 pub mod bench;
+pub mod bystander;
+pub mod conformance;
 pub mod core;
 pub mod cut;
 pub mod flash;

@@ -3,7 +3,9 @@
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
 use crate::layout::Group;
-use crate::seam::{Card, News, Persists, Technique, Vote};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::say::{Say, Says, Way, abstain};
+use crate::techniques::seam::{Card, Copy, Ctx, News, Persists, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -13,8 +15,10 @@ pub const CARD: Card = Card {
     source: "nobody",
     // What it promises, in a form that a test can refute.
     claim: "refuses copyback from groups that were read since their last erase",
-    // The seam's questions that it answers, and no others.
-    answers: &["vote_copyback"],
+    // The news that it is told and the questions that it is asked; it hears of nothing else.
+    hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Way]),
+    // What it asks of dies that costs them time.
+    asks: &[],
     // What the die must be able to do, as the data sheet names it.
     needs: &["copyback"],
     // What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
@@ -35,36 +39,46 @@ impl Technique for Template {
     }
 
     // Learn here, and only here.
-    fn learn(&mut self, news: &News) {
-        match *news {
-            News::PageRead { group, .. } => self.read.push(group),
-            News::Erased { group } => self.read.retain(|&read| read != group),
-            // Named and not `_`: whoever adds a kind of news is asked what this technique makes of it.
-            News::Programmed { .. } | News::Idle { .. } => {}
+    fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
+        if let News::Read(report) = news {
+            self.read.push(report.at.group);
+        }
+        if let News::Erased(report) = news {
+            self.read.retain(|&read| read != report.group);
         }
     }
 
-    // Decide here, and change nothing. A question without an opinion is left out.
-    fn vote_copyback(&self, from: Group) -> Vote {
-        if self.read.contains(&from) { Vote::Refuse } else { Vote::Abstain }
+    // Decide here, and change nothing. A question without an opinion is left out. To refuse is to cap at the least.
+    fn way(&self, _ctx: &Ctx<'_>, copy: &Copy) -> Says<Way> {
+        if self.read.contains(&copy.from.group) { [Say::AtMost(Way::Bus), Say::Abstain] } else { abstain() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_flash::Status;
-    use wordline_units::{PageId, PlaneId};
+    use crate::layout::Layout;
+    use crate::techniques::seam::{EraseReport, FlashPage, ProgramUnit, ReadReport};
+    use crate::view::EmptyCore;
+    use wordline_flash::{Status, example};
+    use wordline_units::{Bytes, Cause, Nanos, PageId, PlaneId};
 
     // The test that fails when the technique is off.
     #[test]
     fn a_group_that_was_read_is_refused_until_it_is_erased() {
-        let (group, other) = (Group(3), Group(4));
+        let core = EmptyCore::new(Layout::new(&example::sheet(), 1, 8, Bytes::kib(16)));
+        let ctx = &core.ctx(Nanos::ZERO);
         let mut technique = Template::default();
-        let (plane, page) = (PlaneId(0), PageId(7));
-        technique.learn(&News::PageRead { group, plane, page, retries: 0, entry: 0, status: Status::Good });
-        assert_eq!((technique.vote_copyback(group), technique.vote_copyback(other)), (Vote::Refuse, Vote::Abstain));
-        technique.learn(&News::Erased { group });
-        assert_eq!(technique.vote_copyback(group), Vote::Abstain);
+        let asked = |technique: &Template, group: u32| {
+            let from = ProgramUnit { group: Group(group), layer: 0, place: 0 };
+            technique.way(ctx, &Copy { from, why: Cause::Reclaim })
+        };
+        let at = FlashPage { group: Group(3), plane: PlaneId(0), page: PageId(7) };
+        let (cause, status, array) = (Cause::Host, Status::Good, Nanos::from_micros(70));
+        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, entry: 0, worst: 0, array }));
+        assert_eq!(asked(&technique, 3), [Say::AtMost(Way::Bus), Say::Abstain]);
+        assert_eq!(asked(&technique, 4), abstain());
+        technique.learn(ctx, &News::Erased(EraseReport { group: Group(3), status, loops: 0, array, has_left: false }));
+        assert_eq!(asked(&technique, 3), abstain());
     }
 }

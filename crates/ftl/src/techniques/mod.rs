@@ -27,6 +27,9 @@ macro_rules! techniques {
             $($(#[$doc])* $name $({ $($(#[$about])* $field: $kind,)* })?,)*
         }
 
+        /// The cards of all techniques that there are.
+        pub const CARDS: &[&Card] = &[$(&$module::CARD,)*];
+
         impl Choice {
             /// What the technique is.
             pub fn card(&self) -> &'static Card {

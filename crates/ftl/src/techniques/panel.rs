@@ -6,7 +6,7 @@ use wordline_units::Nanos;
 use super::hooks::{Hook, Hooks};
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
-    Busy, Card, Conflict, Copy, Ctx, Exposed, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, Remedy, Technique,
+    Ask, Busy, Card, Conflict, Copy, Ctx, Exposed, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, Remedy, Technique,
     merge_distrust, merge_key_stores, merge_program_settings, merge_read_entries, merge_remedies,
 };
 use super::work::{Waiting, Work, merge_work};
@@ -23,6 +23,8 @@ pub struct Panel {
     interest: [Vec<Member>; Hook::ALL.len()],
     /// Hooks that anybody has.
     wanted: Hooks,
+    /// Whether anybody asks for [`Ask::Programs`].
+    sets_programs: bool,
     /// Who wants to be told of idle dies, and after how long.
     idle: Vec<(Member, Nanos)>,
     /// When each wants to be told the time; [`Nanos::MAX`]: never.
@@ -40,6 +42,7 @@ impl Panel {
         let mut panel = Panel {
             interest: std::array::from_fn(|_| Vec::new()),
             wanted: Hooks::NONE,
+            sets_programs: members.iter().any(|technique| technique.card().asks.contains(&Ask::Programs)),
             idle: Vec::new(),
             timers: vec![Nanos::MAX; members.len()],
             alarm: Nanos::MAX,
@@ -74,6 +77,12 @@ impl Panel {
     #[inline]
     pub fn has(&self, hook: Hook) -> bool {
         self.wanted.has(hook)
+    }
+
+    /// Whether programs are set, and told of.
+    #[inline]
+    pub fn sets_programs(&self) -> bool {
+        self.sets_programs
     }
 
     /// The cards, in the order of the panel.

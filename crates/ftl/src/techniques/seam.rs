@@ -188,7 +188,7 @@ pub struct ProgramReport {
     pub loops: u8,
     /// How long the array worked.
     pub array: Nanos,
-    /// What the die tells of it where a technique sets programs; `None`: it cannot, or was not asked.
+    /// What the die tells of it where a technique asks for [`Ask::Programs`]; `None`: it cannot, or was not asked.
     pub trace: Option<ProgramTrace>,
 }
 
@@ -337,6 +337,13 @@ pub enum Persists {
     Memos(&'static str),
 }
 
+/// What a technique asks of dies that costs them time, beside what they do by themselves. To subscribe to a hook never changes what a die does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Programs are set by [`Technique::program_settings`], and the die tells of each what it was like.
+    Programs,
+}
+
 /// What a technique is, for people, for the core and for the interaction matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -348,6 +355,8 @@ pub struct Card {
     pub claim: &'static str,
     /// What it is told and asked.
     pub hooks: Hooks,
+    /// What it asks of dies.
+    pub asks: &'static [Ask],
     /// What the die must be able to do.
     pub needs: &'static [&'static str],
     /// What of it outlasts a power cut.
@@ -399,8 +408,7 @@ pub trait Technique: std::fmt::Debug + Send {
         None
     }
 
-    /// How the program unit at `at` may be programmed, other than the die does by itself. Where a technique has this hook, the die tells what each program
-    /// was like.
+    /// How the program unit at `at` may be programmed, other than the die does by itself. Only where a technique asks for [`Ask::Programs`].
     fn program_settings(&self, _ctx: &Ctx<'_>, _at: &ProgramUnit) -> Option<ProgramSettings> {
         None
     }

@@ -1,5 +1,7 @@
 //! The proving suite in one program, so that its tests share the machine's cores.
 
+mod composition;
+mod conformance;
 mod cuts;
 mod determinism;
 mod hashes;

@@ -12,6 +12,7 @@ pub const CARD: Card = Card {
     source: "ours, as the rival that 002 §3 names and does not evaluate; trees of keys as in Goldreich, Goldwasser and Micali, J. ACM 1986",
     claim: "no stale secret can be read from the chips and the controller's key register once what made it stale is acknowledged",
     hooks: Hooks::of(&[Hook::Sanitise, Hook::KeyStore, Hook::Way]),
+    asks: &[],
     needs: &["a register of the controller that is overwritten in place"],
     persists: Persists::Nothing(
         "the key store is on flash and in the register; whatever is stale and has a key after a power cut loses it",

@@ -9,6 +9,7 @@ pub const CARD: Card = Card {
     source: "Diesburg et al., TrueErase, and others; as erSSD in Kim et al., ASPLOS 2020, §7",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
     hooks: Hooks::of(&[Hook::Sanitise]),
+    asks: &[],
     needs: &["scrub, for blocks that cannot be erased any more"],
     persists: Persists::Nothing("after a power cut whatever is stale and readable is found by its marks, and its block is erased"),
     limits: "one stale page moves a block of valid ones; blocks wear out hundreds of times faster",

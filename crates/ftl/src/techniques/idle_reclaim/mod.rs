@@ -15,6 +15,7 @@ pub const CARD: Card = Card {
     source: "common practice (background garbage collection)",
     claim: "bursts after idle time meet free blocks",
     hooks: Hooks::of(&[Hook::Idle, Hook::Work]),
+    asks: &[],
     needs: &[],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",

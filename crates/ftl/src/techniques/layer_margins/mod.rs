@@ -6,7 +6,7 @@ use wordline_flash::{Margins, ProgramSettings, WindowMargin};
 use wordline_units::Microvolts;
 
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Persists, ProgramUnit, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, Persists, ProgramUnit, Technique};
 
 /// What it is.
 pub const CARD: Card = Card {
@@ -14,6 +14,7 @@ pub const CARD: Card = Card {
     source: "Hung et al. 2015, as described by Shim, dissertation, SNU 2020, §4.1.2 and §6.1 (vertFTL)",
     claim: "programs of h-layers that are better than the worst take fewer loops, at no cost in lifetime",
     hooks: Hooks::of(&[Hook::ProgramSettings]),
+    asks: &[Ask::Programs],
     needs: &["program settings", "a table of margins by h-layer"],
     persists: Persists::Nothing("the table is the chip's"),
     limits: "safe for the worst block at the end of its life, so most of what could be had is left",

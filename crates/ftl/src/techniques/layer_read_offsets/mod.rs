@@ -20,6 +20,7 @@ pub const CARD: Card = Card {
     source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
     claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
     hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::ReadEntry]),
+    asks: &[],
     needs: &[],
     persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
     limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \

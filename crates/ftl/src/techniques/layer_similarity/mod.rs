@@ -24,7 +24,7 @@ use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
 use crate::layout::Layout;
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
 
 use credit::Credit;
 pub use params::Params;
@@ -36,6 +36,7 @@ pub const CARD: Card = Card {
     source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.1 and §5.1 (cubeFTL)",
     claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
     hooks: Hooks::of(&[Hook::Programmed, Hook::Erased, Hook::ProgramSettings, Hook::Distrusts]),
+    asks: &[Ask::Programs],
     needs: &["program settings", "cells with physics; without, nothing is known of a leader"],
     persists: Persists::Nothing("what leaders have shown; blocks that were open at a power cut take no more data before their next erase"),
     limits: "a leader may have been programmed long before its followers; the comparison after each program is what guards against that",

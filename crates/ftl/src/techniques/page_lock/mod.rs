@@ -15,6 +15,7 @@ pub const CARD: Card = Card {
     source: "Kim et al., Evanesco, ASPLOS 2020, §5 and §6 (SecureSSD); Kim, dissertation, SNU 2020, §5.2 and §5.3",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
     hooks: Hooks::of(&[Hook::Sanitise]),
+    asks: &[],
     needs: &["page lock", "block lock, where it is used"],
     persists: Persists::Nothing(
         "the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked",

@@ -13,6 +13,7 @@ pub const CARD: Card = Card {
     source: "ONFI copyback; MQSim's Use_Copyback",
     claim: "reclaim moves fully valid program units without the channel bus",
     hooks: Hooks::of(&[Hook::Way]),
+    asks: &[],
     needs: &["copyback"],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "takes no account of error propagation; units that share a program unit with stale ones still take the bus",

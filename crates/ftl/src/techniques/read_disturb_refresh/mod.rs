@@ -20,6 +20,7 @@ pub const CARD: Card = Card {
     source: "common practice; 004 §2 describes it as the read-induced rewrite of today's drives",
     claim: "no block is read more than the limit, and a little, between two erases, power cuts or not",
     hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Work, Hook::Remember]),
+    asks: &[],
     needs: &[],
     persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
     limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \

@@ -12,6 +12,7 @@ pub const CARD: Card = Card {
     source: "ONFI/JEDEC program and erase suspend; the baseline of 000 §4",
     claim: "a host read waits for a suspend, not for a program or an erase",
     hooks: Hooks::of(&[Hook::Stop]),
+    asks: &[],
     needs: &["suspend_program", "suspend_erase"],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "knows no quota: many readers can hold up one erase for as long as the die's least interval between suspends lets them",

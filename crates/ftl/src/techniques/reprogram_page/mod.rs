@@ -9,6 +9,7 @@ pub const CARD: Card = Card {
     source: "Lin et al., ICCAD 2018 (one-shot reprogramming); examined in Kim et al., ASPLOS 2020, §4",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
     hooks: Hooks::of(&[Hook::Sanitise]),
+    asks: &[],
     needs: &["reprogram"],
     persists: Persists::Nothing(
         "a reprogrammed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and reprogrammed",

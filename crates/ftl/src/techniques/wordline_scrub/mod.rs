@@ -9,6 +9,7 @@ pub const CARD: Card = Card {
     source: "Wei et al., FAST 2011 (scrubbing); as scrSSD in Kim et al., ASPLOS 2020, §7, with one-shot programming",
     claim: "no stale secret can be read from the chips once what made it stale is acknowledged",
     hooks: Hooks::of(&[Hook::Sanitise]),
+    asks: &[],
     needs: &["scrub"],
     persists: Persists::Nothing(
         "a scrubbed page cannot be read; after a power cut whatever is stale and readable is found by its marks, and scrubbed",

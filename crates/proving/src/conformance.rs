@@ -1,0 +1,312 @@
+//! Does a technique keep to what the seam asks of every technique, whatever it is for?
+//!
+//! One by itself, on the tables of an empty core, under random news and questions. Checks:
+//!
+//! - it answers nothing, and learns nothing from news, that its card's hooks do not name;
+//! - its programs are set only where its card asks for that;
+//! - to answer changes nothing, and the same question has the same answer twice;
+//! - what it has learnt is the same after [`Technique::image`] and [`Technique::restore`], and so are its answers;
+//! - after a power cut from which no memo has come back it proposes nothing that it would not propose with all of them, and caps what it would cap;
+//! - an idle wait is some time, an instant to be woken at is later than the one at which it was woken, and work is for groups and dies that there are.
+//!
+//! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
+
+use wordline_flash::{ProgramScope, ProgramSettings, ProgramTrace, Sheet, Status};
+use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::layer_similarity::Params;
+use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
+use wordline_ftl::techniques::seam::{
+    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Exposed, FlashPage, Held, Memo, News, ProgramReport, ProgramUnit, ReadReport,
+    Technique,
+};
+use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
+use wordline_ftl::view::EmptyCore;
+use wordline_ftl::{Group, Layout};
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Bytes, Cause, DieId, Nanos, PageId, PlaneId, Priority};
+
+/// What is heard and asked in one trial.
+const STEPS: u32 = 400;
+
+/// Every technique that there is, with the parameters it comes with and at the ends of their ranges.
+pub fn every_choice() -> Vec<Choice> {
+    let (on, off) = (
+        Params { window: true, verify: true, is_literal: false, check: true, relent: true },
+        Params { window: false, verify: false, is_literal: true, check: false, relent: false },
+    );
+    vec![
+        Choice::ReadDisturbRefresh { reads_max: 1 },
+        Choice::ReadDisturbRefresh { reads_max: 100 },
+        Choice::ReadDisturbRefresh { reads_max: u32::MAX },
+        Choice::IdleReclaim { after: Nanos(1), until_free: u32::MAX },
+        Choice::IdleReclaim { after: Nanos::from_millis(5), until_free: 7 },
+        Choice::IdleReclaim { after: Nanos::from_secs(1_000_000), until_free: 0 },
+        Choice::PlainCopyback,
+        Choice::ReadPreemption,
+        Choice::PageLock { block_lock: true },
+        Choice::PageLock { block_lock: false },
+        Choice::WordlineScrub,
+        Choice::EraseAtOnce,
+        Choice::CryptoErase { leaves: 64, register: Nanos(0) },
+        Choice::CryptoErase { leaves: 4_096, register: Nanos::from_millis(1) },
+        Choice::LayerSimilarity { params: on },
+        Choice::LayerSimilarity { params: off },
+        Choice::LayerMargins,
+        Choice::ReprogramPage,
+        Choice::LayerReadOffsets,
+    ]
+}
+
+/// The core that trials are on: two dies of two planes, and wordlines that are programmed at once.
+pub fn core() -> (Layout, Sheet) {
+    let mut sheet = crate::shape::sheet(8, 24);
+    sheet.geometry.planes = 2;
+    sheet.capabilities.program_scope = ProgramScope::Wordline;
+    (Layout::new(&sheet, 2, 6, Bytes::kib(16)), sheet)
+}
+
+/// All that a technique answers at one instant, so that two of them can be held against each other.
+#[derive(Clone, Debug, PartialEq)]
+struct Answers(Vec<(Hook, String)>);
+
+/// One trial of the technique that `make` gives, by `seed`. An error says what it does not keep to.
+pub fn check(make: &dyn Fn() -> Box<dyn Technique>, seed: u64) -> Result<(), String> {
+    let (layout, _) = core();
+    let tables = EmptyCore::new(layout);
+    let mut draw = Draw::new(seed, Stream::Mix, 77);
+    let mut technique = make();
+    let (card, mut now) = (technique.card(), Nanos::ZERO);
+    let named = |what: String| format!("{}, seed {seed}: {what}", card.name);
+    if technique.idle_after() == Some(Nanos::ZERO) {
+        return Err(named("an idle wait of no time".to_owned()));
+    }
+    let mut memos: Vec<Memo> = Vec::new();
+    for _ in 0..STEPS {
+        now = now + Nanos(1 + draw.below(1_000_000));
+        let ctx = tables.ctx(now);
+        let news = draw_news(&mut draw, &layout);
+        let is_heard = card.hooks.has(news.hook());
+        let before = technique.image();
+        // The core tells only news that the hooks name. That others teach it nothing shows that none is missing.
+        technique.learn(&ctx, &news);
+        if !is_heard && technique.image() != before {
+            return Err(named(format!("it learns from {:?}, which its hooks do not name", news.hook())));
+        }
+        if matches!(news, News::Timer) && card.hooks.has(Hook::Timer) && technique.wake_at().is_some_and(|at| at <= now) {
+            return Err(named("woken at an instant, it wants to be woken at one that has passed".to_owned()));
+        }
+        let (learnt, asked_by) = (technique.image(), draw.below(u64::MAX));
+        let answers = ask_all(technique.as_ref(), &ctx, &layout, &news, asked_by).map_err(&named)?;
+        if let Some((hook, answer)) = answers.0.iter().find(|(hook, _)| !card.hooks.has(*hook)) {
+            return Err(named(format!("it answers {}, which its hooks do not name: {answer}", hook.name())));
+        }
+        if ask_all(technique.as_ref(), &ctx, &layout, &news, asked_by).map_err(&named)? != answers || technique.image() != learnt {
+            return Err(named("to answer has changed something".to_owned()));
+        }
+        let mut restored = make();
+        if !restored.restore(&learnt) || restored.image() != learnt {
+            return Err(named("it does not know again what its image says".to_owned()));
+        }
+        if ask_all(restored.as_ref(), &ctx, &layout, &news, asked_by).map_err(&named)? != answers {
+            return Err(named("it answers otherwise after it was restored".to_owned()));
+        }
+        if is_heard && card.hooks.has(Hook::Remember) {
+            memos.extend(technique.remember(&ctx, &news));
+        }
+    }
+    is_no_bolder_without_memos(make, &tables, now, &memos, &mut draw).map_err(named)
+}
+
+fn is_no_bolder_without_memos(
+    make: &dyn Fn() -> Box<dyn Technique>,
+    tables: &EmptyCore,
+    now: Nanos,
+    memos: &[Memo],
+    draw: &mut Draw,
+) -> Result<(), String> {
+    let (layout, _) = core();
+    let mut newest: std::collections::BTreeMap<Group, u32> = std::collections::BTreeMap::new();
+    for memo in memos {
+        let value = newest.entry(memo.group).or_insert(0);
+        *value = memo.value.max(*value);
+    }
+    let memos: Vec<Memo> = newest.into_iter().map(|(group, value)| Memo { group, value }).collect();
+    let [mut with, mut without] = [make(), make()];
+    with.recover(tables.groups(), &memos);
+    without.recover(tables.groups(), &[]);
+    let ctx = tables.ctx(now);
+    for _ in 0..STEPS {
+        let copy = draw_copy(draw, &layout);
+        let conflict = Conflict { busy: draw_busy(draw, &layout), waiting: draw_priority(draw) };
+        let is_bolder =
+            bolder(without.way(&ctx, &copy), with.way(&ctx, &copy)) || bolder(without.stop(&ctx, &conflict), with.stop(&ctx, &conflict));
+        if is_bolder {
+            return Err(format!("without its memos it dares more than with {} of them", memos.len()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `one` goes further than `other`: a greater proposal, or a cap that is higher or missing.
+fn bolder<T: Scale>(one: Says<T>, other: Says<T>) -> bool {
+    let proposed = |says: &Says<T>| {
+        says.iter().filter_map(|say| if let Say::Propose(far) = say { Some(*far) } else { None }).max().unwrap_or(T::LEAST)
+    };
+    let cap =
+        |says: &Says<T>| says.iter().filter_map(|say| if let Say::AtMost(far) = say { Some(*far) } else { None }).min().unwrap_or(T::MOST);
+    proposed(&one) > proposed(&other) || cap(&one) > cap(&other)
+}
+
+/// Ask every question once; the answers that are not the neutral ones. What is asked is drawn by `by`.
+fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &News, by: u64) -> Result<Answers, String> {
+    let draw = &mut Draw::new(by, Stream::Mix, 78);
+    let mut answers = Vec::new();
+    let mut note = |hook: Hook, is_neutral: bool, answer: String| {
+        if !is_neutral {
+            answers.push((hook, answer));
+        }
+    };
+    let work = technique.work(ctx, news);
+    if let Some(work) = work {
+        let is_there = match work.kind {
+            WorkKind::Rewrite(group) => group.index() < layout.group_count(),
+            WorkKind::Collect(die) => u32::from(die.0) < layout.dies,
+        };
+        if !is_there {
+            return Err(format!("it wants work done where nothing is: {work:?}"));
+        }
+    }
+    // Work is asked for because of news that has been heard.
+    let heard = technique.card().hooks.has(news.hook());
+    note(Hook::Work, work.is_none() || !heard, format!("{work:?}"));
+    let memo = technique.remember(ctx, news);
+    note(Hook::Remember, memo.is_none() || !heard, format!("{memo:?}"));
+    let exposed = Exposed {
+        group: draw_group(draw, layout),
+        pages: 1 + draw.below(9) as u32,
+        valid: draw.below(9) as u32,
+        is_full: draw.happens(0.5),
+        has_failed: draw.happens(0.2),
+    };
+    let remedy = technique.sanitise(ctx, &exposed);
+    note(Hook::Sanitise, remedy.is_none(), format!("{remedy:?}"));
+    let store = technique.key_store();
+    note(Hook::KeyStore, store.is_none(), format!("{store:?}"));
+    let at = draw_unit(draw, layout);
+    let settings = technique.program_settings(ctx, &at);
+    if settings.is_some() && !technique.card().asks.contains(&Ask::Programs) {
+        return Err("it sets programs, which its card does not ask for".to_owned());
+    }
+    note(Hook::ProgramSettings, settings.is_none_or(|settings| settings == ProgramSettings::DEFAULT), format!("{settings:?}"));
+    let report = draw_program(draw, layout);
+    let distrusts = technique.distrusts(ctx, &report);
+    note(Hook::Distrusts, !distrusts, format!("{distrusts}"));
+    let entry = technique.read_entry(ctx, draw_page(draw, layout));
+    note(Hook::ReadEntry, entry.is_none(), format!("{entry:?}"));
+    let copy = draw_copy(draw, layout);
+    let way: Says<Way> = technique.way(ctx, &copy);
+    note(Hook::Way, says_nothing(&way), format!("{way:?}"));
+    let busy = draw_busy(draw, layout);
+    let stop = technique.stop(ctx, &Conflict { busy, waiting: draw_priority(draw) });
+    note(Hook::Stop, says_nothing(&stop), format!("{stop:?}"));
+    let hold = technique.hold(ctx, &Held { busy, served: draw.below(9) as u16, next: draw_priority(draw) });
+    note(Hook::Hold, says_nothing(&hold), format!("{hold:?}"));
+    let other = Work { kind: WorkKind::Rewrite(draw_group(draw, layout)), cause: Cause::Disturb, due: NEVER };
+    let start = technique.may_work(ctx, &other, &Waiting { since: Nanos::ZERO, reads: None });
+    note(Hook::MayWork, says_nothing(&start), format!("{start:?}"));
+    let idle = technique.idle_after();
+    note(Hook::Idle, idle.is_none(), format!("{idle:?}"));
+    let wake = technique.wake_at();
+    note(Hook::Timer, wake.is_none(), format!("{wake:?}"));
+    Ok(Answers(answers))
+}
+
+fn says_nothing<T: PartialEq>(says: &Says<T>) -> bool {
+    says.iter().all(|say| *say == Say::Abstain)
+}
+
+fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
+    let group = draw_group(draw, layout);
+    match draw.below(14) {
+        0..=2 => {
+            let (retries, entry) = (draw.below(4) as u32, draw.below(8) as u8);
+            let status = if draw.happens(0.9) { Status::Good } else { Status::Uncorrectable };
+            let at = draw_page(draw, layout);
+            News::Read(ReadReport {
+                at,
+                cause: Cause::Host,
+                status,
+                retries,
+                entry,
+                worst: draw.below(70) as u32,
+                array: Nanos::from_micros(70),
+            })
+        }
+        3 | 4 => News::Programmed(draw_program(draw, layout)),
+        5 => {
+            let status = if draw.happens(0.9) { Status::Good } else { Status::Failed };
+            News::Erased(EraseReport { group, status, loops: 3, array: Nanos::from_millis(3), has_left: status != Status::Good })
+        }
+        6 => {
+            let [from, to] = [draw_unit(draw, layout), draw_unit(draw, layout)];
+            News::Copied(CopyReport { from, to, status: Status::Good, array: Nanos::from_micros(700) })
+        }
+        7 => News::Opened { group, moved: draw.happens(0.5) },
+        8 => News::Closed { group },
+        9 => News::VictimChosen { victim: group, why: Cause::Reclaim },
+        10 => News::Moved { from: group, to: draw_unit(draw, layout), units: 1 + draw.below(9) as u16, way: Way::Bus },
+        11 => News::Retired { group },
+        12 => News::DataLost { at: draw_page(draw, layout), units: 1 },
+        _ if draw.happens(0.5) => News::Timer,
+        _ => News::Idle {
+            die: DieId(draw.below(u64::from(layout.dies)) as u16),
+            idle: Nanos(draw.below(9_000_000)),
+            free: draw.below(9) as u32,
+        },
+    }
+}
+
+fn draw_group(draw: &mut Draw, layout: &Layout) -> Group {
+    Group(draw.below(layout.group_count() as u64) as u32)
+}
+
+fn draw_page(draw: &mut Draw, layout: &Layout) -> FlashPage {
+    let pages = layout.programs * layout.pages_per_program;
+    FlashPage {
+        group: draw_group(draw, layout),
+        plane: PlaneId(draw.below(u64::from(layout.planes)) as u8),
+        page: PageId(draw.below(u64::from(pages)) as u16),
+    }
+}
+
+fn draw_unit(draw: &mut Draw, layout: &Layout) -> ProgramUnit {
+    ProgramUnit::new(layout, draw_group(draw, layout), draw.below(u64::from(layout.programs)) as u32)
+}
+
+fn draw_program(draw: &mut Draw, layout: &Layout) -> ProgramReport {
+    let first = core::array::from_fn(|state| 1 + state as u8 + draw.below(2) as u8);
+    let trace =
+        ProgramTrace { first, last: first.map(|pulse| pulse + 1), low_errors: draw.below(60) as u32, errors: draw.below(200) as u32 };
+    let status = if draw.happens(0.9) { Status::Good } else { Status::Failed };
+    ProgramReport {
+        at: draw_unit(draw, layout),
+        status,
+        loops: 9,
+        array: Nanos::from_micros(700),
+        trace: draw.happens(0.8).then_some(trace),
+    }
+}
+
+fn draw_copy(draw: &mut Draw, layout: &Layout) -> Copy {
+    Copy { from: draw_unit(draw, layout), why: Cause::Reclaim }
+}
+
+fn draw_busy(draw: &mut Draw, layout: &Layout) -> Busy {
+    let group = draw_group(draw, layout);
+    Busy { die: layout.die(group), is_erase: draw.happens(0.5), cause: Cause::Host, group, stops: draw.below(5) as u16 }
+}
+
+fn draw_priority(draw: &mut Draw) -> Priority {
+    Priority::ALL[draw.below(Priority::ALL.len() as u64) as usize]
+}
