@@ -5,22 +5,16 @@
 //! them, and each has to be through with its negotiation before its deadline, however busily it sends. A guest that comes when all places are taken has the
 //! place of the one that has been silent for longest, if that has been long enough and nothing that it asked for is under way; else it is hung up on.
 
+mod room;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::connection::Connection;
+use room::{Admission, Seen};
 
-/// How many places there are, and how long they are kept for whom.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    pub(crate) guests: usize,
-    pub(crate) strangers: usize,
-    /// For all of the negotiation.
-    pub(crate) negotiation: Duration,
-    /// A guest that has been silent for less keeps its place.
-    pub(crate) idle: Duration,
-}
+pub(crate) use room::Room;
 
 /// The places of a server.
 #[derive(Debug)]
@@ -45,6 +39,11 @@ impl Place {
         !self.thread.is_finished() || self.connection.strong_count() > 0
     }
 
+    fn seen(&self) -> Seen {
+        let silent = self.connection.upgrade().and_then(|connection| connection.silent_for());
+        Seen { is_guest: self.is_guest, is_out: self.is_out, here: self.came.elapsed(), silent }
+    }
+
     fn hang_up(&mut self) {
         self.is_out = true;
         if let Some(connection) = self.connection.upgrade() {
@@ -64,10 +63,7 @@ impl Places {
 
     /// Whether a place of a guest is free, or can be had. What it takes for that is done when there is a guest for it.
     pub(crate) fn may_come(&self) -> bool {
-        let mut taken = self.lock();
-        taken.retain(Place::is_taken);
-        let guests = taken.iter().filter(|place| place.is_guest).count();
-        guests < self.room.guests || self.idlest(&taken).is_some()
+        self.room.for_guest(&seen(&mut self.lock())) != Admission::Refused
     }
 
     /// Whether those that have been hung up on and are not gone yet are so many that nobody else is to come before.
@@ -80,11 +76,9 @@ impl Places {
     /// A stranger has come, and `talk` is what its thread does. Where the host gives no thread, it is hung up on.
     pub(crate) fn take(&self, connection: &Arc<Connection>, talk: impl FnOnce() + Send + 'static) {
         let mut taken = self.lock();
-        taken.retain(Place::is_taken);
-        let strangers = taken.iter_mut().filter(|place| !place.is_guest && !place.is_out);
         // They stand in the order in which they came.
-        let too_many = (strangers.count() + 1).saturating_sub(self.room.strangers.max(1));
-        taken.iter_mut().filter(|place| !place.is_guest && !place.is_out).take(too_many).for_each(Place::hang_up);
+        let go = self.room.for_stranger(&seen(&mut taken));
+        go.into_iter().for_each(|at| taken[at].hang_up());
         match thread::Builder::new().spawn(talk) {
             Ok(thread) => {
                 let connection = Arc::downgrade(connection);
@@ -97,46 +91,32 @@ impl Places {
     /// The stranger behind `connection` has shown who it is. False: there is no place for it.
     pub(crate) fn admit(&self, connection: &Arc<Connection>) -> bool {
         let mut taken = self.lock();
-        taken.retain(Place::is_taken);
+        let seen = seen(&mut taken);
         let is_it = |place: &Place| std::ptr::eq(place.connection.as_ptr(), Arc::as_ptr(connection));
         let Some(at) = taken.iter().position(is_it) else { return false };
         if taken[at].is_out {
             return false;
         }
-        if !taken[at].is_guest && taken.iter().filter(|place| place.is_guest).count() >= self.room.guests {
-            // Its place is free once it has gone, which is soon: nothing of it is under way.
-            let Some(idlest) = self.idlest(&taken) else { return false };
-            taken[idlest].hang_up();
-            taken[idlest].is_guest = false;
+        if !taken[at].is_guest {
+            match self.room.for_guest(&seen) {
+                Admission::Free => {}
+                Admission::InsteadOf(idlest) => {
+                    // Its place is free once it has gone, which is soon: nothing of it is under way.
+                    taken[idlest].hang_up();
+                    taken[idlest].is_guest = false;
+                }
+                Admission::Refused => return false,
+            }
+            taken[at].is_guest = true;
         }
-        taken[at].is_guest = true;
         true
-    }
-
-    /// The guest that has been silent for longest, if that has been long enough, and nothing of it is under way.
-    fn idlest(&self, taken: &[Place]) -> Option<usize> {
-        let silent = |place: &Place| {
-            let connection = place.connection.upgrade()?;
-            if place.is_guest && !place.is_out { connection.silent_for() } else { None }
-        };
-        let idle = taken.iter().enumerate().filter_map(|(at, place)| Some((silent(place)?, at)));
-        idle.filter(|(silent, _)| *silent >= self.room.idle).max_by_key(|(silent, _)| *silent).map(|(_, at)| at)
     }
 
     /// Hangs up on strangers whose time is over; says how long it is until the next one's is.
     pub(crate) fn clear(&self) -> Option<Duration> {
         let mut taken = self.lock();
-        taken.retain(Place::is_taken);
-        let now = Instant::now();
-        let mut next: Option<Duration> = None;
-        for place in taken.iter_mut().filter(|place| !place.is_guest && !place.is_out) {
-            let left = (place.came + self.room.negotiation).saturating_duration_since(now);
-            if left.is_zero() {
-                place.hang_up();
-            } else {
-                next = Some(next.map_or(left, |next| next.min(left)));
-            }
-        }
+        let (over, next) = self.room.overdue(&seen(&mut taken));
+        over.into_iter().for_each(|at| taken[at].hang_up());
         next
     }
 
@@ -159,4 +139,10 @@ impl Places {
             let _ = place.thread.join();
         }
     }
+}
+
+/// What is seen of those who still have places.
+fn seen(taken: &mut Vec<Place>) -> Vec<Seen> {
+    taken.retain(Place::is_taken);
+    taken.iter().map(Place::seen).collect()
 }
