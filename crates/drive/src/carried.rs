@@ -100,6 +100,14 @@ impl RequestBytes {
         }
     }
 
+    /// As [`RequestBytes::let_go`], and gives the bytes to whoever asks.
+    pub(crate) fn take(&mut self, slot: RequestId) -> Vec<u8> {
+        match self.requests.get_mut(slot.0 as usize).map(std::mem::take) {
+            Some(HostBytes::These(bytes)) => bytes,
+            Some(HostBytes::None | HostBytes::Zeroes) | None => Vec::new(),
+        }
+    }
+
     /// Bytes of memory that requests hold, and the buffers kept for the next ones.
     pub(crate) fn held(&self) -> usize {
         let of_requests = self.requests.iter().map(|bytes| match bytes {

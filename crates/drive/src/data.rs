@@ -193,6 +193,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
+    /// As [`Drive::let_go`], of a write whose bytes' buffer its owner has a use for; empty, where it brought none.
+    pub fn take_bytes(&mut self, write: RequestId) -> Vec<u8> {
+        self.data.as_mut().map_or_else(Vec::new, |data| data.requests.take(write))
+    }
+
     /// Bytes of memory that requests hold which are under way or not let go of, and the buffers kept for the next ones.
     pub fn request_bytes(&self) -> usize {
         self.data.as_ref().map_or(0, |data| data.requests.held())

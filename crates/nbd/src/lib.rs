@@ -37,4 +37,4 @@ pub use export::{ALLOCATION, Access, Chosen, Context, Export};
 pub use limits::Limits;
 pub use reply::{ContextStatus, Extent, Failure, Piece, Reply};
 pub use request::{Op, Request, Ticket, ZeroHow};
-pub use server::{Event, Opened, Server, Settings, Tls};
+pub use server::{Event, Lent, Opened, Server, Settings, Tls};

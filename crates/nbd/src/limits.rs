@@ -1,5 +1,8 @@
 //! What one connection may hold.
 
+/// Buffers of payloads that a connection keeps for the next ones, in bytes.
+pub(crate) const SPARE_BYTES: usize = 4 << 20;
+
 /// Bounds of one connection. Past them the server takes no more input until it is rid of something, or refuses, or closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -25,7 +28,7 @@ impl Limits {
         // One request may stand alone above `held_bytes`.
         let one = self.request_bytes as u64 + (64 << 10);
         let held = if self.held_bytes > one { self.held_bytes } else { one };
-        2 * (held + self.option_bytes as u64 + self.requests as u64 * 256) + (512 << 10)
+        2 * (held + self.option_bytes as u64 + self.requests as u64 * 256) + SPARE_BYTES as u64 + (512 << 10)
     }
 }
 

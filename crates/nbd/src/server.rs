@@ -1,6 +1,9 @@
 //! The server's end of one connection.
 
 mod intake;
+mod payload;
+
+pub use payload::Lent;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +16,6 @@ use crate::negotiate::{self, Negotiation};
 use crate::reply::{Failure, Reply};
 use crate::request::{Kind, Op, Request, Ticket};
 use crate::stage::Stage;
-
 /// What every connection of a server shares.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -83,6 +85,8 @@ pub struct Server {
     in_flight: usize,
     /// The sum of the costs of the tickets that are out.
     promised: u64,
+    /// Buffers of payloads that are done with.
+    spare: payload::Spare,
     closed: Option<Close>,
 }
 
@@ -107,6 +111,7 @@ impl Server {
             taken: 0,
             in_flight: 0,
             promised: 0,
+            spare: payload::Spare::default(),
             closed: None,
         }
     }
@@ -149,7 +154,8 @@ impl Server {
             Stage::OptionHead | Stage::OptionData { .. } | Stage::RequestHead => {
                 self.partial.is_empty() || self.partial.len() < self.stage.wanted(self.negotiation.dialect)
             }
-            Stage::ClientFlags | Stage::SkipOption { .. } | Stage::Payload { .. } | Stage::SkipPayload { .. } => true,
+            Stage::Payload { lent, .. } => *lent == 0,
+            Stage::ClientFlags | Stage::SkipOption { .. } | Stage::SkipPayload { .. } => true,
         }
     }
 
@@ -267,9 +273,10 @@ impl Server {
         let payload = |event: &Event| {
             if let Event::Request(Request { op: Op::Write { data, .. }, .. }) = event { data.capacity() } else { 0 }
         };
-        let collecting = if let Stage::Payload { data, .. } = &self.stage { data.capacity() } else { 0 };
+        let collecting = if let Stage::Payload { data, lent, .. } = &self.stage { data.capacity() + lent } else { 0 };
         let waiting: usize = self.events.iter().map(payload).sum();
-        (self.partial.capacity() + self.output.capacity() + collecting + waiting + self.events.capacity() * size_of::<Event>()) as u64
+        let own = self.partial.capacity() + self.output.capacity() + self.events.capacity() * size_of::<Event>();
+        (own + collecting + waiting + self.spare.bytes()) as u64
     }
 
     /// Bytes of output that are not on their way.

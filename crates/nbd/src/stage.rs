@@ -10,12 +10,28 @@ use crate::wire::{EXTENDED_REQUEST_BYTES, REQUEST_BYTES};
 pub(crate) enum Stage {
     ClientFlags,
     OptionHead,
-    OptionData { option: u32, length: usize },
-    SkipOption { option: u32, left: u32 },
+    OptionData {
+        option: u32,
+        length: usize,
+    },
+    SkipOption {
+        option: u32,
+        left: u32,
+    },
     Tls,
     RequestHead,
-    Payload { ticket: Ticket, fua: bool, data: Vec<u8> },
-    SkipPayload { ticket: Ticket, failure: Failure<'static>, left: u64 },
+    /// `lent`: room of the payload while somebody else has it, to be filled.
+    Payload {
+        ticket: Ticket,
+        fua: bool,
+        data: Vec<u8>,
+        lent: usize,
+    },
+    SkipPayload {
+        ticket: Ticket,
+        failure: Failure<'static>,
+        left: u64,
+    },
     Over,
 }
 

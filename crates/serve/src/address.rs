@@ -9,6 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
@@ -284,6 +285,19 @@ impl Stream {
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
             Err(error) => Err(error.into()),
             Ok((count, _)) => Ok(Some(count)),
+        }
+    }
+
+    /// Reads to the end of `into`, up to its capacity. With `waits` as long as the stream is set to; else `None` where nothing has come.
+    pub(crate) fn read_behind(&self, into: &mut Vec<u8>, waits: bool) -> io::Result<Option<usize>> {
+        let flags = if waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+        loop {
+            match either!(self, stream => rustix::net::recv(stream, spare_capacity(into), flags)) {
+                Err(Errno::AGAIN) if !waits => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+                Ok((count, _)) => return Ok(Some(count)),
+            }
         }
     }
 

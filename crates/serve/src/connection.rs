@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wordline_nbd::{Close, Event, Opened, Request, Server, Settings};
+use wordline_nbd::{Close, Event, Lent, Opened, Request, Server, Settings};
 
 use crate::address::Stream;
 use crate::disk::{Disk, Done, Farewell, Session, Visit};
@@ -327,7 +327,15 @@ impl Connection {
         // The greeting.
         drop(self.send(self.lock(), Wait::No));
         loop {
-            let Some(input) = inlet.next(&self.stream, self.tls.get())? else {
+            let lent = if self.tls.get().is_none() { self.lock().server.lend_payload() } else { None };
+            let input = match lent {
+                Some(payload) => self.read_payload(payload, patience, (&mut inlet, &mut limited))?,
+                None => {
+                    self.limit_silence(patience, &mut limited)?;
+                    inlet.next(&self.stream, self.tls.get())?
+                }
+            };
+            let Some(input) = input else {
                 self.lock().server.hang_up();
                 return Ok(());
             };
@@ -371,16 +379,36 @@ impl Connection {
                 if goes_on {
                     continue;
                 }
-                let between = state.server.is_between_requests();
-                drop(state);
-                // Only between two requests may a client be silent for as long as it likes.
-                if limited == between {
-                    limited = !between;
-                    self.stream.set_read_timeout(limited.then_some(patience.message))?;
-                }
                 break;
             }
         }
+    }
+
+    /// Only between two requests may a client be silent for as long as it likes. `limited`: how the stream is set.
+    fn limit_silence(&self, patience: Patience, limited: &mut bool) -> io::Result<()> {
+        let between = self.lock().server.is_between_requests();
+        if *limited == between {
+            *limited = !between;
+            self.stream.set_read_timeout(limited.then_some(patience.message))?;
+        }
+        Ok(())
+    }
+
+    /// Reads more of a payload to its own place. Nothing is left to be handed out, then; `None`: the client is gone.
+    fn read_payload<'a>(
+        &self,
+        mut payload: Lent,
+        patience: Patience,
+        (inlet, limited): (&mut Inlet, &mut bool),
+    ) -> io::Result<Option<&'a [u8]>> {
+        // Mostly it is there already, and need not be waited for.
+        let mut count = inlet.read_behind(&self.stream, &mut payload.bytes, false)?;
+        if count.is_none() {
+            self.limit_silence(patience, limited)?;
+            count = inlet.read_behind(&self.stream, &mut payload.bytes, true)?;
+        }
+        self.lock().server.give_back(payload);
+        Ok(count.filter(|&count| count > 0).map(|_| &[][..]))
     }
 
     /// Goes on in TLS, as was agreed. `said`: what the client has sent since.

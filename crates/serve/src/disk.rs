@@ -130,6 +130,19 @@ impl Done {
         self.reply(Reply::Done);
     }
 
+    /// It is done, and `payload` is the buffer that it brought: another request of this client may use it.
+    ///
+    /// # Panics
+    /// If it was a read or a block status.
+    pub fn ok_with(mut self, payload: Vec<u8>) {
+        if let Some(ticket) = self.ticket.take() {
+            self.connection.answer(self.in_batch, |server| {
+                server.spare(payload);
+                server.reply(ticket, Reply::Done);
+            });
+        }
+    }
+
     /// It failed, and this is why.
     pub fn fail(self, errno: Errno, message: &str) {
         self.reply(Reply::Failed(Failure { errno, message }));

@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use crate::address::Stream;
 use crate::tls::Tls;
 
-/// Bytes read at once. Larger does not help: a payload is copied once in any case.
+/// Bytes read at once.
 const INPUT_BYTES: usize = 256 << 10;
+
+/// Bytes read at once after a payload that went to its own place: another may follow, and what comes here of it is copied once more.
+const AFTER_LENT_BYTES: usize = 4 << 10;
 
 /// The input of one connection, in the clear or out of TLS.
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub(crate) struct Inlet {
     plain: Vec<u8>,
     /// What was given out last is `plain`.
     is_given: bool,
+    /// The payload before went to its own place.
+    was_lent: bool,
     /// How long to stay awake for more.
     awake: Duration,
 }
@@ -24,7 +29,7 @@ pub(crate) struct Inlet {
 impl Inlet {
     /// An inlet that stays awake for so long before it sleeps until more comes.
     pub(crate) fn new(awake: Duration) -> Inlet {
-        Inlet { input: vec![0; INPUT_BYTES], plain: Vec::new(), is_given: false, awake }
+        Inlet { input: vec![0; INPUT_BYTES], plain: Vec::new(), is_given: false, was_lent: false, awake }
     }
 
     /// Where to append what is decrypted.
@@ -42,7 +47,8 @@ impl Inlet {
                 self.is_given = true;
                 return Ok(Some(&self.plain));
             }
-            let count = match read(stream, self.awake, &mut self.input) {
+            let room = if std::mem::take(&mut self.was_lent) { AFTER_LENT_BYTES } else { INPUT_BYTES };
+            let count = match read(stream, self.awake, &mut self.input[..room]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 other => other?,
             };
@@ -56,6 +62,15 @@ impl Inlet {
                 return Ok(None);
             }
         }
+    }
+}
+
+impl Inlet {
+    /// Reads more of a payload to its own place, in the clear. Waits as long as the stream is set to, and no byte is waited for where `waits` says so: `None`,
+    /// if none has come.
+    pub(crate) fn read_behind(&mut self, stream: &Stream, payload: &mut Vec<u8>, waits: bool) -> io::Result<Option<usize>> {
+        self.was_lent = true;
+        stream.read_behind(payload, waits)
     }
 }
 

@@ -9,7 +9,7 @@ const SCRIPT: &str = include_str!("hostile.py");
 /// good one.
 const CONNECTIONS: u32 = 22;
 /// What each may hold: `Limits::memory_bound` of `wordline-nbd`.
-const CONNECTION_MIB: u32 = 129;
+const CONNECTION_MIB: u32 = 133;
 /// Tables, buffer and code of the drive.
 const DRIVE_MIB: u32 = 200;
 

@@ -41,9 +41,13 @@ impl Server {
                 }
                 (count, true)
             }
+            Stage::Payload { lent, .. } if *lent > 0 => (0, false),
             Stage::Payload { ticket, data, .. } => {
                 let left = ticket.length as usize - data.len();
                 let count = input.len().min(left);
+                if data.capacity() == 0 && count > 0 {
+                    *data = self.spare.take(ticket.length);
+                }
                 if data.capacity() - data.len() < count {
                     data.reserve_exact(left.min((2 * count).max(data.len()).max(PAYLOAD_START)));
                 }
@@ -51,7 +55,7 @@ impl Server {
                 if (data.len() as u64) < ticket.length {
                     return (count, false);
                 }
-                if let Stage::Payload { ticket, fua, data } = std::mem::replace(&mut self.stage, Stage::RequestHead) {
+                if let Stage::Payload { ticket, fua, data, .. } = std::mem::replace(&mut self.stage, Stage::RequestHead) {
                     self.hand_out(Op::Write { offset: ticket.offset, data, fua }, ticket);
                 }
                 (count, true)
@@ -161,7 +165,7 @@ impl Server {
         match asked {
             Asked::Op(op) => self.hand_out(op, ticket),
             Asked::Write { fua } => {
-                self.stage = Stage::Payload { ticket, fua, data: Vec::new() };
+                self.stage = Stage::Payload { ticket, fua, data: Vec::new(), lent: 0 };
             }
             Asked::Refuse { errno, message, skip } => {
                 self.stage = Stage::SkipPayload { ticket, failure: Failure { errno, message }, left: skip };

@@ -403,9 +403,8 @@ impl<P: Payload> Worker<P> {
         }
         while let Some((at, done)) = self.drive.observer.0.0.pop_front() {
             let Some(mut job) = self.jobs.get_mut(done.request.0 as usize).and_then(Option::take) else { continue };
-            if !job.is_read {
-                self.drive.let_go(done.request);
-            }
+            // Another request may use its buffer.
+            let payload = if job.is_read { Vec::new() } else { self.drive.take_bytes(done.request) };
             if let Some(clock) = &self.clock {
                 let late = clock.after(self.link).saturating_sub(at);
                 self.lateness.answers += 1;
@@ -455,7 +454,7 @@ impl<P: Payload> Worker<P> {
                         });
                     } else {
                         match kept.and_then(|()| if is_durable { self.keeper.sync() } else { Ok(()) }) {
-                            Ok(()) => client.ok(),
+                            Ok(()) => client.ok_with(payload),
                             Err(refused) => client.fail(refused.errno, &refused.why),
                         }
                     }
