@@ -139,17 +139,21 @@ impl<P: Payload> Chip<P> {
         assert!(spare.len() == expected, "{command:?} has a spare area of {} units instead of {expected}", spare.len());
         let first = u32::from(target.page.0);
         let mut rest = spare;
+        let mut places = Vec::new();
         for page in first..first + pages {
             for plane in planes(target.planes) {
                 let place = Place { block: self.flat(target, plane) as u32, page };
                 if P::KEEPS {
-                    self.payload.program(place, contents.of_page((spare.len() - rest.len()) / units, units));
+                    places.push(place);
                 }
                 let (of_page, others) = rest.split_at(units);
                 self.blocks[place.block as usize].spare.set(self.grain, page, of_page);
                 self.mark_programmed(place);
                 rest = others;
             }
+        }
+        if P::KEEPS {
+            self.payload.program_pages(&places, units, contents);
         }
         let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
         if self.array.is_some() {

@@ -85,7 +85,7 @@ impl<'a> Contents<'a> {
     }
 
     /// Page number `index` of pages of `units` mapping units.
-    pub(crate) fn of_page(&self, index: usize, units: usize) -> Contents<'a> {
+    pub fn of_page(&self, index: usize, units: usize) -> Contents<'a> {
         let bytes = match self.bytes {
             Bytes::Whole(bytes) => {
                 let page = bytes.len() / (self.marks.len() / units);
@@ -122,6 +122,13 @@ pub trait Payload {
 
     /// `contents` are programmed at `place`.
     fn program(&mut self, place: Place, contents: Contents<'_>);
+
+    /// `contents` are programmed at once at `places`, page after page, with `units` mapping units in each.
+    fn program_pages(&mut self, places: &[Place], units: usize, contents: Contents<'_>) {
+        for (index, &place) in places.iter().enumerate() {
+            self.program(place, contents.of_page(index, units));
+        }
+    }
 
     /// Read `place` into `image`, and say how much that is worth.
     fn read(&self, place: Place, image: &mut PageImage) -> Kept;
@@ -320,8 +327,12 @@ impl Payload for RamPayload {
     }
 
     fn copy(&mut self, from: Place, to: Place) {
+        // Its own buffer is taken out for as long as the other page is read.
+        let mut image = std::mem::replace(self.page(to), PageImage { bytes: Vec::new(), marks: Vec::new() });
         // An erased page is copied as the 0xFF bytes it reads as.
-        let image = self.programmed(from).unwrap_or(&self.erased).clone();
+        let kept = self.programmed(from).unwrap_or(&self.erased);
+        image.bytes.clone_from(&kept.bytes);
+        image.marks.clone_from(&kept.marks);
         *self.page(to) = image;
         if self.rotten.contains(&from) {
             self.rotten.insert(to);

@@ -97,6 +97,47 @@ impl PageBuffer {
     }
 }
 
+/// Pages that follow each other in a block, to be programmed in one write.
+#[derive(Clone, Debug)]
+pub struct PageRun {
+    /// Room for the longest run so far.
+    bytes: Vec<u8>,
+    count: usize,
+    data: usize,
+    spare: usize,
+}
+
+impl PageRun {
+    /// An empty run of pages of this shape.
+    pub fn new(shape: &Shape) -> PageRun {
+        PageRun { bytes: Vec::new(), count: 0, data: shape.page_bytes as usize, spare: shape.spare_bytes as usize }
+    }
+
+    fn slot(&self) -> usize {
+        self.data + self.spare + TRAILER_BYTES
+    }
+
+    /// Takes out all pages.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Pages in it.
+    pub fn count(&self) -> u32 {
+        self.count as u32
+    }
+
+    /// One more page: its user bytes and its spare bytes, to be filled, with whatever stands there.
+    pub fn add(&mut self) -> (&mut [u8], &mut [u8]) {
+        let (slot, start) = (self.slot(), self.count * self.slot());
+        self.count += 1;
+        if self.bytes.len() < start + slot {
+            self.bytes.resize(start + slot, 0);
+        }
+        self.bytes[start..start + self.data + self.spare].split_at_mut(self.data)
+    }
+}
+
 /// A block as it is kept in memory.
 #[derive(Clone, Copy, Debug)]
 struct Known {
@@ -240,17 +281,41 @@ impl<B: Backing> Die<B> {
     /// # Panics
     /// If this is not the next page of a good block, or, in any order, not a page of one, or the buffer is for another shape.
     pub fn program_page(&mut self, place: Place, page: &mut PageBuffer) -> Result<(), MediaError> {
-        let offset = self.at(place);
         assert_eq!(page.bytes.len() as u64, self.shape().slot(), "a buffer of another shape");
-        let Block { condition, erases, cursor, .. } = self.block(place.block);
-        let next = if self.any_order { place.page } else { cursor };
-        assert_eq!((condition, next), (Condition::Good, place.page), "{place:?} is not the next page of a good block");
-        let end = page.data + page.spare;
-        let trailer = Trailer::encode(place.block, place.page, erases, &page.bytes[..end]);
-        page.bytes[end..].copy_from_slice(&trailer);
-        self.blocks[place.block as usize].cursor = cursor.max(place.page + 1);
+        self.program(place, &mut page.bytes)
+    }
+
+    /// Programs the next pages of a block, from `first` on, in one write.
+    ///
+    /// # Errors
+    /// As [`Die::program_page`]; any of the pages may be torn then.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn program_pages(&mut self, first: Place, pages: &mut PageRun) -> Result<(), MediaError> {
+        let slot = pages.slot();
+        assert_eq!(slot as u64, self.shape().slot(), "pages of another shape");
+        self.program(first, &mut pages.bytes[..pages.count * slot])
+    }
+
+    /// Programs pages whose data, spare bytes and room for trailers stand in `bytes`.
+    fn program(&mut self, first: Place, bytes: &mut [u8]) -> Result<(), MediaError> {
+        let offset = self.at(first);
+        let Block { condition, erases, cursor, .. } = self.block(first.block);
+        let next = if self.any_order { first.page } else { cursor };
+        assert_eq!((condition, next), (Condition::Good, first.page), "{first:?} is not the next page of a good block");
+        let slot = self.shape().slot() as usize;
+        let mut end = first.page;
+        for page in bytes.chunks_exact_mut(slot) {
+            // There is such a page.
+            self.at(Place { page: end, ..first });
+            let (content, trailer) = page.split_at_mut(slot - TRAILER_BYTES);
+            trailer.copy_from_slice(&Trailer::encode(first.block, end, erases, content));
+            end += 1;
+        }
+        self.blocks[first.block as usize].cursor = cursor.max(end);
         self.dirty = true;
-        self.backing.write(offset, &page.bytes).map_err(|error| self.host(offset, "programming a page", error))
+        self.backing.write(offset, bytes).map_err(|error| self.host(offset, "programming a page", error))
     }
 
     /// Sets some of the four flags beside a programmed page. They stay until the block is erased. The write is of one byte, so it cannot be torn.

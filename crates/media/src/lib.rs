@@ -48,7 +48,7 @@ mod shape;
 mod tape;
 
 pub use backing::{Backing, Disk};
-pub use die::{Block, Condition, Die, PageBuffer, PageState, Place};
+pub use die::{Block, Condition, Die, PageBuffer, PageRun, PageState, Place};
 pub use dump::{Dump, DumpShape, Label};
 pub use error::MediaError;
 pub use header::{Identity, VERSION};

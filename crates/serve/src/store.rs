@@ -14,7 +14,8 @@ use std::rc::Rc;
 use wordline_chip::{Contents, Kept, KeptBlock, KeptLife, Mark, PADDING, PageImage, Payload, Persistent, Place, Sanitisation};
 use wordline_drive::{BufferSlot, Capacitors, Config, FACTS, HeldUnit};
 use wordline_media::{
-    Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, PageBuffer, PageState, Shape,
+    Backing, Backlog, Condition, Disk, Dump, DumpShape, Durability, Held, Identity, Label, Media, MediaError, PageBuffer, PageRun,
+    PageState, Shape,
 };
 use wordline_nbd::Errno;
 use wordline_units::random::Draw;
@@ -136,8 +137,12 @@ impl<B: Backing> MediaStore<B> {
 
     /// The bytes of a die.
     pub fn payload(&self, die: DieId) -> MediaPayload<B> {
-        let buffer = PageBuffer::new(self.shared.borrow().media.die(0).shape());
-        MediaPayload { shared: Rc::clone(&self.shared), die: die.index() as u32, units: self.units, buffer: RefCell::new(buffer) }
+        let (buffer, run) = {
+            let shared = self.shared.borrow();
+            let shape = shared.media.die(0).shape();
+            (RefCell::new(PageBuffer::new(shape)), PageRun::new(shape))
+        };
+        MediaPayload { shared: Rc::clone(&self.shared), die: die.index() as u32, units: self.units, buffer, run }
     }
 }
 
@@ -239,6 +244,8 @@ pub struct MediaPayload<B> {
     /// Mapping units in a page.
     units: usize,
     buffer: RefCell<PageBuffer>,
+    /// What is programmed next.
+    run: PageRun,
 }
 
 fn media_place(place: Place) -> wordline_media::Place {
@@ -270,6 +277,22 @@ fn marks_in(spare: &[u8], units: usize) -> impl Iterator<Item = Mark> {
 }
 
 impl<B: Backing> MediaPayload<B> {
+    /// Appends a page with `contents` to what is programmed next.
+    fn gather(&mut self, contents: Contents<'_>) {
+        let (data, spare) = self.run.add();
+        contents.copy_to(data);
+        put_marks(spare, contents.marks);
+    }
+
+    /// Programs what was gathered, from `first` on.
+    fn program_run(&mut self, first: Place) {
+        let mut shared = self.shared.borrow_mut();
+        let slot = shared.media.die(self.die).shape().slot();
+        shared.host.spend(u64::from(self.run.count()) * slot);
+        let programmed = shared.media.die_mut(self.die).program_pages(media_place(first), &mut self.run);
+        shared.note(programmed);
+    }
+
     /// Put what was fetched into `image`.
     fn show(&self, buffer: &PageBuffer, state: PageState, image: &mut PageImage) {
         image.bytes.clear();
@@ -328,14 +351,27 @@ impl<B: Backing> Payload for MediaPayload<B> {
             // The rest of a wordline that is scrubbed in a block that has failed: it holds nothing, and the file takes no more pages of such a block.
             return;
         }
-        let buffer = self.buffer.get_mut();
-        contents.copy_to(buffer.data_mut());
-        put_marks(buffer.spare_mut(), contents.marks);
-        let mut shared = self.shared.borrow_mut();
-        let slot = shared.media.die(self.die).shape().slot();
-        shared.host.spend(slot);
-        let programmed = shared.media.die_mut(self.die).program_page(media_place(place), buffer);
-        shared.note(programmed);
+        self.run.clear();
+        self.gather(contents);
+        self.program_run(place);
+    }
+
+    fn program_pages(&mut self, places: &[Place], units: usize, contents: Contents<'_>) {
+        // Pages of one program follow each other in their block, and the planes take turns: each block's pages go to the host in one write.
+        for (at, &first) in places.iter().enumerate() {
+            if places[..at].iter().any(|place| place.block == first.block) {
+                continue;
+            }
+            if self.shared.borrow().media.die(self.die).block(first.block).condition == Condition::Bad {
+                continue;
+            }
+            self.run.clear();
+            for (index, place) in places.iter().enumerate().filter(|(_, place)| place.block == first.block) {
+                assert_eq!(place.page, first.page + self.run.count(), "pages of a program follow each other");
+                self.gather(contents.of_page(index, units));
+            }
+            self.program_run(first);
+        }
     }
 
     fn read(&self, place: Place, image: &mut PageImage) -> Kept {

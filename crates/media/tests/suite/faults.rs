@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io;
 
-use wordline_media::{Backing, Condition, Die, MediaError, Memory, PageState, Place};
+use wordline_media::{Backing, Condition, Die, MediaError, Memory, PageRun, PageState, Place};
 
 use crate::common::{SHAPE, identity, page, see_die};
 
@@ -88,6 +88,48 @@ fn a_program_that_failed_is_a_torn_page() {
         assert_eq!([0, 1, 2].map(|page| seen[0].pages[page].0), [PageState::Written, PageState::Torn, PageState::Written]);
         let again = Die::open(die.backing().memory.unrecorded(), "die", None).expect("sound");
         assert_eq!(see_die(&again), seen);
+    }
+}
+
+/// Pages of a program, with what [`page`] makes of `fills`.
+fn run(fills: &[u64]) -> PageRun {
+    let mut run = PageRun::new(&SHAPE);
+    for &fill in fills {
+        let (data, spare) = run.add();
+        let page = page(&SHAPE, fill);
+        data.copy_from_slice(page.data());
+        spare.copy_from_slice(page.spare());
+    }
+    run
+}
+
+#[test]
+fn pages_of_one_program_are_one_write_and_each_stands_for_itself() {
+    let mut one_by_one = die(u64::MAX, io::ErrorKind::StorageFull);
+    (1..4).for_each(|number| {
+        one_by_one.program_page(Place { block: 0, page: number }, &mut page(&SHAPE, u64::from(number) + 1)).expect("room enough");
+    });
+    let slot = SHAPE.slot();
+    let mut pages = run(&[9, 9, 9, 9]);
+    pages.clear();
+    assert_eq!(pages.count(), 0);
+    for budget in 0..=3 * slot {
+        let mut die = die(budget, io::ErrorKind::StorageFull);
+        let programmed = die.program_pages(Place { block: 0, page: 1 }, &mut run(&[2, 3, 4]));
+        // A second write would find no budget, wherever the first had ended.
+        assert_eq!(programmed.is_ok(), budget == 3 * slot);
+        die.backing().budget.set(u64::MAX);
+        let (seen, whole) = (see_die(&die), see_die(&one_by_one));
+        let count = (budget / slot) as usize;
+        assert_eq!(seen[0].pages[..=count], whole[0].pages[..=count], "what was written to its end is there");
+        for page in count + 1..4 {
+            // The last bytes of a page are zeroes, and so is what was there.
+            let is_all_but_zeroes = page == count + 1 && budget % slot >= slot - 4;
+            assert_eq!(seen[0].pages[page].0 == PageState::Torn, !is_all_but_zeroes, "{budget}, page {page}: {:?}", seen[0].pages[page].0);
+        }
+        die.program_page(Place { block: 0, page: 4 }, &mut page(&SHAPE, 5)).expect("room again");
+        let again = Die::open(die.backing().memory.unrecorded(), "die", None).expect("sound");
+        assert_eq!(see_die(&again), see_die(&die));
     }
 }
 
