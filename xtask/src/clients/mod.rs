@@ -13,6 +13,7 @@ mod forensics;
 mod full;
 mod guest;
 mod hostile;
+mod inputs;
 mod kills;
 mod mount;
 mod postgres;
@@ -96,6 +97,16 @@ const KINDS: &[Kind] = &[
         mounts: false,
         rounds: [1, 1],
         run: hostile::run,
+    },
+    Kind {
+        name: "inputs",
+        help: "ten million mutated sessions, and as many requests over sockets that make no sense: the server stays within its bound of memory as the system \
+               counts it, and answers a good client all along (CI runs as many as its tests do)",
+        packages: "",
+        needs: &[],
+        mounts: false,
+        rounds: [0, 10],
+        run: inputs::run_inputs,
     },
     Kind {
         name: "files",
@@ -220,8 +231,14 @@ fn usage() -> String {
     KINDS.iter().fold(USAGE.to_owned(), |text, kind| {
         let [ci, night] = kind.rounds;
         format!(
-            "{text}  {:<10} {}\n             ({ci} in CI, {night} a night; apt-get install --no-install-recommends {})\n",
-            kind.name, kind.help, kind.packages
+            "{text}  {:<10} {}\n             ({ci} in CI, {night} a night; {})\n",
+            kind.name,
+            kind.help,
+            if kind.packages.is_empty() {
+                "nothing to install".to_owned()
+            } else {
+                format!("apt-get install --no-install-recommends {}", kind.packages)
+            }
         )
     })
 }
@@ -278,7 +295,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_what_runs() {
         let all = parse(&[]).expect("sound");
-        assert_eq!((all.names.len(), all.nightly, all.rounds), (KINDS.len() - 2, false, None));
+        assert_eq!((all.names.len(), all.nightly, all.rounds), (KINDS.len() - 3, false, None));
         assert_eq!(parse(&["nightly"]).expect("sound").names.len(), KINDS.len());
         let some = parse(&["kills", "--rounds", "7", "--seed", "3"]).expect("sound");
         assert_eq!((some.names, some.rounds, some.seed), (vec!["kills"], Some(7), 3));
