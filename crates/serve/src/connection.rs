@@ -326,12 +326,13 @@ impl Connection {
         let mut limited = true;
         // The greeting.
         drop(self.send(self.lock(), Wait::No));
+        // The payload that is read to its own place next, and whether the client may be silent.
+        let mut next = (None, false);
         loop {
-            let lent = if self.tls.get().is_none() { self.lock().server.lend_payload() } else { None };
-            let input = match lent {
-                Some(payload) => self.read_payload(payload, patience, (&mut inlet, &mut limited))?,
-                None => {
-                    self.limit_silence(patience, &mut limited)?;
+            let input = match std::mem::take(&mut next) {
+                (Some(payload), _) => self.read_payload(payload, patience, (&mut inlet, &mut limited))?,
+                (None, may_be_silent) => {
+                    self.limit_silence(may_be_silent, patience, &mut limited)?;
                     inlet.next(&self.stream, self.tls.get())?
                 }
             };
@@ -379,16 +380,17 @@ impl Connection {
                 if goes_on {
                     continue;
                 }
+                let lent = if self.tls.get().is_none() { state.server.lend_payload() } else { None };
+                next = (lent, state.server.is_between_requests());
                 break;
             }
         }
     }
 
     /// Only between two requests may a client be silent for as long as it likes. `limited`: how the stream is set.
-    fn limit_silence(&self, patience: Patience, limited: &mut bool) -> io::Result<()> {
-        let between = self.lock().server.is_between_requests();
-        if *limited == between {
-            *limited = !between;
+    fn limit_silence(&self, may_be_silent: bool, patience: Patience, limited: &mut bool) -> io::Result<()> {
+        if *limited == may_be_silent {
+            *limited = !may_be_silent;
             self.stream.set_read_timeout(limited.then_some(patience.message))?;
         }
         Ok(())
@@ -404,7 +406,7 @@ impl Connection {
         // Mostly it is there already, and need not be waited for.
         let mut count = inlet.read_behind(&self.stream, &mut payload.bytes, false)?;
         if count.is_none() {
-            self.limit_silence(patience, limited)?;
+            self.limit_silence(false, patience, limited)?;
             count = inlet.read_behind(&self.stream, &mut payload.bytes, true)?;
         }
         self.lock().server.give_back(payload);
