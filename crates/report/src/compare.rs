@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::chance;
 use crate::result::DriveResult;
 
 /// Every drive against the first one.
@@ -54,6 +55,13 @@ pub struct Ratio {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
+    /// How likely a ratio at least as far from 1 is where nothing differs, by Student's t on both sides; null with one seed.
+    #[serde(default)]
+    pub p: Option<f64>,
+    /// Whether the ratio differs from 1 with all intervals of the report taken together, by Holm's procedure: where nothing differs, the chance that any at
+    /// all is said to is at most 5 %.
+    #[serde(default)]
+    pub together: bool,
     /// Whether this drive or the baseline failed requests with any of the seeds, so that the figure is of what was left of the load.
     #[serde(default)]
     pub failed: bool,
@@ -167,10 +175,15 @@ impl Comparison {
         Some(Comparison { baseline: names[0].to_owned(), seeds, method, ratios, phases })
     }
 
-    /// How many intervals there are: of each figure of each drive but the first, in each phase, too.
-    pub fn intervals(&self) -> usize {
-        let all = self.ratios.iter().chain(self.phases.iter().flat_map(|phase| &phase.ratios));
-        all.filter(|ratio| ratio.drive != self.baseline && ratio.low.is_some()).count()
+    /// The ratios of all drives but the first, those of each phase, too.
+    pub(crate) fn of_others(&self) -> impl Iterator<Item = &Ratio> {
+        self.ratios.iter().chain(self.phases.iter().flat_map(|phase| &phase.ratios)).filter(|ratio| ratio.drive != self.baseline)
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn of_others_mut(&mut self) -> impl Iterator<Item = &mut Ratio> {
+        let all = self.ratios.iter_mut().chain(self.phases.iter_mut().flat_map(|phase| &mut phase.ratios));
+        all.filter(|ratio| ratio.drive != self.baseline)
     }
 
     /// The comparison of one phase by itself.
@@ -200,17 +213,6 @@ fn phases(drives: &[DriveResult], baseline: &str) -> Vec<PhaseComparison> {
     names.iter().enumerate().filter_map(compared).collect()
 }
 
-/// What is to be known of so many intervals of 95 % beside each other; nothing of a few.
-pub(crate) fn by_chance(intervals: usize) -> Option<String> {
-    let expected = intervals as f64 / 20.0;
-    (expected >= 0.5).then(|| {
-        format!(
-            "Each interval is of one figure by itself: of the {intervals} shown, about {} would exclude ×1 by chance where nothing differs",
-            libm::round(expected)
-        )
-    })
-}
-
 /// The drives' names in order, each once.
 pub(crate) fn names(drives: &[DriveResult]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
@@ -231,7 +233,7 @@ impl Ratio {
         };
         let pairs: Option<Vec<f64>> =
             values.iter().zip(base).map(|(value, base)| Some(libm::log(seen((*value)?)? / seen((*base)?)?))).collect();
-        let spread = pairs.as_deref().map(interval);
+        let spread = pairs.as_deref().map(chance::interval);
         Ratio {
             figure: figure.path.to_owned(),
             label: figure.label.trim().to_owned(),
@@ -242,52 +244,9 @@ impl Ratio {
             ratio: spread.map(|(mean, _)| libm::exp(mean)),
             low: spread.and_then(|(mean, half)| Some(libm::exp(mean - half?))),
             high: spread.and_then(|(mean, half)| Some(libm::exp(mean + half?))),
+            p: pairs.as_deref().and_then(chance::of_no_difference),
+            together: false,
             failed: false,
         }
-    }
-}
-
-/// The mean of the samples and half the width of its 95 % interval; no interval for one sample.
-pub(crate) fn interval(samples: &[f64]) -> (f64, Option<f64>) {
-    let n = samples.len() as f64;
-    let mean = samples.iter().sum::<f64>() / n;
-    if samples.len() < 2 {
-        return (mean, None);
-    }
-    let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / (n - 1.0);
-    (mean, Some(student_t(samples.len() - 1) * libm::sqrt(variance / n)))
-}
-
-/// The 97.5th percentile of Student's t.
-fn student_t(freedom: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199,
-        2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
-    ];
-    // Beyond the table, the first terms of the expansion about the normal distribution are within 1e-4.
-    TABLE.get(freedom - 1).copied().unwrap_or_else(|| {
-        let z = 1.959_964;
-        let (cube, n) = (z * z * z, freedom as f64);
-        z + (cube + z) / (4.0 * n) + (5.0 * cube * z * z + 16.0 * cube + 3.0 * z) / (96.0 * n * n)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_interval_is_the_textbook_one() {
-        let (mean, half) = interval(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert!((mean - 3.0).abs() < 1e-12);
-        // s = 1.5811, s/sqrt(5) = 0.70711, t(4) = 2.7764.
-        assert!((half.unwrap() - 1.963_24).abs() < 1e-4);
-        assert_eq!(interval(&[7.0]), (7.0, None));
-    }
-
-    #[test]
-    fn student_t_is_smooth_where_the_table_ends() {
-        assert!((student_t(31) - 2.0395).abs() < 2e-3);
-        assert!((student_t(1_000) - 1.9623).abs() < 1e-3);
     }
 }

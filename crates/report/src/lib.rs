@@ -12,6 +12,7 @@
 
 mod backlog;
 pub mod blocks;
+mod chance;
 pub mod checks;
 pub mod compare;
 pub mod conclude;
@@ -35,7 +36,7 @@ pub mod vertrace;
 pub mod violation;
 
 pub use backlog::Saturation;
-pub use compare::Comparison;
+pub use compare::{Comparison, Ratio};
 pub use conclude::{Cost, DriveDetail, Identity, conclude};
 pub use forensics::ForensicsResult;
 pub use grid::CellResult;

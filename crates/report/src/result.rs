@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::chance;
 use crate::compare::Comparison;
 use crate::grid::CellResult;
 use crate::made_by::{Asked, MadeBy};
@@ -48,12 +49,14 @@ pub struct Report {
 impl Report {
     /// A report of these drives, compared when there are several.
     pub fn new(drives: Vec<DriveResult>) -> Report {
-        let comparison = Comparison::new(&drives);
+        let mut comparison = Comparison::new(&drives);
+        chance::take_together(comparison.iter_mut());
         Report { version: VERSION, made_by: None, drives, comparison, cells: Vec::new(), sweep: None, notes: Vec::new() }
     }
 
     /// A report of several workloads, or ages, or values of a key, or some of them.
-    pub fn of_cells(cells: Vec<CellResult>) -> Report {
+    pub fn of_cells(mut cells: Vec<CellResult>) -> Report {
+        chance::take_together(cells.iter_mut().filter_map(|cell| cell.comparison.as_mut()));
         Report {
             version: VERSION,
             made_by: None,
@@ -94,6 +97,11 @@ impl Report {
     pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Report {
         self.notes.extend(notes);
         self
+    }
+
+    /// The comparisons of the whole: one, or that of each cell.
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
+        self.comparison.iter().chain(self.cells.iter().filter_map(|cell| cell.comparison.as_ref()))
     }
 
     /// Every run, with the cell it is of where there are several.

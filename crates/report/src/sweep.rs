@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{FIGURES, interval};
+use crate::chance::interval;
+use crate::compare::FIGURES;
 use crate::grid::{self, CellResult};
 use crate::result::DriveResult;
 

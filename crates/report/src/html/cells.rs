@@ -6,7 +6,8 @@ use std::fmt::Write;
 use super::axis::{Axis, Unit};
 use super::chart::{Names, colour, figure_head, plot, upward};
 use super::{escape, tables};
-use crate::compare::{Comparison, Figure, Ratio};
+use crate::chance::Intervals;
+use crate::compare::{Figure, Ratio};
 use crate::conclude::DriveDetail;
 use crate::grid::{self, CellResult, Table};
 use crate::text::{number, ratio_text};
@@ -32,7 +33,7 @@ pub(super) fn sections(html: &mut String, cells: &[CellResult], details: &[Vec<D
         html.push_str(&tabled(figure, &grid, &drives));
         html.push_str("</div>");
     }
-    let intervals = cells.iter().filter_map(|cell| cell.comparison.as_ref()).map(Comparison::intervals).sum();
+    let intervals = Intervals::of(cells.iter().filter_map(|cell| cell.comparison.as_ref()));
     let legend = cells.iter().find_map(|cell| cell.comparison.as_ref()).map(|comparison| tables::legend(comparison, intervals));
     html.push_str(&legend.unwrap_or_default());
     let _ = write!(html, "<h2>Each workload{}</h2>", if cells.iter().any(|cell| cell.age.is_some()) { " at each age" } else { "" });

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::axis::micros;
 use super::chart::colour;
 use super::{escape, percent};
-use crate::compare::{Comparison, FIGURES, Ratio, by_chance, names};
+use crate::chance::Intervals;
+use crate::compare::{Comparison, FIGURES, Ratio, names};
 use crate::result::{ByOp, DriveResult, Latency, Report};
 use crate::text::{count, factor, flash, number, share, spare, value, verdict};
 
@@ -120,7 +121,7 @@ pub(super) fn comparison(drives: &[DriveResult], comparison: Option<&Comparison>
         let _ = write!(html, "<h3>In phase {}</h3>", escape(&phase.phase));
         ratios(&mut html, drives, &comparison.in_phase(phase));
     }
-    html.push_str(&legend(comparison, comparison.intervals()));
+    html.push_str(&legend(comparison, Intervals::of(std::iter::once(comparison))));
     html
 }
 
@@ -148,10 +149,13 @@ fn ratios(html: &mut String, drives: &[DriveResult], comparison: &Comparison) {
 }
 
 /// How to read ratios, of which so many have an interval.
-pub(super) fn legend(comparison: &Comparison, intervals: usize) -> String {
-    let colours =
-        if intervals > 0 { "Green is better and red worse by the interval of that figure alone" } else { "Green is better, red worse" };
-    let doubt = by_chance(intervals).map(|doubt| format!(" {doubt}.")).unwrap_or_default();
+pub(super) fn legend(comparison: &Comparison, intervals: Intervals) -> String {
+    let colours = if intervals.shown > 0 {
+        "Green is better and red worse by the interval of that figure alone"
+    } else {
+        "Green is better, red worse"
+    };
+    let doubt = intervals.told().map(|doubt| format!(" {doubt}.")).unwrap_or_default();
     format!(
         "<p class=\"note\">× is the ratio to {}. {}. {colours}.{}</p>",
         escape(&comparison.baseline),
@@ -272,7 +276,7 @@ pub(super) fn against(ratio: &Ratio) -> String {
     };
     let mean = ratio.ratio.map_or("–".to_owned(), |mean| format!("×{}", factor(mean)));
     let range = match (ratio.low, ratio.high) {
-        (Some(low), Some(high)) => format!(" <small>[{}, {}]</small>", factor(low), factor(high)),
+        (Some(low), Some(high)) => format!(" <small>[{}, {}]{}</small>", factor(low), factor(high), if ratio.together { "*" } else { "" }),
         _ => String::new(),
     };
     format!("<span class=\"{class}\">{mean}</span>{range}")

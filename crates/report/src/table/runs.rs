@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::csv::quoted;
-use super::{Column, real, word};
+use super::{Column, Kind, real, word};
 use crate::compare::Comparison;
 use crate::result::{DriveResult, Report};
 
@@ -23,6 +23,13 @@ pub const RATIOS: &[Column] = &[
     real("high", "", "the upper end"),
     word("phase", "the phase of the workload; empty for the whole"),
     word("setting", "the key that was swept and its value; empty where none was"),
+    real("p", "", "how likely a ratio at least as far from 1 is where nothing differs; empty with one seed"),
+    Column {
+        name: "together",
+        kind: Kind::Flag,
+        unit: "",
+        meaning: "whether it differs from 1 with all intervals taken together (Holm, 5 %)",
+    },
 ];
 
 /// The runs of a report, each with its workload and age where there are several, and with the setting that was swept.
@@ -109,7 +116,8 @@ pub fn write_ratios<W: Write>(mut to: W, report: &Report) -> io::Result<W> {
             let words =
                 [&workload, &age, &comparison.baseline, &ratio.drive, &ratio.figure, &ratio.unit].map(|word| quoted(word).into_owned());
             let numbers = [number(Some(ratio.value)), number(ratio.ratio), number(ratio.low), number(ratio.high)];
-            writeln!(to, "{},{},{},{}", words.join(","), numbers.join(","), quoted(phase), quoted(&setting))?;
+            let chance = number(ratio.p);
+            writeln!(to, "{},{},{},{},{chance},{}", words.join(","), numbers.join(","), quoted(phase), quoted(&setting), ratio.together)?;
         }
     }
     to.flush()?;

@@ -3,7 +3,8 @@
 use wordline_units::Bytes;
 
 use super::{WIDTH, fit, line, number, prose, run};
-use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, by_chance, names};
+use crate::chance::Intervals;
+use crate::compare::{Better, Comparison, FIGURES, Figure, Ratio, names};
 use crate::grid::{self, CellResult};
 use crate::result::{DriveResult, Report};
 
@@ -79,8 +80,7 @@ pub(super) fn told(text: &mut String, report: &Report, comparison: Option<&Compa
         prose(text, &format!("× is the ratio to {}.", fit(&comparison.baseline, 60)));
         prose(text, &format!("{}.", comparison.method));
     }
-    let comparisons = report.comparison.iter().chain(report.cells.iter().filter_map(|cell| cell.comparison.as_ref()));
-    if let Some(doubt) = by_chance(comparisons.map(Comparison::intervals).sum()) {
+    if let Some(doubt) = Intervals::of(report.comparisons()).told() {
         prose(text, &format!("{doubt}."));
     }
     for warning in report.warnings() {
@@ -188,10 +188,12 @@ pub(crate) fn value(ratio: &Ratio) -> String {
     if ratio.value == 0.0 && ["us", "s"].contains(&ratio.unit.as_str()) { "-".to_owned() } else { number(ratio.value) }
 }
 
-/// `×1.25 [1.20, 1.30]`, with its interval where there are several seeds.
+/// `×1.25 [1.20, 1.30]*`, with its interval where there are several seeds, and a mark where it excludes 1 with all others taken together.
 pub(crate) fn ratio_text(ratio: &Ratio) -> String {
     match (ratio.ratio, ratio.low, ratio.high) {
-        (Some(mean), Some(low), Some(high)) => format!("×{} [{}, {}]", factor(mean), factor(low), factor(high)),
+        (Some(mean), Some(low), Some(high)) => {
+            format!("×{} [{}, {}]{}", factor(mean), factor(low), factor(high), if ratio.together { "*" } else { "" })
+        }
         (Some(mean), ..) => format!("×{}", factor(mean)),
         (None, ..) => "-".to_owned(),
     }

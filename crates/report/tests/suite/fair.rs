@@ -6,8 +6,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use wordline_engine::{Completion, Event, Observer, Stages};
 use wordline_report::table::{Format, RequestLog, write_intervals, write_ratios};
 use wordline_report::{
-    Asked, CellResult, Cost, DriveDetail, DriveResult, Identity, Interval, MadeBy, Measured, Metrics, PlanText, Report, Scope,
-    WorkloadName, conclude, html, text,
+    Asked, CellResult, Comparison, Cost, DriveDetail, DriveResult, Identity, Interval, MadeBy, Measured, Metrics, PlanText, Ratio, Report,
+    Scope, WorkloadName, conclude, html, text,
 };
 use wordline_units::{Bytes, HostOp, Nanos, Priority, RequestId};
 
@@ -204,7 +204,13 @@ fn drives_are_compared_phase_by_phase() {
     assert!(["In phase mixed", "In phase storm", "In phase read-back"].iter().all(|head| shown.contains(head)), "{shown}");
     assert!(html::page(&report, &[Vec::new()]).contains("<h3>In phase storm</h3>"));
     let csv = String::from_utf8(write_ratios(Vec::new(), &report).expect("a table")).expect("text");
-    assert!(csv.lines().any(|line| line.starts_with(",,one,two,latency_us.write.mean,us,6") && line.ends_with(",storm,")), "{csv}");
+    assert!(csv.lines().any(|line| line.starts_with(",,one,two,latency_us.write.mean,us,6") && line.contains(",storm,,")), "{csv}");
+}
+
+/// How many ratios of these drives have an interval.
+fn with_interval(comparison: &Comparison) -> usize {
+    let all = comparison.ratios.iter().chain(comparison.phases.iter().flat_map(|phase| &phase.ratios));
+    all.filter(|ratio| ratio.drive != comparison.baseline && ratio.low.is_some()).count()
 }
 
 #[test]
@@ -218,7 +224,7 @@ fn comparisons_show_the_whole_of_latency_and_own_up_to_how_many_intervals_there_
             assert!(shown.lines().any(|line| line.starts_with(&row)), "{row}: {shown}");
         }
     }
-    let intervals = report.comparison.as_ref().expect("two drives").intervals();
+    let intervals = report.comparison.as_ref().map(with_interval).expect("two drives");
     assert!(intervals > 30, "{intervals}");
     let doubt = format!("of the {intervals} shown");
     assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(&doubt), "{shown}");
@@ -233,6 +239,43 @@ fn comparisons_show_the_whole_of_latency_and_own_up_to_how_many_intervals_there_
         assert!(page.contains(&format!("<h2>{figure}, µs</h2>")), "{figure}: {page}");
     }
     assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(&format!("of the {} shown", 2 * intervals)), "{shown}");
+}
+
+#[test]
+fn what_differs_with_all_intervals_taken_together_has_a_mark() {
+    let drive = |name, seed, requests, program| Toy { name, seed, requests, program: Nanos::from_micros(program), ..Toy::default() };
+    // A program of twice the time shows; in which seed has the longer waits there is chance.
+    let drives = (1..=5).flat_map(|seed| [drive("one", seed, 2_000, 660), drive("two", seed, 2_000, 1_320)]).map(|toy| toy.conclude().0);
+    let report = Report::new(drives.collect());
+    let comparison = report.comparison.as_ref().expect("two drives");
+    let of_two = || comparison.ratios.iter().filter(|ratio| ratio.drive == "two" && ratio.low.is_some());
+    let intervals = with_interval(comparison);
+    let marked: Vec<&Ratio> = of_two().filter(|ratio| ratio.together).collect();
+    assert!(marked.iter().any(|ratio| ratio.figure == "latency_us.write.mean"), "{marked:?}");
+    assert!(marked.len() < of_two().count(), "{marked:?}");
+    assert!(
+        !comparison.ratios.iter().any(|ratio| ratio.together && ratio.drive == "one"),
+        "the first drive is what the other is divided by"
+    );
+    // The least of the chances stands against 5 % over all of them, and none that has a mark is above one that has none.
+    let chance = |ratio: &Ratio| ratio.p.expect("five seeds");
+    let highest = marked.iter().map(|ratio| chance(ratio)).fold(0.0, f64::max);
+    let (first, others) = of_two().map(chance).partition::<Vec<f64>, _>(|p| *p <= 0.05 / intervals as f64);
+    assert!(!first.is_empty() && others.iter().all(|p| *p > 0.05 / intervals as f64));
+    assert!(of_two().filter(|ratio| !ratio.together).all(|ratio| chance(ratio) > highest));
+    // Each output has as many marks, and says what they are.
+    let (shown, page) = (text::compare(&report), html::page(&report, &[Vec::new()]));
+    assert_eq!((shown.matches("]*").count(), page.matches("]*<").count()), (marked.len(), marked.len()), "{shown}");
+    let told = format!("with all {intervals} taken together (Holm: at most 5 % that any mark is wrong), {} of them", marked.len());
+    assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(&told), "{shown}");
+    assert!(page.contains(&told), "{page}");
+    let csv = String::from_utf8(write_ratios(Vec::new(), &report).expect("a table")).expect("text");
+    assert_eq!(csv.lines().filter(|line| line.ends_with(",true")).count(), marked.len(), "{csv}");
+    // More cells are more intervals, which are taken together, too.
+    let cells = (0..400).map(|number| CellResult::new(None, format!("load{number}"), report.drives.clone())).collect();
+    let grid = Report::of_cells(cells);
+    let in_cell = grid.cells[0].comparison.as_ref().map_or(0, |comparison| comparison.ratios.iter().filter(|ratio| ratio.together).count());
+    assert!(in_cell < marked.len(), "{in_cell} of {}", marked.len());
 }
 
 #[test]
