@@ -12,9 +12,10 @@ pub(super) fn refuse(plans: &[&Plan], bytes: u64, refused: Option<PlanError>, no
     let whole = u32::max(config.sheet.geometry.layers, 1);
     // The drive that needs most speaks for all.
     let least = |layers: u32| plans.iter().map(|plan| plan.least(layers)).try_fold(0, |most, least| Some(most.max(least?)));
-    let smallest = (1..=whole).filter_map(least).min();
-    match smallest {
-        Some(least_size) if least_size > bytes => {
+    // Between the sizes of one number of h-layers and those of the next there may be none.
+    let next = (1..=whole).filter_map(least).filter(|size| *size > bytes).min();
+    match next {
+        Some(least_size) => {
             let spare = first.spare_of_data() * 100.0;
             let blocks = match least(whole) {
                 Some(size) if size > least_size => {

@@ -272,7 +272,8 @@ mod tests {
     fn every_preset_keeps_its_share_of_spare_flash_at_any_size_or_says_the_least_that_does() {
         for preset in presets() {
             let own = Plan::load(preset.name).expect("a preset");
-            for size in ["64 MiB", "512 MiB", "2 GiB", "8 GiB", "1 TiB"] {
+            // 16 GiB lie between what mqsim-default can be with blocks of one h-layer and with those of two.
+            for size in ["64 MiB", "512 MiB", "2 GiB", "8 GiB", "16 GiB", "1 TiB"] {
                 match own.sized(size) {
                     Ok((plan, settings)) => {
                         let off = nominal(&plan) - nominal(&own);
@@ -282,11 +283,11 @@ mod tests {
                     }
                     Err(why) => {
                         let told = why.to_string();
-                        if !told.contains("its spare flash would not stay") {
-                            assert!(told.contains("expected") || told.contains("room"), "{} {size}: {told}", preset.name);
+                        if told.contains("buffer.size") {
+                            // More dies than the write buffer has program units for.
                             continue;
                         }
-                        let least = told.split("expected at least ").nth(1).expect("it says so");
+                        let least = told.split("expected at least ").nth(1).unwrap_or_else(|| panic!("{}: {told}", preset.name));
                         let least = least.split([' ', ',']).take(2).collect::<Vec<_>>().join(" ");
                         assert!(read_size(&least).expect("a size") > read_size(size).expect("a size"), "{told}");
                         let made = own.sized(&least).unwrap_or_else(|error| panic!("{}: the least, {least}: {error}", preset.name)).0;
