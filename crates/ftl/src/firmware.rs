@@ -25,7 +25,7 @@ use crate::recover::Recovery;
 use crate::refused::Refused;
 use crate::request::{Acknowledgement, Note, Request};
 use crate::secrets::Secrets;
-use crate::techniques::hooks::Hook;
+use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Ctx, News, Technique};
 use crate::techniques::work::{NEVER, Work};
@@ -114,6 +114,9 @@ pub struct Ftl {
     pub(crate) invalidated: u32,
     pub(crate) sectors_per_unit: u32,
 }
+
+/// Hooks by which something becomes due that no die waits for.
+const TIMED: Hooks = Hooks::of(&[Hook::Timer, Hook::MayWork]);
 
 /// A flush that waits.
 #[derive(Clone, Copy, Debug)]
@@ -400,9 +403,9 @@ impl Ftl {
             return Some(due);
         }
         // Dies wait only while they are idle: for data to write, or for time to pass. Techniques have timers of their own.
-        let waits = self.idle.waiters();
-        let no_die_waits = self.idle.is_empty() || (waits == 0 && self.buffer.complete() == 0);
-        if no_die_waits && self.panel.alarm().is_none() && self.held_until == NEVER { None } else { self.deadline_of_waits() }
+        let no_die_waits = self.idle.is_empty() || (self.idle.waiters() == 0 && self.buffer.complete() == 0);
+        let is_alone = !self.panel.has_any(TIMED);
+        if no_die_waits && is_alone { None } else { self.deadline_of_waits() }
     }
 
     /// When the register of keys will have been overwritten.
@@ -416,6 +419,9 @@ impl Ftl {
             _ => None,
         };
         // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
+        if self.idle.waiters() == 0 && !self.panel.has_any(TIMED) {
+            return linger;
+        }
         let idle = self.panel.idle_waits().enumerate().filter(|_| !self.worn_out);
         let idle = idle.filter_map(|(place, wait)| self.idle.oldest(place).map(|since| since + wait)).min();
         let held = (self.held_until != NEVER).then_some(self.held_until);

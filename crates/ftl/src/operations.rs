@@ -10,9 +10,18 @@ use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, Place, UnitAddr};
 use crate::list::NIL;
-use crate::techniques::hooks::Hook;
+use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::Way;
 use crate::techniques::seam::{Busy, CopyReport, EraseReport, FlashPage, News, ProgramUnit, ReadReport};
+
+/// What a read that has ended is told to, and may set going.
+const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
+
+/// What is told and asked of a program that has ended.
+const OF_PROGRAMS: Hooks = Hooks::of(&[Hook::Programmed, Hook::ProgramSettings, Hook::Distrusts]);
+
+/// Questions about a program or erase that is under way.
+const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold]);
 
 /// What an operation is for.
 #[derive(Clone, Copy, Debug)]
@@ -75,14 +84,26 @@ impl Ftl {
     /// Let the techniques learn that the page that holds `offset` of `group` was read for `cause`.
     #[inline]
     fn page_read(&mut self, report: &Report, group: Group, offset: u32, cause: Cause) {
-        if self.panel.has(Hook::Read) {
-            let at = self.page_at(group, offset);
-            let &Report { status, retries, entry, corrected_bits: worst, array, .. } = report;
-            self.notify(News::Read(ReadReport { at, cause, status, retries, entry, worst, array }));
+        if self.panel.has_any(OF_READS) {
+            self.tell_read(report, group, offset, cause);
         }
+    }
+
+    #[inline(never)]
+    fn tell_read(&mut self, report: &Report, group: Group, offset: u32, cause: Cause) {
+        let at = self.page_at(group, offset);
+        let &Report { status, retries, entry, corrected_bits: worst, array, .. } = report;
+        self.notify(News::Read(ReadReport { at, cause, status, retries, entry, worst, array }));
         if self.panel.has(Hook::MayWork) {
             self.look_again(report.die, group);
         }
+    }
+
+    /// Let the techniques learn that valid units of the page that holds `offset` of `group` could not be read.
+    #[cold]
+    fn tell_lost(&mut self, group: Group, offset: u32, units: u64) {
+        let at = self.page_at(group, offset);
+        self.notify(News::DataLost { at, units: units.count_ones() as u16 });
     }
 
     /// The page that holds `offset` of `group`.
@@ -93,9 +114,8 @@ impl Ftl {
 
     pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
-        let is_erase = matches!(kind, OperationKind::Erase { .. });
-        if is_erase || matches!(kind, OperationKind::Program { .. }) {
-            self.dies[die].busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
+        if self.panel.has_any(STOPPING) {
+            self.note_busy(die, tag, kind, cause);
         }
         let state = &mut self.dies[die];
         state.activity = match (state.activity, kind) {
@@ -111,6 +131,16 @@ impl Ftl {
             ) => Activity::Busy,
         };
         Operation { tag, die, kind, cause }
+    }
+
+    /// Keep what is under way for whoever is asked whether it is stopped.
+    #[cold]
+    #[inline(never)]
+    fn note_busy(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) {
+        let is_erase = matches!(kind, OperationKind::Erase { .. });
+        if is_erase || matches!(kind, OperationKind::Program { .. }) {
+            self.dies[die].busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
+        }
     }
 
     /// An operation has ended.
@@ -163,9 +193,8 @@ impl Ftl {
                 self.dies[report.die].moves_under_way -= 1;
                 self.wake(report.die);
                 self.page_read(report, group, offset, cause);
-                if report.status != Status::Good && self.panel.has(Hook::DataLost) {
-                    let at = self.page_at(group, offset);
-                    self.notify(News::DataLost { at, units: units.count_ones() as u16 });
+                if report.status != Status::Good {
+                    self.tell_lost(group, offset, units);
                 }
             }
             Purpose::Program { program, closes } => self.programmed(now, report, group, program, closes),
@@ -199,10 +228,10 @@ impl Ftl {
             // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
             self.note_landing(report.die, group, program, report.status == Status::Good);
         }
-        if self.is_distrusted(report, group, program) {
+        if self.panel.has_any(OF_PROGRAMS) && self.is_distrusted(report, group, program) {
             self.program_again(now, report.die, (group, program), closes, &batch, carried.as_deref());
         } else if report.status == Status::Good {
-            let moved = self.panel.has(Hook::Moved).then(|| self.sources_of(&batch));
+            let moved = if self.panel.has(Hook::Moved) { Some(self.sources_of(&batch)) } else { None };
             let mut valid = 0;
             let per_page = self.layout.units_per_page;
             if per_page == 1 {
@@ -217,8 +246,7 @@ impl Ftl {
             }
             self.groups.add_valid(group, valid);
             if let Some(sources) = moved {
-                let to = ProgramUnit::new(&self.layout, group, program);
-                sources.into_iter().for_each(|(from, units)| self.notify(News::Moved { from, to, units, way: Way::Bus }));
+                self.tell_moved(sources, group, program);
             }
             if self.oob.is_some() {
                 self.hold_back_released();
@@ -250,6 +278,7 @@ impl Ftl {
     }
 
     /// The groups that the moved units of `batch` leave, and how many leave each.
+    #[cold]
     fn sources_of(&self, batch: &[Entry]) -> Vec<(Group, u16)> {
         let mut sources: Vec<(Group, u16)> = Vec::new();
         for entry in batch {
@@ -263,6 +292,13 @@ impl Ftl {
             }
         }
         sources
+    }
+
+    /// Units that have left `sources` lie at `program` of `group`.
+    #[cold]
+    fn tell_moved(&mut self, sources: Vec<(Group, u16)>, group: Group, program: u32) {
+        let to = ProgramUnit::new(&self.layout, group, program);
+        sources.into_iter().for_each(|(from, units)| self.notify(News::Moved { from, to, units, way: Way::Bus }));
     }
 
     /// What was to be programmed waits again.

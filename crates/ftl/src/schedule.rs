@@ -238,6 +238,15 @@ impl Ftl {
         self.order(die, tag, OperationKind::Program { target, bytes }, cause)
     }
 
+    /// Take a free group of `die`, which begins to be written. `None`: there is none to take.
+    #[inline(never)]
+    fn open_group(&mut self, die: DieId, stream: Stream) -> Option<Group> {
+        let group = self.allocate(die, stream)?;
+        self.groups.open(group);
+        self.notify(News::Opened { group, moved: stream == Stream::Moved });
+        Some(group)
+    }
+
     /// `group` takes no more data, and can be a victim.
     pub(crate) fn close_group(&mut self, group: Group) {
         self.groups.close(group);
@@ -253,9 +262,7 @@ impl Ftl {
         let Pick { at, program } = match picked {
             Some(pick) => pick,
             None => {
-                let group = self.allocate(die, stream)?;
-                self.groups.open(group);
-                self.notify(News::Opened { group, moved: stream == Stream::Moved });
+                let group = self.open_group(die, stream)?;
                 let open = &mut self.dies[die].open[stream as usize];
                 open.push(Open::at(group, 0, &self.layout));
                 Pick { at: open.len() - 1, program: 0 }

@@ -12,7 +12,6 @@ use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::layout::Group;
 use crate::sanitise::Lander;
-use crate::techniques::hooks::Hook;
 use crate::techniques::seam::{News, ProgramReport, ProgramUnit};
 
 impl Ftl {
@@ -24,9 +23,6 @@ impl Ftl {
     /// Whether a program that has ended well must not be relied on. The techniques have learnt of it afterwards.
     pub(crate) fn is_distrusted(&mut self, report: &Report, group: Group, program: u32) -> bool {
         let trace = self.trace.take();
-        if !self.panel.has(Hook::Programmed) && !self.panel.has(Hook::Distrusts) {
-            return false;
-        }
         let &Report { status, loops, array, .. } = report;
         let told = ProgramReport { at: ProgramUnit::new(&self.layout, group, program), status, loops, array, trace };
         let is_bad = status == Status::Good && self.panel.distrusts(&self.ctx(), &told);

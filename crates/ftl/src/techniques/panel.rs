@@ -79,6 +79,12 @@ impl Panel {
         self.wanted.has(hook)
     }
 
+    /// Whether anybody has subscribed to any of `hooks`.
+    #[inline]
+    pub fn has_any(&self, hooks: Hooks) -> bool {
+        self.wanted.meets(hooks)
+    }
+
     /// Whether programs are set, and told of.
     #[inline]
     pub fn sets_programs(&self) -> bool {
