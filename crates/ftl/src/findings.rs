@@ -10,6 +10,8 @@
 
 mod lost;
 
+pub(crate) use lost::Evidence;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use wordline_flash::Mark;
@@ -50,6 +52,8 @@ pub(crate) struct Stand {
     journal_programs: Vec<u32>,
     /// Its pages that belong to checkpoints.
     pub(crate) checkpoints: Vec<CheckpointPage>,
+    /// It holds pages of checkpoints, whether they are of any use or not: then it holds nothing else.
+    pub(crate) holds_checkpoints: bool,
     /// The chip says that an erase of it was cut short.
     is_torn: bool,
     /// Nothing was programmed in it since the checkpoint, which tells what is needed of it.
@@ -112,8 +116,8 @@ pub(crate) struct Findings {
     pub(crate) tally: Recovery,
     /// Which of the newest copies are as the checkpoint says, with its number for a version. One bit each.
     assumed: Vec<u64>,
-    /// Where the checkpoint says that units lay, in groups that have to be read: stand and offset.
-    unsettled: Vec<(u32, u32)>,
+    /// Where the checkpoint says that units lay, in groups that have to be read: unit, stand and offset.
+    unsettled: Vec<(u32, u32, u32)>,
     /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
     doubtful: Vec<(u32, Copied)>,
     /// What is secret, of a core that has to do something about it.
@@ -141,6 +145,8 @@ pub(crate) struct Findings {
     /// A page of a program that had ended cannot be read, and no second copy of its marks is there. The checkpoint may have known it, and does not tell of
     /// copies before it.
     is_rotten: bool,
+    /// There is a checkpoint, and it could not be relied upon.
+    pub(crate) is_distrusted: bool,
     /// Program units of a group are programmed one after the other.
     is_in_order: bool,
     /// Something cannot be read that nobody can name, and that may be needed.
@@ -182,7 +188,7 @@ impl Findings {
         (0..findings.stands.len()).for_each(|stand| findings.find_lost(stand, marks_lost, &fresh.layout));
         findings.is_rotten |= findings.lacks_unsettled(&fresh.layout);
         if findings.is_rotten && findings.tally.checkpoint.is_some() {
-            return Findings::gather(fresh, survey, Trust::Marks);
+            return Findings { is_distrusted: true, ..Findings::gather(fresh, survey, Trust::Marks) };
         }
         findings.doubt_refused();
         if fresh.config.buffer.protection == Protection::Capacitor {
@@ -219,6 +225,7 @@ impl Findings {
             has_copies: fresh.config.copies_oob(),
             lost: BTreeSet::new(),
             is_rotten: false,
+            is_distrusted: false,
             is_in_order: !fresh.config.sheet.capabilities.any_order,
             is_unknown: false,
         };
@@ -336,6 +343,7 @@ impl Findings {
             }
             CHECKPOINT => {
                 reader.survey.bytes(place, &mut reader.bytes);
+                self.stands[number].holds_checkpoints = true;
                 if let Some(page) = CheckpointPage::read(&reader.bytes) {
                     self.version = self.version.max(page.number);
                     self.stands[number].checkpoints.push(page);
@@ -449,7 +457,7 @@ impl Findings {
                         self.best[lpn as usize] = Copied { version: number, stand, offset };
                         self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
                     }
-                    Some(stand) => self.unsettled.push((stand, offset)),
+                    Some(stand) => self.unsettled.push((lpn, stand, offset)),
                     None => {}
                 }
             }
@@ -641,6 +649,12 @@ impl Stand {
         std::array::from_fn(|kind| (1..=last[kind]).any(|serial| !seen[kind].contains(&serial)))
     }
 
+    /// Whether the power went before this generation's snapshot was whole for the first time: it never counted.
+    fn is_begun(&self, generation: u64, pages_per_program: u32) -> bool {
+        let total = self.journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
+        total.is_some_and(|total| self.seen.written * pages_per_program < 2 * total)
+    }
+
     /// Whether the power went before the marks in this generation's snapshot were down: some are missing, and all that are belong to programs that had not
     /// ended.
     fn is_cut_short(&self, generation: u64, pages_per_program: u32) -> bool {
@@ -664,6 +678,7 @@ impl Stand {
             journal: Vec::new(),
             journal_programs: Vec::new(),
             checkpoints: Vec::new(),
+            holds_checkpoints: false,
             is_torn: false,
             is_settled: false,
             seen: Seen::default(),

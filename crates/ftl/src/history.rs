@@ -88,9 +88,12 @@ impl Ftl {
             let version = self.buffer.next_version();
             (0..exported).for_each(|lpn| refused.add(lpn, version));
         }
-        if refused.count() > 0 {
+        let is_any = refused.count() > 0;
+        if is_any {
             self.refused = Some(Box::new(refused));
-            // What has led to this must not be erased before it is written down.
+        }
+        if is_any || findings.in_force.len() > 1 {
+            // What has led to this, or a generation of the journal whose marks the next did not bring down, must not be erased before it is written down.
             let version = self.buffer.next_version();
             self.journal.as_mut().expect("the core keeps data").snapshot_at(version);
         }

@@ -251,7 +251,8 @@ impl Ftl {
         let tag = self.parts.insert(part);
         // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
         let epoch = self.buffer.barrier();
-        let trims = self.hurry_journal();
+        // Where marks follow the data into the journal, the trims go with them.
+        let trims = if self.oob.is_some() { self.trims_newest() } else { self.hurry_journal() };
         self.flushes.push_back(Flush { part: tag, epoch, trims, sealed: None, gate: None });
         self.complete_partials();
         self.pass_flushes();
@@ -263,6 +264,9 @@ impl Ftl {
             Protection::Capacitor => u64::MAX,
         };
         let trimmed = self.trims_durable();
+        if self.oob.is_some() {
+            self.seal_flushed(durable);
+        }
         while let Some(&Flush { part, epoch, trims, .. }) = self.flushes.front() {
             let passes = epoch < durable && trims <= trimmed && self.is_flush_sealed();
             if !self.worn_out && (!passes || self.is_guarded()) {
@@ -274,13 +278,33 @@ impl Ftl {
         }
     }
 
+    /// Of each flush of which everything is on flash, as all before epoch `durable` is, the marks of what it covers are to be sealed, and nothing that comes
+    /// later: one program of the journal does for all that wait, and for the trims before them.
+    fn seal_flushed(&mut self, durable: u64) {
+        let newest = self.oob.as_ref().map_or(0, |oob| oob.newest_host());
+        let mut last = None;
+        for flush in self.flushes.iter_mut().take_while(|flush| flush.epoch < durable) {
+            last = Some((*flush.sealed.get_or_insert(newest), flush.trims));
+        }
+        if let Some((number, trims)) = last {
+            if trims > self.trims_durable() {
+                self.hurry_journal();
+            }
+            self.seal_host_up_to(number);
+        }
+    }
+
+    /// Whether a flush waits for trims now.
+    pub(crate) fn is_flush_ready_for_trims(&self) -> bool {
+        self.flushes.front().is_some_and(|flush| self.oob.is_none() || flush.sealed.is_some())
+    }
+
     /// Whether the marks of all that the first flush, of which everything is on flash, makes durable are sealed.
-    fn is_flush_sealed(&mut self) -> bool {
-        let (Some(oob), Some(flush)) = (&self.oob, self.flushes.front_mut()) else {
-            return true;
-        };
-        let number = *flush.sealed.get_or_insert(oob.now());
-        self.seal_up_to(number)
+    fn is_flush_sealed(&self) -> bool {
+        match (&self.oob, self.flushes.front().and_then(|flush| flush.sealed)) {
+            (Some(oob), Some(number)) => oob.is_host_sealed(number),
+            _ => true,
+        }
     }
 
     /// Whether the first flush has to wait for stale secrets: what it makes durable has made some, and they must be unreadable first.

@@ -339,9 +339,10 @@ impl Ftl {
 
     /// More trims may be durable: who waited for them goes on.
     fn release_trims(&mut self, now: Nanos) {
+        let is_flushed = self.is_flush_ready_for_trims();
         let journal = self.journal.as_mut().expect("it has written");
         let durable = journal.known();
-        if journal.newest > durable && (!journal.waiting.is_empty() || !self.flushes.is_empty()) {
+        if journal.newest > durable && (!journal.waiting.is_empty() || is_flushed) {
             journal.hurry = true;
         }
         self.release_known();

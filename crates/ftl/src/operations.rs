@@ -226,7 +226,8 @@ impl Ftl {
         let carried = self.secrets.is_some().then(|| self.before_landing(&batch));
         if self.oob.is_some() {
             // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
-            self.note_landing(report.die, group, program, report.status == Status::Good);
+            let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
+            self.note_landing(report.die, (group, program), (report.status == Status::Good, is_host));
         }
         if self.panel.has_any(OF_PROGRAMS) && self.is_distrusted(report, group, program) {
             self.program_again(now, report.die, (group, program), closes, &batch, carried.as_deref());
@@ -399,7 +400,7 @@ impl Ftl {
         if self.oob.is_some() {
             named = self.name_copied(report.die, from, spare);
             spare = &named;
-            self.note_landing(report.die, to.0, to.1, report.status == Status::Good);
+            self.note_landing(report.die, to, (report.status == Status::Good, false));
         }
         if report.status != Status::Good {
             // The source is untouched, so its units are moved again.

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wordline_units::{Cause, DieId};
 
 use crate::config::Config;
-use crate::die::Wanted;
-use crate::findings::{Copied, Findings, SecretsFound, Stand};
+use crate::die::{Die, Wanted};
+use crate::findings::{Copied, Evidence, Findings, SecretsFound, Stand};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::journal::Other;
@@ -191,9 +191,23 @@ impl Ftl {
         self.expose_torn(&pages);
     }
 
-    /// What capacitors have kept and flash has not goes on as if nothing had happened.
+    /// What capacitors have kept and flash has not goes on as if nothing had happened. Of what flash has, too, as long as only its own page tells of it: the
+    /// host was promised it. What is refused may have been trimmed or written since.
     fn restore_buffer(&mut self, findings: &Findings) {
-        let is_newest = |lpn: u32, held: &Held| held.version > findings.best[lpn as usize].version;
+        if findings.is_unknown {
+            return;
+        }
+        let mut refused = BTreeMap::new();
+        for (lpn, version) in findings.refused_before() {
+            let newest = refused.entry(lpn).or_insert(version);
+            *newest = version.max(*newest);
+        }
+        let is_newest = |lpn: u32, held: &Held| {
+            let best = &findings.best[lpn as usize];
+            let is_only_one = || findings.is_lost(best) || !findings.is_sealed(best, &self.layout);
+            let is_newest = held.version > best.version || (held.version == best.version && *best != Copied::NONE && is_only_one());
+            is_newest && refused.get(&lpn).is_none_or(|&version| held.version >= version)
+        };
         let mut kept: Vec<(u32, Held)> =
             findings.held.iter().filter(|(lpn, (_, held))| is_newest(**lpn, held)).map(|(_, &kept)| kept).collect();
         kept.sort_unstable_by_key(|(_, held)| held.version);
@@ -330,6 +344,12 @@ impl Ftl {
             }
         }
         let Some(checkpoints) = &mut self.checkpoints else { return };
+        if findings.is_distrusted {
+            // What is relied upon instead may be erased before it, and then it would pass for good.
+            let is_in = |group: &Group| stands[group.index()].is_some_and(|stand| findings.stands[stand].holds_checkpoints);
+            let left = self.dies.iter().flat_map(|(_, die)| &die.erasable).map(|&(group, _)| group);
+            checkpoints.abandon(&left.filter(is_in).collect());
+        }
         if findings.is_overtaken {
             checkpoints.abandon(&groups);
             for group in groups {
@@ -351,28 +371,39 @@ impl Ftl {
         {
             self.groups.condemn(group);
         }
+        let evidence = findings.evidence(&self.layout);
+        let needed = |group: Group| stands[group.index()].map_or(Evidence::None, |stand| evidence[stand]);
         let (mut active, mut program) = (current, programs);
         if found.is_none() && seen.is_none() {
             // As when it was new: nothing needs a snapshot yet.
-            match self.take_empty_group() {
+            match self.take_empty_group(&needed) {
                 Other::Erased(group) => (active, program) = (Some(group), 0),
                 Other::Used(group) => active = Some(group),
                 Other::Missing => {}
             }
         }
-        let other = self.take_empty_group();
+        let other = self.take_empty_group(&needed);
         self.journal.as_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, other);
     }
 
-    /// A group that holds nothing, of the die with the most of them: the journal had one there, or one more than the others have now. Erased, if there is one.
-    fn take_empty_group(&mut self) -> Other {
-        let empty = |die: DieId| self.dies[die].free.len() + self.dies[die].erasable.len();
-        let die = (0..self.layout.dies as u16).map(DieId).max_by_key(|&die| (empty(die), std::cmp::Reverse(die)));
+    /// A group that holds nothing, of the die with the most of them: the journal had one there, or one more than the others have now. Erased, if there is one;
+    /// else one of those that are `needed` least.
+    fn take_empty_group(&mut self, needed: &dyn Fn(Group) -> Evidence) -> Other {
+        let least = |die: &Die| {
+            die.erasable.iter().map(|&(group, _)| needed(group)).min().filter(|_| die.free.is_empty()).unwrap_or(Evidence::None)
+        };
+        let empty = |die: &Die| die.free.len() + die.erasable.len();
+        let best = |die: &DieId| {
+            let state = &self.dies[*die];
+            (empty(state) > 0, std::cmp::Reverse(least(state)), empty(state), std::cmp::Reverse(*die))
+        };
+        let die = (0..self.layout.dies as u16).map(DieId).max_by_key(best);
         let state = &mut self.dies[die.expect("a core has a die")];
-        let other = match (state.free.pop_front(), state.erasable.is_empty()) {
+        let at = (0..state.erasable.len()).min_by_key(|&at| needed(state.erasable[at].0));
+        let other = match (state.free.pop_front(), at) {
             (Some(group), _) => Other::Erased(group),
-            (None, false) => Other::Used(state.erasable.remove(0).0),
-            (None, true) => Other::Missing,
+            (None, Some(at)) => Other::Used(state.erasable.remove(at).0),
+            (None, None) => Other::Missing,
         };
         if let Other::Erased(group) | Other::Used(group) = other {
             self.groups.uses[group.index()] = Use::Journal;

@@ -55,7 +55,7 @@ impl Findings {
     /// Say what became of each unit in pages of stand `number` that cannot be read. `marks_lost`: the journal lacks a page of marks.
     pub(super) fn find_lost(&mut self, number: usize, marks_lost: bool, layout: &Layout) {
         let stand = &self.stands[number];
-        let is_own = !stand.journal.is_empty() || !stand.checkpoints.is_empty() || self.holds_keys(number);
+        let is_own = !stand.journal.is_empty() || stand.holds_checkpoints || self.holds_keys(number);
         // What is in a broken block moves away, and then the journal tells of it no more; but it does until then.
         let was_let_go = stand.erase_was_begun() || is_own || !self.has_copies;
         let is_needless = was_let_go || stand.broken;
@@ -92,14 +92,15 @@ impl Findings {
         }
     }
 
-    /// Whether a unit lay in a page that cannot be read, as the checkpoint says, and no second copy of the marks is there: of copies before it the checkpoint
-    /// does not tell.
+    /// Whether a unit lay in a page that cannot be read, as the checkpoint says, and the second copy of the marks does not: there is none, or what was in the
+    /// page has been given up after an earlier cut. Of copies before it the checkpoint does not tell.
     pub(super) fn lacks_unsettled(&self, layout: &Layout) -> bool {
-        let is_lacking = |&(stand, offset): &(u32, u32)| {
+        let is_lacking = |&(lpn, stand, offset): &(u32, u32, u32)| {
             let first = layout.page_start(offset);
             let Stand { seen, .. } = &self.stands[stand as usize];
             let is_unread = seen.unread.iter().any(|page| page.first == first && !page.is_gone);
-            is_unread && !self.stands[stand as usize].erase_was_begun() && self.second_mark(stand as usize, offset, layout).is_none()
+            let is_told = || self.second_mark(stand as usize, offset, layout).is_some_and(|mark| mark.lpn == lpn);
+            is_unread && !self.stands[stand as usize].erase_was_begun() && !is_told()
         };
         self.has_copies && self.unsettled.iter().any(is_lacking)
     }
@@ -128,7 +129,7 @@ impl Findings {
         }
     }
 
-    pub(super) fn is_lost(&self, copy: &Copied) -> bool {
+    pub(crate) fn is_lost(&self, copy: &Copied) -> bool {
         !self.lost.is_empty() && self.lost.contains(&(copy.stand, copy.offset))
     }
 
@@ -148,9 +149,12 @@ impl Findings {
         self.doubtful.extend(doubts);
     }
 
-    /// The units that the journal says are refused, and up to which version.
+    /// The units that the journal says are refused, and up to which version. A snapshot that was being begun may say so first: what has led to it may not
+    /// show any more.
     pub(crate) fn refused_before(&self) -> impl Iterator<Item = (u32, u64)> {
-        let pages = self.stands.iter().flat_map(|stand| &stand.journal).filter(|page| self.in_force.contains(&page.generation));
+        let newest = self.journal.as_ref().map_or(0, |journal| journal.generation);
+        let counts = move |page: &&Page| page.generation > newest || self.in_force.contains(&page.generation);
+        let pages = self.stands.iter().flat_map(|stand| &stand.journal).filter(counts);
         let of_page = |page: &Page| match &page.facts {
             Facts::Refused { first, version, bits } => {
                 let units = (*first..self.best.len() as u32).zip(0..bits.len() * 8);
@@ -181,32 +185,87 @@ impl Findings {
 
     /// Whether no generation of the journal was ever needed: all that is there of it are snapshots that were being begun.
     fn is_first_begun(&self, pages_per_program: u32) -> bool {
-        let is_begun = |(generation, stand): (u64, usize)| {
-            let Stand { journal, seen, .. } = &self.stands[stand];
-            let total = journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
-            total.is_some_and(|total| seen.written * pages_per_program < 2 * total)
-        };
-        generations(self).into_keys().all(is_begun)
+        generations(self).into_keys().all(|(generation, stand)| self.stands[stand].is_begun(generation, pages_per_program))
     }
 
     /// Whether a page of marks is missing that generation `newest` of the journal needs. Where its snapshot was cut short before its marks were down, they are
     /// those of the generation before.
     fn lacks_marks(&mut self, newest: u64, pages_per_program: u32) -> bool {
-        let whole: Vec<(u64, usize)> =
-            generations(self).into_iter().filter_map(|(generation, is_whole)| is_whole.then_some(generation)).collect();
         let mut in_force = Vec::new();
-        let mut is_lacking = false;
-        for (generation, stand) in whole.into_iter().rev().filter(|&(generation, _)| generation <= newest) {
-            in_force.push(generation);
+        // As long as all were cut short, the first has to be there, and the first snapshot there ever was is of generation 2.
+        let mut is_lacking = None;
+        for ((generation, stand), is_whole) in generations(self).into_iter().rev().filter(|&((generation, _), _)| generation <= newest) {
             let stand = &self.stands[stand];
-            let is_cut_short = stand.is_cut_short(generation, pages_per_program);
-            is_lacking = !is_cut_short && stand.gaps(generation)[1];
-            if !is_cut_short {
+            if is_whole {
+                in_force.push(generation);
+                if !stand.is_cut_short(generation, pages_per_program) {
+                    is_lacking = Some(stand.gaps(generation)[1]);
+                    break;
+                }
+            } else if !in_force.is_empty() && !stand.is_begun(generation, pages_per_program) {
+                // It held, and nobody knows what it said.
+                is_lacking = Some(true);
                 break;
             }
         }
+        let is_lacking = is_lacking.unwrap_or_else(|| in_force.last().is_some_and(|&first| first > 2));
         // Where none is whole, the last has to do.
         self.in_force = if in_force.is_empty() { vec![newest] } else { in_force };
         is_lacking
     }
+
+    /// Whether something else than its own page tells what lies at `copy`: its summary, the journal or capacitors.
+    pub(crate) fn is_sealed(&self, copy: &Copied, layout: &Layout) -> bool {
+        let Stand { is_settled, seen, .. } = &self.stands[copy.stand as usize];
+        !self.has_copies
+            || *is_settled
+            || seen.is_summarised(layout)
+            || self.second_mark(copy.stand as usize, copy.offset, layout).is_some()
+    }
+
+    /// How much what is in each stand may still be needed though the map knows nothing of it: once it is gone, a page that becomes unreadable would bring back
+    /// something older, or lift a refusal.
+    pub(crate) fn evidence(&self, layout: &Layout) -> Vec<Evidence> {
+        let mut unsealed = vec![0u64; self.assumed.len()];
+        let mut has_unsealed = false;
+        let is_summarised: Vec<bool> = self.stands.iter().map(|stand| stand.is_settled || stand.seen.is_summarised(layout)).collect();
+        let open = |copy: &Copied| *copy != Copied::NONE && !is_summarised[copy.stand as usize] && !self.is_sealed(copy, layout);
+        for (lpn, _) in self.best.iter().enumerate().filter(|(_, copy)| open(copy)) {
+            unsealed[lpn / 64] |= 1 << (lpn % 64);
+            has_unsealed = true;
+        }
+        let is_overtaken = |mark: &MarkCopy| unsealed.get(mark.lpn as usize / 64).is_some_and(|word| word >> (mark.lpn % 64) & 1 == 1);
+        let of_stand = |stand: &Stand| {
+            let is_own = !stand.journal.is_empty() || stand.holds_checkpoints;
+            if stand.journal.iter().any(|page| self.in_force.contains(&page.generation)) {
+                Evidence::InForce
+            } else if self.is_unknown && stand.seen.unread.iter().any(|page| !page.is_gone) {
+                Evidence::Unread
+            } else if !has_unsealed || is_own || !stand.touched {
+                Evidence::None
+            } else {
+                match stand.seen.known_marks().map(|mut marks| marks.any(is_overtaken)) {
+                    Some(true) => Evidence::Overtaken,
+                    Some(false) => Evidence::None,
+                    None => Evidence::Unknown,
+                }
+            }
+        };
+        self.stands.iter().map(|stand| if self.has_copies { of_stand(stand) } else { Evidence::None }).collect()
+    }
+}
+
+/// What a stand of which the map knows nothing may still be needed for, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Evidence {
+    /// Nothing.
+    None,
+    /// Its marks were not read: it may hold what the next says.
+    Unknown,
+    /// It holds a unit of which the newest copy is known by its own page alone.
+    Overtaken,
+    /// It holds a page that cannot be read, for which units are refused.
+    Unread,
+    /// It holds a generation of the journal of which the next did not bring down all.
+    InForce,
 }

@@ -103,6 +103,17 @@ impl Seen {
         }
     }
 
+    /// The marks of all that is or was in it, as far as they were read; `None`: they were not.
+    pub(crate) fn known_marks(&self) -> Option<Box<dyn Iterator<Item = &MarkCopy> + '_>> {
+        if !self.summaries.is_empty() {
+            Some(Box::new(self.summaries.iter().flat_map(|page| &page.marks)))
+        } else if !self.marks.is_empty() {
+            Some(Box::new(self.marks.iter()))
+        } else {
+            None
+        }
+    }
+
     /// The marks of its whole pages, for a group whose summary is yet to be written.
     pub(crate) fn marks(&self) -> &[MarkCopy] {
         &self.marks

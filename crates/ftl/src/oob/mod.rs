@@ -59,6 +59,8 @@ struct Unsealed {
     number: u64,
     group: Group,
     program: u32,
+    /// It holds what the host has written, and not only what was durable elsewhere.
+    is_host: bool,
     /// Where capacitors keep its marks.
     place: Option<u32>,
     /// Capacitors, or the journal of the life before, have its marks.
@@ -82,6 +84,10 @@ pub(crate) struct OobCopies {
     sealed: u64,
     /// How many of them are sealed or kept by capacitors: the first so many.
     kept: u64,
+    /// Of the first so many, all with data of the host are sealed or kept by capacitors.
+    host_kept: u64,
+    /// The number of the last with data of the host.
+    host: u64,
     /// Groups whose summary lies before their end, as they were found open after a power cut, and its first program unit: the journal says so of each.
     early: BTreeMap<Group, u32>,
     /// Capacitors keep some.
@@ -115,6 +121,8 @@ impl OobCopies {
             ordered: 0,
             sealed: 0,
             kept: 0,
+            host_kept: 0,
+            host: 0,
             early: BTreeMap::new(),
             has_capacitors,
             places: if has_capacitors { (0..KEPT_MAX as u32).rev().collect() } else { Vec::new() },
@@ -146,13 +154,13 @@ impl OobCopies {
         }
     }
 
-    /// Program unit `program` of `group` on `die` has ended; `good`: what it holds may be needed. Returns the record of it that capacitors are to
-    /// keep, and where.
+    /// Program unit `program` of `group` on `die` has ended; `good`: what it holds may be needed; `is_host`: the host has written some of it. Returns the
+    /// record of it that capacitors are to keep, and where.
     pub(crate) fn landed(
         &mut self,
         die: DieId,
         (group, program): (Group, u32),
-        good: bool,
+        (good, is_host): (bool, bool),
         groups: &Groups,
     ) -> Option<(u32, ProgramMarks)> {
         self.landed += 1;
@@ -168,7 +176,10 @@ impl OobCopies {
         self.flying[usize::from(die.0)] = flying;
         self.flying[usize::from(die.0)].clear();
         let place = self.reserved[usize::from(die.0)].take();
-        self.pending.push_back(Unsealed { number, group, program, place, is_kept: place.is_some() });
+        self.pending.push_back(Unsealed { number, group, program, is_host, place, is_kept: place.is_some() });
+        if is_host {
+            self.host = number;
+        }
         self.count_kept();
         place.map(|place| (place, self.record(group, program, groups)))
     }
@@ -191,6 +202,14 @@ impl OobCopies {
                 break;
             }
             self.kept = unsealed.number;
+        }
+        self.host_kept = self.host_kept.max(self.kept);
+        let first = self.pending.partition_point(|unsealed| unsealed.number <= self.host_kept);
+        for unsealed in self.pending.iter().skip(first) {
+            if unsealed.is_host && !unsealed.is_kept {
+                break;
+            }
+            self.host_kept = unsealed.number;
         }
     }
 
@@ -220,6 +239,17 @@ impl OobCopies {
         number <= self.kept.max(self.sealed)
     }
 
+    /// The last program that has ended with something that only the host had before.
+    pub(crate) fn newest_host(&self) -> u64 {
+        self.host
+    }
+
+    /// Whether what the host has written in the first `number` programs is known by something else than their own pages. What was only moved does not count:
+    /// as long as its program is not sealed, it is also where it was.
+    pub(crate) fn is_host_sealed(&self, number: u64) -> bool {
+        number <= self.host_kept
+    }
+
     /// A unit of `group` has become stale.
     #[inline]
     pub(crate) fn hold(&mut self, group: Group) {
@@ -247,19 +277,19 @@ impl OobCopies {
         self.is_wanted() || crowded || (self.landed - self.ordered) as usize >= full
     }
 
-    /// `part` waits until all programs that have ended are sealed; returns whether it has to.
+    /// `part` waits until all that the host has written in programs that have ended is sealed; returns whether it has to.
     pub(crate) fn hold_back(&mut self, part: u32) -> bool {
-        let is_to_wait = !self.is_sealed(self.landed);
+        let is_to_wait = !self.is_host_sealed(self.host);
         if is_to_wait {
-            self.waiting.push_back((part, self.landed));
-            self.want(self.landed);
+            self.waiting.push_back((part, self.host));
+            self.want(self.host);
         }
         is_to_wait
     }
 
     /// The next request that need not wait any more.
     pub(crate) fn next_released(&mut self) -> Option<u32> {
-        let known = self.kept.max(self.sealed);
+        let known = self.host_kept;
         self.waiting.pop_front_if(|&mut (_, number)| number <= known).map(|(part, _)| part)
     }
 
@@ -365,12 +395,22 @@ impl OobCopies {
             (table.ended[program as usize], table.is_found) = (Some(number), true);
             let place = place(program);
             self.places.retain(|&free| Some(free) != place);
-            self.pending.push_back(Unsealed { number, group, program, place, is_kept: place.is_some() });
+            // Nobody knows whether a flush waited for it.
+            self.pending.push_back(Unsealed { number, group, program, is_host: true, place, is_kept: place.is_some() });
+            self.host = number;
         }
         if let Some(program) = summary {
             self.landed += 1;
             self.early.insert(group, program);
-            self.pending.push_back(Unsealed { number: self.landed, group, program: self.layout.programs, place: None, is_kept: false });
+            self.pending.push_back(Unsealed {
+                number: self.landed,
+                group,
+                program: self.layout.programs,
+                is_host: true,
+                place: None,
+                is_kept: false,
+            });
+            self.host = self.landed;
             self.table(group).early = self.landed;
             self.finish(group, program);
         }
@@ -430,7 +470,24 @@ mod tests {
         let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false };
         copies.note_marks(DIE, &[mark(first), mark(first + 1), mark(first + 2), mark(first + 3)]);
         copies.reserve(DIE);
-        copies.landed(DIE, at, true, groups).map(|(index, _)| index)
+        copies.landed(DIE, at, (true, true), groups).map(|(index, _)| index)
+    }
+
+    #[test]
+    fn nobody_waits_for_the_marks_of_what_has_only_moved() {
+        let (mut copies, groups) = copies(false);
+        copies.landed(DIE, (Group(0), 0), (true, false), &groups);
+        assert!(!copies.hold_back(7), "it is durable where it was");
+        copies.hold(Group(1));
+        assert!(!copies.lets_go(Group(1)), "as long as that is not erased");
+        program(&mut copies, &groups, (Group(0), 1), 8);
+        copies.landed(DIE, (Group(0), 2), (true, false), &groups);
+        assert!(copies.hold_back(7) && copies.wants(100));
+        assert_eq!((copies.newest_host(), copies.next_released()), (2, None));
+        copies.order(2, &groups);
+        copies.journaled(true);
+        assert_eq!(copies.next_released(), Some(7));
+        assert!(!copies.hold_back(8) && !copies.is_sealed(3));
     }
 
     #[test]

@@ -37,10 +37,10 @@ impl Ftl {
         self.wake(layout.die(group));
     }
 
-    /// Program unit `program` of `group` has ended on `die`.
-    pub(crate) fn note_landing(&mut self, die: DieId, group: Group, program: u32, good: bool) {
+    /// Program unit `program` of `group` has ended on `die`; `is_host`: the host has written some of it.
+    pub(crate) fn note_landing(&mut self, die: DieId, (group, program): (Group, u32), (good, is_host): (bool, bool)) {
         let Some(oob) = &mut self.oob else { return };
-        let kept = oob.landed(die, (group, program), good, &self.groups);
+        let kept = oob.landed(die, (group, program), (good, is_host), &self.groups);
         if let Some((index, record)) = kept.filter(|_| self.config.keeps_data) {
             self.keep_fact(index, super::kept::Fact::Marks(record));
         }
@@ -82,10 +82,10 @@ impl Ftl {
         }
     }
 
-    /// Whether all programs up to `number` are sealed. If not, they soon will be.
-    pub(crate) fn seal_up_to(&mut self, number: u64) -> bool {
+    /// Whether all that the host has written in programs up to `number` is sealed. If not, it soon will be.
+    pub(crate) fn seal_host_up_to(&mut self, number: u64) -> bool {
         let Some(oob) = &mut self.oob else { return true };
-        let is_sealed = oob.is_sealed(number);
+        let is_sealed = oob.is_host_sealed(number);
         if !is_sealed {
             oob.want(number);
             self.wake_journal();
@@ -93,10 +93,14 @@ impl Ftl {
         is_sealed
     }
 
-    /// Have all marks sealed, as something waits for it; returns whether they are.
-    pub(crate) fn seal_all(&mut self) -> bool {
-        let now = self.oob.as_ref().map_or(0, |oob| oob.now());
-        self.seal_up_to(now)
+    /// Have all marks sealed, as something waits for it.
+    pub(crate) fn seal_all(&mut self) {
+        let Some(oob) = &mut self.oob else { return };
+        let now = oob.now();
+        if !oob.is_sealed(now) {
+            oob.want(now);
+            self.wake_journal();
+        }
     }
 
     /// `group` holds nothing any more, or is out of service.

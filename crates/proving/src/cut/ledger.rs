@@ -11,6 +11,8 @@ struct Unit {
     /// How many states came before the first one kept.
     dropped: u64,
     states: VecDeque<State>,
+    /// What it reads as now where that is lost: later it may read as its newest state again, but as no other.
+    lost: Option<Rc<[u32]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,16 +36,19 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn new(units: u32, sectors: u32) -> Ledger {
         let zeroes: Rc<[u32]> = vec![0; sectors as usize].into();
-        let unit = Unit { dropped: 0, states: VecDeque::from([State { sectors: zeroes.clone(), request: u32::MAX, acked: true }]) };
+        let unit =
+            Unit { dropped: 0, states: VecDeque::from([State { sectors: zeroes.clone(), request: u32::MAX, acked: true }]), lost: None };
         Ledger { units: vec![unit; units as usize], zeroes, made: BTreeMap::new(), promised: BTreeMap::new() }
     }
 
     pub(super) fn latest(&self, lpn: u32) -> &Rc<[u32]> {
-        &self.units[lpn as usize].states.back().expect("never empty").sectors
+        let unit = &self.units[lpn as usize];
+        unit.lost.as_ref().unwrap_or_else(|| &unit.states.back().expect("never empty").sectors)
     }
 
     fn push(&mut self, lpn: u32, sectors: Rc<[u32]>, request: u32) {
         let unit = &mut self.units[lpn as usize];
+        unit.lost = None;
         unit.states.push_back(State { sectors, request, acked: false });
         let number = unit.dropped + unit.states.len() as u64 - 1;
         self.made.entry(request).or_default().push((lpn, number));
@@ -106,7 +111,8 @@ impl Ledger {
     }
 
     /// After a cut `lpn` holds `found`: from now on it must. Where pages rot, `rots`, an older state may still come back that no flush had covered: what was
-    /// found since has not been flushed either. Returns whether something newer had been written.
+    /// found since has not been flushed either. And what is lost may be found after all, by another copy, as long as that is the newest. Returns whether something
+    /// newer had been written.
     pub(super) fn after_cut(&mut self, lpn: u32, found: &Rc<[u32]>, rots: bool) -> Result<bool, String> {
         let unit = &mut self.units[lpn as usize];
         // What is lost may have been anything.
@@ -116,8 +122,10 @@ impl Ledger {
             return Err(format!("unit {lpn} holds {found:?} after a cut; it may hold {states:?} (request, acknowledged, sectors)"));
         };
         let is_older = at + 1 < unit.states.len();
-        unit.states.truncate(at);
-        unit.states.push_back(State { sectors: found.clone(), request: u32::MAX, acked: true });
+        unit.states.truncate(at + 1);
+        let state = &mut unit.states[at];
+        unit.lost = (state.sectors != *found).then(|| found.clone());
+        (state.request, state.acked) = (u32::MAX, true);
         if !rots {
             unit.settle(unit.dropped + at as u64);
         }

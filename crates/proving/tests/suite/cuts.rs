@@ -80,6 +80,33 @@ fn few_pages_that_become_unreadable_take_few_units_with_them() {
     assert!(pages > 300 && lost > 100 && tally.units > 10 * lost, "most units are back: {tally:?}");
 }
 
+/// Capacitors keep what only one page on flash tells of: the page may fail at the next cut.
+#[test]
+fn what_capacitors_hold_outlives_the_only_page_that_has_it_too() {
+    rotten_trial(64_911, 100, FEW, None).unwrap();
+    rotten_trial(12_009, 100, MANY, None).unwrap();
+}
+
+/// A snapshot of the journal whose marks the cut came before, and a generation before it that cannot be read whole.
+#[test]
+fn marks_of_a_generation_that_cannot_be_read_count_as_lost() {
+    for seed in [10_619, 12_260, 12_430] {
+        rotten_trial(seed, 100, MANY, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
+    }
+}
+
+/// Two cuts during snapshots of the journal: the marks of the generation before both are needed until one is whole.
+#[test]
+fn a_generation_of_the_journal_is_kept_until_a_snapshot_is_whole() {
+    rotten_trial(11_336, 100, MANY, None).unwrap();
+}
+
+/// What capacitors hold may have been trimmed, and the record of that is lost.
+#[test]
+fn what_is_refused_does_not_come_back_from_the_buffer() {
+    rotten_trial(11_876, 100, MANY, None).unwrap();
+}
+
 #[test]
 fn second_copies_that_are_missing_are_noticed() {
     let hook = std::panic::take_hook();
