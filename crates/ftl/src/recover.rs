@@ -3,7 +3,8 @@
 //! 1. Of each unit the copy with the highest version is the newest; copies of the same version hold the same bytes.
 //! 2. Unless the journal says that the unit was trimmed at a higher version. The journal is the youngest generation whose snapshot is whole.
 //! 3. Blocks with a newest copy are closed, however far they were written; the others are erased before they are used.
-//! 4. What capacitors have kept of the write buffer is a copy like others; where it is the newest, it goes back to where it was.
+//! 4. What capacitors have kept of the write buffer is a copy like others; where it is the newest, or the newest on flash is known by its own page alone, it
+//!    goes back to where it was.
 //! 5. Blocks that the die reports as bad are emptied and replaced, or have been.
 //! 6. Techniques are given what they have written down in the journal.
 //!

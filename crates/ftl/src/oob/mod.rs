@@ -10,9 +10,10 @@
 //!
 //! - The last program units of a group hold the *summary* of its marks. A group is closed once its summary is whole.
 //! - The marks of a group without a summary are brought to the journal when a flush, a FUA write or an erase waits for them, or when they fill a program of it.
-//! - A flush is answered when all that it covers is sealed. Before a group is erased, every program that has made one of its units stale is sealed: otherwise
+//! - A flush is answered when all that the host had written before it is sealed; one program of the journal does for all flushes that wait. What was only
+//!   moved is also where it was. Before a group is erased, every program that has made one of its units stale is sealed: otherwise
 //!   the old version would be gone, and of the new one nobody would know that it was there.
-//! - Where capacitors keep the write buffer they keep unsealed marks too, as far as there is room (`KEPT_MAX`); then nobody waits.
+//! - Where capacitors keep the write buffer they keep unsealed marks of the host's data too, as far as there is room (`KEPT_MAX`); then no flush waits.
 //!
 //! Here are the tables; `write.rs` brings summaries to flash, `journal_write.rs` the records, `lost.rs` uses both after a power cut.
 
