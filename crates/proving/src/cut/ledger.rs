@@ -111,8 +111,8 @@ impl Ledger {
     }
 
     /// After a cut `lpn` holds `found`: from now on it must. Where pages rot, `rots`, an older state may still come back that no flush had covered: what was
-    /// found since has not been flushed either. And what is lost may be found after all, by another copy, as long as that is the newest. Returns whether something
-    /// newer had been written.
+    /// found since has not been flushed either. And what is lost may be found after all, by another copy, as long as that is the newest. Returns whether
+    /// something newer had been written.
     pub(super) fn after_cut(&mut self, lpn: u32, found: &Rc<[u32]>, rots: bool) -> Result<bool, String> {
         let unit = &mut self.units[lpn as usize];
         // What is lost may have been anything.
