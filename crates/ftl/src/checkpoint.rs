@@ -28,7 +28,6 @@ use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, Layout, UnitAddr};
-use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 
 /// The logical unit in the spare areas of pages of a checkpoint.
@@ -199,7 +198,7 @@ impl Ftl {
         state.begin_batch();
         (0..units).for_each(|unit| state.push_entry(Entry::Checkpoint { unit }, CHECKPOINT.0));
         let bytes = self.unit_bytes(units);
-        let tag = self.pending.insert(Pending { purpose: Purpose::Checkpoint, group, offset: 0, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::Checkpoint, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         Some(self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Recovery))
     }

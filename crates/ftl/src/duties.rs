@@ -6,7 +6,6 @@ use wordline_units::{Cause, DieId};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::{Group, UnitAddr};
-use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::order::Open;
 use crate::secrets::Scope;
@@ -102,8 +101,7 @@ impl Ftl {
         self.dies[die].moves_under_way += 1;
         self.groups.pin(group);
         let bytes = self.unit_bytes(units.count_ones());
-        let tag =
-            self.pending.insert(Pending { purpose: Purpose::Move { units, cause: Cause::Sanitise }, group, offset, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::Move { units }, group, offset, bytes));
         self.dies[die].moved_cause = Cause::Sanitise;
         self.order_read(die, tag, Cause::Sanitise)
     }
@@ -158,13 +156,7 @@ impl Ftl {
             Some(plane) => self.layout.one_plane(blocks, wordline_units::PlaneId(plane as u8), page),
             None => self.layout.all_planes(blocks, page),
         };
-        let tag = self.pending.insert(Pending {
-            purpose: Purpose::Sanitise { duty: id },
-            group: scope.group,
-            offset: 0,
-            bytes: self.unit_bytes(0),
-            next: NIL,
-        });
+        let tag = self.pending.insert(Pending::new(Purpose::Sanitise { duty: id }, scope.group, 0, self.unit_bytes(0)));
         self.order(die, tag, OperationKind::Sanitise { target, how }, Cause::Sanitise)
     }
 

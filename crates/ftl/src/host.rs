@@ -8,7 +8,6 @@ use crate::data::DataStep;
 use crate::die::Activity;
 use crate::firmware::{Flush, Ftl, Part};
 use crate::layout::UnitAddr;
-use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::request::{Acknowledgement, Note, Request};
 use crate::survey::Held;
@@ -61,7 +60,7 @@ impl Ftl {
     fn queue_read(&mut self, purpose: Purpose, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         let die = self.layout.die(group);
-        let tag = self.pending.insert(Pending { purpose, group, offset, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(purpose, group, offset, bytes));
         self.groups.pin(group);
         self.begin_reading(addr);
         self.push_read(die, priority as usize, tag);

@@ -10,7 +10,6 @@ use crate::groups::Use;
 use crate::journal::{JOURNAL, Journal, Other, Snapshot};
 use crate::journal_page::{Facts, Page, Record, Serial, marks_per_page, memos_per_page, records_per_page, units_per_page};
 use crate::layout::{Group, Layout, UnitAddr};
-use crate::list::NIL;
 use crate::memos;
 use crate::operations::{Pending, Purpose};
 use crate::techniques::seam::EraseReport;
@@ -240,7 +239,7 @@ impl Ftl {
         state.begin_batch();
         (0..units).for_each(|unit| state.push_entry(Entry::Journal { unit }, JOURNAL.0));
         let bytes = self.unit_bytes(units);
-        let tag = self.pending.insert(Pending { purpose: Purpose::Journal, group, offset: 0, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::Journal, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Recovery)
     }
@@ -248,7 +247,7 @@ impl Ftl {
     fn erase_journal(&mut self, group: Group) -> Operation {
         self.journal.as_mut().expect("asked before").busy = true;
         let die = self.layout.die(group);
-        let tag = self.pending.insert(Pending { purpose: Purpose::JournalErase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::JournalErase, group, 0, self.unit_bytes(0)));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
         self.order(die, tag, OperationKind::Erase { target }, Cause::Recovery)
     }

@@ -8,7 +8,6 @@ use crate::firmware::Ftl;
 use crate::key_page::{KeyFacts, KeyPage, entries_per_page, pack};
 use crate::keys::{GROWTH, KEYS, Keys, Writing};
 use crate::layout::Group;
-use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 
 /// What the key store would do next.
@@ -145,7 +144,7 @@ impl Ftl {
         let state = &mut self.dies[die];
         state.begin_batch();
         (0..units).for_each(|unit| state.push_entry(Entry::Keys { unit }, KEYS.0));
-        let tag = self.pending.insert(Pending { purpose: Purpose::Keys, group, offset: 0, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::Keys, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Keys)
     }

@@ -31,7 +31,7 @@ pub(crate) enum Purpose {
     /// The rest of a partly written unit.
     Fill { slot: u32 },
     /// Valid units of a victim's page, one bit each from the page's first unit.
-    Move { units: u64, cause: Cause },
+    Move { units: u64 },
     /// A program of the die's batch; `closes`: the last of its group.
     Program { program: u32, closes: bool },
     /// An erase.
@@ -63,6 +63,16 @@ pub(crate) struct Pending {
     pub(crate) bytes: Bytes,
     /// The next read in the die's queue.
     pub(crate) next: u32,
+    /// Why it was ordered, once it has been.
+    pub(crate) cause: Cause,
+}
+
+impl Pending {
+    /// An operation that nothing is queued behind.
+    #[inline]
+    pub(crate) fn new(purpose: Purpose, group: Group, offset: u32, bytes: Bytes) -> Pending {
+        Pending { purpose, group, offset, bytes, next: NIL, cause: Cause::Host }
+    }
 }
 
 impl Ftl {
@@ -114,6 +124,7 @@ impl Ftl {
 
     pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
+        self.pending[tag].cause = cause;
         if self.panel.has_any(STOPPING) {
             self.note_busy(die, tag, kind, cause);
         }
@@ -145,7 +156,7 @@ impl Ftl {
 
     /// An operation has ended.
     pub(crate) fn conclude(&mut self, now: Nanos, report: &Report, spare: &[Lpn]) {
-        let Pending { purpose, group, offset, .. } = self.pending.remove(report.tag);
+        let Pending { purpose, group, offset, cause, .. } = self.pending.remove(report.tag);
         match purpose {
             Purpose::HostRead { part } => {
                 self.history.media_errors += u64::from(report.status != Status::Good);
@@ -157,7 +168,7 @@ impl Ftl {
                 if state.pending == 0 {
                     self.finish(part);
                 }
-                self.page_read(report, group, offset, Cause::Host);
+                self.page_read(report, group, offset, cause);
                 self.wake_for_erase(report.die, group);
             }
             Purpose::Fill { slot } => {
@@ -168,10 +179,10 @@ impl Ftl {
                 self.admit_waiting(now);
                 // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
                 self.settle(now);
-                self.page_read(report, group, offset, Cause::Fill);
+                self.page_read(report, group, offset, cause);
                 self.wake_for_erase(report.die, group);
             }
-            Purpose::Move { units, cause } => {
+            Purpose::Move { units } => {
                 let first = self.layout.page_start(offset);
                 let mut left = units;
                 while left != 0 {

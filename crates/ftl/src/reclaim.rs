@@ -11,7 +11,6 @@ use crate::die::{Asked, Entry, Job, Moved, Stream, Wanted};
 use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::Group;
-use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::techniques::hooks::Hook;
 use crate::techniques::say::Way;
@@ -102,7 +101,7 @@ impl Ftl {
             self.replace(die, group);
             self.erase_ended(EraseReport::without_erase(group));
         };
-        let tag = self.pending.insert(Pending { purpose: Purpose::Erase, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::Erase, group, 0, self.unit_bytes(0)));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
         Some(self.order(die, tag, OperationKind::Erase { target }, cause))
     }
@@ -276,13 +275,7 @@ impl Ftl {
         // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
         self.groups.pin(job.victim);
         let bytes = self.unit_bytes(count);
-        let tag = self.pending.insert(Pending {
-            purpose: Purpose::Move { units, cause: job.cause },
-            group: job.victim,
-            offset,
-            bytes,
-            next: NIL,
-        });
+        let tag = self.pending.insert(Pending::new(Purpose::Move { units }, job.victim, offset, bytes));
         Some(self.order_read(die, tag, job.cause))
     }
 
@@ -310,7 +303,7 @@ impl Ftl {
         let (group, program) = self.next_program(die, Stream::Moved)?;
         self.dies[die].job = Some(Job { cursor: (from_program + 1) * self.layout.units_per_program, ..job });
         let purpose = Purpose::Copyback { from: job.victim, from_program, program };
-        let tag = self.pending.insert(Pending { purpose, group, offset: 0, bytes: self.unit_bytes(0), next: NIL });
+        let tag = self.pending.insert(Pending::new(purpose, group, 0, self.unit_bytes(0)));
         let from = self.layout.all_planes(self.groups.blocks(job.victim), self.layout.first_page(from_program));
         let to = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         self.dies[die].settings = ProgramSettings::DEFAULT;

@@ -230,7 +230,7 @@ impl Ftl {
         let bytes = self.unit_bytes(self.layout.units_per_program);
         let closes = !self.dies[die].open.iter().flatten().any(|open| open.group == group);
         let purpose = Purpose::Program { program, closes };
-        let tag = self.pending.insert(Pending { purpose, group, offset: 0, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(purpose, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         if self.panel.sets_programs() {
             self.dies[die].settings = self.settings_for(group, program);
@@ -240,11 +240,13 @@ impl Ftl {
 
     /// Take a free group of `die`, which begins to be written. `None`: there is none to take.
     #[inline(never)]
-    fn open_group(&mut self, die: DieId, stream: Stream) -> Option<Group> {
+    fn open_group(&mut self, die: DieId, stream: Stream) -> Option<Pick> {
         let group = self.allocate(die, stream)?;
         self.groups.open(group);
         self.notify(News::Opened { group, moved: stream == Stream::Moved });
-        Some(group)
+        let open = &mut self.dies[die].open[stream as usize];
+        open.push(Open::at(group, 0, &self.layout));
+        Some(Pick { at: open.len() - 1, program: 0 })
     }
 
     /// `group` takes no more data, and can be a victim.
@@ -261,12 +263,7 @@ impl Ftl {
         let picked = order::pick(order, &self.dies[die].open[stream as usize], &self.layout, in_use, may_open);
         let Pick { at, program } = match picked {
             Some(pick) => pick,
-            None => {
-                let group = self.open_group(die, stream)?;
-                let open = &mut self.dies[die].open[stream as usize];
-                open.push(Open::at(group, 0, &self.layout));
-                Pick { at: open.len() - 1, program: 0 }
-            }
+            None => self.open_group(die, stream)?,
         };
         let Ftl { dies, layout, .. } = self;
         let all = &mut dies[die].open[stream as usize];

@@ -8,7 +8,6 @@ use super::{OOB, filling};
 use crate::die::Entry;
 use crate::firmware::Ftl;
 use crate::layout::Group;
-use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 
 impl Ftl {
@@ -161,7 +160,7 @@ impl Ftl {
         state.begin_batch();
         (0..units).for_each(|unit| state.push_entry(Entry::Oob { unit }, OOB.0));
         let bytes = self.unit_bytes(units);
-        let tag = self.pending.insert(Pending { purpose: Purpose::Oob { program }, group, offset: 0, bytes, next: NIL });
+        let tag = self.pending.insert(Pending::new(Purpose::Oob { program }, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         Some(self.order(die, tag, OperationKind::Program { target, bytes }, Cause::Recovery))
     }
