@@ -101,9 +101,9 @@ impl Ftl {
         self.dies[die].moves_under_way += 1;
         self.groups.pin(group);
         let bytes = self.unit_bytes(units.count_ones());
-        let tag = self.pending.insert(Pending::new(Purpose::Move { units }, group, offset, bytes));
+        let tag = self.pending.insert(Pending::read(Purpose::Move { units }, group, offset, bytes, Cause::Sanitise));
         self.dies[die].moved_cause = Cause::Sanitise;
-        self.order_read(die, tag, Cause::Sanitise)
+        self.order_read(die, tag)
     }
 
     /// A read of the page that holds `addr` is queued.

@@ -1,6 +1,6 @@
 //! Host requests: reads, writes, trims, flushes.
 
-use wordline_units::{Bytes, HostOp, Nanos, Priority};
+use wordline_units::{Bytes, Cause, HostOp, Nanos, Priority};
 
 use crate::buffer::{Admission, Dropped};
 use crate::config::{Acknowledge, BufferConfig, Protection};
@@ -39,7 +39,7 @@ impl Ftl {
             match run {
                 Some(before) if self.same_page(before, addr) => self.pending[before].bytes += bytes,
                 _ => {
-                    run = Some(self.queue_read(Purpose::HostRead { part: tag }, addr, bytes, request.priority));
+                    run = Some(self.queue_read(Purpose::HostRead { part: tag }, Cause::Host, addr, bytes, request.priority));
                     self.parts[tag].pending += 1;
                 }
             }
@@ -57,10 +57,10 @@ impl Ftl {
     }
 
     /// Queue a read of the page that holds `addr`.
-    fn queue_read(&mut self, purpose: Purpose, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
+    fn queue_read(&mut self, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         let die = self.layout.die(group);
-        let tag = self.pending.insert(Pending::new(purpose, group, offset, bytes));
+        let tag = self.pending.insert(Pending::read(purpose, group, offset, bytes, cause));
         self.groups.pin(group);
         self.begin_reading(addr);
         self.push_read(die, priority as usize, tag);
@@ -149,7 +149,7 @@ impl Ftl {
             } else if addr == UnitAddr::NONE {
                 self.complete(slot, addr);
             } else {
-                self.queue_read(Purpose::Fill { slot }, addr, self.unit_bytes(1), Priority::Normal);
+                self.queue_read(Purpose::Fill { slot }, Cause::Fill, addr, self.unit_bytes(1), Priority::Normal);
             }
         }
     }

@@ -63,7 +63,7 @@ pub(crate) struct Pending {
     pub(crate) bytes: Bytes,
     /// The next read in the die's queue.
     pub(crate) next: u32,
-    /// Why it was ordered, once it has been.
+    /// Of a read: what it is for.
     pub(crate) cause: Cause,
 }
 
@@ -73,12 +73,18 @@ impl Pending {
     pub(crate) fn new(purpose: Purpose, group: Group, offset: u32, bytes: Bytes) -> Pending {
         Pending { purpose, group, offset, bytes, next: NIL, cause: Cause::Host }
     }
+
+    /// A read for `cause`.
+    #[inline]
+    pub(crate) fn read(purpose: Purpose, group: Group, offset: u32, bytes: Bytes, cause: Cause) -> Pending {
+        Pending { cause, ..Pending::new(purpose, group, offset, bytes) }
+    }
 }
 
 impl Ftl {
     /// Order the read `tag` of the page it names.
-    pub(crate) fn order_read(&mut self, die: DieId, tag: u32, cause: Cause) -> Operation {
-        let Pending { group, offset, bytes, .. } = self.pending[tag];
+    pub(crate) fn order_read(&mut self, die: DieId, tag: u32) -> Operation {
+        let Pending { group, offset, bytes, cause, .. } = self.pending[tag];
         let place = self.layout.place(offset);
         let target = self.layout.one_plane(self.groups.blocks(group), place.plane, place.page);
         let begin = if self.panel.has(Hook::ReadEntry) { self.read_entry(group, &place) } else { 0 };
@@ -124,7 +130,6 @@ impl Ftl {
 
     pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
-        self.pending[tag].cause = cause;
         if self.panel.has_any(STOPPING) {
             self.note_busy(die, tag, kind, cause);
         }
@@ -402,6 +407,7 @@ impl Ftl {
         1
     }
 
+    #[inline(never)]
     fn copied(&mut self, now: Nanos, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
         let units = self.layout.units_per_program;
         let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(&self.layout, group, program));
@@ -491,6 +497,7 @@ impl Ftl {
         }
     }
 
+    #[inline(never)]
     fn erased(&mut self, report: &Report, group: Group) {
         if report.status == Status::Good {
             self.groups.erased(group);

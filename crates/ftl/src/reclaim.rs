@@ -275,8 +275,8 @@ impl Ftl {
         // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
         self.groups.pin(job.victim);
         let bytes = self.unit_bytes(count);
-        let tag = self.pending.insert(Pending::new(Purpose::Move { units }, job.victim, offset, bytes));
-        Some(self.order_read(die, tag, job.cause))
+        let tag = self.pending.insert(Pending::read(Purpose::Move { units }, job.victim, offset, bytes, job.cause));
+        Some(self.order_read(die, tag))
     }
 
     #[inline]

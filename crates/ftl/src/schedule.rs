@@ -86,21 +86,7 @@ impl Ftl {
             return None;
         }
         let tag = (0..Priority::ALL.len()).find_map(|queue| self.pop_read(die, queue))?;
-        let cause = match self.pending[tag].purpose {
-            Purpose::Fill { .. } => Cause::Fill,
-            Purpose::HostRead { .. }
-            | Purpose::Move { .. }
-            | Purpose::Program { .. }
-            | Purpose::Erase
-            | Purpose::Copyback { .. }
-            | Purpose::Journal
-            | Purpose::Checkpoint
-            | Purpose::Keys
-            | Purpose::Oob { .. }
-            | Purpose::JournalErase
-            | Purpose::Sanitise { .. } => Cause::Host,
-        };
-        Some(self.order_read(die, tag, cause))
+        Some(self.order_read(die, tag))
     }
 
     /// A program of host data or a step of reclaim.
@@ -238,15 +224,10 @@ impl Ftl {
         self.order(die, tag, OperationKind::Program { target, bytes }, cause)
     }
 
-    /// Take a free group of `die`, which begins to be written. `None`: there is none to take.
+    #[cold]
     #[inline(never)]
-    fn open_group(&mut self, die: DieId, stream: Stream) -> Option<Pick> {
-        let group = self.allocate(die, stream)?;
-        self.groups.open(group);
+    fn tell_opened(&mut self, group: Group, stream: Stream) {
         self.notify(News::Opened { group, moved: stream == Stream::Moved });
-        let open = &mut self.dies[die].open[stream as usize];
-        open.push(Open::at(group, 0, &self.layout));
-        Some(Pick { at: open.len() - 1, program: 0 })
     }
 
     /// `group` takes no more data, and can be a victim.
@@ -263,7 +244,16 @@ impl Ftl {
         let picked = order::pick(order, &self.dies[die].open[stream as usize], &self.layout, in_use, may_open);
         let Pick { at, program } = match picked {
             Some(pick) => pick,
-            None => self.open_group(die, stream)?,
+            None => {
+                let group = self.allocate(die, stream)?;
+                self.groups.open(group);
+                if self.panel.has(Hook::Opened) {
+                    self.tell_opened(group, stream);
+                }
+                let open = &mut self.dies[die].open[stream as usize];
+                open.push(Open::at(group, 0, &self.layout));
+                Pick { at: open.len() - 1, program: 0 }
+            }
         };
         let Ftl { dies, layout, .. } = self;
         let all = &mut dies[die].open[stream as usize];
