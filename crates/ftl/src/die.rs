@@ -100,8 +100,9 @@ impl Wanted {
     }
 }
 
-/// One die.
+/// One die. Its size is a power of two, so that the way to a die's entry is one shift: there are a dozen of them in each operation.
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 pub(crate) struct Die {
     pub(crate) activity: Activity,
     /// Reads waiting, by priority.
@@ -143,7 +144,7 @@ pub(crate) struct Die {
     /// That padding took all that they gave, when the host had changed so much.
     pub(crate) fruitless: Option<u64>,
     /// Spare blocks of each plane.
-    pub(crate) spares: [Vec<u16>; 4],
+    pub(crate) spares: Box<[Vec<u16>; 4]>,
     /// Reads are served every other time when they are not served first.
     pub(crate) read_turn: bool,
 }
@@ -174,7 +175,7 @@ impl Die {
             starved: false,
             won: 0,
             fruitless: None,
-            spares,
+            spares: Box::new(spares),
             read_turn: false,
         }
     }
@@ -206,5 +207,15 @@ impl Die {
         self.carried[origin] += 1;
         self.batch.push(entry);
         self.spare.push(wordline_units::Lpn(lpn));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_an_entry_is_a_power_of_two() {
+        assert!(size_of::<Die>().is_power_of_two(), "{} bytes", size_of::<Die>());
     }
 }

@@ -323,7 +323,7 @@ impl Die {
             starved: self.starved,
             won: self.won,
             fruitless: self.fruitless == Some(changes),
-            spares: self.spares.clone(),
+            spares: (*self.spares).clone(),
             read_turn: self.read_turn,
         }
     }

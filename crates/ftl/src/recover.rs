@@ -141,7 +141,7 @@ impl Ftl {
                 }
             }
             let left: Vec<usize> = left.collect();
-            for spares in &mut self.dies[die].spares {
+            for spares in self.dies[die].spares.iter_mut() {
                 spares.clear();
             }
             for &spare in left.iter().rev() {

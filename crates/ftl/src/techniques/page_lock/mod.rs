@@ -71,13 +71,8 @@ mod tests {
         assert_eq!(of(400, 1, true), Some(Remedy::LockPages));
         assert_eq!(of(400, 0, false), Some(Remedy::LockPages));
         assert_eq!(
-            PageLock { lock_block: None, ..lock }.sanitise(&ctx, &Exposed {
-                group: Group(1),
-                pages: 9,
-                valid: 0,
-                is_full: true,
-                has_failed: false
-            }),
+            PageLock { lock_block: None, ..lock }
+                .sanitise(&ctx, &Exposed { group: Group(1), pages: 9, valid: 0, is_full: true, has_failed: false }),
             Some(Remedy::LockPages)
         );
     }
