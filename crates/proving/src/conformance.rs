@@ -83,7 +83,7 @@ pub fn check(make: &dyn Fn() -> Box<dyn Technique>, seed: u64) -> Result<(), Str
     }
     let mut memos: Vec<Memo> = Vec::new();
     for _ in 0..STEPS {
-        now = now + Nanos(1 + draw.below(1_000_000));
+        now += Nanos(1 + draw.below(1_000_000));
         let ctx = tables.ctx(now);
         let news = draw_news(&mut draw, &layout);
         let is_heard = card.hooks.has(news.hook());

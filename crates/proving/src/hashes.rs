@@ -12,13 +12,14 @@ use wordline_units::{Bytes, HostOp, HostRequest};
 use wordline_workload::{FileOptions, FileSpec};
 
 use crate::bench::{self, overwrites};
-use crate::interactions::{ALIKE, ALL, RETRIED, aged, bursts, config, retried};
+use crate::bystander::Bystander;
+use crate::interactions::{ALL, SMALL, Small, bursts, config};
 
 /// Requests of one run on a drive that comes with Wordline.
 const REQUESTS: usize = 1_500;
 
 /// Requests of one run on a small drive, after overwrites of as many.
-const SMALL: usize = 6_000;
+const ON_SMALL: usize = 6_000;
 
 /// How many requests are outstanding.
 const DEPTH: u32 = 16;
@@ -59,14 +60,15 @@ pub fn rows(mut tell: impl FnMut(&str)) {
             }
         }
     }
-    let small: [(&str, &[Choice], fn(&[Choice]) -> Config); 3] =
-        [("plain", &ALL, config), ("retried", &RETRIED, retried), ("aged", &ALIKE, aged)];
-    for (label, techniques, build) in small {
-        let mut row = |name: &str, chosen: &[Choice]| tell(&format!("interactions/{label} {name} {:016x}", of_small(build(chosen))));
+    for Small { name, techniques, build } in SMALL {
+        let mut row = |set: &str, chosen: &[Choice]| tell(&format!("interactions/{name} {set} {:016x}", of_small(build(chosen), false)));
         row("none", &[]);
         techniques.iter().for_each(|choice| row(choice.card().name, &[*choice]));
         row("all", techniques);
     }
+    // What shows that nobody is silenced by somebody who asks for the same thing sooner: the row of idle reclaim again.
+    let idle: Vec<Choice> = ALL.into_iter().filter(|choice| matches!(choice, Choice::IdleReclaim { .. })).collect();
+    tell(&format!("interactions/plain idle-reclaim+bystander {:016x}", of_small(config(&idle), true)));
 }
 
 /// Rows of `expected` and `found` that differ, a line each; empty where the tables are the same.
@@ -123,16 +125,20 @@ fn drawn(seed: u64, span: u64, unit_sectors: u32, share: f64, other: HostOp) -> 
     })
 }
 
-fn of_small(config: Config) -> u64 {
+/// The hash of a small drive; `is_watched`: beside a bystander.
+fn of_small(config: Config, is_watched: bool) -> u64 {
     let (span, seed) = (config.exported_units, config.seed);
     let age = config.cells.as_ref().and_then(|cells| cells.age);
     let mut drive = Drive::new(config, ());
+    if is_watched {
+        drive.join(|| Box::new(Bystander::default()));
+    }
     drive.construct_filled(span);
     age.iter().for_each(|age| drive.set_age(age));
-    drive.serve(&mut crate::interactions::overwrites(seed, span).take(SMALL), Pace::Closed { depth: DEPTH }, None);
+    drive.serve(&mut crate::interactions::overwrites(seed, span).take(ON_SMALL), Pace::Closed { depth: DEPTH }, None);
     drive.settle();
     let origin = drive.now();
-    drive.serve(&mut bursts(seed, span).take(SMALL), Pace::Open { origin }, None);
+    drive.serve(&mut bursts(seed, span).take(ON_SMALL), Pace::Open { origin }, None);
     drive.settle();
     drive.log().hash()
 }

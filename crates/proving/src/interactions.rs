@@ -43,6 +43,24 @@ pub const ALIKE: [Choice; 8] = [
     Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
 ];
 
+/// One of the small drives, and what is tried on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Small {
+    /// What it is called in the table of hashes.
+    pub name: &'static str,
+    /// The techniques.
+    pub techniques: &'static [Choice],
+    /// The drive with those of them that are chosen.
+    pub build: fn(&[Choice]) -> Config,
+}
+
+/// All three of them.
+pub const SMALL: [Small; 3] = [
+    Small { name: "plain", techniques: &ALL, build: config },
+    Small { name: "retried", techniques: &RETRIED, build: retried },
+    Small { name: "aged", techniques: &ALIKE, build: aged },
+];
+
 /// Made up, but for the share (003 §6.2) and the part of it that can be saved (003 §4.2).
 pub const RETRIES: Retries = Retries { share: 0.9, mean: 2.0, alike: 0.66, entries: 16 };
 

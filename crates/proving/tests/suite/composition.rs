@@ -10,7 +10,7 @@ use wordline_ftl::techniques::seam::{Card, Ctx, News, Persists, Technique};
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_proving::bench::Tally;
 use wordline_proving::bystander::Bystander;
-use wordline_proving::interactions::{ALIKE, ALL, RETRIED, aged, bursts, config, overwrites, retried};
+use wordline_proving::interactions::{SMALL, Small, bursts, config, overwrites};
 use wordline_units::{Cause, FlashOp, Nanos};
 
 /// A drive under overwrites and then bursts; `join`: more techniques join it first.
@@ -32,8 +32,7 @@ fn nobody(_: &mut Drive<Tally>) {}
 
 #[test]
 fn does_a_bystander_change_nothing_beside_any_technique() {
-    let drives: [(&[Choice], fn(&[Choice]) -> Config); 3] = [(&ALL, config), (&RETRIED, retried), (&ALIKE, aged)];
-    for (techniques, build) in drives {
+    for Small { techniques, build, .. } in SMALL {
         let each = techniques.iter().map(|choice| vec![*choice]);
         for set in each.chain([Vec::new(), techniques.to_vec()]) {
             let (alone, _) = hash(build(&set), nobody);
@@ -58,7 +57,7 @@ fn does_idle_reclaim_still_hear_of_idle_dies_beside_somebody_who_hears_of_them_s
 
 #[test]
 fn do_sets_of_techniques_do_the_same_in_whatever_order_they_are_listed() {
-    for (techniques, build) in [(&ALL[..], config as fn(&[Choice]) -> Config), (&RETRIED[..], retried)] {
+    for Small { techniques, build, .. } in SMALL {
         let mut order = techniques.to_vec();
         let (expected, _) = hash(build(&order), nobody);
         order.reverse();
