@@ -1,4 +1,4 @@
-//! The cells of one die in simulation: what each block has been through, and a memory of error rates, so that a page read costs a table look-up.
+//! The cells of one die in simulation: the wear and retention of each block, and a cache of error rates, so that a page read costs a table look-up.
 //!
 //! A raw bit error rate is a pure function of the block, the h-layer, the page, the entry of the retry table and the block's condition. Retention and
 //! reads enter it in steps of an eighth of an octave, so the function has few enough arguments to be remembered: what was forgotten is worked out again
@@ -33,20 +33,20 @@ use crate::special::tail_inverse_roughly;
 use crate::variation::Traits;
 use crate::wear::History;
 
-/// The wear and the retention that a drive is set to by decree, without writing it there.
+/// The wear and the retention that a drive is given directly, without writing it there.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Age {
     /// Program/erase cycles of every block.
     pub cycles: f64,
-    /// Rest between two cycles, in seconds.
+    /// Dwell between two cycles, in seconds.
     pub dwell: f64,
-    /// How long the data have been kept, in seconds.
+    /// Retention of the data, in seconds.
     pub retention: f64,
-    /// At which temperature.
+    /// Temperature of dwell and retention.
     pub temperature: f64,
 }
 
-/// What one sensing of a page brought out.
+/// The result of one sensing of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sensed {
     /// Wrong bits in the worst codeword.
@@ -55,44 +55,44 @@ pub struct Sensed {
     pub corrected: bool,
 }
 
-/// What a program or an erase took.
+/// Time and pulses of a program or an erase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Took {
-    /// Its time, relative to the mean of a fresh die.
+    /// Time of the operation, relative to the mean of a fresh die.
     pub pace: f64,
-    /// Pulses.
+    /// Number of pulses.
     pub loops: u8,
 }
 
 impl Took {
-    /// What planes that work at the same time take together.
+    /// The time and pulses of planes that work in parallel: the maximum of each.
     #[must_use]
     pub fn with(self, other: Took) -> Took {
         Took { pace: self.pace.max(other.pace), loops: self.loops.max(other.loops) }
     }
 }
 
-/// What a block has been through.
+/// Wear and retention state of one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Life {
-    /// Stress of all erases and of all programs: see [`History`].
+    /// Accumulated stress of erases and of programs: see [`History`].
     erase: f32,
     program: f32,
-    /// Erases and decrees since the start: tells one filling of the block from the next.
+    /// Number of erases and presets of age since the start. It tells one filling of the block from the next.
     generation: u32,
-    /// Pages, from the first on, whose age was set by decree.
+    /// Number of pages, from the first on, whose age was preset.
     aged_pages: u16,
     erased: Nanos,
-    /// First and last program since.
+    /// Times of the first and the last program since the erase.
     first: Nanos,
     last: Nanos,
 }
 
-/// What a block must not forget while the drive is off. All zeroes: it is new.
+/// State of a block to persist across power-off. All zeroes stand for a new block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeptLife(pub [u32; 5]);
 
-/// All that cannot be worked out again, for a snapshot.
+/// The state of a die's cells that a snapshot must hold because it cannot be recomputed.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Lives {
     lives: Vec<Life>,
@@ -107,18 +107,18 @@ pub struct CellArray {
     model: Arc<Model>,
     seed: u64,
     die: u32,
-    /// How warm it has been, oldest first.
+    /// Temperature history of the die, oldest first.
     warmth: Vec<Warmth>,
     temperature: Celsius,
     lives: Vec<Life>,
-    /// Retention of the pages aged by decree, in seconds at the reference temperature.
+    /// Retention of the pages with a preset age, in seconds at the reference temperature.
     aged: f64,
     wordlines_per_layer: u32,
     bits: u32,
     grid: Grid,
     memory: Memory,
     entries: u32,
-    /// t_PROG and t_BERS of a fresh die in the mean, in microseconds.
+    /// Mean t_PROG and t_BERS of a fresh die, in microseconds.
     nominal: (f64, f64),
     errors: Draw,
     noise: Draw,
@@ -128,29 +128,29 @@ pub struct CellArray {
     writing: Writing,
 }
 
-/// A stretch of time at one temperature.
+/// A period at one temperature.
 #[derive(Clone, Copy, Debug)]
 struct Warmth {
-    /// Its beginning.
+    /// Start of the period.
     since: Nanos,
-    /// Seconds at the reference temperature that have gone by before it.
+    /// Equivalent seconds at the reference temperature before the period.
     before: f64,
-    /// How much faster than at the reference temperature charge is lost.
+    /// Acceleration of charge loss over that at the reference temperature.
     pace: f64,
 }
 
-/// Blocks whose mean times are those of the data sheet.
+/// Number of blocks whose mean times are equated with those of the data sheet.
 const SAMPLED: u32 = 4;
-/// Steps in an octave.
+/// Quantisation steps in an octave, as a power of two.
 const STEPS_BITS: u32 = 3;
-/// One step before an instant is this long in its own scale, so that steps are even from the start.
+/// Fixed-point factor of a quantity before its logarithm is quantised, so that steps are even from the start.
 const SCALE: f64 = 64.0;
-/// Reads that the steps of reads count from. A few dozen move no rate, and reclaim reads a whole block: with steps of eight, each of its layers would be
-/// looked up twice.
+/// Unit of the logarithmic scale of reads, in reads. A few dozen reads move no rate, and reclaim reads a whole block: with steps of eight reads, each layer
+/// would be looked up twice.
 const READS: f64 = 256.0;
 
 impl CellArray {
-    /// The fresh cells of die number `die` of a drive, with `blocks` blocks over all its planes, kept at `temperature`.
+    /// New cells of die number `die` of a drive, with `blocks` blocks over all its planes, kept at `temperature`.
     pub fn new(model: Arc<Model>, seed: u64, die: u32, blocks: usize, temperature: Celsius) -> CellArray {
         let shape = model.physics().shape;
         let entries = model.retry_entries() + 1;
@@ -188,7 +188,7 @@ impl CellArray {
         }
     }
 
-    /// The fresh cells of die number `die` of the same drive: what all its dies have in common is worked out once.
+    /// New cells of die number `die` of the same drive. What all dies of a drive have in common is not computed again.
     pub fn sibling(&self, die: u32) -> CellArray {
         CellArray {
             model: Arc::clone(&self.model),
@@ -208,13 +208,13 @@ impl CellArray {
         }
     }
 
-    /// Entries of the vendor's retry table, the default among them.
+    /// Number of entries of the vendor's retry table, the default among them.
     pub fn entries(&self) -> u32 {
         self.entries
     }
 
-    /// The die is at `temperature` from `now` on. What its pages have lost so far stays lost. That a page programmed at one temperature is read at another is
-    /// not modelled here: the references of both are those of the present.
+    /// Sets the die's temperature to `temperature` from `now` on. Charge already lost stays lost. A difference between program and read temperature is not
+    /// modelled here: references are those of the present temperature.
     pub fn set_temperature(&mut self, temperature: Celsius, now: Nanos) {
         let before = self.warm_seconds(now);
         self.warmth.retain(|warmth| warmth.since < now);
@@ -225,18 +225,18 @@ impl CellArray {
         self.memory = Memory::default();
     }
 
-    /// The temperature now.
+    /// The die's present temperature.
     pub fn temperature(&self) -> Celsius {
         self.temperature
     }
 
-    /// Seconds at the reference temperature that do as much as what has gone by at `at`.
+    /// Equivalent seconds at the reference temperature up to `at`.
     fn warm_seconds(&self, at: Nanos) -> f64 {
         let stretch = self.warmth.iter().rfind(|warmth| warmth.since <= at).unwrap_or(&self.warmth[0]);
         stretch.before + (at.saturating_sub(stretch.since)).as_secs_f64() * stretch.pace
     }
 
-    /// Set every block to `age`: its cycles, and the retention of what it holds now. `pages` says how many pages of a block are programmed.
+    /// Sets every block to `age`: its cycles, and the retention of what it holds now. `pages` says how many pages of a block are programmed.
     pub fn set_age(&mut self, age: &Age, now: Nanos, mut pages: impl FnMut(usize) -> u16) {
         let at = Celsius(age.temperature);
         let history = self.model.cycled(age.cycles, age.dwell, at);
@@ -254,7 +254,7 @@ impl CellArray {
         }
     }
 
-    /// Nothing has happened after `now`: what a clock that ran ahead of the drive's says did happen just now.
+    /// Moves all recorded times that lie after `now` to `now`, for a clock that ran ahead of the drive's.
     pub fn settle(&mut self, now: Nanos) {
         for life in &mut self.lives {
             life.erased = life.erased.min(now);
@@ -263,13 +263,13 @@ impl CellArray {
         }
     }
 
-    /// Sense `page` of `block` with entry `entry` of the retry table; the block has been read `reads` times since its erase.
+    /// Senses `page` of `block` with entry `entry` of the retry table. The block has been read `reads` times since its erase.
     pub fn read(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> Sensed {
         let (rate, wear) = self.error_rate(block, page, reads, entry, now);
         self.bring_out(block, page, rate, wear)
     }
 
-    /// The errors of a read of a page with this error rate.
+    /// Draws the errors of one read of a page with this error rate.
     #[inline]
     fn bring_out(&mut self, block: u32, page: u32, rate: f64, wear: f64) -> Sensed {
         let dice = self.errors.at(self.filling(block, page));
@@ -277,15 +277,15 @@ impl CellArray {
         Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable }
     }
 
-    /// A page and what it holds since the last erase, as one number.
+    /// An identifier of a page and its block's present filling.
     #[inline]
     fn filling(&self, block: u32, page: u32) -> u64 {
         let generation = u64::from(self.lives[block as usize].generation & 0xfff);
         u64::from(block) << 28 | generation << 16 | u64::from(page)
     }
 
-    /// The error rates of the pages of a wordline that the die programmed by itself, for these steps of retention and reads, and its wear. `dose`: of the
-    /// page locks beside it.
+    /// Error rates of the pages of a wordline programmed with default settings, for these steps of retention and reads, and its wear. `dose`: of the page
+    /// locks beside it.
     fn rates(&mut self, life: &Life, traits: &Traits, steps: (u32, u32), entry: u32, dose: f64) -> ([f64; PAGES], f64) {
         let worn = self.worn(life, traits);
         let kept = self.kept_and_read(steps);
@@ -293,7 +293,7 @@ impl CellArray {
         (self.grid.rates(&self.model, &place, entry as usize), worn)
     }
 
-    /// The seconds of retention and the reads that steps stand for.
+    /// The seconds of retention and the reads that these steps stand for.
     fn kept_and_read(&self, (retention, read): (u32, u32)) -> (f64, f64) {
         (middle(retention) * self.model.physics().retention.start, middle(read) * READS)
     }
@@ -303,7 +303,7 @@ impl CellArray {
         self.model.wear(traits, &History { erase: life.erase, program: life.program, gentle: 0.0 })
     }
 
-    /// Where a wordline stands on the grid. The grid knows neither open intervals nor locks; what they add to the variance is put into the noise.
+    /// The place of a wordline on the grid. The grid knows neither open intervals nor locks: what they add to the variance is put into the noise.
     fn place(&self, life: &Life, traits: &Traits, worn: f64, (seconds, reads): (f64, f64), dose: f64) -> Place {
         let physics = self.model.physics();
         let w = worn / physics.wear.reference;
@@ -313,15 +313,15 @@ impl CellArray {
         Place::new(&self.model, worn, &Traits { noise, ..*traits }, seconds, reads)
     }
 
-    /// The steps of retention and reads that a read of a page falls into.
+    /// The quantisation steps of retention and reads for a read of a page.
     #[inline]
     fn steps(&self, life: &Life, layer: u32, page: u32, reads: u32, now: Nanos) -> (u32, u32) {
         let retention = step(self.retention(life, layer, page, now) / self.model.physics().retention.start);
         (retention, step(f64::from(reads) / READS))
     }
 
-    /// How long the data of a page have been kept, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have
-    /// been programmed evenly.
+    /// Retention of a page, in seconds at the reference temperature. Between a block's first and last program, pages are taken to have been programmed
+    /// evenly.
     fn retention(&self, life: &Life, layer: u32, page: u32, now: Nanos) -> f64 {
         let aged = if page < u32::from(life.aged_pages) { self.aged } else { 0.0 };
         let part = f64::from(layer) / self.model.layers().len() as f64;
@@ -332,7 +332,7 @@ impl CellArray {
         aged + (self.warm_seconds(now) - self.warm_seconds(Nanos((programmed * 1e9) as u64))).max(0.0)
     }
 
-    /// Program the wordline of `page` of `block`, which is the first since the block's erase if so said.
+    /// Programs the wordline of `page` of `block`. `is_first`: it is the first since the block's erase.
     pub fn program(&mut self, block: u32, page: u32, is_first: bool, now: Nanos, settings: &Settings) -> Took {
         self.keep_course(block, page, settings);
         let physics = self.model.physics();
@@ -348,7 +348,7 @@ impl CellArray {
         self.took(block, page)
     }
 
-    /// Erase `block`.
+    /// Erases `block`.
     pub fn erase(&mut self, block: u32, now: Nanos) -> Took {
         self.courses.erase(block);
         let life = &mut self.lives[block as usize];
@@ -368,14 +368,14 @@ impl CellArray {
         Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
     }
 
-    /// What `block` must not forget while the drive is off, as plain numbers: its stress, which filling this is, and what a decree has said of it.
+    /// State of `block` to persist across power-off: accumulated stress, fill generation, and any preset age.
     pub fn kept(&self, block: u32) -> KeptLife {
         let life = &self.lives[block as usize];
         let aged = if life.aged_pages > 0 { self.aged as f32 } else { 0.0 };
         KeptLife([life.erase.to_bits(), life.program.to_bits(), life.generation, u32::from(life.aged_pages), aged.to_bits()])
     }
 
-    /// Go on with what [`CellArray::kept`] gave. How long the data had been kept while the drive was on begins anew, and a drive that is off does not age.
+    /// Restores the state that [`CellArray::kept`] gave. Retention from before the power-off starts again at zero, and a drive that is off does not age.
     pub fn wake(&mut self, block: u32, kept: KeptLife) {
         let KeptLife([erase, program, generation, aged_pages, aged]) = kept;
         let (erase, program, aged) = (f32::from_bits(erase), f32::from_bits(program), f32::from_bits(aged));
@@ -386,12 +386,12 @@ impl CellArray {
         self.lives[block as usize] = life;
     }
 
-    /// For a snapshot.
+    /// The state of all blocks, for a snapshot.
     pub fn lives(&self) -> Lives {
         Lives { lives: self.lives.clone(), courses: self.courses.clone(), aged: self.aged, noise: self.noise.drawn() }
     }
 
-    /// Go on where a snapshot stopped. `false`: it is of a die with another number of blocks.
+    /// Restores the state of a snapshot. `false`: the snapshot is of a die with another number of blocks.
     #[must_use]
     pub fn resume(&mut self, lives: Lives) -> bool {
         if lives.lives.len() != self.lives.len() || !lives.courses.fits(self.lives.len(), self.wordlines()) {
@@ -407,7 +407,7 @@ impl CellArray {
     }
 }
 
-/// Errors of the worst codeword: [`Model::errors`] without those of the others.
+/// Errors of the worst codeword: [`Model::errors`] without those of the other codewords.
 fn worst(model: &Model, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
     let (codewords, length) = (model.codewords(), model.codeword_bits());
     let worst = errors_at(rate * length, length, root(unit(bits), codewords));
@@ -416,7 +416,7 @@ fn worst(model: &Model, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
     (f64::from(worst) + flicker).clamp(0.0, length) as u32
 }
 
-/// The root of `u` of this degree. Most pages have a power of two of codewords.
+/// The root of `u` of this degree. Powers of two are taken by square roots: most pages have a power of two of codewords.
 fn root(u: f64, degree: f64) -> f64 {
     let power = degree as u64;
     if !power.is_power_of_two() || power as f64 != degree {
@@ -432,14 +432,14 @@ fn step(x: f64) -> u32 {
     octave << STEPS_BITS | (scaled >> (octave - STEPS_BITS)) as u32 & ((1 << STEPS_BITS) - 1)
 }
 
-/// A quantity in the middle of its step; nothing in the first.
+/// The quantity in the middle of a step; zero for the first step.
 fn middle(step: u32) -> f64 {
     let octave = step >> STEPS_BITS;
     let part = f64::from(step & ((1 << STEPS_BITS) - 1)) + 8.0;
     if scaled_start(step) <= SCALE { 0.0 } else { libm::ldexp(part + 0.5, octave as i32 - STEPS_BITS as i32) / SCALE - 1.0 }
 }
 
-/// Where a step begins.
+/// The scaled quantity at which a step begins.
 fn scaled_start(step: u32) -> f64 {
     libm::ldexp(f64::from((step & 7) + 8), (step >> STEPS_BITS) as i32 - STEPS_BITS as i32)
 }

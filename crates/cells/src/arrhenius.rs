@@ -1,4 +1,4 @@
-//! Time at one temperature that does as much as a time at another.
+//! Arrhenius law: the time at one temperature that is equivalent to a time at another.
 //!
 //! `t(T₀) = t(T) · exp(E_a/k_B · (1/T₀ − 1/T))`, 000 §3.1.1. With E_a = 1.1 eV: 13 h at 85 °C are 348 days at 30 °C, 1 h at 50 °C is 13.5 h.
 
@@ -8,7 +8,7 @@ use wordline_units::Celsius;
 const BOLTZMANN_EV_PER_KELVIN: f64 = 8.62e-5;
 const KELVIN: f64 = 273.15;
 
-/// How much faster a process of activation energy `energy` (eV) goes at `at` than at `reference`.
+/// Acceleration of a process of activation energy `energy` (eV) at `at` over the same process at `reference`.
 pub fn acceleration(energy: f64, at: Celsius, reference: Celsius) -> f64 {
     libm::exp(energy / BOLTZMANN_EV_PER_KELVIN * (1.0 / (reference.0 + KELVIN) - 1.0 / (at.0 + KELVIN)))
 }

@@ -1,38 +1,38 @@
-//! What has happened to a wordline since it was made: all its states depend on.
+//! The condition of a wordline: its history and settings, on which all its states depend.
 
 use wordline_units::Celsius;
 
 use crate::program::Settings;
 use crate::wear::History;
 
-/// The condition of a wordline when it is read. Small and [`Copy`]: set it by decree, or keep it up to date as things happen.
+/// The condition of a wordline when it is read. It is small and [`Copy`]: preset it, or keep it up to date as things happen.
 ///
 /// [`Condition::new`] is a wordline just programmed, on a fresh block, at the reference temperature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// Cycles of its block.
+    /// Erase and program history of the wordline's block.
     pub history: History,
-    /// How it was programmed.
+    /// Program settings of the wordline.
     pub settings: Settings,
-    /// How long its data have been kept, in seconds at the reference temperature: see [`Model::kept`](crate::Model::kept).
+    /// Retention of the data, in seconds at the reference temperature: see [`Model::kept`](crate::Model::kept).
     pub retention: f64,
-    /// Page reads of its block since it was programmed.
+    /// Page reads of the block since the wordline was programmed.
     pub reads: f64,
-    /// Temperature when it was programmed.
+    /// Temperature at the program.
     pub programmed_at: Celsius,
-    /// Temperature when it is read.
+    /// Temperature at the read.
     pub read_at: Celsius,
-    /// Time from the erase of its block to its program, in seconds.
+    /// Time from the erase of the block to the program, in seconds.
     pub open_interval: f64,
-    /// Whether the next layer has been programmed after it.
+    /// Whether the next layer has been programmed after this wordline.
     pub neighbour: bool,
-    /// Whether its last erase was gentle.
+    /// Whether the wordline's last erase was gentle.
     pub gently_erased: bool,
     /// Raw bit error rate of each page when it was written: errors that copybacks carried over.
     pub carried: [f32; 4],
     /// Pages that were destroyed by one-shot reprogramming, if any.
     pub reprogrammed: Option<Reprogrammed>,
-    /// Sum of the doses of the page locks of this wordline: see [`flag::dose`](crate::flag::dose).
+    /// Sum of the doses of the wordline's page locks: see [`flag::dose`](crate::flag::dose).
     pub lock_dose: f32,
 }
 
@@ -41,12 +41,12 @@ pub struct Condition {
 pub struct Reprogrammed {
     /// Bit p: page p was destroyed.
     pub pages: u8,
-    /// By how many deviations this wordline was shifted further than others: drawn once, standard normal.
+    /// Extra shift of this wordline over the mean, in deviations between wordlines: one standard normal draw.
     pub luck: f32,
 }
 
 impl Condition {
-    /// A wordline just programmed, with the history of its block, at one temperature.
+    /// The condition just after a program, with the history of the block, at one temperature.
     pub fn new(history: History, at: Celsius) -> Condition {
         Condition {
             history,
@@ -64,19 +64,19 @@ impl Condition {
         }
     }
 
-    /// The same, after `seconds` at the reference temperature.
+    /// This condition after `seconds` of retention at the reference temperature.
     #[must_use]
     pub fn kept(self, seconds: f64) -> Condition {
         Condition { retention: seconds, ..self }
     }
 
-    /// The same, after so many reads of its block.
+    /// This condition after `reads` reads of the block.
     #[must_use]
     pub fn read(self, reads: f64) -> Condition {
         Condition { reads, ..self }
     }
 
-    /// The same, programmed with other settings.
+    /// This condition with other program settings.
     #[must_use]
     pub fn settings(self, settings: Settings) -> Condition {
         Condition { settings, ..self }

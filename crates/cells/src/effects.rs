@@ -1,4 +1,4 @@
-//! What moves and widens the states: one small pure function for each effect. [`crate::Wordline`] adds them up.
+//! Effects that move and widen the states: one small pure function for each. [`crate::Wordline`] adds them up.
 //!
 //! `w` is wear over `wear.reference`; `place` is where a state stands between the lowest programmed one (0) and the highest (1).
 
@@ -16,12 +16,12 @@ pub fn wear_lift(wear: &Wear, w: f64, place: f64) -> f64 {
     wear_lift_at_reference(wear, place) * lifted(wear, w)
 }
 
-/// The same at `wear.reference`.
+/// Rise of a programmed state at `wear.reference`: [`wear_lift`] with `w` of one.
 pub(crate) fn wear_lift_at_reference(wear: &Wear, place: f64) -> f64 {
     wear.lift + (wear.top_lift - wear.lift) * place
 }
 
-/// How much of their rise at `wear.reference` states have risen: `w^lift_power`.
+/// Share of their rise at `wear.reference` by which states have risen: `w^lift_power`.
 pub(crate) fn lifted(wear: &Wear, w: f64) -> f64 {
     libm::pow(w, wear.lift_power)
 }
@@ -42,13 +42,13 @@ pub fn top_loss(retention: &Retention, w: f64, seconds: f64) -> f64 {
     retention.loss * loss_growth(retention, w) * libm::log1p(seconds / retention.start)
 }
 
-/// How much faster a worn wordline loses charge: `1 + wear·w^p`.
+/// Acceleration of charge loss by wear: `1 + wear·w^p`.
 fn loss_growth(retention: &Retention, w: f64) -> f64 {
     1.0 + retention.wear * libm::pow(w, retention.wear_power)
 }
 
-/// Noise variance added while data are kept, relative to fresh: `noise·(1 + wear·w^p)·ln(1 + t/start)`. Measured histograms widen in all states, even in
-/// those that lose no charge.
+/// Noise variance added by retention, relative to fresh: `noise·(1 + wear·w^p)·ln(1 + t/start)`. Measured histograms widen in all states, even in those that
+/// lose no charge.
 pub fn retention_noise(retention: &Retention, w: f64, seconds: f64) -> f64 {
     retention.noise * loss_growth(retention, w) * libm::log1p(seconds / retention.start)
 }
@@ -73,7 +73,7 @@ pub fn open_noise(open: &OpenInterval, seconds: f64) -> f64 {
     if seconds <= 0.0 { 0.0 } else { open.noise * libm::pow(seconds / open.time, open.power) }
 }
 
-/// Shift of a state by the difference of temperature between program and read; nothing at equality. 000 §2.6.1, §3.4.1.
+/// Shift of a state by the difference of temperature between program and read; zero without a difference. 000 §2.6.1, §3.4.1.
 pub fn temperature_shift(temperature: &Temperature, place: f64, programmed_at: Celsius, read_at: Celsius) -> f64 {
     (temperature.low_shift + (temperature.shift - temperature.low_shift) * place) * (read_at.0 - programmed_at.0)
 }
@@ -83,7 +83,7 @@ pub fn neighbour_shift(interference: &Interference, place: f64) -> f64 {
     interference.shift * (1.0 - place)
 }
 
-/// `w`: wear over the reference.
+/// Wear over `wear.reference`, the `w` of the growth laws.
 pub fn relative(physics: &Physics, wear: f64) -> f64 {
     wear / physics.wear.reference
 }

@@ -15,10 +15,10 @@
 
 use crate::physics::{Ispe, Physics};
 
-/// What an erase of a block was like.
+/// The loops and the time of one erase of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Erase {
-    /// Pulses.
+    /// Number of erase pulses.
     pub loops: u32,
     /// t_BERS without suspensions, in microseconds.
     pub time: f64,
@@ -36,7 +36,7 @@ pub fn suspended(ispe: &Ispe, suspensions: f64) -> f64 {
     ispe.suspend * libm::pow(suspensions / 100.0, ispe.suspend_power)
 }
 
-/// Erases a block whose most worn wordline has `wear` reference cycles, and whose cells have `own` times the way of others to go.
+/// The erase of a block. `wear`: cycles of its most worn wordline. `own`: this block's erase-distance factor relative to the average block.
 pub fn erase(physics: &Physics, wear: f64, own: f64) -> Erase {
     let ispe = &physics.ispe;
     let way = own * (1.0 + ispe.wear * libm::pow(wear / physics.wear.reference, ispe.wear_power));

@@ -6,7 +6,7 @@ use wordline_units::random::{Draw, Stream};
 
 use crate::retries::{Retries, Tried, Try};
 
-/// How often cells fail. All zero: they never do.
+/// Failure rates of cells. All zero: they never fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
     /// Share of blocks that are bad when the die leaves the factory.
@@ -23,10 +23,10 @@ pub struct Faults {
     pub retries: Option<Retries>,
 }
 
-/// The outcome of one array operation.
+/// The outcome of one operation on the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it should be.
+    /// The operation succeeded.
     Good,
     /// A program or erase that did not verify, or a read beyond correction.
     Bad,
@@ -44,7 +44,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The cells of die number `die` of the drive, with dice of its own.
+    /// New cells of die number `die` of a drive, with random numbers of their own.
     pub fn new(faults: Faults, seed: u64, die: u32) -> Cells {
         let draw = |stream| Draw::new(seed, stream, die);
         Cells {
@@ -57,17 +57,17 @@ impl Cells {
         }
     }
 
-    /// From now on nothing works any more.
+    /// Makes every operation fail from now on.
     pub fn kill(&mut self) {
         self.faults = Faults { program_fail: 1.0, erase_fail: 1.0, read_fail: 1.0, ..self.faults };
     }
 
-    /// How often each kind of dice has been thrown: program, erase, read. The whole state, for snapshots.
+    /// Number of random draws so far of each kind: program, erase, read. This is the whole state for a snapshot.
     pub fn drawn(&self) -> [u64; 3] {
         [self.program.drawn(), self.erase.drawn(), self.read.drawn()]
     }
 
-    /// Go on where a snapshot stopped.
+    /// Restores the state of a snapshot.
     pub fn resume(&mut self, [program, erase, read]: [u64; 3]) {
         self.program.resume(program);
         self.erase.resume(erase);
@@ -97,7 +97,7 @@ impl Cells {
         self.tried.as_mut().is_none_or(|tried| tried.serves(of))
     }
 
-    /// The next try is a read's first.
+    /// Ends the tries of a read: the next try is the first of another read.
     pub fn end_tries(&mut self) {
         self.tried.iter_mut().for_each(Tried::forget);
     }

@@ -25,7 +25,7 @@ pub fn programmed(flag: &Flag, steps: f64, time: f64) -> f64 {
     tail((flag.reference - centre(flag, steps, time)) / flag.sigma)
 }
 
-/// Dose of a pulse for the data cells of the wordline; 1 is the dose the chip file names.
+/// Dose of a lock pulse for the data cells of the wordline; 1 is the dose the chip file names.
 pub fn dose(flag: &Flag, steps: f64, time: f64) -> f64 {
     time / flag.time * libm::exp((steps - flag.disturb_dose) / flag.disturb_scale)
 }
@@ -45,7 +45,7 @@ pub fn holding(physics: &Physics, steps: f64, time: f64, seconds: f64) -> f64 {
     tail((flag.reference + lost - centre(flag, steps, time)) / sigma)
 }
 
-/// How likely it is that a flag of `cells` cells, each locked with probability `holding`, reads as locked by majority.
+/// Probability that a flag of `cells` cells, each locked with probability `holding`, reads as locked by majority.
 pub fn majority(holding: f64, cells: u32) -> f64 {
     at_most(1.0 - holding, cells, (cells - 1) / 2)
 }
@@ -79,7 +79,7 @@ pub fn locked_error_rate(select: &Select, centre: f64) -> f64 {
     0.5 * cut_off(select, centre)
 }
 
-/// The centre at which a read of the block makes `rate` errors.
+/// The centre of the select cells at which a read of the block makes `rate` errors.
 pub fn centre_at(select: &Select, rate: f64) -> f64 {
     select.gate - select.sigma * tail_inverse((2.0 * rate).clamp(1e-12, 1.0 - 1e-12))
 }

@@ -1,4 +1,4 @@
-//! Error rates between the points of a grid: what simulation uses in the place of [`Wordline`](crate::Wordline) for each read.
+//! Interpolated error rates on a grid, which simulation uses in the place of [`Wordline`](crate::Wordline) for each read.
 //!
 //! A rate depends on a wordline's wear and noise, on the charge its layer has lost, and on how often it was read. The natural logarithm of the rate is
 //! smooth in these four, so it is worked out only at the points of a grid and interpolated linearly between them. Points are worked out when they are
@@ -26,28 +26,28 @@ use wordline_units::Celsius;
 const AXES: usize = 4;
 /// The most pages of a wordline.
 pub(crate) const PAGES: usize = 4;
-/// Reads that the axis of reads starts to count from.
+/// Unit of the logarithmic axis of reads, in reads.
 const READS: f64 = 64.0;
 
-/// Where a wordline stands on the grid.
+/// The place of a wordline on the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
     axes: [f64; AXES],
-    /// Nearest point of level.
+    /// Nearest grid point of the layer's level.
     level: i32,
 }
 
 /// Error rates at the points of the grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    /// Keys of the points, one more than the key; zero where there is none. Open addressing.
+    /// Hash table of the points, with open addressing: each entry is the key plus one, or zero where it is free.
     keys: Vec<u64>,
     points: usize,
     /// Natural logarithms of rates, by slot, entry of the retry table and page; zero where not yet worked out.
     rates: Vec<f32>,
-    /// Natural logarithms of what a die can count just after a program, by slot: see [`Grid::fresh`]. No room is taken before it is asked for.
+    /// Natural logarithms of what a die can count just after a program, by slot: see [`Grid::fresh`]. The memory is allocated when it is first asked for.
     fresh: Vec<[f32; 2]>,
-    /// By how much R1 was lowered for them.
+    /// Millivolts below its default at which R1 stood for `fresh`.
     lowered: f64,
     pages: usize,
     entries: usize,
@@ -62,7 +62,7 @@ impl Grid {
         Grid { keys: vec![0; slots], points: 0, rates, fresh: Vec::new(), lowered: 0.0, pages, entries, temperature }
     }
 
-    /// Raw bit error rates of the pages (0: LSB) read with an entry of the vendor's retry table.
+    /// Raw bit error rates of the pages (0: LSB), read with an entry of the vendor's retry table.
     pub(crate) fn rates(&mut self, model: &Model, place: &Place, entry: usize) -> [f64; PAGES] {
         let mut sums = [0.0; PAGES];
         place.corners(|weight, point| {
@@ -81,8 +81,8 @@ impl Grid {
         sums
     }
 
-    /// Of a wordline just programmed, the share of its cells on the wrong side of R1, which stands `lowered` millivolts below its default, and on the wrong
-    /// side of any reference. `place` must be without retention and reads.
+    /// Shares of the cells of a wordline just programmed that are on the wrong side of R1, which stands `lowered` millivolts below its default, and on the
+    /// wrong side of any reference. `place` must be without retention and reads.
     pub(crate) fn fresh(&mut self, model: &Model, place: &Place, lowered: f64) -> (f64, f64) {
         if self.fresh.len() != self.keys.len() || self.lowered != lowered {
             self.lowered = lowered;
@@ -119,7 +119,7 @@ impl Grid {
         self.fresh[slot] = [wordline.misread(1, references[0] - self.lowered), all].map(logarithm);
     }
 
-    /// The wordline that stands at a point.
+    /// The wordline at a grid point.
     fn wordline(&self, model: &Model, point: [i32; AXES], level: i32) -> Wordline {
         let at: [f64; AXES] = core::array::from_fn(|axis| f64::from(point[axis]));
         let floor = wear_floor(model);
@@ -138,7 +138,7 @@ impl Grid {
         model.wordline(&traits, &condition)
     }
 
-    /// The slot of a point, which is added where it is new.
+    /// The slot of a grid point, which is added if it is new.
     fn slot(&mut self, key: u64) -> usize {
         let mask = self.keys.len() - 1;
         let mut slot = home(key, mask);
@@ -182,18 +182,18 @@ impl Grid {
     }
 }
 
-/// Points for each unit of an axis.
+/// Grid points for each unit of an axis.
 const STEPS: [f64; AXES] = [5.0, 20.0, 3.0, 1.0 / std::f64::consts::LN_2];
-/// Points for each millivolt of level.
+/// Grid points for each millivolt of level.
 const LEVELS: f64 = 0.25;
 
-/// Wear below which the axis is even, in reference cycles.
+/// Wear below which the axis of wear is even, in reference cycles.
 fn wear_floor(model: &Model) -> f64 {
     model.physics().wear.reference / 1024.0
 }
 
 impl Place {
-    /// Where a wordline of this wear and these traits stands.
+    /// The place of a wordline of this wear and these traits.
     pub(crate) fn new(model: &Model, wear: f64, traits: &Traits, retention: f64, reads: f64) -> Place {
         let axes = [
             libm::log(wear + wear_floor(model)) * STEPS[0],
@@ -204,7 +204,8 @@ impl Place {
         Place { axes, level: libm::round(traits.offset * LEVELS) as i32 }
     }
 
-    /// The points around it, each with its weight. An axis on which it stands right at a point asks for no others: that of a wordline just programmed has two.
+    /// The grid points around a place, each with its weight. An axis on which the place lies exactly on a point asks for no second one: a wordline just
+    /// programmed has two.
     fn corners(&self, mut each: impl FnMut(f64, [i32; AXES])) {
         let mut corners = [(1.0, [0i32; AXES]); 1 << AXES];
         let mut count = 1;
@@ -226,12 +227,12 @@ impl Place {
     }
 }
 
-/// A rate of less than this is none among the bits of any drive, and its logarithm must not be zero.
+/// Natural logarithm of a rate. Rates too small to matter among the bits of any drive are raised to a minimum, because the logarithm must not be zero.
 fn logarithm(rate: f64) -> f32 {
     libm::log(rate.clamp(1e-30, 0.999)) as f32
 }
 
-/// A point as one number, never zero.
+/// Key of a grid point, never zero.
 fn key(point: [i32; AXES], level: i32) -> u64 {
     let wide = point.iter().fold(1u64, |key, &at| key << 12 | at as u64 & 0xfff);
     wide << 12 | level as u64 & 0xfff

@@ -1,4 +1,4 @@
-//! What the cells of a die do: how long an operation takes, where the threshold voltages of its cells stand, and how many bits of a read are wrong.
+//! Models of flash cells: how long an operation takes, where the threshold voltages of the cells stand, and how many bits of a read are wrong.
 //!
 //! Two models stand behind one seam.
 //!

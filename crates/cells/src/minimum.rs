@@ -1,9 +1,9 @@
-//! Where a function of one number is least: Brent's method (1973), golden sections with a parabola through the last points where it can be trusted.
+//! Minimum of a function of one number: Brent's method (1973), golden sections with a parabola through the last points where it can be trusted.
 
 /// Share of an interval that a golden section cuts off.
 const GOLDEN: f64 = 0.381_966_011_250_105;
 
-/// Where `cost` has a minimum between `low` and `high`, to `tolerance`; looked for from `start` on, which lies between them.
+/// The argument between `low` and `high` at which `cost` is least, to `tolerance`. The search begins at `start`, which lies between them.
 pub(crate) fn minimum(low: f64, high: f64, start: f64, tolerance: f64, cost: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (low, high);
     // The best point so far, the second best, and the one that was second best before.
@@ -53,7 +53,7 @@ pub(crate) fn minimum(low: f64, high: f64, start: f64, tolerance: f64, cost: imp
     }
 }
 
-/// The lowest point of the parabola through three points, if it has one.
+/// The lowest point of the parabola through three points, if there is one.
 fn parabola((x, fx): (f64, f64), (w, fw): (f64, f64), (v, fv): (f64, f64)) -> Option<f64> {
     let (r, q) = ((x - w) * (fx - fv), (x - v) * (fx - fw));
     let under = 2.0 * (q - r);

@@ -1,4 +1,4 @@
-//! A chip's cells, ready to be asked.
+//! The cells of a kind of chip, prepared for use.
 
 use wordline_units::Celsius;
 
@@ -11,15 +11,15 @@ use crate::variation::{Block, Layer, Traits};
 use crate::wear::History;
 use crate::wordline::{References, Wordline};
 
-/// The cells of a kind of chip: its physics, and what can be worked out once for all its blocks. Nothing is allocated after [`Model::new`].
+/// The cells of a kind of chip: its physics, and what can be computed once for all its blocks. Nothing is allocated after [`Model::new`].
 #[derive(Clone, Debug)]
 pub struct Model {
     physics: Physics,
     layers: Vec<Layer>,
-    /// For each page the boundaries it is read at, rising.
+    /// For each page, the boundaries it is read at, rising.
     bounds: [Vec<u8>; 4],
     codes: Vec<u8>,
-    /// For each state how much of a lower tail it has, over the highest.
+    /// For each state, the size of its lower tail relative to that of the highest state.
     lower_tails: Vec<f64>,
     fast: f64,
     slow: f64,
@@ -52,7 +52,7 @@ impl Model {
         })
     }
 
-    /// The parameters.
+    /// The physical parameters.
     pub fn physics(&self) -> &Physics {
         &self.physics
     }
@@ -67,7 +67,7 @@ impl Model {
         Block::new(&self.physics, seed, chip, block)
     }
 
-    /// What sets the wordlines of an h-layer of a block apart. Layer 0 is the topmost.
+    /// The traits of the wordlines of an h-layer of a block. Layer 0 is the topmost.
     pub fn traits(&self, block: &Block, layer: u32) -> Traits {
         block.traits(&self.physics, &self.layers[layer as usize], layer)
     }
@@ -77,7 +77,7 @@ impl Model {
         Traits { wear: 1.0, gentle: crate::erase::gentle_stress(&self.physics.ispe, 0.0), noise: 1.0, loss: 1.0, offset: 0.0, speed: 0.0 }
     }
 
-    /// A history of normal cycles with equal dwell, set by decree. `dwell` in seconds.
+    /// A history of `cycles` normal cycles with equal dwell, without simulating them. `dwell` in seconds.
     pub fn cycled(&self, cycles: f64, dwell: f64, at: Celsius) -> History {
         History::cycled(&self.physics, cycles, dwell, at)
     }
@@ -92,25 +92,25 @@ impl Model {
         crate::wear::wear(&self.physics, traits, history)
     }
 
-    /// Where the cells of a wordline stand in its condition.
+    /// The threshold-voltage states of a wordline in its condition.
     pub fn wordline(&self, traits: &Traits, condition: &Condition) -> Wordline {
         Wordline::new(self, traits, condition)
     }
 
-    /// These traits as they are while it is `at`: warm cells program faster.
+    /// These traits at the temperature `at`: warm cells program faster.
     #[must_use]
     pub fn warmed(&self, traits: &Traits, at: Celsius) -> Traits {
         let above = at.0 - self.physics.retention.temperature;
         Traits { speed: traits.speed + self.physics.ispp.warm_speed * above, ..*traits }
     }
 
-    /// What programming a wordline is like.
+    /// The program of a wordline: its loops, verifies and time.
     pub fn program(&self, traits: &Traits, history: &History, settings: &Settings) -> Program {
         let course = self.course(traits, self.wear(traits, history), settings);
         crate::program::program(&self.physics, &course, self.fast, settings)
     }
 
-    /// What erasing a block is like. Its most worn wordline decides.
+    /// The erase of a block: its loops and time. The most worn wordline decides.
     pub fn erase(&self, block: &Block, history: &History) -> Erase {
         let worst = (0..self.physics.shape.layers).map(|layer| self.wear(&self.traits(block, layer), history)).fold(0.0, f64::max);
         crate::erase::erase(&self.physics, worst, block.erase)
@@ -121,12 +121,12 @@ impl Model {
         crate::wear::low_stress_coefficient(&self.physics, traits)
     }
 
-    /// Entries of the vendor's retry table, after the default.
+    /// Number of entries of the vendor's retry table after the default.
     pub fn retry_entries(&self) -> u32 {
         self.physics.retry.entries as u32
     }
 
-    /// The references of an entry of the vendor's table; 0 is the default.
+    /// The references of an entry of the vendor's retry table; 0 is the default.
     pub fn references(&self, entry: u32) -> References {
         let mut references = [0.0; LEVELS];
         for (number, (start, step)) in self.physics.states.references.iter().zip(&self.physics.retry.step).enumerate() {
@@ -135,12 +135,12 @@ impl Model {
         references
     }
 
-    /// Codewords in a page.
+    /// Number of codewords in a page.
     pub fn codewords(&self) -> f64 {
         (self.physics.shape.page.0 as f64 / self.physics.ecc.codeword).max(1.0)
     }
 
-    /// Bits of a codeword, its share of the spare area included.
+    /// Number of bits of a codeword, its share of the spare area included.
     pub fn codeword_bits(&self) -> f64 {
         f64::from(self.physics.shape.cells()) / self.codewords()
     }
@@ -150,12 +150,12 @@ impl Model {
         self.physics.ecc.correctable / self.codeword_bits()
     }
 
-    /// The boundaries a page is read at, rising; 1 is R1.
+    /// The boundaries at which a page is read, rising; 1 is R1.
     pub fn bounds(&self, page: u32) -> &[u8] {
         &self.bounds[page as usize]
     }
 
-    /// How much of a lower tail a state has, over the highest.
+    /// Size of a state's lower tail, relative to that of the highest state.
     pub(crate) fn lower_tail(&self, state: usize) -> f64 {
         self.lower_tails[state]
     }

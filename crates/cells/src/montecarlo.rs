@@ -20,18 +20,18 @@ pub struct Sample {
     pub states: Vec<u8>,
     /// Threshold voltage of each cell as it is read, in mV.
     pub voltages: Vec<f32>,
-    /// Loops its program took.
+    /// Number of loops of the wordline's program.
     pub loops: u32,
 }
 
-/// Mean and standard deviation of the cells of a state, and how many there are.
+/// Mean, standard deviation and number of the cells of a state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// Cells.
+    /// Number of cells.
     pub count: u32,
-    /// Mean, in mV.
+    /// Mean threshold voltage, in mV.
     pub mean: f64,
-    /// Standard deviation, in mV.
+    /// Standard deviation of the threshold voltage, in mV.
     pub deviation: f64,
 }
 
@@ -49,7 +49,7 @@ impl Dice {
         -mean * libm::log(self.uniform())
     }
 
-    /// Box and Muller's pair, one after the other.
+    /// A standard normal draw: Box and Muller's pair, one after the other.
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -74,7 +74,7 @@ impl Sample {
         Sample { states, voltages: voltages.iter().map(|&v| v as f32).collect(), loops }
     }
 
-    /// Wrong bits of a page (0: LSB) read with `references`, and what strings blocked by its cells cost others.
+    /// Wrong bits of a page (0: LSB) read with `references`, and those that strings blocked by its cells cost other wordlines.
     pub fn errors(&self, model: &Model, page: u32, references: &References) -> f64 {
         let codes = model.codes();
         let bits = |state: usize| codes[state] >> page & 1;
@@ -95,7 +95,7 @@ impl Sample {
         (wrong + 0.5 * f64::from(model.physics().shape.layers - 1) * blocking).min(0.5 * self.states.len() as f64)
     }
 
-    /// Where the cells of a state stand.
+    /// Mean, standard deviation and number of the cells of a state.
     pub fn moments(&self, state: u8) -> Moments {
         let own = || self.states.iter().zip(&self.voltages).filter(|(own, _)| **own == state).map(|(_, v)| f64::from(*v));
         let count = own().count() as f64;
@@ -105,7 +105,7 @@ impl Sample {
     }
 }
 
-/// Pulses and verifies until few enough cells are left, or no loop is.
+/// Programs the wordline by pulses and verifies until few enough cells are short, or the loops run out.
 fn program(model: &Model, traits: &Traits, condition: &Condition, states: &[u8], dice: &mut Dice) -> (Vec<f64>, u32) {
     let physics = model.physics();
     let ispp = &physics.ispp;
@@ -143,7 +143,7 @@ fn program(model: &Model, traits: &Traits, condition: &Condition, states: &[u8],
     (voltages, loops)
 }
 
-/// All that happens to a cell after its program, one cell after the other.
+/// Applies everything that happens to a cell after its program, one cell after the other.
 fn age(model: &Model, traits: &Traits, condition: &Condition, loops: u32, states: &[u8], voltages: &mut [f64], dice: &mut Dice) {
     let physics = model.physics();
     let (levels, tails) = (&physics.states.verify, &physics.tails);

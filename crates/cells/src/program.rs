@@ -26,19 +26,19 @@ pub const LEVELS: usize = 15;
 /// The most loops a program can have.
 pub const LOOPS: usize = 64;
 
-/// How a wordline is to be programmed. [`Default`]: as the chip does by itself.
+/// Settings of the program of a wordline. [`Default`]: the chip's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
-    /// V_start is raised by this, in mV.
+    /// Margin by which V_start is raised, in mV.
     pub start_margin: f32,
-    /// V_final is lowered by this, in mV.
+    /// Margin by which V_final is lowered, in mV.
     pub final_margin: f32,
-    /// Verifies skipped for each programmed state, lowest first: its first verify is in the loop after.
+    /// Number of verifies skipped for each programmed state, lowest first: its first verify is in the loop after.
     pub skip: [u8; LEVELS],
 }
 
 impl Settings {
-    /// Whether anything differs from what the chip does by itself.
+    /// Whether these settings are the chip's own.
     pub fn is_default(&self) -> bool {
         *self == Settings::default()
     }
@@ -51,19 +51,19 @@ pub struct Stray {
     pub share: f64,
     /// Mean of the whole distribution, in mV.
     pub mean: f64,
-    /// Its standard deviation.
+    /// Standard deviation of the whole distribution.
     pub sigma: f64,
-    /// Where it is cut, in mV.
+    /// Threshold voltage at which the distribution is cut, in mV.
     pub cut: f64,
-    /// On which side of the cut these cells are: 1 above, −1 below.
+    /// Side of the cut on which these cells are: 1 above, −1 below.
     pub side: f64,
-    /// Standard deviation of the noise.
+    /// Standard deviation of the noise of a read.
     pub noise: f64,
     /// Standard deviation of the whole distribution with the noise.
     pub spread: f64,
 }
 
-/// So many deviations away less is left than one cell in a drive.
+/// Distance in deviations beyond which less than one cell in a drive is left.
 const GONE: f64 = 6.0;
 
 impl Stray {
@@ -77,7 +77,7 @@ impl Stray {
         Stray { share: tail(z), mean, sigma, cut, side, noise: 0.0, spread: sigma }
     }
 
-    /// The same cells after all of them have moved, and with noise.
+    /// These cells after all of them have moved by `shift`, and with noise.
     #[must_use]
     pub(crate) fn moved(self, shift: f64, noise: f64) -> Stray {
         Stray { mean: self.mean + shift, cut: self.cut + shift, noise, spread: (self.sigma * self.sigma + noise * noise).sqrt(), ..self }
@@ -92,7 +92,7 @@ impl Stray {
         if side == self.side { outward } else { self.share - outward }
     }
 
-    /// Those read further out than `v`, as seen from the cut: the mean over the noise, by Gauss and Hermite where it reaches the cut.
+    /// The share read further out than `v`, as seen from the cut: the mean over the noise, by Gauss and Hermite where it reaches the cut.
     fn outward(&self, v: f64) -> f64 {
         let (mean, distance) = (self.side * self.mean, self.side * (v - self.cut));
         let furthest = NOISE[3].0 * self.noise;
@@ -109,7 +109,7 @@ impl Stray {
     }
 }
 
-/// Nodes and weights of Gauss and Hermite's rule of seven points, those of one side; the middle one counts half.
+/// Nodes and weights of the seven-point Gauss-Hermite rule, on one side; the middle one counts half.
 const NOISE: [(f64, f64); 4] = [
     (0.0, 0.5 * 0.457_142_857_142_857),
     (1.154_405_394_739_968, 0.240_123_178_605_013),
@@ -117,16 +117,16 @@ const NOISE: [(f64, f64); 4] = [
     (3.750_439_717_725_742, 0.000_548_268_855_972_218),
 ];
 
-/// What a program of a wordline was like.
+/// The loops, verifies and time of the program of a wordline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Program {
-    /// Loops.
+    /// Number of loops.
     pub loops: u32,
-    /// Verifies in each loop, k_i.
+    /// Number of verifies in each loop, k_i.
     pub verifies: [u8; LOOPS],
-    /// For each state the loop in which its fastest cells arrive, L_min, counted from the first pulse.
+    /// For each state, the loop in which its fastest cells arrive, L_min, counted from the first pulse.
     pub first: [u8; LEVELS],
-    /// For each state the loop in which it is done, L_max, counted from the first pulse.
+    /// For each state, the loop in which it is done, L_max, counted from the first pulse.
     pub last: [u8; LEVELS],
     /// t_PROG in microseconds.
     pub time: f64,
@@ -139,11 +139,11 @@ pub(crate) struct Course {
     first: f64,
     /// Shift for each loop.
     shift: f64,
-    /// Deviation of the cells' speed.
+    /// Standard deviation of the cells' speed.
     speed: f64,
-    /// Loops there are at most.
+    /// The most loops of the program.
     pub(crate) loops_max: u32,
-    /// `z` of the cells that may stay short.
+    /// `z` of the slowest cells that are not allowed to stay short.
     slow: f64,
 }
 
@@ -161,7 +161,7 @@ impl Course {
         }
     }
 
-    /// Where a nominal cell stands after a loop, counted from 1.
+    /// Threshold voltage of a nominal cell after a loop, counted from 1.
     fn nominal(&self, pulse: u32) -> f64 {
         self.first + f64::from(pulse - 1) * self.shift
     }
@@ -174,38 +174,38 @@ impl Course {
         (whole.saturating_add(u32::from(f64::from(whole) < shifts)).saturating_add(1)).min(LOOPS as u32)
     }
 
-    /// The loops a program takes whose highest state begins at `top`.
+    /// Number of loops of a program whose highest state begins at `top`.
     pub(crate) fn loops(&self, top: f64) -> u32 {
         self.reaches(top, -self.slow).min(self.loops_max)
     }
 
-    /// Cells of a state that begins at `level` and that were first verified in loop `verified` when they were already past what a verify leaves.
+    /// Stray cells of a state that begins at `level`: those that were already past what a verify leaves when they were first verified, in loop `verified`.
     pub(crate) fn past(&self, level: f64, placement: f64, verified: u32) -> Stray {
         Stray::new(self.nominal(verified), self.speed, level + placement * self.shift, 1.0)
     }
 
-    /// Whether such cells are less than `z` deviations faster than nominal.
+    /// Whether cells past the state that begins at `level` are less than `z` deviations faster than nominal.
     pub(crate) fn has_past(&self, level: f64, placement: f64, verified: u32, z: f64) -> bool {
         level + placement * self.shift - self.nominal(verified) < z * self.speed
     }
 
-    /// Cells of a state that begins at `level` that have not come there after `loops`.
+    /// Stray cells of a state that begins at `level`: those that have not come there after `loops`.
     pub(crate) fn short(&self, level: f64, loops: u32) -> Stray {
         Stray::new(self.nominal(loops), self.speed, level, -1.0)
     }
 
-    /// Whether such cells are less than `z` deviations slower than nominal.
+    /// Whether cells short of the state that begins at `level` are less than `z` deviations slower than nominal.
     pub(crate) fn has_short(&self, level: f64, loops: u32, z: f64) -> bool {
         self.nominal(loops) - level < z * self.speed
     }
 }
 
-/// How much faster worn cells program, in mV.
+/// Gain in program speed by wear, in mV.
 pub fn wear_speed(ispp: &Ispp, wear: f64) -> f64 {
     -ispp.wear_speed * libm::expm1(-wear / ispp.wear_speed_scale)
 }
 
-/// `z` of the slowest cells a program waits for: the rest, `short_cells` of a wordline, are of the highest state.
+/// `z` of the slowest cells a program waits for: the remaining cells, `short_cells` of a wordline, are of the highest state.
 pub(crate) fn slow_z(physics: &Physics) -> f64 {
     tail_inverse((physics.ispp.short_cells * physics.shape.states() as f64).clamp(1e-12, 0.5))
 }
@@ -215,7 +215,7 @@ pub(crate) fn fast_z(physics: &Physics) -> f64 {
     tail_inverse((physics.shape.states() as f64 / f64::from(physics.shape.cells())).clamp(1e-12, 0.5))
 }
 
-/// Programs a wordline.
+/// Works out the program of a wordline.
 pub(crate) fn program(physics: &Physics, course: &Course, fast: f64, settings: &Settings) -> Program {
     let verify = &physics.states.verify;
     let loops = course.loops(verify[verify.len() - 1]);

@@ -1,22 +1,22 @@
-//! From an error rate to the errors of a read: how many bits of each codeword are wrong, whether they can be corrected, and how often to try again.
+//! Errors of a read from an error rate: how many bits of each codeword are wrong, whether they can be corrected, and how often the read is tried again.
 
 use crate::model::Model;
 use crate::special::{tail, tail_inverse_roughly};
 use crate::wordline::{References, Wordline};
 
-/// What one read of a page brought out.
+/// The bit errors of one read of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
     /// Wrong bits in the whole page.
     pub page: u32,
-    /// Wrong bits in its worst codeword.
+    /// Wrong bits in the worst codeword of the page.
     pub worst: u32,
 }
 
-/// A read that was tried again until it could be corrected.
+/// A page read with its retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Entries of the retry table that were tried; 0 is the default alone.
+    /// Number of entries of the retry table that were tried; 0 is the default alone.
     pub retries: u32,
     /// Errors of the first try.
     pub first: Errors,
@@ -31,8 +31,8 @@ pub fn unit(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }
 
-/// The count below which a binomial draw of mean `mean` among `bits` lies with probability `u`: a normal quantile with its skew corrected
-/// (Cornish-Fisher), and the exact sum where the mean is small.
+/// Quantile `u` of the number of errors of mean `mean` among `bits`: a normal quantile with its skew corrected (Cornish-Fisher), and the exact sum where the
+/// mean is small.
 pub fn errors_at(mean: f64, bits: f64, u: f64) -> u32 {
     if mean <= 0.0 {
         return 0;
@@ -57,8 +57,8 @@ pub fn errors_at(mean: f64, bits: f64, u: f64) -> u32 {
 }
 
 impl Model {
-    /// Errors of one read of a page with this raw bit error rate. `bits` are the dice of the page and its program: the errors stay the same from read to read
-    /// but for telegraph noise, whose dice are `noise`.
+    /// The errors of one read of a page with this raw bit error rate. `bits` are the random bits of the page and its program: errors stay the same from read
+    /// to read but for telegraph noise, whose random bits are `noise`.
     pub fn errors(&self, rate: f64, wear: f64, bits: u64, noise: u64) -> Errors {
         let (codewords, length) = (self.codewords(), self.codeword_bits());
         let mean = rate * length;
@@ -104,7 +104,7 @@ impl Model {
         self.read_at(wordline.wear, bits, noise, sets.into_iter().map(|references| wordline.error_rate(self, page, &references)))
     }
 
-    /// The same where the error rate of each try is known: wordlines of an h-layer share them. `rates` must not be empty.
+    /// Reads a page whose error rate is known for each try: wordlines of an h-layer share them. `rates` must not be empty.
     pub fn read_at(&self, wear: f64, bits: u64, noise: u64, rates: impl IntoIterator<Item = f64>) -> Reading {
         let mut reading = Reading { retries: 0, first: Errors::default(), errors: Errors::default(), corrected: false };
         for (retry, rate) in rates.into_iter().enumerate() {
@@ -120,7 +120,7 @@ impl Model {
     }
 }
 
-/// Probability of at most `most` when `mean` are expected.
+/// Poisson probability of at most `most` when `mean` are expected.
 fn poisson(mean: f64, most: f64) -> f64 {
     let mut term = libm::exp(-mean);
     let mut sum = term;

@@ -10,7 +10,7 @@ use crate::physics::Physics;
 use crate::state::State;
 use crate::wordline::Wordline;
 
-/// `loss` is what the highest state has lost in `retention` seconds.
+/// Applies one-shot reprogramming to a wordline. `loss`: charge that the highest state has lost in `retention` seconds.
 pub(crate) fn apply(physics: &Physics, wordline: &mut Wordline, how: &Reprogrammed, loss: f64, retention: f64, codes: &[u8]) {
     let reprogram = &physics.reprogram;
     let logs = libm::log1p(retention / physics.retention.start);

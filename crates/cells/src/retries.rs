@@ -1,5 +1,4 @@
-//! Read retries by rate, for drives whose cells have no physics: the model of an evaluation that knows how many reads need retries and nothing of why
-//! (003 §6.2).
+//! Read retries by rate, for drives whose cells have no physics: the model of an evaluation that knows how many reads need retries but not why (003 §6.2).
 //!
 //! Begun at the default, a read needs retries with probability `share`; then it needs at least one, and each further one with the same probability, so that
 //! there are `mean` in the mean. Nothing is lost: what the last entry of the table would leave uncorrected, it corrects.
@@ -12,21 +11,21 @@
 
 use wordline_units::random::{Draw, Stream};
 
-/// How often reads need retries.
+/// Rates of read retries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retries {
-    /// Share of the reads begun at the default that need any.
+    /// Share of the reads begun at the default that need retries.
     pub share: f64,
-    /// How many those need in the mean, if the table is long enough; 1 at least.
+    /// Mean number of retries of the reads that need any, if the table is long enough; 1 at least.
     pub mean: f64,
     /// Share of the reads that need what their h-layer needs.
     pub alike: f64,
-    /// Entries of the retry table, the default among them.
+    /// Number of entries of the retry table, the default among them.
     pub entries: u32,
 }
 
 impl Retries {
-    /// The number that evenly spread bits stand for.
+    /// The number of retries that uniform random bits stand for.
     fn drawn(&self, bits: u64) -> u32 {
         let u = ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         if u >= self.share {
@@ -41,36 +40,36 @@ impl Retries {
 /// One try to read a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Try {
-    /// The block, counted over all planes of the die.
+    /// Block number, counted over all planes of the die.
     pub block: u32,
-    /// The h-layer.
+    /// H-layer of the wordline.
     pub layer: u32,
-    /// The page.
+    /// Page of the block.
     pub page: u32,
     /// Erases of the block so far.
     pub erases: u32,
-    /// Reads of the block since, tries among them.
+    /// Reads of the block since its last erase, tries among them.
     pub reads: u32,
-    /// The entry of the retry table.
+    /// Entry of the retry table.
     pub entry: u32,
 }
 
-/// What a read needs.
+/// The requirement of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
-    /// This entry, or one after it.
+    /// The first entry of the retry table that serves the read; later ones do, too.
     Entry(u32),
-    /// So many tries that fail.
+    /// The number of tries that fail first.
     Tries(u32),
 }
 
-/// The reads of one die.
+/// The read retries of one die.
 #[derive(Clone, Debug)]
 pub(crate) struct Tried {
     retries: Retries,
     of_layers: Draw,
     of_reads: Draw,
-    /// The page whose last try has failed, and what its read needs.
+    /// The page whose last try has failed, and the requirement of its read.
     failed: Option<(u32, u32, Need)>,
 }
 
@@ -94,7 +93,7 @@ impl Tried {
         serves
     }
 
-    /// What a read that begins now needs. A function of when it is, so that nothing of it has to be saved with the drive.
+    /// The requirement of a read that begins now. It is a function of the block's erases and reads, so that nothing has to be saved with the drive.
     fn need(&self, of: &Try) -> Need {
         let read = u64::from(of.block) << 40 | u64::from(of.erases & 0x7f) << 33 | u64::from(of.reads) << 1;
         if (self.of_reads.at(read) >> 11) as f64 / (1u64 << 53) as f64 >= self.retries.alike {
@@ -104,7 +103,7 @@ impl Tried {
         Need::Entry(self.retries.drawn(self.of_layers.at(filling)))
     }
 
-    /// What was tried is forgotten.
+    /// Forgets the failed try.
     pub(crate) fn forget(&mut self) {
         self.failed = None;
     }
@@ -120,7 +119,7 @@ mod tests {
         Tried::new(retries, 1, 0)
     }
 
-    /// Retries of a read that begins at `begin` and goes up the table, then down, and the entry of its last try.
+    /// Number of retries of a read that begins at `begin` and goes up the table, then down, and the entry of its last try.
     fn read(tried: &mut Tried, mut of: Try, begin: u32) -> (u32, Try) {
         let last = tried.retries.entries;
         for (retries, entry) in (begin..last).chain((0..begin).rev()).enumerate() {
@@ -134,7 +133,8 @@ mod tests {
         panic!("no entry serves {of:?}");
     }
 
-    /// Reads of pages of a thousand blocks in turn, all from the default or each from what served its h-layer last: share with retries, mean of those.
+    /// Share of reads with retries, and mean of those, when pages of a thousand blocks are read in turn, all from the default or each from what served its
+    /// h-layer last.
     fn reads(retries: Retries, reuses: bool) -> (f64, f64) {
         let mut tried = tried(retries);
         let mut last = vec![(0, 0); 1_000 * 48];

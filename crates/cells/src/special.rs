@@ -13,12 +13,13 @@ pub fn tail(z: f64) -> f64 {
     if z < 0.0 { 1.0 - near } else { near }
 }
 
-/// `exp(−½z²)`.
+/// The bell curve without its factor: `exp(−½z²)`.
 fn bell(z: f64) -> f64 {
     libm::exp(-0.5 * z * z)
 }
 
-/// `tail(z) / exp(−½z²)` for `z` of zero or more: the rational approximation of Hart (1968) as West (2005) gives it, good to eight digits of the tail itself.
+/// The ratio `tail(z) / exp(−½z²)` for `z` of zero or more: the rational approximation of Hart (1968) as West (2005) gives it, good to eight digits of the
+/// tail itself.
 fn ratio(z: f64) -> f64 {
     if z > 7.071_067_811_865_475 {
         let fraction = z + 1.0 / (z + 2.0 / (z + 3.0 / (z + 4.0 / (z + 0.65))));
@@ -88,7 +89,7 @@ pub fn tail_inverse(p: f64) -> f64 {
     z + error / (1.0 - 0.5 * z * error)
 }
 
-/// As [`tail_inverse`], to nine digits: Acklam's rational approximation.
+/// [`tail_inverse`] to nine digits: Acklam's rational approximation.
 pub fn tail_inverse_roughly(p: f64) -> f64 {
     debug_assert!(p > 0.0 && p < 1.0, "no draw is above its quantile with probability {p}");
     const A: [f64; 6] = [

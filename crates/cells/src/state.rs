@@ -1,4 +1,4 @@
-//! Where the cells of one state stand.
+//! The threshold-voltage distribution of the cells of one state.
 //!
 //! ```text
 //! V = low + width·u + sigma·x                 u uniform, x normal: what program-verify leaves, and noise
@@ -12,37 +12,37 @@
 use crate::program::Stray;
 use crate::special::{tail_both, tail_uniform};
 
-/// An exponential tail.
+/// An exponential tail of a distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tail {
-    /// Share of the state's cells in it.
+    /// Share of the state's cells in the tail.
     pub share: f64,
-    /// Mean distance from the core, in mV.
+    /// Mean distance of the tail from the core, in mV.
     pub length: f64,
 }
 
 /// The distribution of one state's cells, in mV.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct State {
-    /// Where the uniform part begins.
+    /// Lower end of the uniform part.
     pub low: f64,
-    /// Its width.
+    /// Width of the uniform part.
     pub width: f64,
     /// Standard deviation of the normal part.
     pub sigma: f64,
-    /// Cells far above.
+    /// Tail of cells far above the core.
     pub upper: Tail,
-    /// Cells far below.
+    /// Tail of cells far below the core.
     pub lower: Tail,
     /// Cells that ran past the state while it was programmed.
     pub past: Stray,
-    /// Cells that did not come to it.
+    /// Cells that did not reach the state while it was programmed.
     pub short: Stray,
 }
 
-/// So many deviations away less is left of a core than one cell in a drive.
+/// Distance in deviations beyond which less than one cell in a drive is left of a core.
 const FAR: f64 = 8.0;
-/// So many deviations and mean lengths away less is left of a tail than one cell in a hundred million.
+/// Distance in deviations and in mean lengths beyond which less than one cell in a hundred million is left of a tail.
 const FAR_TAIL: [f64; 2] = [4.0, 10.0];
 
 impl State {
@@ -66,7 +66,7 @@ impl State {
         self.beyond(v, -1.0)
     }
 
-    /// The same upward (`side` 1) and, mirrored, downward (`side` −1).
+    /// Share of the state's cells above `v` (`side` 1) or, mirrored, below it (`side` −1).
     fn beyond(&self, v: f64, side: f64) -> f64 {
         let (near, far) = if side > 0.0 { (self.upper, self.lower) } else { (self.lower, self.upper) };
         let deviation = self.deviation();

@@ -1,4 +1,4 @@
-//! What settings of its own change in a wordline: the few cells that run past their state, or do not come to it.
+//! Stray cells of a wordline programmed with settings of its own: the few cells that run past their state, or do not reach it.
 //!
 //! The core of each state stands where the die by itself would have put it, so the grid's error rate holds for all other cells, and only these few have to be
 //! looked at for each read. Working out whole wordlines instead cost four times as much as all the rest of a read.
@@ -11,24 +11,25 @@ use crate::program::{Course, Settings, Stray};
 use crate::variation::Traits;
 use crate::wordline::{Drift, References, wrong};
 
-/// The strays of a wordline beyond those of a wordline that the die programs by itself.
+/// The stray cells of a wordline beyond those of a default program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strays<'a> {
     model: &'a Model,
     settings: &'a Settings,
     here: Course,
     by_itself: Course,
-    /// Loops of both.
+    /// Number of loops with these settings, and by default.
     loops: [u32; 2],
-    /// Deviation of its cells' noise, relative.
+    /// Standard deviation of the wordline's noise, relative.
     noise: f64,
 }
 
-/// So many deviations away less is left of a state than one cell in a block.
+/// Distance in deviations beyond which less than one cell in a block is left of a state.
 const NONE: f64 = 5.2;
 
 impl<'a> Strays<'a> {
-    /// Those of a wordline that was programmed with `settings` while it was as warm as `warmed` says. `traits` are those of the reference temperature.
+    /// The strays of a wordline that was programmed with `settings` at the temperature of the traits `warmed`. `traits` are those of the reference
+    /// temperature.
     pub(crate) fn new(model: &'a Model, traits: &Traits, warmed: &Traits, wear: f64, settings: &'a Settings) -> Strays<'a> {
         let physics = model.physics();
         // The grid leaves the speed of a layer out.
@@ -38,7 +39,7 @@ impl<'a> Strays<'a> {
         Strays { model, settings, here, by_itself, loops: [here.loops(top), by_itself.loops(top)], noise: traits.noise }
     }
 
-    /// Add to the raw bit error rates of the wordline's pages what they make of them.
+    /// Adds the errors of the strays to the raw bit error rates of the wordline's pages.
     pub(crate) fn add(&self, traits: &Traits, condition: &Condition, w: f64, references: &References, rates: &mut [f64]) {
         let physics = self.model.physics();
         let drift = Drift::new(self.model, traits, condition, w, self.loops[0]);
@@ -57,7 +58,7 @@ impl<'a> Strays<'a> {
         rates.iter_mut().for_each(|rate| *rate = rate.clamp(0.0, 0.5));
     }
 
-    /// What they add, just after the program, to the share of all cells that are on the wrong side of the lowest boundary, with R1 `lowered`, and of the
+    /// What the strays add, just after the program, to the share of all cells on the wrong side of the lowest boundary, with R1 `lowered`, and to that of the
     /// boundaries of their own states.
     pub(crate) fn misread(&self, traits: &Traits, condition: &Condition, w: f64, lowered: f64) -> (f64, f64) {
         let drift = Drift::new(self.model, traits, condition, w, self.loops[0]);
@@ -76,7 +77,7 @@ impl<'a> Strays<'a> {
         (low / count as f64, all / count as f64)
     }
 
-    /// Each group of strays: its state, 1 or −1 for cells that would have strayed by default, and where its cells stand now.
+    /// Calls `see` for each group of strays: its state, 1 or −1 for cells that would have strayed by default, and where its cells stand now.
     fn each(&self, drift: &Drift<'_>, mut see: impl FnMut(usize, f64, Stray)) {
         let states = &self.model.physics().states;
         let (count, placement) = (self.model.physics().shape.states(), states.placement);

@@ -1,4 +1,4 @@
-//! How a wordline differs from the next: from the etched channel hole over the h-layer, the block and the chip to the wafer.
+//! Variation between wordlines: from the etched channel hole over the h-layer, the block and the chip to the wafer.
 //!
 //! A specimen is named by the seed of its lot, its chip and its block. What it is like is a pure function of that name, so any block of any chip can be asked
 //! for in any order, and nothing is stored. Wordlines of one h-layer are equal: they are etched in one step (003 §3.2). They differ by sampling noise only.
@@ -20,16 +20,16 @@ use wordline_units::random::{Draw, Stream};
 
 use crate::physics::Physics;
 
-/// What a layer is by design, before chance.
+/// The design of a layer, before random variation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer {
-    /// Field over the mean of all layers, minus one.
+    /// Field of the layer over the mean of all layers, minus one.
     pub field: f64,
     /// Nearness to an edge of the block: 1 in the outermost layers.
     pub edge: f64,
-    /// Where its programmed states stand over the mean of all layers, in mV.
+    /// Offset of the layer's programmed states from the mean of all layers, in mV.
     pub offset: f64,
-    /// How wide its noise is, relative to what field and edge make of it.
+    /// Width of the layer's noise, relative to what field and edge make of it.
     pub width: f64,
 }
 
@@ -55,53 +55,53 @@ pub(crate) fn layers(physics: &Physics) -> Vec<Layer> {
         .collect()
 }
 
-/// The value of a layer in a list of one for each, or of one for all.
+/// The value of a layer in a list with one entry for each, or with one for all.
 fn listed(list: &[f64], layer: u32) -> f64 {
     list[(layer as usize).min(list.len() - 1)]
 }
 
-/// What sets a block apart from others.
+/// The traits of a block: what sets it apart from other blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
-    /// Seed of its lot.
+    /// Seed of the block's lot.
     pub seed: u64,
-    /// Its chip in the lot.
+    /// Number of the block's chip in the lot.
     pub chip: u32,
-    /// Its number in the chip.
+    /// Number of the block in the chip.
     pub block: u32,
     /// Natural logarithm of wear per cycle, relative to a block in the middle of the lot.
     pub wear: f64,
-    /// Natural logarithm of its noise.
+    /// Natural logarithm of the block's noise.
     pub noise: f64,
-    /// How strongly the layer profile shows in it.
+    /// Strength with which the layer profile shows in the block.
     pub profile: f64,
-    /// Charge loss, relative.
+    /// Charge loss of the block, relative.
     pub loss: f64,
     /// Program speed: threshold voltage of a nominal cell after a pulse, over the mean of the lot, in mV.
     pub speed: f64,
-    /// Way of its erases, relative.
+    /// Erase distance of the block, relative.
     pub erase: f64,
 }
 
-/// What sets a wordline's h-layer in a block apart from others.
+/// The traits of an h-layer in a block: what sets its wordlines apart from others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traits {
     /// Wear of a normal cycle, relative to the reference wordline.
     pub wear: f64,
     /// Stress of a gentle erase over that of a normal one.
     pub gentle: f64,
-    /// Deviation of its cells' noise, relative.
+    /// Standard deviation of the cells' noise, relative.
     pub noise: f64,
-    /// Charge lost, relative.
+    /// Charge loss, relative.
     pub loss: f64,
-    /// Where its programmed states stand over the mean of all layers, in mV.
+    /// Offset of the programmed states from the mean of all layers, in mV.
     pub offset: f64,
     /// Program speed: threshold voltage of a nominal cell after a pulse, over the mean of all layers, in mV.
     pub speed: f64,
 }
 
 impl Traits {
-    /// Of a layer nothing is known of.
+    /// Placeholder for the traits of a layer that are not known.
     pub(crate) const NONE: Traits = Traits { wear: 0.0, gentle: 0.0, noise: 0.0, loss: 0.0, offset: 0.0, speed: 0.0 };
 }
 

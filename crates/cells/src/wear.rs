@@ -1,4 +1,4 @@
-//! Traps in the tunnel oxide: what cycles leave behind, and what rest takes away.
+//! Wear: the traps in the tunnel oxide that cycles leave behind and rest heals.
 //!
 //! Wear is counted in reference cycles: normal program/erase cycles of the reference wordline without rest between them.
 //!
@@ -18,7 +18,7 @@ use crate::arrhenius::acceleration;
 use crate::physics::{Physics, Recovery};
 use crate::variation::Traits;
 
-/// What a block has been through: a few bytes, kept up to date cycle by cycle or set by decree ([`History::cycled`]).
+/// Erase and program history of a block: a few bytes, kept up to date cycle by cycle or preset ([`History::cycled`]).
 ///
 /// A die holds one for each block; `gentle` differs between wordlines only where some were erased gently, and can be kept apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,13 +32,13 @@ pub struct History {
 }
 
 impl History {
-    /// After `cycles` normal cycles, with a dwell of `dwell` seconds at `at` between them. Nothing is written for it.
+    /// The history of a block after `cycles` normal cycles, with a dwell of `dwell` seconds at `at` between them. No cycle is simulated.
     pub fn cycled(physics: &Physics, cycles: f64, dwell: f64, at: Celsius) -> History {
         let stress = (cycles * (1.0 - healed(&physics.recovery, effective_dwell(physics, dwell, at)))) as f32;
         History { erase: stress, program: stress, gentle: 0.0 }
     }
 
-    /// After one more erase, which followed the last one by `dwell` seconds at `at` and was suspended `suspensions` times.
+    /// This history after one more erase, which followed the last one by `dwell` seconds at `at` and was suspended `suspensions` times.
     #[must_use]
     pub fn erased(mut self, physics: &Physics, dwell: f64, at: Celsius, suspensions: u32, gentle: bool) -> History {
         let dwell = effective_dwell(physics, dwell, at);
@@ -55,14 +55,14 @@ impl History {
         self
     }
 
-    /// After one more program of its wordlines.
+    /// This history after one more program of the block's wordlines.
     #[must_use]
     pub fn programmed(mut self, physics: &Physics, dwell: f64, at: Celsius) -> History {
         self.program += (1.0 - healed(&physics.recovery, effective_dwell(physics, dwell, at))) as f32;
         self
     }
 
-    /// After a rest of `seconds` at `at`, for a block that is looked at before its next erase.
+    /// This history after a rest of `seconds` at `at`, for a block that is read before its next erase.
     #[must_use]
     pub fn rested(mut self, physics: &Physics, seconds: f64, at: Celsius) -> History {
         let kept = (1.0 - deep_rest(&physics.recovery, effective_dwell(physics, seconds, at))) as f32;
@@ -73,7 +73,7 @@ impl History {
     }
 }
 
-/// Dwell time at the reference temperature that heals as much.
+/// Dwell time at the reference temperature that heals as much as `seconds` at `at`.
 pub fn effective_dwell(physics: &Physics, seconds: f64, at: Celsius) -> f64 {
     seconds * acceleration(physics.recovery.energy, at, Celsius(physics.retention.temperature))
 }
@@ -86,7 +86,7 @@ pub fn healed(recovery: &Recovery, dwell: f64) -> f64 {
     saturating(recovery.share * libm::log1p(counted / recovery.start))
 }
 
-/// Share of all traps that heals in a long rest. The rests between the cycles of a busy block are far too short to count, however many they are.
+/// Share of all traps that heals in a long rest. The rests between the cycles of a busy block are far too short to count, however many there are.
 pub fn deep_rest(recovery: &Recovery, rest: f64) -> f64 {
     let times = rest / recovery.deep_start;
     saturating(recovery.deep_share * libm::log1p(times * times * times) / 3.0)

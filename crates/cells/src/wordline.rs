@@ -7,34 +7,34 @@ use crate::program::LEVELS;
 use crate::state::{State, Tail};
 use crate::variation::Traits;
 
-/// Read references R1, R2, … in mV. Only as many count as the cell has.
+/// Read references R1, R2, … in mV. A cell with fewer states uses only the first of them.
 pub type References = [f64; LEVELS];
 
 /// A wordline in its condition: where the cells of each state stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wordline {
-    /// The states, erased first; only the first `count` count.
+    /// The states, erased first. Only the first `count` are used.
     pub states: [State; LEVELS + 1],
-    /// How many there are.
+    /// Number of states.
     pub count: usize,
     /// Wear, in reference cycles.
     pub wear: f64,
     /// Gate voltage of unselected wordlines: a cell above it blocks its whole string.
     pub(crate) pass: f64,
-    /// Wordlines of a string, which is how many suffer from it.
+    /// Number of other wordlines of a string: all of them are misread where a cell blocks it.
     pub(crate) string: f64,
-    /// Errors that came with the data.
+    /// Error rate of each page that came with the data.
     pub(crate) carried: [f32; 4],
 }
 
-/// How far the states of a wordline have moved since its program.
+/// Shifts of the states of a wordline since its program.
 pub(crate) struct Drift<'a> {
     model: &'a Model,
     condition: &'a Condition,
-    /// Charge that the highest state has lost.
+    /// Charge that the highest state has lost, in mV.
     loss: f64,
     neighbour: f64,
-    /// How far reads have lifted the erased state.
+    /// Rise of the erased state by reads.
     read: f64,
     erased: f64,
     /// Rise of the lowest and of the highest programmed state with wear.
@@ -42,21 +42,21 @@ pub(crate) struct Drift<'a> {
     offset: f64,
 }
 
-/// One state's part in it, in mV.
+/// The shift of one state, in mV.
 struct Moved {
-    /// Where the program left it.
+    /// Threshold voltage at which the program left the state.
     level: f64,
-    /// Between the lowest programmed state (0) and the highest (1).
+    /// Place of the state between the lowest programmed one (0) and the highest (1).
     place: f64,
     lost: f64,
     warm: f64,
     read: f64,
-    /// All of these, and the neighbour's program.
+    /// Sum of all these shifts and that of the neighbour's program.
     moved: f64,
 }
 
 impl<'a> Drift<'a> {
-    /// `w`: wear over the reference. `loops`: those of its program.
+    /// The shifts of a wordline in its condition. `w`: wear over the reference. `loops`: those of its program.
     pub(crate) fn new(model: &'a Model, traits: &Traits, condition: &'a Condition, w: f64, loops: u32) -> Drift<'a> {
         let physics = model.physics();
         let lifted = effects::lifted(&physics.wear, w);
@@ -93,12 +93,12 @@ impl<'a> Drift<'a> {
         Moved { level, place, lost, warm, read, moved }
     }
 
-    /// The layer's offset, and the rise with wear of a programmed state at `place`.
+    /// Sum of the layer's offset and the rise with wear of a programmed state at `place`.
     fn rise(&self, place: f64) -> f64 {
         self.lifts[0] + (self.lifts[1] - self.lifts[0]) * place + self.offset
     }
 
-    /// How far the cells of a programmed state have moved in all.
+    /// Total shift of the cells of a programmed state.
     pub(crate) fn shift(&self, number: usize) -> f64 {
         let Moved { place, moved, .. } = self.of(number);
         moved + self.rise(place)
@@ -181,7 +181,7 @@ impl Wordline {
         wordline
     }
 
-    /// The same cells, holding data that had these error rates, page by page, when they were written.
+    /// This wordline holding data that had these error rates, page by page, when they were written.
     #[must_use]
     pub fn carrying(self, carried: [f32; 4]) -> Wordline {
         Wordline { carried, ..self }
@@ -238,7 +238,7 @@ impl Wordline {
 }
 
 /// Share of the cells of state `number` whose bit is read wrong at these boundaries, from the shares of them beyond each. Boundary j separates states j − 1
-/// and j; those up to the state's own number are below it.
+/// and j. Boundaries up to the state's own number are below it.
 pub(crate) fn wrong(bounds: &[u8], number: usize, above: impl Fn(usize) -> f64, below: impl Fn(usize) -> f64) -> f64 {
     let split = bounds.partition_point(|&bound| usize::from(bound) <= number);
     let mut wrong = 0.0;
@@ -263,7 +263,7 @@ pub(crate) fn wrong(bounds: &[u8], number: usize, above: impl Fn(usize) -> f64, 
     wrong
 }
 
-/// Errors of a page that already had some when it was written: an error on top of an error is none.
+/// Error rate of a page that already had errors when it was written: an error on top of an error is none.
 fn carried_over(rate: f64, carried: f64) -> f64 {
     (rate + carried - 2.0 * rate * carried).clamp(0.0, 0.5)
 }

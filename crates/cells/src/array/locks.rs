@@ -1,4 +1,4 @@
-//! What locks and one-shot reprogramming leave in the cells of a die.
+//! Effects of page locks, block locks and one-shot reprogramming on the cells of a die.
 //!
 //! Which pages are locked, and since when, the die knows; here is whether flag cells and select cells still say so, and what the pulses have done to
 //! the data cells beside them. Wordlines without such pulses never come here.
@@ -11,29 +11,29 @@ use crate::flag;
 use crate::reading::unit;
 use crate::special::tail_inverse;
 
-/// Pulses that a wordline has had since it was programmed.
+/// Lock and reprogram pulses that a wordline has had since it was programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disturbed {
-    /// Page locks, and how long the pulse of each is, in microseconds.
+    /// Number of page locks on the wordline, and the pulse length of each, in microseconds.
     pub locks: u32,
-    /// See `locks`.
+    /// Pulse length of each of `locks`, in microseconds.
     pub lock_time: f64,
     /// Bit p: page p was destroyed by one-shot reprogramming.
     pub reprogrammed: u8,
 }
 
-/// Tells the dice of reprogrammed wordlines from those of flags.
+/// Bit that separates the random numbers of reprogrammed wordlines from those of flags.
 const WORDLINES: u64 = 1 << 63;
 
 impl CellArray {
-    /// Sense a page, as [`CellArray::read`], of a wordline that has had such pulses.
+    /// Senses a page, as [`CellArray::read`] does, of a wordline that has had lock or reprogram pulses.
     pub fn read_disturbed(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> Sensed {
         let (rate, wear) = self.disturbed_rate(block, page, reads, entry, now, by);
         self.bring_out(block, page, rate, wear)
     }
 
-    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles. Beside locks alone it is that of the table with more
-    /// noise; beside destroyed pages that of the model itself, as the grid knows no such states.
+    /// The raw bit error rate of a read of a disturbed wordline, and the wordline's wear in reference cycles. With locks alone it is the table's rate with
+    /// more noise. With destroyed pages it is the model's own rate, since the grid knows no such states.
     pub fn disturbed_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> (f64, f64) {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
@@ -80,7 +80,7 @@ impl CellArray {
         flag::locked_error_rate(select, centre) > self.model.limit()
     }
 
-    /// Seconds at the reference temperature from `since` to `now`, and what a decree has added to them.
+    /// Equivalent seconds at the reference temperature from `since` to `now`, with any preset age added.
     fn kept_since(&self, block: u32, page: u32, since: Nanos, now: Nanos) -> f64 {
         let life: &Life = &self.lives[block as usize];
         let is_aged = page < u32::from(life.aged_pages) && since <= life.erased;

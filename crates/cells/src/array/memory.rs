@@ -1,4 +1,4 @@
-//! The memory of error rates of a die.
+//! The cache of error rates of a die.
 //!
 //! Wordlines of an h-layer are alike, so there is one place for a layer of a block. It has the rates of wordlines that the die programmed by itself, and once
 //! one is read that was programmed with settings of its own, those of its kind beside them: the same rates, and what strays because of the settings.
@@ -7,22 +7,22 @@ use super::{CellArray, Life};
 use crate::variation::Traits;
 use wordline_units::Nanos;
 
-/// What is remembered of h-layers. Nothing is, and no memory taken, before the first read.
+/// Cached error rates of h-layers. The cache is allocated at the first read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     layers: Vec<Remembered>,
     /// Error rates by layer, page of the wordline and entry of the retry table; zero where not yet known.
     rates: Vec<f32>,
-    /// The same of wordlines with a course of their own. No memory is taken before one is read.
+    /// Error rates of wordlines with a course of their own, laid out as `rates`. The memory is allocated when one is first read.
     relaxed: Vec<f32>,
 }
 
-/// What is remembered of an h-layer of a block.
+/// One cache entry: an h-layer of a block.
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
-    /// The block, the layer and the condition; zero: nothing.
+    /// Key of block, layer and condition; zero: the entry is empty.
     key: u64,
-    /// How the wordlines were programmed whose rates stand in [`Memory::relaxed`]; 0: there are none yet.
+    /// Course of the wordlines whose rates stand in [`Memory::relaxed`]; 0: there are none yet.
     course: u16,
     wear: f32,
     traits: Traits,
@@ -30,8 +30,8 @@ struct Remembered {
 
 const NOTHING: Remembered = Remembered { key: 0, course: 0, wear: 0.0, traits: Traits::NONE };
 
-/// The most layers in a condition that a die remembers. With the whole table of eight retry entries for three pages, 1.6 MiB of rates of a die that has been
-/// read all over, and as much again where wordlines have courses of their own.
+/// The most h-layers that a die caches. With the whole table of eight retry entries for three pages, that is 1.6 MiB of rates of a die that has been read all
+/// over, and as much again where wordlines have courses of their own.
 const REMEMBERED: usize = 16_384;
 
 impl Memory {
@@ -39,13 +39,13 @@ impl Memory {
         self.layers.fill(NOTHING);
     }
 
-    /// Where a layer is remembered. Layers are numbered over all blocks.
+    /// The cache slot of a layer. Layers are numbered over all blocks.
     #[inline]
     fn slot(&self, number: usize) -> usize {
         if number < self.layers.len() { number } else { number % self.layers.len() }
     }
 
-    /// What sets this layer apart, where that is known.
+    /// Cached traits of a layer, if known.
     pub(super) fn traits(&self, number: usize, name: u64) -> Option<Traits> {
         let known = self.layers.get(number).or_else(|| self.layers.get(number % self.layers.len().max(1)))?;
         (known.key >> 32 == name).then_some(known.traits)
@@ -59,7 +59,7 @@ fn name(block: u32, layer: u32) -> u64 {
 }
 
 impl CellArray {
-    /// The raw bit error rate that such a read has, and the wear of the wordline in reference cycles.
+    /// The raw bit error rate of a read of a page, and the wordline's wear in reference cycles.
     pub fn error_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> (f64, f64) {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
@@ -110,7 +110,7 @@ impl CellArray {
         self.memory.rates = vec![0.0; layers * (self.bits * self.entries) as usize];
     }
 
-    /// Remember the rates of all pages of a wordline: where one is read its neighbours mostly are, and most of the work is the same.
+    /// Caches the rates of all pages of a wordline: where one is read its neighbours mostly are, and most of the work is the same.
     fn look_up(&mut self, life: &Life, steps: (u32, u32), entry: u32, slot: usize) {
         let traits = self.memory.layers[slot].traits;
         let (rates, worn) = self.rates(life, &traits, steps, entry, 0.0);
@@ -121,7 +121,7 @@ impl CellArray {
         }
     }
 
-    /// The rate of a page of a wordline with a course of its own; that of one without is remembered at `at`.
+    /// The rate of a page of a wordline with a course of its own. The rate without the course is cached at `at`.
     fn relaxed(&mut self, life: &Life, course: u16, steps: (u32, u32), entry: u32, (slot, at): (usize, usize)) -> f32 {
         let (pages, entries) = (self.bits as usize, self.entries as usize);
         let width = pages * entries;

@@ -1,4 +1,4 @@
-//! Wordlines that were not programmed as the die does by itself: with a narrowed window, or with verifies left out.
+//! Wordlines that were programmed with settings other than the default: with a narrowed window, or with verifies left out.
 //!
 //! Of each such wordline the die keeps the number of a *course*: the settings, and how much faster than at the reference temperature its cells were. Courses
 //! are few, because followers of many h-layers share them. The grid knows no courses: what strays because of one is added to its rates ([`Strays`]).
@@ -13,7 +13,7 @@ use crate::strays::Strays;
 use crate::variation::Traits;
 use crate::wear::History;
 
-/// How wordlines were programmed.
+/// The settings and the warmth that a wordline was programmed with.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Course {
     settings: Settings,
@@ -24,7 +24,7 @@ struct Course {
 /// The courses of a die's wordlines.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Courses {
-    /// Of each wordline of each block the number of its course; 0: the default. Empty: all are.
+    /// Course number of each wordline of each block; 0: the default. Empty: every wordline has the default.
     of: Vec<u16>,
     /// Courses by number, from 1 on.
     known: Vec<Course>,
@@ -42,20 +42,20 @@ impl Courses {
         if self.of.is_empty() { 0 } else { self.of[(block * self.wordlines + wordline) as usize] }
     }
 
-    /// A block holds nothing any more.
+    /// Resets the courses of an erased block.
     pub(super) fn erase(&mut self, block: u32) {
         if !self.of.is_empty() {
             self.of[(block * self.wordlines) as usize..][..self.wordlines as usize].fill(0);
         }
     }
 
-    /// Whether it is of a die of this many blocks with this many wordlines each.
+    /// Whether these courses fit a die of this many blocks with this many wordlines each.
     pub(super) fn fits(&self, blocks: usize, wordlines: u32) -> bool {
         let sound = |&course: &u16| usize::from(course) <= self.known.len();
         self.of.is_empty() || (self.wordlines == wordlines && self.of.len() == blocks * wordlines as usize && self.of.iter().all(sound))
     }
 
-    /// A wordline has this course. Returns whether the numbers of courses have changed.
+    /// Records the course of a wordline. Returns whether the numbers of courses have changed.
     #[must_use]
     fn set(&mut self, (blocks, wordlines): (usize, u32), block: u32, wordline: u32, course: Course) -> bool {
         if self.of.is_empty() {
@@ -76,7 +76,7 @@ impl Courses {
         is_over
     }
 
-    /// Give up the numbers of courses that no wordline has any more.
+    /// Frees the course numbers that no wordline has any more.
     #[cold]
     fn forget_unused(&mut self) {
         let mut numbers = vec![0u16; self.known.len() + 1];
@@ -96,7 +96,7 @@ impl Courses {
 }
 
 impl CellArray {
-    /// Remember how the wordline of `page` was programmed, if not as the die does by itself.
+    /// Records how the wordline of `page` was programmed, if not by default.
     pub(super) fn keep_course(&mut self, block: u32, page: u32, settings: &Settings) {
         let wordline = page / self.bits;
         if !settings.is_default() {
@@ -114,7 +114,7 @@ impl CellArray {
         self.model.layers().len() as u32 * self.wordlines_per_layer
     }
 
-    /// Add what the cells that strayed because of a course make of the error rates of a wordline's pages.
+    /// Adds to the error rates of a wordline's pages the errors of the cells that strayed because of a course.
     #[expect(clippy::too_many_arguments, reason = "all of them say which read it is")]
     pub(super) fn add_strays(
         &self,
@@ -132,7 +132,7 @@ impl CellArray {
         strays.add(traits, &condition, w, &references, &mut rates[..self.bits as usize]);
     }
 
-    /// The cells that strayed when a wordline was programmed as `condition` says.
+    /// The stray cells of a wordline that was programmed as `condition` says.
     pub(super) fn strays<'a>(&'a self, traits: &Traits, worn: f64, condition: &'a Condition) -> Strays<'a> {
         let warmed = self.model.warmed(traits, condition.programmed_at);
         Strays::new(&self.model, traits, &warmed, worn, &condition.settings)

@@ -1,5 +1,5 @@
-//! What a die remembers of the h-layers that it is writing: wordlines of one layer that are programmed in one way are programmed alike, so times, loops and
-//! counted errors are worked out for the first of them.
+//! Cache of the h-layers that a die is writing: wordlines of one layer that are programmed in one way are programmed alike, so times, loops and counted
+//! errors are worked out for the first of them.
 
 use super::{CellArray, Took};
 use crate::condition::Condition;
@@ -7,12 +7,12 @@ use crate::program::LEVELS;
 use crate::reading::{errors_at, unit};
 use crate::variation::{Block, Traits};
 
-/// What the die can tell of the program of a wordline.
+/// What a die reports of the program of a wordline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// For each programmed state the loop in which its fastest cells arrived, counted from the first pulse.
+    /// For each programmed state, the loop in which its fastest cells arrived, counted from the first pulse.
     pub first: [u8; LEVELS],
-    /// For each programmed state the loop in which it was done.
+    /// For each programmed state, the loop in which it was done.
     pub last: [u8; LEVELS],
     /// Cells on the wrong side between the erased state and the lowest programmed one.
     pub low_errors: u32,
@@ -20,18 +20,18 @@ pub struct Trace {
     pub errors: u32,
 }
 
-/// A layer that is being written.
+/// An h-layer that is being written.
 #[derive(Clone, Copy, Debug)]
 struct Written {
-    /// The block, its filling and the layer; zero: nothing.
+    /// Key of block, filling and layer; zero: the entry is empty.
     key: u64,
     wear: f64,
     traits: Traits,
-    /// How its wordlines were programmed: as the die does by itself, and with settings.
+    /// Programs of the layer's wordlines: with default settings, and with others.
     programmed: [Option<Programmed>; 2],
 }
 
-/// How wordlines of a layer were programmed.
+/// The program of the wordlines of a layer.
 #[derive(Clone, Copy, Debug)]
 struct Programmed {
     course: u16,
@@ -39,24 +39,24 @@ struct Programmed {
     pace: f32,
     first: [u8; LEVELS],
     last: [u8; LEVELS],
-    /// Not yet counted: `None`.
+    /// Counted errors; `None`: not yet counted.
     counted: Option<Counted>,
 }
 
 /// Shares of a wordline's cells just after its program.
 #[derive(Clone, Copy, Debug)]
 struct Counted {
-    /// How many millivolts below its default R1 stood.
+    /// Millivolts by which R1 stood below its default for the count.
     lowered: f64,
-    /// On the wrong side of R1.
+    /// Share of cells on the wrong side of R1.
     low: f64,
-    /// On the wrong side of any reference.
+    /// Share of cells on the wrong side of any reference.
     all: f64,
 }
 
 const NOTHING: Written = Written { key: 0, wear: 0.0, traits: Traits::NONE, programmed: [None; 2] };
 
-/// The last of them. No memory is taken before the first program.
+/// The layers written last. The memory is allocated at the first program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writing {
     written: Vec<Written>,
@@ -64,7 +64,7 @@ pub(super) struct Writing {
 }
 
 impl Writing {
-    /// A block begins to be written.
+    /// Drops the entries of a block whose writing begins.
     pub(super) fn forget(&mut self, block: u32) {
         for written in self.written.iter_mut().filter(|written| written.key >> 41 & 0x3f_ffff == u64::from(block)) {
             written.key = 0;
@@ -72,9 +72,9 @@ impl Writing {
     }
 }
 
-/// Layers that a die remembers while it writes them: of some blocks for each plane and purpose, and those that wait for followers.
+/// Number of layers that a die remembers while it writes them: those of some blocks for each plane and purpose, and those that wait for followers.
 const LAYERS: usize = 128;
-/// Blocks that are written or erased.
+/// Number of blocks being written or erased whose traits are remembered.
 const BLOCKS: usize = 32;
 
 impl CellArray {
@@ -89,14 +89,14 @@ impl CellArray {
         }
     }
 
-    /// What the program of the wordline of `page` took.
+    /// Time and pulses of the program of the wordline of `page`.
     pub(super) fn took(&mut self, block: u32, page: u32) -> Took {
         let (slot, how) = self.written(block, page);
         let Programmed { pace, loops, .. } = self.known(slot, how);
         Took { pace: f64::from(*pace), loops: *loops }
     }
 
-    /// Where the layer of `page` is remembered, and how its wordline was programmed: 0 as the die does by itself, 1 with settings.
+    /// The slot of the layer of `page`, and how its wordline was programmed: 0 with default settings, 1 with others.
     fn written(&mut self, block: u32, page: u32) -> (usize, usize) {
         let wordline = page / self.bits;
         let (layer, course) = (wordline / self.wordlines_per_layer, self.courses.of(block, wordline));
@@ -132,8 +132,8 @@ impl CellArray {
         self.writing.written[slot].programmed[how].as_mut().expect("it was just programmed so")
     }
 
-    /// What the die tells of the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between the
-    /// erased state and the lowest programmed one.
+    /// What the die reports of the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between
+    /// the erased state and the lowest programmed one.
     pub fn trace(&mut self, block: u32, page: u32, lowered: f64) -> Trace {
         let (slot, how) = self.written(block, page);
         let &mut Programmed { first, last, counted, .. } = self.known(slot, how);
@@ -144,7 +144,7 @@ impl CellArray {
         Trace { first, last, low_errors: errors_at(low * cells, cells, dice), errors: errors_at(all * cells, cells, dice) }
     }
 
-    /// Count the cells of a layer's wordlines: those of one that the die programmed by itself, and beside them what strays because of settings.
+    /// Counts the misread cells of a layer's wordlines: those of a default program, with the strays of other settings added.
     fn count(&mut self, block: u32, (slot, how): (usize, usize), lowered: f64) -> Counted {
         let Written { wear, traits, programmed, .. } = self.writing.written[slot];
         let life = self.lives[block as usize];

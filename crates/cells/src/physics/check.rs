@@ -1,23 +1,23 @@
-//! Which sets of parameters make no chip.
+//! Checks that a set of parameters can be a chip.
 
 use super::{Physics, Unit};
 
-/// What is wrong with a parameter.
+/// One fault of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its section: `"wear"` for `[physics.wear]`.
+    /// Section of the parameter: `"wear"` for `[physics.wear]`.
     pub section: &'static str,
-    /// Its key in the section.
+    /// Key of the parameter in its section.
     pub key: &'static str,
-    /// What is wrong, and what was expected.
+    /// Text of the fault: what is wrong, and what was expected.
     pub what: String,
 }
 
-/// No threshold, reference or window of a flash cell is further from zero than this.
+/// Bound on the absolute value of a threshold, reference or window of a flash cell, in millivolts.
 const VOLT_MAX: f64 = 30_000.0;
 
 impl Physics {
-    /// Whether this set can be a chip.
+    /// Checks that this set of parameters can be a chip.
     ///
     /// # Errors
     /// All that is wrong, in the order of [`Physics::PARAMETERS`].
@@ -124,7 +124,7 @@ fn unfit(unit: Unit, number: f64) -> Option<String> {
     }
 }
 
-/// Each state has its own bits, and neighbours differ in one of them.
+/// Checks that each state has its own bits and that neighbours differ in one of them.
 fn coding(numbers: &[f64], states: usize) -> Option<String> {
     let codes: Vec<u32> = numbers.iter().map(|&number| number as u32).collect();
     if let Some(code) = codes.iter().find(|&&code| code as usize >= states) {

@@ -1,27 +1,27 @@
-//! The machinery behind [`Physics`](super::Physics): one macro makes, from one list of parameters, the structs and the table that files are read by.
+//! The macro behind [`Physics`](super::Physics): from one list of parameters it makes the structs, and the table by which files are read.
 
-/// What a parameter is measured in. Every number is held in the unit named here.
+/// The unit of a parameter. Every number is held in the unit named here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number without a unit.
     Number,
     /// A share of a whole, held as a fraction: 0.2 for 20 %.
     Share,
-    /// Millivolts.
+    /// Voltages in millivolts.
     Millivolts,
-    /// Millivolts per kelvin.
+    /// Temperature coefficients in millivolts per kelvin.
     MillivoltsPerKelvin,
-    /// Electronvolts.
+    /// Energies in electronvolts.
     ElectronVolts,
-    /// Degrees Celsius.
+    /// Temperatures in degrees Celsius.
     Celsius,
-    /// Seconds.
+    /// Times in seconds.
     Seconds,
-    /// Microseconds.
+    /// Times in microseconds.
     Microseconds,
     /// Erase and program cycles.
     Cycles,
-    /// Bits.
+    /// Numbers of bits.
     Bits,
     /// A list of plain whole numbers.
     Codes,
@@ -37,7 +37,8 @@ impl Unit {
         matches!(self, Unit::Codes | Unit::MillivoltList | Unit::NumberList)
     }
 
-    /// The units a file may write the parameter in, with their size in the unit it is held in; the first is the one that is written. Empty: a plain number.
+    /// The units a file may write the parameter in, each with its size in the unit it is held in. The first is the one that is written. Empty: a plain
+    /// number.
     pub const fn names(self) -> &'static [(&'static str, f64)] {
         match self {
             Unit::Number | Unit::Codes | Unit::NumberList => &[],
@@ -54,16 +55,16 @@ impl Unit {
     }
 }
 
-/// Everything there is to know about a parameter without having a value for it.
+/// The description of a parameter, without a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Its section: `"wear"` for `[physics.wear]`.
+    /// Section of the parameter: `"wear"` for `[physics.wear]`.
     pub section: &'static str,
-    /// Its key in the section.
+    /// Key of the parameter in its section.
     pub key: &'static str,
-    /// What it is measured in.
+    /// Unit of the parameter.
     pub unit: Unit,
-    /// What it means, line by line.
+    /// Meaning of the parameter, line by line.
     pub doc: &'static [&'static str],
 }
 
@@ -75,7 +76,7 @@ macro_rules! field {
     ($other:ident) => { f64 };
 }
 
-/// How a field is read and written as a list of numbers.
+/// Conversion of a field to and from a list of numbers.
 pub(crate) trait Held: Sized {
     fn unset() -> Self;
     fn numbers(&self) -> Vec<f64>;
@@ -130,16 +131,16 @@ macro_rules! parameters {
         }
 
         impl Physics {
-            /// All parameters there are, in the order of the reference.
+            /// All parameters, in the order of the reference.
             pub const PARAMETERS: &'static [Parameter] = &[
                 $( $( Parameter { section: stringify!($section), key: stringify!($key), unit: Unit::$unit, doc: &[$($doc),*] }, )* )*
             ];
 
-            /// All sections, each with what it is about.
+            /// All sections, each with its description.
             pub const SECTIONS: &'static [(&'static str, &'static [&'static str])] =
                 &[ $( (stringify!($section), &[$($section_doc),*]), )* ];
 
-            /// A set in which nothing is set: numbers are NaN and lists are empty, which [`Physics::check`] refuses.
+            /// A set of parameters without values: numbers are NaN and lists are empty, which [`Physics::check`] refuses.
             pub fn unset(shape: Shape) -> Physics {
                 Physics { shape, $( $section: $Name { $( $key: Held::unset(), )* }, )* }
             }
@@ -152,7 +153,7 @@ macro_rules! parameters {
                 }
             }
 
-            /// Sets a parameter, in the unit [`Physics::PARAMETERS`] names. Says whether there is one of that name.
+            /// Sets a parameter, in the unit [`Physics::PARAMETERS`] names. Returns whether there is one of that name.
             pub fn set(&mut self, section: &str, key: &str, numbers: &[f64]) -> bool {
                 match (section, key) {
                     $( $( (stringify!($section), stringify!($key)) => self.$section.$key.take(numbers), )* )*
