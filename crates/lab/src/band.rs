@@ -1,20 +1,20 @@
-//! Bands and verdicts: when does a measured number count as what a source claims?
+//! Bands and verdicts: when a measured number counts as what a source claims.
 
 use std::fmt;
 
 use wordline_report::text::number;
 
-/// Where a measured number must lie. Both ends belong to it unless they are open.
+/// The interval in which a measured number must lie. Both ends belong to it unless they are open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     low: Option<f64>,
     high: Option<f64>,
-    /// An end does not itself belong to the band.
+    /// Whether the end does not itself belong to the band.
     open: bool,
     unit: String,
 }
 
-/// Units that are written as nothing: pure numbers.
+/// Units of pure numbers, which are not written.
 pub const PURE: [&str; 3] = ["ratio", "share", "count"];
 
 /// Units a band can have.
@@ -69,7 +69,7 @@ impl Band {
         Ok(Band { low, high, open, unit: unit.to_owned() })
     }
 
-    /// How far `measured` is outside of the band; zero within it. Not a number is infinitely far.
+    /// Distance of `measured` from the band; zero within it. A value that is not a number is infinitely far.
     pub fn miss(&self, measured: f64) -> f64 {
         if measured.is_nan() {
             return f64::INFINITY;
@@ -84,7 +84,7 @@ impl Band {
         }
     }
 
-    /// The unit of its ends.
+    /// The unit of the band's ends.
     pub fn unit(&self) -> &str {
         &self.unit
     }
@@ -104,7 +104,7 @@ impl Band {
         }
     }
 
-    /// How far outside of the band, in words: relative to its nearest end where that is not zero.
+    /// Distance of `measured` from the band in words: relative to its nearest end where that is not zero.
     pub fn off_by(&self, measured: f64) -> String {
         if !measured.is_finite() {
             return "nothing measured".to_owned();
@@ -152,16 +152,16 @@ fn split_unit<'w, 't>(words: &'w [&'t str]) -> (&'w [&'t str], Option<&'t str>) 
     }
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Within the band.
+    /// The measured value lies within the band.
     Reproduced,
-    /// Outside; how far.
+    /// The measured value lies outside of the band, by the distance that the text says.
     Off(String),
-    /// Nothing measures it yet.
+    /// No bench measures the claim yet.
     NotBuilt,
-    /// No machine could measure it; why.
+    /// No bench could measure the claim, for the reason that the text says.
     NothingToMeasure(String),
 }
 
@@ -171,7 +171,7 @@ impl Verdict {
         if band.miss(measured) == 0.0 { Verdict::Reproduced } else { Verdict::Off(band.off_by(measured)) }
     }
 
-    /// One stable word.
+    /// One stable word for the verdict.
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Reproduced => "reproduced",

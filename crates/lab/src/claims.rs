@@ -1,25 +1,25 @@
-//! The claims of the five sources, as data. One entry a claim, in `studies/claims/`; bands are not here but in the studies.
+//! The claims of the five sources, as data in `studies/claims/`, one entry each. Bands are not here but in the studies.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// What kind of statement a claim is.
+/// The kind of statement of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimKind {
-    /// Measured on chips.
+    /// The source measured the claim on chips.
     DevicePhysics,
-    /// Follows by arithmetic.
+    /// The claim follows by arithmetic.
     Analytic,
-    /// An ordering or a trend without a number.
+    /// The claim is an ordering or a trend without a number.
     Qualitative,
-    /// Measured on a drive, an emulator or a simulator.
+    /// The source measured the claim on a drive, an emulator or a simulator.
     Measured,
 }
 
 impl ClaimKind {
-    /// As it is written in the inventory.
+    /// The kind's name in the inventory.
     pub fn name(self) -> &'static str {
         match self {
             ClaimKind::DevicePhysics => "device-physics",
@@ -30,13 +30,13 @@ impl ClaimKind {
     }
 }
 
-/// What a claim is about.
+/// The subject of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum About {
-    /// Chips, their cells and their times.
+    /// The claim is about chips, their cells and their times.
     Device,
-    /// Firmware, drives and what is built of drives.
+    /// The claim is about firmware, drives and what is built of drives.
     Drive,
 }
 
@@ -50,38 +50,38 @@ pub enum Value {
     Several(Vec<f64>),
 }
 
-/// One claim.
+/// One claim of a source.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name, unique over all sources.
+    /// Name of the claim, unique over all sources.
     pub id: String,
     /// Source, section and figure.
     pub source: String,
-    /// What it says, in our words.
+    /// Statement of the claim, in our words.
     pub says: String,
-    /// The quantity it is about.
+    /// Quantity of the claim.
     pub metric: String,
-    /// What kind of statement it is.
+    /// Kind of the claim.
     pub kind: ClaimKind,
-    /// What it is about.
+    /// Subject of the claim.
     pub about: About,
-    /// Of a claim about drives that nothing measures yet: the part of Wordline that will.
+    /// Part of Wordline that will measure the claim, for claims about drives that nothing measures yet.
     pub part: Option<String>,
-    /// Its value, where the text gives one.
+    /// Value of the claim, where the text gives one.
     pub value: Option<Value>,
-    /// The value's unit; "ratio", "share" and "count" are pure numbers.
+    /// Unit of the value; "ratio", "share" and "count" are pure numbers.
     pub unit: Option<String>,
-    /// How the source states the value: "exact", "about", "mean", "up to", "at most", "at least", "less than", "more than"; "order" where only an
-    /// ordering or a trend is claimed.
+    /// Relation of the value to the quantity, as the source states it: "exact", "about", "mean", "up to", "at most", "at least", "less than", "more than";
+    /// "order" where only an ordering or a trend is claimed.
     pub bound: String,
-    /// Follows by arithmetic from numbers of the text, and is not itself in it.
+    /// Whether the claim follows by arithmetic from numbers of the text without being in it itself.
     #[serde(default)]
     pub derived: bool,
-    /// What the authors fed into their emulator: matching it on a drive would prove nothing.
+    /// Whether the value is an input of the authors' emulator: matching it on a drive would prove nothing.
     #[serde(default)]
     pub model_input: bool,
-    /// An outlook, not a result.
+    /// Whether the claim is an outlook, not a result.
     #[serde(default)]
     pub future: bool,
 }

@@ -3,16 +3,16 @@
 use wordline_plan::shown;
 use wordline_units::calendar;
 
-/// How many chips, and blocks of each.
+/// Number of chips of a lot, and of blocks of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LotSize {
-    /// Chips.
+    /// Number of chips.
     pub chips: u32,
-    /// Blocks of each chip.
+    /// Number of blocks of each chip.
     pub blocks: u32,
 }
 
-/// More chips or blocks of a chip than any lot has.
+/// Bound on the chips of a lot, and on the blocks of a chip.
 const SIDE_MAX: u32 = 100_000;
 /// Blocks of the greatest lot: hours of work, and fifty times the papers' 160x120.
 const LOT_MAX: u64 = 1_000_000;
@@ -41,7 +41,7 @@ impl LotSize {
         Ok(lot)
     }
 
-    /// Blocks in all.
+    /// Number of blocks in all.
     pub fn total(self) -> u64 {
         u64::from(self.chips) * u64::from(self.blocks)
     }
@@ -53,7 +53,7 @@ impl std::fmt::Display for LotSize {
     }
 }
 
-/// The most that any condition of a list may be: P/E cycles, and seconds of retention (a hundred years).
+/// Bounds on the conditions of a list: P/E cycles, and seconds of retention (a hundred years).
 const PE_MAX: f64 = 1e6;
 const RETENTION_MAX: f64 = 100.0 * YEAR;
 const READS_MAX: f64 = 1e12;
@@ -104,13 +104,13 @@ fn counts(text: &str, what: &str, max: f64) -> Result<Vec<f64>, String> {
 /// Retention times at one temperature.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retention {
-    /// Seconds.
+    /// Retention times, in seconds.
     pub seconds: Vec<f64>,
-    /// Degrees Celsius.
+    /// Temperature, in degrees Celsius.
     pub celsius: f64,
 }
 
-/// Reads `0,1mo,3mo,12mo@30C`; 30 °C where no temperature is given.
+/// Reads retention times and their temperature: `0,1mo,3mo,12mo@30C`; 30 °C where none is given.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub fn retention_list(text: &str) -> Result<Retention, String> {
     Ok(Retention { seconds, celsius })
 }
 
-/// Reads `30C`.
+/// Reads a temperature: `30C`.
 fn temperature_of(text: &str) -> Result<f64, String> {
     let refuse = || format!("\"{}\" is no temperature; write 30C", shown(text));
     let number = text.trim().strip_suffix(['C', 'c']).ok_or_else(refuse)?.trim_end_matches('°');
@@ -161,7 +161,7 @@ pub fn span(text: &str) -> Result<f64, String> {
     if value <= RETENTION_MAX { Ok(value) } else { Err(format!("\"{}\" is more than a hundred years", shown(text))) }
 }
 
-/// How a person writes so many seconds.
+/// Text of a span of seconds as a person writes it.
 pub fn span_text(seconds: f64) -> String {
     let unit = [("y", YEAR), ("mo", MONTH), ("d", DAY), ("h", HOUR), ("min", 60.0), ("s", 1.0)];
     match unit.into_iter().find(|(_, size)| seconds >= *size && (seconds / size - libm::round(seconds / size)).abs() < 1e-9) {

@@ -1,19 +1,19 @@
-//! Why a study, a bench or a question to the lab was refused.
+//! Errors of the lab: why a study, a bench or a question was refused.
 
 use wordline_plan::{Mistake, Place, PlanError, nearest};
 
-/// Something the lab was asked that cannot be done as it was asked.
+/// A request to the lab that cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// Texts that say something that cannot be, in one place or in several.
+    /// Mistakes in a text, in one place or in several.
     #[error("{}", .0.iter().map(Mistake::to_string).collect::<Vec<_>>().join("\n\n"))]
     Mistakes(Vec<Mistake>),
-    /// A name nobody bears.
+    /// A name that nothing has.
     #[error("there is no {kind} called \"{name}\"\n  = help: {help}")]
     Unknown {
-        /// What was looked for.
+        /// Kind of thing that was looked for.
         kind: &'static str,
-        /// The name that was given.
+        /// Name that was given.
         name: String,
         /// The nearest right word, or the list of all.
         help: String,
@@ -21,19 +21,19 @@ pub enum LabError {
     /// A chip file that is wrong.
     #[error("{0}")]
     Plan(#[from] PlanError),
-    /// Any other request that makes no sense.
+    /// Any other request that cannot be carried out.
     #[error("{0}")]
     Usage(String),
 }
 
 impl LabError {
-    /// Nothing is called `name`; `names` are those there are.
+    /// The error that there is no `kind` called `name`; `names` are those there are.
     pub fn unknown<'a>(kind: &'static str, name: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> LabError {
         LabError::Unknown { kind, name: wordline_plan::shown(name), help: help(name, names) }
     }
 }
 
-/// "did you mean", or the whole list.
+/// Text of help for a wrong name: "did you mean" the nearest, or the whole list.
 pub(crate) fn help<'a>(name: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(name, names.clone()) {
         Some(near) => format!("did you mean \"{near}\"?"),
@@ -62,7 +62,7 @@ impl<'a> Mistakes<'a> {
         self.found.push((span.start, Mistake { place, what: what.into(), help }));
     }
 
-    /// What was read, if nothing was wrong with it.
+    /// The value that was read, if no mistake was found.
     pub(crate) fn unless_any<T>(mut self, read: T) -> Result<T, LabError> {
         if self.found.is_empty() {
             return Ok(read);

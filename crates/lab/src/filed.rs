@@ -17,7 +17,7 @@ use crate::bench::Setup;
 use crate::error::LabError;
 use crate::parallel;
 
-/// The requests of a file system, and perhaps somebody who hears whose data each one is.
+/// The requests of a file system, with an optional receiver of the file that each one belongs to.
 #[derive(Debug)]
 pub struct Filed {
     /// The file system.
@@ -27,18 +27,18 @@ pub struct Filed {
 }
 
 impl Filed {
-    /// The requests of `load`, of which nobody hears.
+    /// The requests of `load`, without a receiver.
     pub fn new(load: FileLoad) -> Filed {
         let insecure = load.system().files().filter(|file| !file.is_secure).map(|file| file.id).collect();
         Filed { load, told: None, insecure }
     }
 
-    /// The files so far whose data need not be gone once it is stale; those that came later only where somebody hears of them.
+    /// Files whose data need not be gone once it is stale. Files that were made after the start are among them only where there is a receiver.
     pub fn insecure(&self) -> &BTreeSet<u32> {
         &self.insecure
     }
 
-    /// From now on say whose data each request is.
+    /// Sends the file of each request to `whom` from now on.
     pub fn tell(&mut self, whom: Sender<FileStep>) {
         self.told = Some(whom);
     }
@@ -61,19 +61,19 @@ impl Iterator for Filed {
     }
 }
 
-/// What a file system says of a request.
+/// The file step of a request, if it has one.
 fn step(tagged: &Tagged) -> Option<FileStep> {
     let (tag, request) = (tagged.tag?, &tagged.request);
     let &HostRequest { sector, sectors, op, .. } = request;
     Some(FileStep { file: tag.file, version: tag.version, sector, sectors, op, replaces: tag.replaces })
 }
 
-/// Who watches files, or nobody.
+/// An observer of files, or none.
 pub trait Files: Observer + Sized {
-    /// `mapped` is where the drive's data lies before the run.
+    /// Begins the observation. `mapped`: where the drive's data lies before the run.
     fn begin(&mut self, mapped: impl Iterator<Item = (u64, UnitPlace)>);
 
-    /// What it came to.
+    /// The result of the observation.
     fn conclude(&self) -> Option<VerTraceResult>;
 
     /// The books, if there are any.
@@ -81,7 +81,7 @@ pub trait Files: Observer + Sized {
         None
     }
 
-    /// Whether its books agree with the drive.
+    /// Checks that the observer's books agree with the drive.
     ///
     /// # Errors
     ///
@@ -119,8 +119,8 @@ impl Files for VerTrace {
     }
 }
 
-/// The books of the files of `load` on a drive of `config`, and who tells them of requests. `plotted` are the files whose counts over time are kept; one of
-/// each set if there are none.
+/// The books of the files of `load` on a drive of `config`, and the sender by which they hear of requests. `plotted`: files whose counts over time are kept;
+/// one of each set if there are none.
 pub fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace, Sender<FileStep>) {
     let scope = FileScope::of(config.exported(), config.firmware.unit, &config.sheet.geometry);
     let mut plotted = plotted.to_vec();
@@ -142,14 +142,14 @@ pub fn vertrace(load: &FileLoad, config: &Config, plotted: &[u32]) -> (VerTrace,
     (books, told)
 }
 
-/// Which run of a drive of `plan` it was.
+/// Identity of a run of a drive of `plan`.
 pub fn identity(plan: &Plan, event_log_hash: u64, steady: bool) -> Identity {
     let (name, plan_hash, seed) = (plan.name().to_owned(), plan.hash(), plan.seed());
     let (capacity, notes) = (Some(capacity(plan)), plan.notes().to_vec());
     Identity { name, plan_hash, seed, event_log_hash, steady, plan: plan.describe(), capacity, notes, asked: None }
 }
 
-/// The flash of the drive of `plan`.
+/// Capacity of the flash of the drive of `plan`.
 pub fn capacity(plan: &Plan) -> CapacityResult {
     let (figures, config) = (plan.figures(), plan.build());
     let geometry = &config.sheet.geometry;
@@ -192,11 +192,11 @@ pub(crate) struct Run {
     pub(crate) options: FileOptions,
 }
 
-/// One of several.
+/// One run among several.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) run: Run,
-    /// Whether the books of its files are kept, and for how many of each set over time.
+    /// Number of files of each set that are followed over time, if the books of files are kept.
     pub(crate) followed: Option<usize>,
 }
 
@@ -213,7 +213,7 @@ pub(crate) fn all(setup: &Setup, jobs: &[Job]) -> Result<Vec<Ran>, LabError> {
     parallel::map(setup.threads, jobs.len(), make).into_iter().collect()
 }
 
-/// What it left.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Ran {
     pub(crate) result: DriveResult,
@@ -222,14 +222,14 @@ pub(crate) struct Ran {
 }
 
 impl Run {
-    /// Makes the run.
+    /// Makes the run without the books of its files.
     pub(crate) fn watched_by_nobody(&self) -> Result<Ran, LabError> {
         let config = self.plan.build();
         let load = self.load(&config)?;
         self.make(config, Filed::new(load), ())
     }
 
-    /// Makes the run, with the books of its files; so many of each set of files are followed over time.
+    /// Makes the run with the books of its files. `followed` of each set of files are followed over time.
     pub(crate) fn traced(&self, followed: usize) -> Result<Ran, LabError> {
         let config = self.plan.build();
         let load = self.load(&config)?;

@@ -1,4 +1,4 @@
-//! Reading every page of a lot over a grid of conditions: P/E counts, retention, reads of the block.
+//! Characterisation: reads of every page of a lot over a grid of conditions, which are P/E counts, retention and reads of the block.
 //!
 //! Errors are those of a first read with the default references; retries are what the vendor's table needs until the page can be corrected.
 
@@ -16,7 +16,7 @@ use crate::lot::Lot;
 pub struct Grid {
     /// P/E counts, cycled with a minute of dwell at 30 °C.
     pub pe: Vec<u32>,
-    /// Retention, and the temperature of it.
+    /// Retention times and their temperature.
     pub retention: Retention,
     /// Reads of the block before the read that counts.
     pub reads: Vec<u64>,
@@ -30,7 +30,7 @@ impl Grid {
     }
 }
 
-/// One page read in one condition.
+/// One page read under one condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// Chip of the lot.
@@ -47,25 +47,25 @@ pub struct Row {
     pub pe: u32,
     /// Retention in seconds.
     pub retention_s: f64,
-    /// Its temperature.
+    /// Temperature of the retention, in degrees Celsius.
     pub temperature_c: f64,
     /// Reads of the block before.
     pub reads: u64,
     /// Bits of the page, spare area included.
     pub bits: u64,
-    /// Wrong ones.
+    /// Wrong bits of the page.
     pub errors: u64,
-    /// Wrong bits of its worst codeword.
+    /// Wrong bits of the page's worst codeword.
     pub worst_codeword_errors: u32,
-    /// Retries.
+    /// Number of retries of the read.
     pub retries: u32,
-    /// t_PROG of its wordline.
+    /// t_PROG of the page's wordline.
     pub t_prog_us: f64,
-    /// t_BERS of its block.
+    /// t_BERS of the page's block.
     pub t_bers_us: f64,
 }
 
-/// All pages of a block in all conditions.
+/// Reads all pages of a block in all conditions.
 pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
     let model = &lot.model;
     let shape = model.physics().shape;
@@ -118,23 +118,23 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
     rows
 }
 
-/// What a summary is told by.
+/// The groups of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Chip.
+    /// Group by chip.
     Chip,
-    /// Block of a chip.
+    /// Group by block of a chip.
     Block,
-    /// H-layer.
+    /// Group by h-layer.
     Layer,
-    /// Wordline of a block.
+    /// Group by wordline of a block.
     Wordline,
-    /// Page of a wordline.
+    /// Group by page of a wordline.
     Page,
 }
 
 impl By {
-    /// All, with the word for each.
+    /// All groupings, with the word for each.
     pub const ALL: [(&'static str, By); 5] =
         [("chip", By::Chip), ("block", By::Block), ("layer", By::Layer), ("wordline", By::Wordline), ("page", By::Page)];
 
@@ -148,7 +148,7 @@ impl By {
         }
     }
 
-    /// Its word.
+    /// The grouping's word.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| *word)
     }
@@ -180,7 +180,7 @@ impl Sum {
     }
 }
 
-/// What a characterisation comes to: sums for each condition and group, whole numbers all, so that the order of blocks does not matter.
+/// Summary of a characterisation: sums for each condition and group, whole numbers all, so that the order of blocks does not matter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     groups: BTreeMap<(usize, u32), Sum>,
@@ -189,7 +189,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Takes in the rows of one block, in the order in which [`read_block`] gives them.
+    /// Adds the rows of one block, in the order in which [`read_block`] gives them.
     pub fn take(&mut self, grid: &Grid, by: By, rows: &[Row]) {
         let each = rows.len() / grid.cells().len().max(1);
         for (index, row) in rows.iter().enumerate() {
@@ -261,7 +261,7 @@ impl Summary {
         text
     }
 
-    /// The figures: error rate over the layers, the block at the hardest condition, error rate over wear and retention, retries.
+    /// The figures of a summary: error rate over the layers, the block at the hardest condition, error rate over wear and retention, retries.
     pub fn figures(&self, lot: &Lot, grid: &Grid) -> Vec<Figure> {
         let cells = grid.cells();
         let name = |(pe, kept, reads): &(u32, f64, u64)| {
@@ -347,7 +347,7 @@ impl Summary {
     }
 }
 
-/// At most `count` of so many, evenly, the first and the last among them.
+/// At most `count` indices below `all`, evenly spread, the first and the last among them.
 fn pick(all: usize, count: usize) -> Vec<usize> {
     let count = count.min(all);
     let mut picked: Vec<usize> = (0..count).map(|step| if count > 1 { step * (all - 1) / (count - 1) } else { 0 }).collect();

@@ -32,7 +32,7 @@ mod study;
 pub use error::LabError;
 pub use study::{Judgement, SetAside, Study};
 
-/// The chip that is measured where nobody says another.
+/// The chip that is measured by default.
 pub const CHIP: &str = "tlc48";
 
 macro_rules! embedded {

@@ -1,4 +1,4 @@
-//! A lot of virtual chips and the ways to look at them that several benches share.
+//! A lot of virtual chips and the measurements of it that several benches share.
 
 use wordline_cells::{Block, Condition, History, Model, References, Traits, Wordline, errors_at, unit};
 use wordline_plan::{Calibrated, Chip};
@@ -13,38 +13,38 @@ use crate::protocol::{Cycles, Degrees, Protocol, Span, conditions};
 
 conditions! {
     "lot",
-    /// How blocks are cycled and kept where a bench does not say otherwise.
+    /// Conditions of cycles and retention that a bench uses by default.
     struct At {
         /// the rest between two cycles
         dwell: Span,
-        /// the temperature that times are given at
+        /// temperature that times are given at
         room: Degrees,
         /// cycles of an old block, by which h-layers have their names
         old: Cycles,
-        /// its retention
+        /// retention of an old block
         old_kept: Span,
     }
 }
 
-/// What holds for all benches.
+/// The conditions that all benches share.
 pub const PROTOCOL: Protocol = At::PROTOCOL;
 
 /// Chips of one kind, and blocks of each.
 #[derive(Clone, Debug)]
 pub struct Lot {
-    /// Their cells.
+    /// Model of the chips' cells.
     pub model: Model,
-    /// How many.
+    /// Number of chips and blocks.
     pub size: LotSize,
-    /// The seed all of them are drawn from.
+    /// Seed that all chips are drawn from.
     pub seed: u64,
-    /// Threads to spread over.
+    /// Number of threads to spread over.
     pub threads: usize,
-    /// Rest between two cycles where nothing else is said, in seconds.
+    /// Dwell between two cycles by default, in seconds.
     pub dwell: f64,
-    /// The temperature that times are given at.
+    /// Temperature that times are given at.
     pub room: Celsius,
-    /// What the cells were calibrated to.
+    /// Conditions that the cells were calibrated to.
     pub calibrated: Calibrated,
     /// Cycles and retention of an old block.
     old: (f64, f64),
@@ -84,7 +84,7 @@ impl Lot {
         })
     }
 
-    /// `work` for every block, chip by chip.
+    /// Results of `work` for every block, chip by chip.
     pub fn map<T: Send>(&self, work: impl Fn(&Block) -> T + Sync) -> Vec<T> {
         let blocks = self.size.blocks as usize;
         parallel::map(self.threads, self.size.chips as usize * blocks, |index| {
@@ -92,17 +92,17 @@ impl Lot {
         })
     }
 
-    /// One block.
+    /// One block of a chip.
     pub fn block(&self, chip: u32, block: u32) -> Block {
         self.model.block(self.seed, chip, block)
     }
 
-    /// H-layers of a block.
+    /// Number of h-layers of a block.
     pub fn layers(&self) -> usize {
         self.model.physics().shape.layers as usize
     }
 
-    /// Pages of a wordline.
+    /// Number of pages of a wordline.
     pub fn pages(&self) -> u32 {
         self.model.physics().shape.cell.bits()
     }
@@ -112,27 +112,27 @@ impl Lot {
         (0..self.layers()).map(|layer| self.model.traits(block, layer as u32)).collect()
     }
 
-    /// A history of so many cycles with this dwell at room temperature.
+    /// History of a block after `cycles` cycles with this dwell at room temperature.
     pub fn cycled(&self, cycles: f64, dwell: f64) -> History {
         self.model.cycled(cycles, dwell, self.room)
     }
 
-    /// A history of so many cycles with the usual dwell.
+    /// History of a block after `cycles` cycles with the usual dwell.
     pub fn worn(&self, cycles: f64) -> History {
         self.cycled(cycles, self.dwell)
     }
 
-    /// A wordline with this history that was kept for `seconds`, at room temperature.
+    /// Condition of a wordline with this history that was kept for `seconds` at room temperature.
     pub fn after(&self, history: History, seconds: f64) -> Condition {
         Condition::new(history, self.room).kept(seconds)
     }
 
-    /// A wordline cycled with the usual dwell and kept for `seconds` at room temperature.
+    /// Condition of a wordline that was cycled with the usual dwell and kept for `seconds` at room temperature.
     pub fn aged(&self, cycles: f64, seconds: f64) -> Condition {
         self.after(self.worn(cycles), seconds)
     }
 
-    /// An old block's wordline: by its errors h-layers are called kappa and beta.
+    /// Condition of an old block's wordline: by its errors h-layers are called kappa and beta.
     pub fn old(&self) -> Condition {
         self.aged(self.old.0, self.old.1)
     }
@@ -142,21 +142,21 @@ impl Lot {
         (0..self.pages()).map(|page| wordline.error_rate(&self.model, page, references)).collect()
     }
 
-    /// N_ret: wrong bits of all pages of a wordline at the best references, in the mean.
+    /// N_ret of a wordline: the mean number of wrong bits of all its pages at the best references.
     pub fn n_ret(&self, traits: &Traits, condition: &Condition) -> f64 {
         let wordline = self.model.wordline(traits, condition);
         let best = wordline.optimal();
         self.rates(&wordline, &best).iter().sum::<f64>() * f64::from(self.model.physics().shape.cells())
     }
 
-    /// Errors of a codeword of the worst page of a wordline at the best references, in the mean.
+    /// Mean number of errors of a codeword of the worst page of a wordline at the best references.
     pub fn worst_page(&self, traits: &Traits, condition: &Condition) -> f64 {
         let wordline = self.model.wordline(traits, condition);
         let best = wordline.optimal();
         self.rates(&wordline, &best).into_iter().fold(0.0, f64::max) * self.model.codeword_bits()
     }
 
-    /// Errors of a codeword of the worst page of a block's worst wordline: what its N(t) is compared with the limit by.
+    /// Mean number of errors of a codeword of the worst page of a block's worst wordline: the N(t) that is compared with the limit.
     pub fn worst_wordline(&self, traits: &[Traits], condition: &Condition) -> f64 {
         traits.iter().map(|traits| self.worst_page(traits, condition)).fold(0.0, f64::max)
     }
@@ -171,17 +171,17 @@ impl Lot {
         self.traits(block).into_iter().max_by(order).expect("a block has layers")
     }
 
-    /// How many errors a codeword may have.
+    /// Largest number of errors of a codeword that can be corrected.
     pub fn limit(&self) -> f64 {
         self.model.physics().ecc.correctable
     }
 
-    /// A draw of how many errors there are where `mean` are expected among `bits`.
+    /// A draw of the number of errors where `mean` are expected among `bits`.
     pub fn sample(&self, mean: f64, bits: f64, name: [u32; 4]) -> f64 {
         f64::from(errors_at(mean, bits, self.dice(name)))
     }
 
-    /// A draw that has a name, as a read takes it.
+    /// Random bits that have a name, as a read takes them.
     pub fn luck(&self, name: [u32; 4]) -> u64 {
         (self.dice(name) * (1u64 << 53) as f64) as u64 * 2_048 + 1_024
     }
@@ -193,22 +193,22 @@ impl Lot {
     }
 }
 
-/// The mean; not a number where there is nothing.
+/// Mean of the values; not a number where there are none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The greatest.
+/// Greatest of the values.
 pub fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The least.
+/// Least of the values.
 pub fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The quantile, between neighbours by proportion.
+/// Quantile of the values, interpolated between neighbours.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -221,20 +221,20 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     }
 }
 
-/// Standard deviation.
+/// Standard deviation of the values.
 pub fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64).sqrt()
 }
 
-/// Pearson's correlation.
+/// Pearson's correlation of two lists of values.
 pub fn correlation(xs: &[f64], ys: &[f64]) -> f64 {
     let (mx, my) = (mean(xs), mean(ys));
     let cross: f64 = xs.iter().zip(ys).map(|(x, y)| (x - mx) * (y - my)).sum();
     cross / (xs.len() as f64 * deviation(xs) * deviation(ys))
 }
 
-/// Spearman's rank correlation.
+/// Spearman's rank correlation of two lists of values.
 pub fn rank_correlation(xs: &[f64], ys: &[f64]) -> f64 {
     correlation(&ranks(xs), &ranks(ys))
 }
@@ -248,7 +248,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The share of `yes` among all.
+/// Share of `true` among all items.
 pub fn share(yes: impl Iterator<Item = bool>) -> f64 {
     let (mut all, mut count) = (0u64, 0u64);
     for yes in yes {
@@ -294,7 +294,7 @@ pub fn regression(rows: &[Vec<f64>], ys: &[f64]) -> Vec<f64> {
     (0..width).map(|i| matrix[i][width] / matrix[i][i] / scale[i]).collect()
 }
 
-/// The condition's argument at which `of` first exceeds `limit`, between `low` and `high`, to one part in a thousand; `high` where it does not.
+/// The argument between `low` and `high` at which `of` first exceeds `limit`, to one part in a thousand; `high` where it does not.
 pub fn crossing(low: f64, high: f64, limit: f64, of: impl Fn(f64) -> f64) -> f64 {
     if of(high) <= limit {
         return high;

@@ -1,4 +1,4 @@
-//! A workload on a drive, as fast as it goes or in bursts with rests between them, with a look at its programs.
+//! Runs of a workload on a drive, as fast as it goes or in bursts with rests between them, with measurements of its programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +18,10 @@ use crate::error::LabError;
 use crate::filed::identity;
 use crate::parallel;
 
-/// Bytes of a KiB and of a MiB.
+/// Number of bytes of a KiB and of a MiB.
 pub(crate) const KIB: f64 = 1_024.0;
 pub(crate) const MIB: f64 = KIB * KIB;
-/// Points of a curve of a distribution.
+/// Number of points of a curve of a distribution.
 const POINTS: u32 = 200;
 
 /// The shares at which a distribution is drawn.
@@ -29,27 +29,27 @@ pub(crate) fn shares() -> impl Iterator<Item = f64> {
     (1..=POINTS).map(|step| f64::from(step) / f64::from(POINTS))
 }
 
-/// What is asked of a drive.
+/// The requests made to a drive.
 #[derive(Clone, Debug)]
 pub(crate) enum Load {
     /// A workload of files.
     Files(Box<FileSpec>, FileOptions),
-    /// So many bytes written in mapping units anywhere on a drive that is full to this share, with so many requests outstanding.
+    /// Writes of `bytes` in mapping units anywhere on a drive that is full to the share `fill`, with `depth` requests outstanding.
     Writes { bytes: f64, fill: f64, depth: u32 },
 }
 
-/// How it is asked.
+/// The timing of requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rhythm {
-    /// Bytes written in a burst, and the rest after it; without, requests follow one another.
+    /// Bytes written in a burst, and the rest after it. `None`: requests follow one another.
     pub(crate) bursts: Option<(f64, Nanos)>,
-    /// Bytes by the second at which requests come, whatever the drive does; without, so many are always outstanding.
+    /// Bytes per second at which requests come, whatever the drive does. `None`: a fixed number of requests is always outstanding.
     pub(crate) rate: Option<f64>,
-    /// Bytes of a request at most: larger ones come in pieces.
+    /// Largest size of a request in bytes: larger ones come in pieces.
     pub(crate) piece: Option<f64>,
-    /// Bytes written at leisure before anything is measured, a wordline's worth at a time, each after a rest.
+    /// Bytes written before anything is measured, a wordline's worth at a time, and the rest after each.
     pub(crate) quiet: Option<(f64, Nanos)>,
-    /// What the temperature of the drive becomes after that.
+    /// Temperature of the drive after those writes.
     pub(crate) swing: Option<Celsius>,
 }
 
@@ -61,13 +61,13 @@ pub(crate) struct Trial {
     pub(crate) rhythm: Rhythm,
 }
 
-/// What it came to.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Tried {
     pub(crate) result: DriveResult,
     pub(crate) reads: Latencies,
     pub(crate) writes: Latencies,
-    /// Time in bursts; all of it where there are none.
+    /// Time in bursts; the whole time where there are none.
     pub(crate) busy: Nanos,
     /// Bytes that the host wrote.
     pub(crate) written: f64,
@@ -75,63 +75,63 @@ pub(crate) struct Tried {
 }
 
 impl Tried {
-    /// Requests by the second.
+    /// Requests per second.
     pub(crate) fn iops(&self) -> f64 {
         self.result.host.iops
     }
 
-    /// Requests by the second of bursts.
+    /// Requests per second in bursts.
     pub(crate) fn iops_in_bursts(&self) -> f64 {
         (self.reads.count() + self.writes.count()) as f64 / self.busy.as_secs_f64()
     }
 
-    /// MB by the second of bursts.
+    /// MB per second in bursts.
     pub(crate) fn rate_in_bursts(&self) -> f64 {
         self.written / 1e6 / self.busy.as_secs_f64()
     }
 
-    /// Retries of a flash read.
+    /// Mean number of retries of a flash read.
     pub(crate) fn retries(&self) -> f64 {
         self.programs.retries as f64 / self.programs.reads as f64
     }
 }
 
-/// What was seen of programs and reads. A leader is the first wordline of its h-layer.
+/// Observer of programs and reads. A leader is the first wordline of its h-layer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Programs {
     wordlines: u16,
     bits: u16,
     programs: u32,
     in_burst: bool,
-    /// Leaders and followers programmed with host data in bursts.
+    /// Numbers of leaders and followers programmed with host data in bursts.
     pub(crate) mix: [u64; 2],
-    /// Times of leaders in us, with what they are set and asked, by die, block and h-layer.
+    /// Program times of leaders in us, by die, block and h-layer, with the time the die is set and asked.
     leaders: BTreeMap<(u16, u32, u16), f64>,
-    /// How much less of its leader's time each follower took.
+    /// Share of its leader's time that each follower saved.
     pub(crate) saved: Vec<f64>,
-    /// The same of all wordlines, by die, block and wordline; the last ones where blocks were erased.
+    /// Program times of all wordlines in us, by die, block and wordline; the last ones where blocks were erased.
     pub(crate) times: BTreeMap<(u16, u32, u16), f64>,
-    /// Of each block, leaders and followers programmed.
+    /// Numbers of leaders and followers programmed in each block.
     begun: BTreeMap<(u16, u32), [u32; 2]>,
     /// The largest share of a block that waited as followers at once.
     pub(crate) waiting: f64,
-    /// Programs of any cause, and those that were not relied on.
+    /// Number of programs of any cause, and of those that were not relied on.
     pub(crate) all: u64,
     pub(crate) again: u64,
-    /// Reads, their retries, those that no entry could correct, and the most wrong bits in a codeword of the others.
+    /// Numbers of reads, of their retries, and of reads that no entry could correct, and the most wrong bits in a codeword of the others.
     pub(crate) reads: u64,
     pub(crate) retries: u64,
     pub(crate) lost: u64,
     pub(crate) worst: u16,
-    /// Those of h-layers that had been read since their block was erased, and of page types of h-layers that had.
+    /// Repeated reads of h-layers since their block was erased, and of page types of h-layers.
     pub(crate) by_layer: Again,
     pub(crate) by_type: Again,
 }
 
-/// Reads of what had been read since its block was erased.
+/// Counts of repeated reads since the block was erased.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Again {
-    /// Die, block, h-layer, and page type or nothing.
+    /// Keys of what was read: die, block, h-layer, and page type or nothing.
     seen: BTreeSet<(u16, u32, u16, u16)>,
     pub(crate) reads: u64,
     pub(crate) retried: u64,
@@ -156,7 +156,7 @@ impl Again {
 }
 
 impl Programs {
-    /// Nothing seen yet, on a drive of `config`.
+    /// An observer on a drive of `config` that has seen nothing yet.
     pub(crate) fn new(config: &Config) -> Programs {
         let geometry = &config.sheet.geometry;
         let (wordlines, bits) = (geometry.wordlines_per_layer as u16, geometry.cell.bits() as u16);
@@ -222,7 +222,7 @@ impl Observer for Programs {
     }
 }
 
-/// Requests in pieces of so many sectors at most.
+/// Requests in pieces of a bounded number of sectors.
 struct Pieces<I> {
     whole: I,
     left: Option<HostRequest>,
@@ -242,7 +242,7 @@ impl<I: Iterator<Item = HostRequest>> Iterator for Pieces<I> {
     }
 }
 
-/// Requests until so many bytes have been written, each at its time where they come at a rate.
+/// Requests until a number of bytes has been written, each at its time where they come at a rate.
 struct Burst<'l, I> {
     all: &'l mut I,
     left: f64,

@@ -1,4 +1,4 @@
-//! The page of studies that were run: claims in tables, figures below. One file, nothing loaded.
+//! The HTML page of studies that were run: claims in tables, figures below. It is one file, and loads nothing.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use wordline_report::html::{document, escape};
 
 use crate::reproduce::{Count, Line, Outcome};
 
-/// The page.
+/// The page of these outcomes.
 pub fn page(outcomes: &[Outcome]) -> String {
     let count = Count::of(outcomes.iter().flat_map(|outcome| &outcome.lines));
     let title = match outcomes {
@@ -41,7 +41,7 @@ pub fn page(outcomes: &[Outcome]) -> String {
     document(&title, &subtitle, &sections)
 }
 
-/// The count in words.
+/// The count of verdicts in words.
 pub fn summary(count: Count) -> String {
     let mut words = vec![format!("{} of {} claims reproduced", count.reproduced, count.reproduced + count.off)];
     if count.off > 0 {
@@ -92,7 +92,7 @@ fn reason(line: &Line) -> String {
     if line.reason.is_empty() { String::new() } else { format!("<br/><small>{}</small>", escape(&line.reason)) }
 }
 
-/// The tables for a terminal.
+/// The tables of claims for a terminal.
 pub fn text(outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     let width = |of: fn(&Line) -> String, least: usize, most: usize| {

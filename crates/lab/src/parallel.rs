@@ -1,9 +1,9 @@
-//! The same work for many items, on several threads, with the results in the order of the items whatever the number of threads.
+//! Parallel work on many items, with the results in the order of the items whatever the number of threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// `work` for each of `count` items.
+/// Results of `work` for each of `count` items.
 ///
 /// # Panics
 ///
@@ -33,7 +33,7 @@ pub fn map<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sy
     done.into_iter().map(|result| result.expect("every item was worked on")).collect()
 }
 
-/// Threads there are cores for.
+/// Number of threads that there are cores for.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -46,13 +46,13 @@ pub const FIGURE_COLUMNS: &[Column] = &[
 
 /// A raw table that is being written.
 pub enum Raw<W: Write + Send> {
-    /// Comma-separated.
+    /// A comma-separated table.
     Csv(W),
-    /// Parquet.
+    /// A Parquet table.
     Parquet(Box<Table<W>>),
 }
 
-/// A raw table could not be written.
+/// An error while a raw table is written.
 #[derive(Debug, thiserror::Error)]
 pub enum RawError {
     /// The file could not be written.
@@ -158,7 +158,7 @@ impl<W: Write + Send> Raw<W> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the buffered rows and ends the table.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-/// The reference of the raw tables.
+/// Text of the reference of the raw tables.
 pub fn reference() -> String {
     let mut text = String::from(
         "# Raw tables of characterisations\n\nWhat `wordline characterize --out FILE` writes: one row for each page and condition, as CSV or Parquet by the file's ending. In Parquet, units stand\n\

@@ -1,4 +1,4 @@
-//! Running studies: every claim with what was measured, its band and its verdict.
+//! Runs of studies: every claim with its measurement, its band and its verdict.
 
 use serde::{Deserialize, Serialize};
 use wordline_report::html::figure::{Figure, scientific};
@@ -12,29 +12,29 @@ use crate::study::Study;
 /// One claim put to one measured quantity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The claim.
+    /// Name of the claim.
     pub claim: String,
-    /// Where it stands.
+    /// Source, section and figure of the claim.
     pub source: String,
-    /// What it says.
+    /// Statement of the claim.
     pub says: String,
-    /// The study that asked.
+    /// Name of the study that asked.
     pub study: String,
     /// The measured quantity, as `bench.metric`.
     pub metric: String,
-    /// Its unit.
+    /// Unit of the measured quantity.
     pub unit: String,
-    /// What the source gives.
+    /// Value that the source gives.
     pub paper: String,
-    /// What was measured; none where nothing was.
+    /// Measured value; `None` where nothing was measured.
     pub measured: Option<f64>,
-    /// Where it had to lie.
+    /// Band in which the measured value had to lie.
     pub band: String,
-    /// Why there.
+    /// Reason for the band.
     pub why: String,
-    /// "reproduced", "off", "not built yet" or "nothing to measure".
+    /// Verdict: "reproduced", "off", "not built yet" or "nothing to measure".
     pub verdict: String,
-    /// How far off, and the reason where one is known.
+    /// Distance from the band, and the reason where one is known.
     pub reason: String,
 }
 
@@ -45,22 +45,22 @@ impl Line {
     }
 }
 
-/// A study that was run.
+/// The outcome of a study that was run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Its name.
+    /// Name of the study.
     pub study: String,
-    /// What it is about.
+    /// One line on what the study is about.
     pub title: String,
-    /// What was measured on.
+    /// Description of the chips or drives that were measured.
     pub subject: String,
-    /// Its lines.
+    /// Lines of the study, one for each claim and quantity.
     pub lines: Vec<Line>,
-    /// The figures of its benches, in order.
+    /// Figures of the study's benches, in order.
     pub figures: Vec<(String, Vec<Figure>)>,
 }
 
-/// The studies that `names` mean: names of studies, groups, claims, or beginnings of claims' names. None: all.
+/// The studies that `names` mean: names of studies, groups, claims, or beginnings of claims' names. Without names: all.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ pub fn select(names: &[String]) -> Result<Vec<Study>, LabError> {
     Ok(chosen)
 }
 
-/// What benches have found so far, so that two studies of the same lot measure it once.
+/// The findings of benches so far, so that two studies of the same lot measure it once.
 #[derive(Clone, Debug, Default)]
 pub struct Bookings {
     held: Vec<(&'static str, Setup, Findings)>,
@@ -116,7 +116,7 @@ pub struct Bookings {
 }
 
 impl Bookings {
-    /// As the default, and `teller` hears how far a long bench is.
+    /// Empty bookings whose benches report their progress to `teller`.
     pub fn telling(teller: Teller) -> Bookings {
         Bookings { teller, ..Bookings::default() }
     }
@@ -206,14 +206,14 @@ pub(crate) fn conclude(study: &Study, found: &[(&str, Findings)]) -> Outcome {
     Outcome { study: study.id.clone(), title: study.title.clone(), subject, lines, figures }
 }
 
-/// How many claims have which verdict. A claim with several lines has the worst of them.
+/// Number of claims by verdict. A claim with several lines has the worst of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Within their bands.
+    /// Number of claims whose values lie within their bands.
     pub reproduced: usize,
-    /// Outside.
+    /// Number of claims with a value outside of its band.
     pub off: usize,
-    /// Nothing to measure.
+    /// Number of claims with nothing to measure.
     pub aside: usize,
 }
 
@@ -244,7 +244,7 @@ pub fn to_json(lines: &[&Line]) -> String {
     serde_json::to_string_pretty(lines).expect("lines are plain data")
 }
 
-/// Claims that nothing measures, by what they are about and by kind: the group, how many of it nothing measures, and how many there are.
+/// Claims that nothing measures, by subject and kind: the group, how many of it nothing measures, and how many there are.
 pub fn unmeasured() -> Vec<(&'static str, usize, usize)> {
     let studies = Study::all();
     let measured = |id: &str| {

@@ -1,4 +1,4 @@
-//! How far verdicts depend on the dice: the same studies on lots of other seeds.
+//! Dependence of verdicts on the seed: the same studies on lots of other seeds.
 //!
 //! Only what was measured is kept. Verdicts follow from it by the bands as they are, so a band that is moved cannot leave an old verdict behind.
 
@@ -12,34 +12,34 @@ use crate::claims::{About, Claim, ClaimKind, claim};
 use crate::reproduce::{Line, Outcome};
 use crate::study::Study;
 
-/// What several seeds measured.
+/// The measurements of several seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BySeed {
-    /// The seeds, in the order of the columns. A study that names a seed of its own counts on from that.
+    /// Seeds in the order of the columns. A study that names a seed of its own counts on from that.
     pub seeds: Vec<u64>,
-    /// A row for each question.
+    /// Rows of the table, one for each question.
     pub rows: Vec<Row>,
 }
 
-/// What several seeds measured of one quantity for one claim.
+/// The measurements of one quantity for one claim with several seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The study.
+    /// Name of the study.
     pub study: String,
-    /// The claim.
+    /// Name of the claim.
     pub claim: String,
     /// The measured quantity, as `bench.metric`.
     pub metric: String,
-    /// What each seed measured; none where nothing was.
+    /// Measured value of each seed; `None` where nothing was measured.
     pub measured: Vec<Option<f64>>,
 }
 
-/// How many claims came out with one seed.
+/// Number of claims that came out with one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Reproduced.
+    /// Number of reproduced claims.
     pub reproduced: usize,
-    /// Judged.
+    /// Number of judged claims.
     pub judged: usize,
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Display for Share {
     }
 }
 
-/// A claim put to one quantity, with its band and what each seed made of it.
+/// A claim put to one quantity, with its band and the values of each seed.
 struct Judged {
     claim: &'static Claim,
     study: String,
@@ -94,12 +94,12 @@ impl BySeed {
         BySeed { seeds: runs.iter().map(|(seed, _)| *seed).collect(), rows: rows.collect() }
     }
 
-    /// The command that measures it anew.
+    /// The command that measures these rows again.
     pub fn again(&self) -> String {
         format!("wordline reproduce cells --seeds {} --json studies/results.json --by-seed studies/seeds.json", self.seeds.len())
     }
 
-    /// As it is kept in `studies/seeds.json`.
+    /// Reads the text of `studies/seeds.json`.
     ///
     /// # Errors
     ///
@@ -119,14 +119,15 @@ impl BySeed {
         }
     }
 
-    /// One line for each row: made to be compared by eye and by version control.
+    /// Text of the rows as JSON, one line for each: made to be compared by eye and by version control.
     pub fn to_json(&self) -> String {
         let row = |row: &Row| serde_json::to_string(row).expect("rows are plain data");
         let rows: Vec<String> = self.rows.iter().map(row).collect();
         format!("{{\"seeds\": {:?}, \"rows\": [\n{}\n]}}", self.seeds, rows.join(",\n"))
     }
 
-    /// Rows that these studies do not ask for, questions to chips without a row, and first seeds that `results` have otherwise. Empty: the rows are of these.
+    /// Rows that these studies do not ask for, questions to chips without a row, and first seeds that differ from `results`. Empty: the rows are of these
+    /// studies.
     pub fn drift(&self, studies: &[Study], results: &[Line]) -> Vec<String> {
         let asked = studies
             .iter()
@@ -165,7 +166,7 @@ impl BySeed {
         self.rows.iter().filter_map(judged).collect()
     }
 
-    /// How many of the claims that `of` picks came out, for each seed. A claim with several lines has the worst of them.
+    /// Number of the claims picked by `of` that came out, for each seed. A claim with several lines has the worst of them.
     pub fn counts(&self, studies: &[Study], of: impl Fn(&Claim) -> bool) -> Vec<Share> {
         let judged = self.judged(studies);
         let mut ids: Vec<&str> = judged.iter().filter(|line| of(line.claim)).map(|line| line.claim.id.as_str()).collect();
@@ -175,7 +176,7 @@ impl BySeed {
         (0..self.seeds.len()).map(|seed| Share { reproduced: ids.iter().filter(|id| holds(id, seed)).count(), judged: ids.len() }).collect()
     }
 
-    /// Rows of a table: what is counted, and the count of each seed.
+    /// Rows of a table: the group that is counted, and the count of each seed.
     fn table(&self, studies: &[Study]) -> Vec<(&'static str, Vec<Share>)> {
         [
             ("about devices", self.counts(studies, |claim| claim.about == About::Device)),
@@ -184,7 +185,7 @@ impl BySeed {
         .into()
     }
 
-    /// For a terminal: counts by seed, then every line whose verdict depends on the seed.
+    /// The report for a terminal: counts by seed, then every line whose verdict depends on the seed.
     pub fn text(&self, studies: &[Study]) -> String {
         let columns = |cells: &[String]| cells.iter().map(|cell| format!("  {cell:>18}")).collect::<String>();
         let mut text =
@@ -203,7 +204,7 @@ impl BySeed {
         text
     }
 
-    /// For `docs/claims.md`.
+    /// The section on seeds of `docs/claims.md`.
     pub fn markdown(&self, studies: &[Study]) -> String {
         let head: String = self.seeds.iter().map(|seed| format!(" seed {seed} |")).collect();
         let rule = "---|".repeat(self.seeds.len());

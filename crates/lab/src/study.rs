@@ -1,4 +1,4 @@
-//! Studies: which chip, how many of it, which benches, and which claims their figures answer, each with its band.
+//! Studies: which chip, how many of it, which benches, and which claims their values answer, each with its band.
 //!
 //! A study holds no physics and no result. Its bands were decided before anybody looked at a result, and say why.
 
@@ -18,54 +18,54 @@ use crate::protocol::{Changes, value_of, written};
 /// One claim put to a measured quantity.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The claim.
+    /// Claim that is judged.
     pub claim: &'static Claim,
-    /// The bench and its metric, as `bench.metric`.
+    /// Quantity that is measured, as `bench.metric`.
     pub measured: String,
-    /// Where the measured value must lie.
+    /// Band in which the measured value must lie.
     pub band: Band,
-    /// Why this band.
+    /// Reason for this band.
     pub why: String,
-    /// Why the claim does not come out, where that is known.
+    /// Reason why the claim does not come out, where it is known.
     pub reason: Option<String>,
 }
 
 /// A claim that nothing can measure.
 #[derive(Clone, Debug)]
 pub struct SetAside {
-    /// The claim.
+    /// Claim that is set aside.
     pub claim: &'static Claim,
-    /// Why.
+    /// Reason why nothing can measure the claim.
     pub why: String,
 }
 
-/// A study.
+/// A study: claims put to the metrics of benches.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Its name: the name of its file.
+    /// Name of the study, which is the name of its file.
     pub id: String,
-    /// One line on what it is about.
+    /// One line on what the study is about.
     pub title: String,
-    /// What it belongs to, such as `cells`.
+    /// Group of the study, such as `cells`.
     pub group: String,
-    /// The chip that is measured.
+    /// Name of the chip that is measured.
     pub chip: String,
-    /// A second chip to compare with.
+    /// Name of a second chip to compare with.
     pub against: Option<String>,
-    /// Conditions it changes, by bench.
+    /// Conditions that the study changes, by bench.
     pub conditions: Changes,
-    /// How many chips and blocks of each.
+    /// Number of chips and of blocks of each.
     pub lot: LotSize,
-    /// The seed of the lot.
+    /// Seed of the lot.
     pub seed: u64,
-    /// What is judged.
+    /// Claims that are judged.
     pub judge: Vec<Judgement>,
-    /// What cannot be.
+    /// Claims that are set aside.
     pub aside: Vec<SetAside>,
 }
 
 impl Study {
-    /// Reads a study; `file` is what to call it in messages.
+    /// Reads a study from its text; `file` is what to call it in messages.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Study {
         mistakes.unless_any(study)
     }
 
-    /// The study of this name among those that come with Wordline, or the file.
+    /// The study of this name among those that come with Wordline, or that of the file of this name.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Study {
         crate::STUDIES.iter().map(load).collect()
     }
 
-    /// What its benches are given.
+    /// The input of the study's benches.
     pub fn setup(&self, threads: usize) -> bench::Setup {
         let (chip, against) = (self.chip.clone(), self.against.clone());
         bench::Setup {
@@ -131,8 +131,8 @@ impl Study {
         }
     }
 
-    /// The same study on drives of another size, where its benches have one: `size` is what the host sees of a drive, such as "8 GiB", or "whole". One that
-    /// is no size is told when the study runs.
+    /// This study on drives of another size, where its benches have one: `size` is what the host sees of a drive, such as "8 GiB", or "whole". A text that is
+    /// no size is reported when the study runs.
     #[must_use]
     pub fn sized(mut self, size: &str) -> Study {
         for bench in self.benches().into_iter().filter(|bench| has_size(bench)) {
@@ -141,24 +141,24 @@ impl Study {
         self
     }
 
-    /// Whether any of its benches has drives of a size.
+    /// Whether any of the study's benches has drives of a size.
     pub fn has_size(&self) -> bool {
         self.benches().into_iter().any(has_size)
     }
 
-    /// The sizes of drives that it changes.
+    /// The sizes of drives that the study changes.
     pub(crate) fn sizes(&self) -> Vec<String> {
         let mut sizes: Vec<String> = self.conditions.values().filter_map(|of| of.get(SIZE)).map(written).collect();
         sizes.dedup();
         sizes
     }
 
-    /// Whether it measures on whole drives. One that measures nothing does not.
+    /// Whether the study measures on whole drives. A study that measures nothing does not.
     pub fn is_of_drives(&self) -> bool {
         self.benches().iter().any(|bench| bench.on == bench::On::Drives)
     }
 
-    /// The benches it needs, each once, in the order of their first use.
+    /// The benches that the study needs, each once, in the order of their first use.
     pub fn benches(&self) -> Vec<&'static bench::Bench> {
         let mut benches: Vec<&'static bench::Bench> = Vec::new();
         for judgement in &self.judge {
@@ -172,7 +172,7 @@ impl Study {
     }
 }
 
-/// The condition that says how large drives are.
+/// Key of the condition that says how large drives are.
 const SIZE: &str = "size";
 const KEYS: [&str; 9] = ["title", "group", "chip", "against", "lot", "seed", "conditions", "judge", "aside"];
 const JUDGE: [&str; 5] = ["claim", "measured", "band", "why", "reason"];
@@ -223,7 +223,7 @@ impl Reader<'_, '_> {
         study
     }
 
-    /// What a study changes of the conditions of its benches: a table for each, with a source.
+    /// The changes of a study to the conditions of its benches: a table for each, with a source.
     fn conditions(&mut self, table: &DeTable<'_>) -> Changes {
         let mut changes = Changes::new();
         let Some(value) = table.get("conditions") else { return changes };
@@ -308,7 +308,7 @@ impl Reader<'_, '_> {
         found
     }
 
-    /// Complains of keys nobody knows.
+    /// Reports keys that are unknown.
     fn known(&mut self, table: &DeTable<'_>, keys: &[&str], place: &str) {
         for (key, _) in table.iter().filter(|(key, _)| !keys.contains(&key.get_ref().as_ref())) {
             let near = nearest(key.get_ref(), keys.iter().copied());

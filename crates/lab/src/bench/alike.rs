@@ -1,4 +1,5 @@
-//! Drives that program and read by what wordlines of an h-layer have in common, against those that do not: IOPS under six workloads at three ages (003 §6.2).
+//! Bench of drives that use the similarity of wordlines of an h-layer for programs and reads, against drives that do not: IOPS under six workloads at three
+//! ages (003 §6.2).
 //!
 //! Retries come from the physics, and once more by the rates of the source. Where cells have no physics a die tells nothing of its programs, so by rate only
 //! reads can gain.
@@ -13,7 +14,7 @@ use crate::lot::{greatest, least, mean, share};
 use crate::paced::{Again, Load, Programs, Rhythm, Trial, Tried, all};
 use crate::protocol::{Count, Cycles, Degrees, Name, Number, Share, Span, conditions};
 
-/// The bench.
+/// The `alike` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "alike",
     summary: "IOPS of drives that use what h-layers have in common, under six workloads at three ages",
@@ -76,48 +77,48 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "alike",
-    /// Drives under workloads of files.
+    /// Conditions of drives under workloads of files.
     struct At {
-        /// the drive without
+        /// the plain drive, without the techniques that are compared
         plain: Name,
-        /// with a window for each h-layer that is found off-line
+        /// the drive with a program window for each h-layer that is found off-line
         vert: Name,
-        /// with program settings and read offsets from the h-layer's leader
+        /// the drive with program settings and read offsets from the h-layer's leader
         cube: Name,
-        /// what the host sees of each, or "whole"
+        /// exported size of each drive, or "whole"
         size: Name,
         /// workloads of files: mail, web, proxy, database, and two databases under a client
         workloads: [Name; 6],
-        /// what is written in each, in capacities
+        /// bytes written under each workload, in capacities
         lengths: [Number; 6],
-        /// P/E cycles and time kept of three ages, the first fresh
+        /// P/E cycles and retention of three ages, the first fresh
         ages: [(Cycles, Span); 3],
         /// temperature at which data are kept
         kept_at: Degrees,
-        /// share of reads that need retries at the second and third age
+        /// share of the reads that need retries, at the second and third age
         rates: [Share; 2],
-        /// how many retries those need in the mean
+        /// mean number of retries of the reads that need any
         rate_mean: Number,
-        /// the part of the reads that need as many as the others of their h-layer
+        /// share of the reads that need as many retries as others of their h-layer
         rate_alike: Share,
-        /// entries of the retry table of that model
+        /// entries of the retry table of the model of retries by rate
         rate_entries: Count,
     }
 }
 
-/// The place of the proxy and of the database among the workloads.
+/// Indices of the proxy and of the database among the workloads.
 const PROXY: usize = 2;
 const OLTP: usize = 3;
-/// The places of the plain drive and of read offsets alone among the variants.
+/// Indices of the plain drive and of read offsets alone among the variants.
 const PLAIN: usize = 0;
 const READS: usize = 3;
 const READS_ON: &str = "techniques.layer-read-offsets.on=true";
 const READS_OFF: &str = "techniques.layer-read-offsets.on=false";
 
-/// For each age, for each workload: the drives asked for.
+/// Results by age, workload and variant.
 type Table = Vec<Vec<Vec<Tried>>>;
 
-/// A drive: its name, and what is set beside.
+/// A drive by name, with additional settings.
 struct Variant<'a> {
     name: &'a str,
     settings: Vec<String>,
@@ -254,7 +255,7 @@ fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
     findings
 }
 
-/// What read offsets save, what a table could save that learns from reads alone and is never wrong, and what becomes of the rest.
+/// Records the retries that read offsets save, those that a table could save that learns from reads alone and is never wrong, and what becomes of the rest.
 fn saved(table: &Table, findings: &mut Findings) {
     let aged: Vec<&Vec<Tried>> = table[1..].iter().flatten().collect();
     let bound = |of: fn(&Programs) -> &Again| {

@@ -1,4 +1,4 @@
-//! What follows by arithmetic from data sheets, activation energies, the size of the lot and the shape of the chips.
+//! Bench of results that follow by arithmetic from data sheets, activation energies, the size of the lot and the shape of the chips.
 
 use wordline_plan::Plan;
 
@@ -8,7 +8,7 @@ use crate::error::LabError;
 use crate::lot::Lot;
 use crate::protocol::{Count, Name, Rest, Size, conditions};
 
-/// The bench.
+/// The `arithmetic` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "arithmetic",
     summary: "Counts and ratios that follow from shapes, data sheets and activation energies",
@@ -30,7 +30,7 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "arithmetic",
-    /// What is converted and counted.
+    /// Conditions of the conversions and counts.
     struct At {
         /// a bake that stands for a long retention
         bake: Rest,
@@ -38,7 +38,7 @@ conditions! {
         warm: Rest,
         /// a file that is deleted
         file: Size,
-        /// bits in which the move of one reference is held
+        /// bits that hold the move of one reference
         reference_bits: Count,
         /// a drive whose chips can suspend
         suspending: Name,

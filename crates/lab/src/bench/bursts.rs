@@ -1,5 +1,5 @@
-//! Bursts of writes with rests between them: which arrival pattern lets leaders be programmed while nobody waits, what followers then gain, and what requests
-//! see of it (003 §6.2, §6.3).
+//! Bench of write bursts with rests between them: which arrival pattern lets leaders be programmed while no request waits, the gain by followers after that,
+//! and the latencies of requests (003 §6.2, §6.3).
 //!
 //! Neither the buffer nor the pattern is given. Both are swept; the buffer at which latencies are judged is the one where those of the plain drive lie nearest
 //! to what the source has.
@@ -16,7 +16,7 @@ use crate::filed::{files, plan};
 use crate::paced::{KIB, Load, Rhythm, Trial, Tried, all};
 use crate::protocol::{Count, Micros, Name, Number, Rising, Share, Size, conditions};
 
-/// The bench.
+/// The `bursts` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "bursts",
     summary: "Bursts of writes with rests between them: what followers gain there, and what requests see of it",
@@ -75,54 +75,54 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "bursts",
-    /// Patterns of arrival.
+    /// Conditions of the arrival patterns.
     struct At {
-        /// the drive without, vertFTL, cubeFTL-, cubeFTL
+        /// drives: the plain one, vertFTL, cubeFTL-, cubeFTL
         drives: [Name; 4],
-        /// what the host sees of each, or "whole"
+        /// exported size of each drive, or "whole"
         size: Name,
         /// share of the drive that holds data
         fill: Share,
         /// writes outstanding in a burst
         depth: Count,
-        /// what is written in each run of a pattern
+        /// bytes written in each run of a pattern
         written: Size,
-        /// buffers; where something else varies, the one in the middle
+        /// sizes of the write buffer; the middle one while another condition varies
         buffers: Rising<Size, 1>,
-        /// bytes of a burst over those of the buffer; where something else varies, the one in the middle
+        /// bytes of a burst over those of the buffer; the middle one while another condition varies
         bursts: Rising<Number, 1>,
-        /// rests over the time in which the plain drive programs a burst; where something else varies, the one in the middle
+        /// rests over the time in which the plain drive programs a burst; the middle one while another condition varies
         rests: Rising<Number, 1>,
         /// numbers of open blocks
         open_blocks: Rising<Number, 2>,
         /// workloads of files
         workloads: [Name; 6],
-        /// what is written in each, in capacities
+        /// bytes written under each workload, in capacities
         lengths: [Number; 6],
         /// the workload whose latencies are judged
         latency: Name,
-        /// what is written in it, in capacities
+        /// bytes written under the workload whose latencies are judged, in capacities
         latency_length: Number,
-        /// requests come in pieces of at most this size
+        /// largest size of a request; larger ones come in pieces
         piece: Size,
-        /// what is written in a burst of it
+        /// bytes written in a burst of the workload whose latencies are judged
         latency_burst: Size,
-        /// where requests come at a rate: bytes by the second over those that the plain drive programs
+        /// where requests come at a rate: bytes per second over those that the plain drive programs
         latency_rate: Number,
-        /// writes by the second of bursts over the plain drive's, as told
+        /// writes per second of bursts over the plain drive's, as the source tells
         told_gain: Number,
-        /// the 90th percentile of write latency that the plain drive should have
+        /// 90th percentile of write latency that the plain drive should have
         told: Micros,
     }
 }
 
-/// The drives by their places.
+/// Indices of the drives.
 const PLAIN: usize = 0;
 const VERT: usize = 1;
 const MINUS: usize = 2;
 const CUBE: usize = 3;
 
-/// One pattern: the buffer in bytes, the burst over it, and the rest over the time to program it.
+/// One arrival pattern: the buffer in bytes, the burst over it, and the rest over the time to program it.
 #[derive(Clone, Copy)]
 struct Pattern {
     buffer: f64,
@@ -130,7 +130,7 @@ struct Pattern {
     rest: f64,
 }
 
-/// The one in the middle.
+/// The middle value of a list.
 fn middle(values: &[f64]) -> f64 {
     values[values.len() / 2]
 }
@@ -147,7 +147,7 @@ impl At {
         [self.bursts.iter().flat_map(of_burst).collect(), self.buffers.iter().map(|&buffer| Pattern { buffer, ..base }).collect()]
     }
 
-    /// The drive of this place under `load`, which comes in bursts of `burst` bytes.
+    /// A run of the drive at this index under `load`, which comes in bursts of `burst` bytes.
     fn trial(&self, setup: &Setup, drive: usize, at: Pattern, load: Load, burst: f64, more: &[String]) -> Result<Trial, LabError> {
         let buffer = format!("buffer.size={} KiB", at.buffer / KIB);
         let settings: Vec<&str> = std::iter::once(buffer.as_str()).chain(more.iter().map(String::as_str)).collect();
@@ -162,7 +162,7 @@ impl At {
     }
 }
 
-/// Bytes by the second that the arrays of all dies program by the data sheet.
+/// Bandwidth at which the arrays of all dies program by the data sheet, in bytes per second.
 fn bandwidth(plan: &Plan) -> f64 {
     let sheet = plan.build().sheet;
     let geometry = sheet.geometry;
@@ -170,13 +170,13 @@ fn bandwidth(plan: &Plan) -> f64 {
     wordline / sheet.timing.program_wordline.as_secs_f64()
 }
 
-/// What all runs left.
+/// Results of all runs.
 struct Seen {
-    /// Bursts by rests, and buffers; of each pattern the four drives.
+    /// Results of the sweep of bursts by rests, and of the sweep of buffers: for each pattern, those of the four drives.
     sweeps: [Vec<Vec<Tried>>; 2],
     blocks: Vec<Tried>,
     six: Vec<Vec<Tried>>,
-    /// By buffers: so many requests outstanding, and requests at a rate.
+    /// Results by buffer: with a fixed number of requests outstanding, and with requests at a rate.
     latency: [Vec<Vec<Tried>>; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Copying pages inside a die again and again, without correction: how often before they are lost (001 §4.1, §4.2; 000 §3.4.5).
+//! Bench of repeated copybacks without correction: how many copies in a row data survive (001 §4.1, §4.2; 000 §3.4.5).
 //!
 //! Each copy is read with the default references, so that its errors go into the next; the last copy is kept for the retention that is required and read
 //! at the best references. The threshold of a block is the most copies in a row after which its weakest wordline can still be corrected.
@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
 use crate::protocol::{Count, Cycles, Number, Rising, Span, conditions};
 
-/// The bench.
+/// The `copyback` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "copyback",
     summary: "Errors over successive copybacks, and the threshold of each block by P/E and retention",
@@ -53,44 +53,44 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "copyback",
-    /// Blocks that are copied, and what is told of them.
+    /// Conditions of the blocks that are copied, and what the source tells of them.
     struct At {
         /// P/E counts of the table
         pe: Rising<Cycles, 2>,
         /// the long retention and the short one
         kept: [Span; 2],
-        /// late in life, when the weakest wordline shows
+        /// cycles late in life, when the weakest wordline shows
         late: Cycles,
-        /// and after so long
+        /// retention late in life
         late_kept: Span,
-        /// where counting copies gives up
+        /// number of copies at which counting gives up
         copies_most: Count,
-        /// thresholds of the table that is told, for both retentions the best, the median and the worst block over the P/E counts
+        /// copyback thresholds that the source tells, for both retentions the best, the median and the worst block over the P/E counts
         told: [[Vec<Number>; 3]; 2],
-        /// what the best block is told to allow beyond the worst
+        /// spread of thresholds from the worst to the best block, as the source tells
         told_spread: Number,
-        /// the P/E count at which that is told by name
+        /// P/E count at which that spread is told by name
         named: Cycles,
-        /// the P/E count whose range is told
+        /// P/E count at which the range of thresholds is told
         range: Cycles,
         /// P/E counts at which errors are followed over copies, after the short retention
         followed: [Cycles; 2],
-        /// copies over which their errors are followed
+        /// number of copies over which errors are followed
         linear: Count,
         /// cycles of old blocks
         old: Cycles,
-        /// blocks of the lot that are tried at that age, about
+        /// number of blocks of the lot that are tried at the old age, about
         old_blocks: Count,
-        /// steps of age that thresholds are told for
+        /// number of steps of age that thresholds are told for
         ages: Count,
     }
 }
 
 struct Seen {
-    /// Errors of a codeword right after program, default references, the mean over all pages, at each P/E count.
+    /// Errors of a codeword right after program with the default references, as a mean over all pages, at each P/E count.
     after: Vec<f64>,
     old: f64,
-    /// Thresholds: for each retention, at each P/E count.
+    /// Copyback thresholds: for each retention, at each P/E count.
     thresholds: [Vec<f64>; 2],
     /// Errors over copies at the P/E counts that are followed.
     chains: [Vec<f64>; 2],
@@ -101,7 +101,7 @@ fn weakest(lot: &Lot, at: &At, block: &Block) -> Traits {
     lot.weakest(block, &lot.aged(at.late, at.late_kept))
 }
 
-/// Errors of a codeword of the worst page after each number of copies, from none on.
+/// Errors of a codeword of the worst page after each number of copies, from zero on.
 fn chain(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
     let (last, source) = (lot.model.wordline(weak, &lot.aged(pe, kept)), lot.model.wordline(weak, &lot.aged(pe, 0.0)));
     let (best, default) = (last.optimal(), lot.model.references(0));
@@ -116,7 +116,7 @@ fn chain(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
     errors
 }
 
-/// Copies in a row after which the errors can still be corrected.
+/// The most copies in a row after which the errors can still be corrected.
 fn threshold(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> f64 {
     chain(lot, at, weak, pe, kept).iter().skip(1).take_while(|errors| **errors <= lot.limit()).count() as f64
 }

@@ -1,4 +1,4 @@
-//! Erasing: its share of the wear, erases that spare a wordline, and erases that are interrupted (001 §3.1.2, §3.2.2; 000 §4.1).
+//! Bench of erases: their share of the wear, erases that spare a wordline, and erases that are interrupted (001 §3.1.2, §3.2.2; 000 §4.1).
 
 use wordline_cells::History;
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, crossing, deviation, greatest, least, mean, share};
 use crate::protocol::{Count, Cycles, Number, Rising, Share, Span, conditions};
 
-/// The bench.
+/// The `erase` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "erase",
     summary: "Sequences with and without programs, low-stress erases, suspended erases",
@@ -41,25 +41,25 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "erase",
-    /// How erases are tried.
+    /// Conditions of the erases.
     struct At {
         /// the retention after which errors are counted
         kept: Span,
-        /// where the search for the end of a wordline's life gives up
+        /// cycles at which the search for the end of a wordline's life gives up
         cycles_most: Cycles,
-        /// low-stress erases among all, by which their coefficient is found
+        /// share of low-stress erases among all, by which their coefficient is found
         gentle: Share,
-        /// wordlines of a block that count as weak
+        /// share of the wordlines of a block that count as weak
         weak: Share,
-        /// weakest wordlines of a block that are protected
+        /// number of the weakest wordlines of a block that are protected
         protected: Count,
-        /// of so many h-layers one is looked at
+        /// spacing of the h-layers that are measured, in layers
         every: Count,
         /// cycles of the test of suspensions
         cycles: Cycles,
         /// suspensions of each erase
         suspensions: Rising<Number, 3>,
-        /// those of them that are few
+        /// numbers of suspensions that count as few
         few: Count,
         /// cycles of the blocks whose t_BERS is compared
         worn: Cycles,

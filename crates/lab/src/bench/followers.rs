@@ -1,5 +1,5 @@
-//! Programs of whole drives by what their leaders have shown: what they save, what they cost, what they do to data, and what the order of wordlines does to
-//! bursts (003 §4.1.2 to §4.1.4, §5.1).
+//! Bench of follower programs on whole drives: their savings, their costs, their effect on data, and the effect of the order of wordlines on bursts (003
+//! §4.1.2 to §4.1.4, §5.1).
 
 use wordline_cells::Age;
 use wordline_drive::{Drive, Pace};
@@ -14,7 +14,7 @@ use crate::lot::{greatest, least, mean, quantile};
 use crate::paced::{Load, Programs, Rhythm, Trial, Tried, all, shares};
 use crate::protocol::{Count, Cycles, Degrees, Micros, Name, Share, Size, Span, conditions};
 
-/// The bench.
+/// The `followers` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "followers",
     summary: "Programs of whole drives: what followers save and cost, and what the order of wordlines does to bursts",
@@ -52,44 +52,44 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "followers",
-    /// Drives that are written.
+    /// Conditions of the drives that are written.
     struct At {
-        /// the drive without
+        /// the plain drive, without the techniques that are compared
         plain: Name,
-        /// with a window for each h-layer that is found off-line
+        /// the drive with a program window for each h-layer that is found off-line
         vert: Name,
-        /// followers as their leaders allow, horizontal first
+        /// the drive whose followers are programmed as their leaders allow, in horizontal order
         horizontal: Name,
-        /// the same, leaders ahead of their followers while there is time
+        /// the drive whose followers are programmed as their leaders allow, in mixed order: leaders ahead of followers while there is time
         mixed: Name,
-        /// what the host sees of each, or "whole"
+        /// exported size of each drive, or "whole"
         size: Name,
-        /// P/E cycles, the first fresh
+        /// P/E cycles of the drives, the first fresh
         cycles: Vec<Cycles>,
-        /// what is written to see how long programs take
+        /// bytes written to measure how long programs take
         written: Size,
         /// share of the drive that holds data
         fill: Share,
         /// writes outstanding
         depth: Count,
-        /// what is written at leisure before a burst
+        /// bytes written with rests before a burst
         banked: Size,
-        /// the rest after each wordline of that
+        /// rest after each wordline written before a burst
         rest: Micros,
-        /// what is written in the burst
+        /// bytes written in the burst
         burst: Size,
         /// temperature before leaders and after them
         swing: [Degrees; 2],
-        /// how long data are kept before all are read
+        /// retention before all data are read
         kept: Span,
-        /// at which temperature
+        /// temperature of that retention
         kept_at: Degrees,
     }
 }
 
-/// Dies that are set and asked in no time.
+/// Setting by which dies take no time to be set and asked.
 const FREE: &str = "timing.t_feature=0 ns";
-/// Also where half of all programs are done again: what is measured is what followers are like.
+/// Settings that keep the technique on where half of all programs are repeated, because the followers are what is measured.
 const LITERAL: [&str; 2] = ["techniques.layer-similarity.literal=true", "techniques.layer-similarity.relent=false"];
 
 impl At {
@@ -104,13 +104,13 @@ impl At {
     }
 }
 
-/// The mean time of the wordlines of one run over that of another, of those programmed in both.
+/// Mean program time of the wordlines of one run over that of another, for wordlines programmed in both.
 fn pace(of: &Programs, over: &Programs) -> f64 {
     let both = of.times.iter().filter_map(|(place, time)| Some(time / over.times.get(place)?));
     mean(&both.collect::<Vec<f64>>())
 }
 
-/// How much longer wordlines take in one run than in another, in us, of those programmed in both.
+/// Additional program time of wordlines in one run over another, in us, for those programmed in both.
 fn longer(of: &Programs, than: &Programs) -> Vec<f64> {
     of.times.iter().filter_map(|(place, time)| Some(time - than.times.get(place)?)).collect()
 }
@@ -149,7 +149,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(judge(&at, by_age, others, &kept))
 }
 
-/// Data written with followers at the last P/E count, kept, and read once.
+/// Writes data with followers at the last P/E count, keeps them, and reads them once.
 fn kept(setup: &Setup, at: &At) -> Result<(Programs, f64), LabError> {
     let cycles = greatest(&at.cycles);
     let cycled = format!("cells.cycles={cycles}");

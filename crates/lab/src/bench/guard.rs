@@ -1,4 +1,4 @@
-//! Erases that spare the weakest wordlines: how long a block lives by them, and what they cost in capacity (001 §3.2.2, §3.2.3).
+//! Bench of erases that spare the weakest wordlines: how long a block lives by them, and what they cost in capacity (001 §3.2.2, §3.2.3).
 //!
 //! A wordline that is good for `M` normal erases and takes `S` of their stress from a low-stress one is good for `M / (1 - f·(1 - S))` when `f` of its erases
 //! are low-stress ones. A low-stress wordline holds no data until the next erase, so that shares of erases are a block's capacity. What is best with a given
@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, crossing, greatest, least, mean, share};
 use crate::protocol::{Count, Cycles, Number, Share, Span, conditions};
 
-/// The bench.
+/// The `guard` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "guard",
     summary: "Endurance of blocks whose weakest wordlines are erased gently, by the capacity that is given for it",
@@ -38,32 +38,32 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "guard",
-    /// Modes, and what is told of them.
+    /// Conditions of the low-stress modes, and what the source tells of them.
     struct At {
         /// the retention after which errors are counted
         kept: Span,
-        /// where the search for the end of a wordline's life gives up
+        /// cycles at which the search for the end of a wordline's life gives up
         cycles_most: Cycles,
-        /// modes: wordlines that a low-stress erase protects, and the share of erases that are low-stress ones
+        /// low-stress modes: wordlines that a low-stress erase protects, and the share of erases that are low-stress ones
         modes: Vec<(Count, Share)>,
-        /// combinations of wordlines and share of erases told to be alike
+        /// combinations of wordlines and share of erases that the source tells to be alike
         alike: Vec<(Count, Share)>,
         /// endurances of groups of wordlines in the worked example, the rest of its groups being stronger
         told: Vec<Cycles>,
-        /// its wordlines in a group
+        /// number of wordlines in a group of the worked example
         told_group: Count,
-        /// its wordlines in a block
+        /// number of wordlines in a block of the worked example
         told_wordlines: Count,
-        /// the coefficient of all wordlines, in the example and in the endurance of modes
+        /// coefficient of all wordlines, in the worked example and in the endurance of modes
         told_coefficient: Number,
-        /// endurance, share of low-stress erases and coefficient of the example
+        /// endurance, share of low-stress erases and coefficient of the short example
         example: (Cycles, (Share, Number)),
         /// endurances by normal and by low-stress erases with which the coefficient is explained
         explained: [Cycles; 2],
     }
 }
 
-/// A group of wordlines: erases it is good for, and its coefficient.
+/// A group of wordlines: its endurance in normal erases, and its coefficient.
 type Group = (f64, f64);
 
 /// Cycles at which a wordline's errors reach the limit when `gentle` of its erases are low-stress ones.
@@ -74,13 +74,13 @@ pub(super) fn endurance(lot: &Lot, traits: &Traits, gentle: f64, kept: f64, most
     })
 }
 
-/// The coefficient of a wordline that is good for so many erases, normal ones and with `gentle` low-stress ones among them.
+/// The coefficient of a wordline from its endurance by `normal` erases and by `mixed` ones, with `gentle` low-stress ones among them.
 pub(super) fn coefficient(normal: f64, mixed: f64, gentle: f64) -> f64 {
     // mixed / normal = 1 / (1 - g + g·S)
     (normal / mixed - (1.0 - gentle)) / gentle
 }
 
-/// Erases a wordline is good for when `gentle` of them are low-stress ones.
+/// Endurance of a wordline when `gentle` of its erases are low-stress ones.
 fn endured((normal, coefficient): Group, gentle: f64) -> f64 {
     normal / (1.0 - gentle * (1.0 - coefficient))
 }

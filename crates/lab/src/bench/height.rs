@@ -1,4 +1,4 @@
-//! Chips of other heights: the same cells in stacks of fewer and of more layers (004 §1).
+//! Bench of chips of other heights: the same cells in stacks of fewer and of more layers (004 §1).
 //!
 //! A block of more layers has more pages, so that as many reads of each page disturb its cells more often; and its holes are etched deeper, which is the
 //! same taper over more layers.
@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, mean, quantile, share};
 use crate::protocol::{Cycles, Number, Reads, Rising, Span, conditions};
 
-/// The bench.
+/// The `height` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "height",
     summary: "The chip with other numbers of layers: Delta-V, and errors when each page is read as often",
@@ -27,20 +27,20 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "height",
-    /// Heights, and how blocks are aged and read.
+    /// Conditions of heights, wear and reads.
     struct At {
         /// numbers of layers
         layers: Rising<Number, 2>,
         /// cycles of an aged block
         pe: Cycles,
-        /// its retention
+        /// retention of an aged block
         kept: Span,
-        /// how often each page is read
+        /// number of reads of each page
         reads: Reads,
     }
 }
 
-/// One height: for each block its mean N_ret without and with the reads, and Delta-V.
+/// Results for one height: for each block its mean N_ret without and with the reads, and Delta-V.
 struct Seen {
     layers: f64,
     quiet: f64,

@@ -1,4 +1,4 @@
-//! Where no source has been: cycles, times and temperatures between, before and beyond those the chip was calibrated to.
+//! Bench of conditions that no source measured: cycles, times and temperatures between, before and beyond those the chip was calibrated to.
 //!
 //! Nobody knows what is right there. What is known is the direction, and that nothing may jump.
 
@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, greatest, least, mean, share};
 use crate::protocol::{Cycles, Degrees, Rising, Span, conditions};
 
-/// The bench.
+/// The `held-out` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "held-out",
     summary: "Errors of a typical wordline at cycles, times and temperatures that no source has measured",
@@ -35,7 +35,7 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "held-out",
-    /// Where nobody measured.
+    /// Conditions that no source measured.
     struct At {
         /// P/E counts
         pe: Rising<Cycles, 3>,
@@ -45,11 +45,11 @@ conditions! {
         warm: Vec<Degrees>,
         /// temperatures of dwell
         dwell_warm: Vec<Degrees>,
-        /// cycles where the others vary
+        /// cycles while other conditions vary
         worn: Cycles,
-        /// retention where the others vary
+        /// retention while other conditions vary
         usual: Span,
-        /// the dwell that is warmed
+        /// dwell at the temperatures of dwell
         dwell: Span,
     }
 }

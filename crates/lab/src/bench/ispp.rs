@@ -8,7 +8,7 @@ use crate::error::LabError;
 use crate::lot::Lot;
 use crate::protocol::Protocol;
 
-/// The bench.
+/// The `ispp` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "ispp",
     summary: "Loops and verifies of one program of a typical wordline, and of its follower's",

@@ -1,4 +1,4 @@
-//! How wordlines of a block differ: between h-layers and within them (003 §3; 001 §3.1.1).
+//! Bench of differences between the wordlines of a block: between h-layers and within them (003 §3; 001 §3.1.1).
 //!
 //! N_ret is the number of wrong bits of a wordline at the best references after a time of retention. Delta-V is the greatest N_ret of a v-layer over its least,
 //! Delta-H that of an h-layer. Counts have sampling noise; Delta-V is taken over means of counts, Delta-H over counts as they fall.
@@ -11,7 +11,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
 use crate::protocol::{Count, Cycles, Rising, Span, conditions};
 
-/// The bench.
+/// The `layers` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "layers",
     summary: "N_ret of every wordline over P/E and retention: Delta-V, Delta-H, and the shape over the layers",
@@ -55,7 +55,7 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "layers",
-    /// What every wordline is counted at.
+    /// Conditions of the counts of errors.
     struct At {
         /// P/E counts, the first of blocks that are called fresh, the last of those that are called aged
         pe: Rising<Cycles, 3>,
@@ -63,21 +63,21 @@ conditions! {
         kept: Rising<Span, 2>,
         /// data patterns whose counts are averaged
         patterns: Count,
-        /// layers at each end that are not inner ones
+        /// number of layers at each end that are not inner ones
         ends: Count,
-        /// where the search for the end of a block's life gives up
+        /// cycles at which the search for the end of a block's life gives up
         cycles_most: Cycles,
     }
 }
 
 impl At {
-    /// P/E counts with retentions.
+    /// Number of combinations of P/E counts and retentions.
     fn all(&self) -> usize {
         self.pe.len() * self.kept.len()
     }
 }
 
-/// One block: N_ret of its layers for each P/E and retention, and what else is asked.
+/// Results for one block: N_ret of its layers for each P/E count and retention, and what else the metrics need.
 struct Seen {
     n: Vec<Vec<f64>>,
     dv_worn: f64,

@@ -1,4 +1,4 @@
-//! Page locks and block locks: the design space of voltage and time, and how long a lock holds (000 §5.2.3, §5.2.4; 002 §5.3, §5.4).
+//! Bench of page locks and block locks: the design space of voltage and time, and how long a lock holds (000 §5.2.3, §5.2.4; 002 §5.3, §5.4).
 
 use wordline_cells::{Condition, flag};
 use wordline_plan::Plan;
@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, share};
 use crate::protocol::{Count, Cycles, Micros, Name, Rising, Share, Span, Volts, conditions};
 
-/// The bench.
+/// The `flags` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "flags",
     summary: "Flag cells of page locks and select cells of block locks over voltage, time and years",
@@ -53,21 +53,21 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "flags",
-    /// The design space of locks.
+    /// Conditions of the design space of locks.
     struct At {
-        /// voltages of page locks
+        /// number of voltages of page locks
         voltages: Count,
         /// pulse times of page locks
         times: Rising<Micros, 2>,
         /// cycles of the block
         pe: Cycles,
-        /// more errors of data cells that are allowed
+        /// increase of the errors of data cells that is allowed
         harm: Share,
-        /// flag cells that a page lock must program
+        /// share of the flag cells that a page lock must program
         programs: Share,
-        /// flag cells of a page
+        /// number of flag cells of a page
         cells: Count,
-        /// the first year, and those a lock must hold for
+        /// the first year, and the years that a lock must hold for
         years: [Span; 2],
         /// candidates (i), (ii) and (vi): voltage, counted from 1, and time
         named: [(Count, Micros); 3],
@@ -79,9 +79,9 @@ conditions! {
         select_named: [(Count, Micros); 3],
         /// centre of the select cells above which no page of the block can be read
         blocks: Volts,
-        /// what a block lock must have above that after the years
+        /// margin above that centre that a block lock must have after the years
         spare: Volts,
-        /// moments at which select cells are looked at
+        /// times after the lock at which select cells are measured
         moments: Rising<Span, 2>,
         /// the drive whose t_PROG and t_BERS locks are compared with
         drive: Name,

@@ -1,4 +1,4 @@
-//! Benches: what is measured on virtual chips, each as the sources measured it on real ones.
+//! Benches: measurements of virtual chips, each as the sources took it on real ones.
 //!
 //! A bench is code, a study is data. A bench knows no claim and no band: it gives named quantities with units, and the figures behind them.
 
@@ -35,48 +35,48 @@ mod versions;
 /// One quantity that a bench measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name within the bench.
+    /// Name of the metric within the bench.
     pub name: &'static str,
-    /// Its unit; "ratio", "share" and "count" are pure numbers.
+    /// Unit of the metric; "ratio", "share" and "count" are pure numbers.
     pub unit: &'static str,
-    /// What it is.
+    /// Meaning of the metric.
     pub meaning: &'static str,
 }
 
-/// What a bench is given.
+/// The input of a bench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// The chip.
+    /// Name of the chip.
     pub chip: String,
-    /// A second chip, for benches that compare.
+    /// Name of a second chip, for benches that compare.
     pub against: Option<String>,
     /// Settings on top of the chip files, such as `physics.wear.field=1.5`. No study has any.
     pub settings: Vec<String>,
-    /// Conditions that are not those of the benches' files.
+    /// Conditions that replace those of the benches' files.
     pub conditions: Changes,
-    /// How many of them.
+    /// Number of chips and blocks.
     pub lot: LotSize,
-    /// The seed of the lot.
+    /// Seed of the lot.
     pub seed: u64,
-    /// Threads to spread over; results do not depend on it.
+    /// Number of threads to spread over; results do not depend on it.
     pub threads: usize,
-    /// Who hears how far a long bench is.
+    /// Receiver of the progress of a long bench.
     pub teller: Teller,
 }
 
-/// Who hears how far a long bench is; by default, nobody.
+/// Receiver of the progress of a long bench; by default, there is none.
 #[derive(Clone, Default)]
 pub struct Teller(Option<Arc<Hear>>);
 
 type Hear = dyn Fn(&str) + Send + Sync;
 
 impl Teller {
-    /// `hear` is called, on any thread.
+    /// A teller that calls `hear`, on any thread.
     pub fn new(hear: impl Fn(&str) + Send + Sync + 'static) -> Teller {
         Teller(Some(Arc::new(hear)))
     }
 
-    /// Says how far it is.
+    /// Reports progress.
     pub fn tell(&self, text: &str) {
         if let Some(hear) = &self.0 {
             hear(text);
@@ -90,19 +90,19 @@ impl std::fmt::Debug for Teller {
     }
 }
 
-/// Who hears of a bench changes nothing about what it finds.
+/// Tellers are all equal, because they change nothing about what a bench finds.
 impl PartialEq for Teller {
     fn eq(&self, _: &Teller) -> bool {
         true
     }
 }
 
-/// What a bench found.
+/// The results of a bench.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// Metrics by name. One that is missing could not be measured.
+    /// Values of metrics by name. A metric that is missing could not be measured.
     pub values: Vec<(&'static str, f64)>,
-    /// The figures behind them.
+    /// The figures behind the values.
     pub figures: Vec<Figure>,
 }
 
@@ -113,36 +113,36 @@ impl Findings {
         self.values.push((name, value));
     }
 
-    /// What was measured under this name.
+    /// The value measured under this name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
 
-/// What a bench measures on.
+/// The subject of a bench: chips or drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// Virtual chips of a lot.
     Chips,
-    /// Lots of two chips, which it compares.
+    /// Lots of two chips that the bench compares.
     TwoChips,
     /// Whole drives under a workload, which takes minutes.
     Drives,
 }
 
-/// A bench.
+/// A bench: code that measures metrics under conditions.
 pub struct Bench {
-    /// Its name.
+    /// Name of the bench.
     pub name: &'static str,
-    /// One line on what it does.
+    /// One line on what the bench does.
     pub summary: &'static str,
-    /// What it measures.
+    /// Metrics that the bench measures.
     pub metrics: &'static [Metric],
-    /// What it measures on.
+    /// Subject that the bench measures on.
     pub on: On,
-    /// What it measures at.
+    /// Conditions that the bench measures at.
     pub conditions: Protocol,
-    /// Measures.
+    /// The function that measures.
     pub run: fn(&Setup) -> Result<Findings, LabError>,
 }
 
@@ -203,7 +203,7 @@ pub fn bench(name: &str) -> Result<&'static Bench, LabError> {
 
 pub use references::states_figure;
 
-/// Shorthand for the tables of metrics.
+/// A metric from its fields: shorthand for the tables of metrics.
 pub(crate) const fn metric_of(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
     Metric { name, unit, meaning }
 }

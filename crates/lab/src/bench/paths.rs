@@ -1,4 +1,4 @@
-//! The ways that pages take through a drive: a read with its retries, and moves within a die or through the controller (000 §2.6.2, 003 §2.3, 001 §4.1.1).
+//! Bench of the paths of pages through a drive: a read with its retries, and moves within a die or through the controller (000 §2.6.2, 003 §2.3, 001 §4.1.1).
 //!
 //! A whole drive is run, in its own time, and its flash operations are watched. Its cells are those of the drive's chip; the study's has no part in it.
 
@@ -15,7 +15,7 @@ use crate::error::LabError;
 use crate::lot::{greatest, mean, share};
 use crate::protocol::{Count, Cycles, Name, Rising, Span, conditions};
 
-/// The bench.
+/// The `paths` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "paths",
     summary: "Time of reads over their retries, and of moves by copyback and through the controller, in running drives",
@@ -38,43 +38,43 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "paths",
-    /// The drives, and what is asked of them.
+    /// Conditions of the drives and their requests.
     struct At {
         /// the drive that is read
         read: Name,
-        /// what is changed of it
+        /// settings of the drive that is read
         read_small: Vec<Name>,
-        /// cycles of its blocks
+        /// cycles of the blocks of the drive that is read
         pe: Cycles,
-        /// how long its data were kept
+        /// retention of the data that are read
         kept: Span,
-        /// reads, one after the other
+        /// number of reads, one after the other
         reads: Count,
-        /// reads with as many retries from which on their mean counts
+        /// number of reads with as many retries from which on their mean counts
         often: Count,
         /// the drive that moves data
         moving: Name,
-        /// what is changed of it
+        /// settings of the drive that moves data
         moving_small: Vec<Name>,
-        /// what makes it move data by copyback
+        /// setting by which the drive moves data by copyback
         copyback: Name,
-        /// dies on its channel
+        /// numbers of dies on the channel of the drive that moves data
         dies: Rising<crate::protocol::Number, 2>,
-        /// writes for each die, at random places, in its steady state
+        /// number of writes for each die, at random places, in its steady state
         writes: Count,
-        /// requests outstanding for each die
+        /// number of requests outstanding for each die
         depth: Count,
     }
 }
 
-/// What was seen of flash operations: microseconds from issue to end.
+/// Measured times of flash operations: microseconds from issue to end.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Of host reads, by their retries.
+    /// Times of host reads, by their retries.
     reads: Vec<Vec<f64>>,
-    /// Of copybacks, and how long their dies worked.
+    /// Times of copybacks, and how long their dies worked.
     copybacks: Vec<(f64, f64)>,
-    /// Of reads and programs of reclaim, without what their dies worked.
+    /// Times of reads and programs of reclaim, without the time their dies worked.
     moves: [Vec<f64>; 2],
 }
 
@@ -98,7 +98,7 @@ impl Observer for Seen {
     }
 }
 
-/// A drive at work: `count` requests for single units at random places.
+/// Runs a drive under `count` requests for single units at random places.
 fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Drive<Seen> {
     let config = plan.build();
     let (units, seed, unit) = (config.exported_units, config.seed, config.firmware.unit.0);

@@ -1,4 +1,5 @@
-//! Programming: how many verifies can be skipped, how far the voltage window can be narrowed, and what a leader tells of its followers (003 §4.1, §3.2).
+//! Bench of programs: how many verifies can be skipped, how far the voltage window can be narrowed, and what a leader tells of its followers (003 §4.1,
+//! §3.2).
 //!
 //! Errors are those of the worst h-layer (kappa) of an aged block unless said otherwise, at the best references.
 
@@ -11,7 +12,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, rank_correlation, share};
 use crate::protocol::{Count, Cycles, Rising, Share, Span, Volts, conditions};
 
-/// The bench.
+/// The `program` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "program",
     summary: "ISPP with verifies skipped and windows narrowed: time saved, errors paid",
@@ -53,30 +54,30 @@ pub(super) const BENCH: Bench = Bench {
     run,
 };
 
-/// What a sum of many terms carries of rounding.
+/// Relative rounding error of a sum of many terms.
 const ROUNDING: f64 = 1e-9;
 
 conditions! {
     "program",
-    /// What is skipped and narrowed, and how aged the block is whose errors pay for it.
+    /// Conditions of skipped verifies and narrowed windows, and of the aged block whose errors pay for them.
     struct At {
         /// cycles of an aged block
         pe: Cycles,
-        /// its retention
+        /// retention of an aged block
         kept: Span,
-        /// more errors that are allowed
+        /// increase of errors that is allowed
         rise: Share,
-        /// by how much a window is narrowed, half at each end
+        /// voltage by which a window is narrowed, half at each end
         narrow: Volts,
-        /// by how much V_final alone is lowered
+        /// voltage by which V_final alone is lowered
         lower: Volts,
-        /// the part of a window that is taken from it
+        /// share of a window that is taken from it
         part: Share,
         /// widths taken from the window, over the range in use
         widths: Rising<Volts, 3>,
-        /// where the search for the margin of a layer gives up
+        /// width at which the search for the margin of a layer gives up
         width_most: Volts,
-        /// wordlines drawn cell by cell for each h-layer that is looked at
+        /// number of wordlines drawn cell by cell for each h-layer that is measured
         drawn: Count,
     }
 }
@@ -86,7 +87,7 @@ struct Seen {
     both_gain: f64,
     narrow: [f64; 3],
     spread: f64,
-    /// t_PROG of the slowest layer less the fastest.
+    /// Difference of t_PROG between the slowest and the fastest layer.
     between: f64,
     fresh: f64,
     online: Vec<Vec<f64>>,
@@ -173,7 +174,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(findings)
 }
 
-/// The greatest difference of t_PROG between wordlines of one h-layer. They have the same traits, and cells of their own: so each is drawn cell by cell.
+/// The greatest difference of t_PROG between wordlines of one h-layer. Each wordline is drawn cell by cell: they have the same traits, but cells of their
+/// own.
 fn time_within(lot: &Lot, at: &At) -> f64 {
     let layers = lot.traits(&lot.block(0, 0));
     let loop_time = |program: &wordline_cells::Program| program.time / f64::from(program.loops);
@@ -197,7 +199,7 @@ fn worst_of(lot: &Lot, aged: &Condition, block: &Block) -> Traits {
     traits.into_iter().max_by(|a, b| lot.n_ret(a, aged).total_cmp(&lot.n_ret(b, aged))).expect("a block has layers")
 }
 
-/// Errors over skipped verifies, state by state, relative to none skipped.
+/// Errors over skipped verifies, for each state, relative to those without skipping.
 fn skip_curves(lot: &Lot, aged: &Condition, layer: &Traits, states: usize) -> Vec<Vec<f64>> {
     let reference = lot.n_ret(layer, aged);
     let errors = |state: usize, skipped: u8| lot.n_ret(layer, &aged.settings(skipping(state, skipped))) / reference;
@@ -216,7 +218,7 @@ fn skipping(state: usize, skipped: u8) -> Settings {
     settings
 }
 
-/// A window narrower by `width`, half at each end.
+/// Settings with a window narrower by `width`, half at each end.
 fn narrower(width: f64) -> Settings {
     Settings { start_margin: (width / 2.0) as f32, final_margin: (width / 2.0) as f32, ..Settings::default() }
 }

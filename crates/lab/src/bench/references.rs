@@ -1,4 +1,4 @@
-//! Where the best read references lie, and what moves them (000 §3.4.1), and the states themselves.
+//! Bench of the best read references, of the conditions that move them (000 §3.4.1), and of the states themselves.
 
 use wordline_cells::{Condition, Traits};
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
@@ -9,7 +9,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, greatest, mean, share};
 use crate::protocol::{Count, Cycles, Degrees, Reads, Rising, Share, Span, conditions};
 
-/// The bench.
+/// The `vth` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "vth",
     summary: "The states of a typical wordline and its best references over P/E, retention, reads and temperature",
@@ -41,7 +41,7 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "vth",
-    /// What moves the references.
+    /// Conditions that move the references.
     struct At {
         /// cycles of a cycled block
         cycled: Cycles,
@@ -51,11 +51,11 @@ conditions! {
         late: Cycles,
         /// the retention
         kept: Span,
-        /// cycles and retention, each step more of one or the other
+        /// pairs of cycles and retention, each step more of one or the other
         steps: Vec<(Cycles, Span)>,
-        /// reads of a block
+        /// numbers of reads of a block
         reads: Rising<Reads, 2>,
-        /// many reads
+        /// a large number of reads of a block
         many: Reads,
         /// temperatures at which a page is both programmed and read
         alike: Vec<Degrees>,
@@ -63,7 +63,7 @@ conditions! {
         warm: Degrees,
         /// open intervals, as parts of the longest
         open: Rising<Share, 2>,
-        /// reads of one page between which its errors are compared
+        /// number of reads of one page between which its errors are compared
         again: Count,
     }
 }
@@ -135,7 +135,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(findings)
 }
 
-/// The states of a wordline as densities, with the default references.
+/// Figure of the states of a wordline as densities, with the default references.
 pub fn states_figure(lot: &Lot, traits: &Traits, condition: &Condition, when: &str) -> Figure {
     let wordline = lot.model.wordline(traits, condition);
     let count = lot.model.physics().shape.states();

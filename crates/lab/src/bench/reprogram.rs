@@ -1,4 +1,4 @@
-//! One-shot reprogramming: destroying one page of a wordline, and what is left of the others (000 §5.1.2; 002 §4).
+//! Bench of one-shot reprogramming: destroying one page of a wordline, and the errors of the others (000 §5.1.2; 002 §4).
 //!
 //! Error rates are those of the MSB page with the default references, over the rate that can be corrected. The chip of the study has three bits per cell;
 //! the one it is compared with, two.
@@ -11,7 +11,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, greatest, quantile, share};
 use crate::protocol::{Cycles, Span, conditions};
 
-/// The bench.
+/// The `reprogram` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "reprogram",
     summary: "Pages that survive, and do not, when other pages of their wordline are destroyed by one-shot reprogramming",
@@ -32,16 +32,16 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "reprogram",
-    /// The blocks whose pages are destroyed.
+    /// Conditions of the blocks whose pages are destroyed.
     struct At {
-        /// their cycles
+        /// cycles of the blocks whose pages are destroyed
         pe: Cycles,
-        /// the retention after which they are read again
+        /// retention after which the other pages are read again
         kept: Span,
     }
 }
 
-/// Error rates over the limit: after program, after reprogramming, after the retention.
+/// Error rates over the limit: after the program, after reprogramming, after retention.
 fn rates(lot: &Lot, at: &At) -> [Vec<f64>; 3] {
     let pages = lot.pages();
     let destroyed = (1u8 << (pages - 1)) - 1;
@@ -66,7 +66,7 @@ fn rates(lot: &Lot, at: &At) -> [Vec<f64>; 3] {
     [of(false, 0.0), of(true, 0.0), of(true, at.kept)]
 }
 
-/// The most other pages that are lost with one page of a wordline, whichever it is.
+/// The most other pages of a wordline that are lost when one page is destroyed, over all choices of it.
 fn copies(lot: &Lot, at: &At) -> f64 {
     let references = lot.model.references(0);
     let lost = |destroyed: u32| {

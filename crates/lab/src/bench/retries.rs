@@ -1,5 +1,5 @@
-//! Reading again with other references: how often it takes that, by the vendor's table, by what an h-layer needed last (003 §4.2, §6.2), and by tables
-//! indexed by P/E count or by age (000 §3.4.2).
+//! Bench of read retries: how many reads need, by the vendor's table, by what an h-layer needed last (003 §4.2, §6.2), and by tables indexed by P/E count or
+//! by age (000 §3.4.2).
 
 use wordline_cells::{Block, Condition, References, Traits};
 use wordline_report::html::figure::{Columns, Figure, Heat};
@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::lot::{Lot, greatest, least, mean, share};
 use crate::protocol::{Count, Cycles, Number, Rising, Share, Span, conditions};
 
-/// The bench.
+/// The `retries` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "retries",
     summary: "Read retries by the vendor's table, by h-layer, and by tables indexed by P/E count or age",
@@ -42,7 +42,7 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "retries",
-    /// Blocks that are read, and tables that are built for them.
+    /// Conditions of the blocks that are read, and of the tables that are built for them.
     struct At {
         /// cycles of a worn block
         worn: Cycles,
@@ -54,15 +54,15 @@ conditions! {
         dwells: [Span; 2],
         /// P/E counts of child, young adult and old adult
         stages: Rising<Cycles, 3>,
-        /// steps of age that a table has
+        /// number of steps of age that a table has
         ages: Count,
-        /// h-layers that have tables of their own
+        /// number of h-layers that have tables of their own
         layers: Count,
-        /// of so many h-layers one is looked at to find a block's age
+        /// spacing of the h-layers that are measured to find a block's age, in layers
         every: Count,
-        /// part of what can be corrected up to which an entry of a table serves a block
+        /// share of the correctable errors up to which an entry of a table serves a block
         serves: Number,
-        /// retries up to which two ways of reading are compared
+        /// number of retries up to which two ways of reading are compared
         compared: Count,
         /// P/E counts of the map of retries
         map_pe: Rising<Cycles, 2>,
@@ -73,7 +73,7 @@ conditions! {
     }
 }
 
-/// Reads of all pages of a block with the vendor's table, and with the h-layer's last entry: retries of each read.
+/// Retries of the reads of all pages of a block: with the vendor's table, and from the h-layer's last entry.
 struct Seen {
     plain: Vec<u32>,
     layered: Vec<u32>,
@@ -119,7 +119,7 @@ fn read_block(lot: &Lot, block: &Block, condition: &Condition) -> Seen {
     Seen { plain, layered, again, lost }
 }
 
-/// All entries of a table, those nearest to `start` first, the further one before the nearer to the default.
+/// Indices of all entries of a table, nearest to `start` first. Of two equally near the one further from the default comes first.
 fn around(start: usize, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|entry| (entry.abs_diff(start), *entry < start));
@@ -151,7 +151,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(findings)
 }
 
-/// A block in its condition for the tables: its marker's values and the wordlines that are looked at.
+/// A block in its condition for the tables: its marker's values and the wordlines that are measured.
 struct Case {
     pe: f64,
     age: f64,
@@ -159,7 +159,7 @@ struct Case {
     condition: Condition,
 }
 
-/// Reads with tables built off-line from half of the blocks, and tried on the other half: retries by P/E count and by age.
+/// Retries by P/E count and by age, with tables that are built off-line from half of the blocks and tried on the other half.
 fn indexed(lot: &Lot, at: &At, findings: &mut Findings) -> [Vec<f64>; 2] {
     let cases = |half: u32| -> Vec<Case> {
         let blocks: Vec<Block> = (0..lot.size.chips)

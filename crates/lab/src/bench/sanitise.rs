@@ -1,4 +1,4 @@
-//! SecureSSD and its rivals under workloads of files: what each costs against the same drive that leaves stale data readable (000 §5.4, 002 §7).
+//! Bench of SecureSSD and its rivals under workloads of files: the cost of each against the same drive that leaves stale data readable (000 §5.4, 002 §7).
 
 use wordline_plan::Plan;
 use wordline_report::DriveResult;
@@ -11,7 +11,7 @@ use crate::filed::{Job, Ran, Run, all, files, plan};
 use crate::lot::{greatest, least, mean, share};
 use crate::protocol::{Name, Number, Rising, Share, conditions};
 
-/// The bench.
+/// The `sanitise` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "sanitise",
     summary: "Drives that make stale data unreadable, under workloads of files",
@@ -57,36 +57,36 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "sanitise",
-    /// Drives that make stale data unreadable.
+    /// Conditions of the drives that make stale data unreadable.
     struct At {
-        /// the drive that does not
+        /// the drive that leaves stale data readable
         plain: Name,
-        /// with page locks and block locks
+        /// the drive with page locks and block locks
         locking: Name,
-        /// with page locks alone
+        /// the drive with page locks alone
         page_locks: Name,
-        /// that scrubs wordlines
+        /// the drive that scrubs wordlines
         scrubbing: Name,
-        /// that erases blocks at once
+        /// the drive that erases blocks at once
         erasing: Name,
-        /// what the host sees of each, or "whole"
+        /// exported size of each drive, or "whole"
         size: Name,
         /// workloads of files: two of small writes, two of large ones; the second and the fourth write most
         workloads: [Name; 4],
-        /// what is written, in capacities
+        /// bytes written, in capacities
         length: Number,
-        /// the same for the drive that erases at once
+        /// bytes written to the drive that erases at once, in capacities
         short: Number,
-        /// shares of what is written that belong to secure files
+        /// shares of the written bytes that belong to secure files
         fractions: Rising<Share, 2>,
     }
 }
 
-/// What one workload made of the drives.
+/// Results of one workload on the drives.
 struct Row {
     plain: Ran,
     plain_short: Ran,
-    /// At each secure fraction, the whole last.
+    /// Runs of the locking drive at each secure fraction, the whole last.
     locked: Vec<Ran>,
     page_locked: Ran,
     scrubbed: Ran,

@@ -1,4 +1,4 @@
-//! How far the cost of sanitising depends on what 000 and 002 leave open: spare flash, fill, queue depth, reclaim.
+//! Bench of the sensitivity of the cost of sanitising to what 000 and 002 leave open: spare flash, fill, queue depth, reclaim.
 
 use wordline_plan::Plan;
 use wordline_report::html::figure::{Columns, Figure};
@@ -10,7 +10,7 @@ use crate::filed::{Job, Ran, Run, all, files, plan};
 use crate::lot::{greatest, least, share};
 use crate::protocol::{Count, Name, Number, Share, conditions};
 
-/// The bench.
+/// The `sensitivity` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "sensitivity",
     summary: "Cost of sanitising where spare flash, fill, queue depth and reclaim are other than assumed",
@@ -30,19 +30,19 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "sensitivity",
-    /// What is left open, one at a time.
+    /// Conditions that the sources leave open, varied one at a time.
     struct At {
-        /// the drive without
+        /// the drive that leaves stale data readable
         plain: Name,
-        /// with page locks and block locks
+        /// the drive with page locks and block locks
         locking: Name,
-        /// that scrubs wordlines
+        /// the drive that scrubs wordlines
         scrubbing: Name,
-        /// what the host sees of each, or "whole"
+        /// exported size of each drive, or "whole"
         size: Name,
         /// a workload of files
         workload: Name,
-        /// what is written, in capacities
+        /// bytes written, in capacities
         length: Number,
         /// other shares of spare flash
         spare: Vec<Share>,
@@ -57,7 +57,7 @@ conditions! {
     }
 }
 
-/// One way to settle what is left open.
+/// One choice of the conditions that are left open.
 struct Setting {
     label: String,
     keys: Vec<String>,

@@ -1,4 +1,4 @@
-//! VerTrace: how many stale versions of files stay on flash, and how long (000 §5.1.1, 002 §3).
+//! Bench of VerTrace: how many stale versions of files stay on flash, and how long (000 §5.1.1, 002 §3).
 
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
 use wordline_report::vertrace::{ClassResult, Extreme, FilePlot, PlotPoint, VerTraceResult};
@@ -30,7 +30,7 @@ macro_rules! classes {
     };
 }
 
-/// The bench.
+/// The `versions` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "versions",
     summary: "Stale versions of files on flash (VerTrace)",
@@ -46,21 +46,21 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "versions",
-    /// The drive whose files are watched.
+    /// Conditions of the drive whose files are watched.
     struct At {
-        /// the drive
+        /// the drive whose files are watched
         drive: Name,
-        /// what the host sees of it, or "whole"
+        /// exported size of the drive, or "whole"
         size: Name,
-        /// what is written, in capacities
+        /// bytes written, in capacities
         length: Number,
-        /// the phone
+        /// workload of the phone
         mobile: Name,
-        /// the mail server
+        /// workload of the mail server
         mailserver: Name,
-        /// the database server
+        /// workload of the database server
         dbserver: Name,
-        /// files that only grow and are followed
+        /// number of files that are followed and only grow
         grown: Count,
     }
 }

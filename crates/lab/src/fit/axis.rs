@@ -1,4 +1,4 @@
-//! The axis of read steps: which labels stand for a step, and which were only passed over in counting.
+//! The axis of read steps: which labels stand for a step, and which do not.
 //!
 //! A measurement of all states is stitched together from windows around each of them. At a seam a label can be missing from every curve. Then either a
 //! step was not measured there, or there is no such step and the voltages go on without a gap. The shape of the curves on both sides tells which.
@@ -14,7 +14,7 @@ pub struct Axis {
     pub unmeasured: Vec<u16>,
 }
 
-/// Fewer cells than this on either side of a seam say nothing about it.
+/// Fewest cells on either side of a seam from which its width can be told.
 const FEWEST_CELLS: f64 = 200.0;
 
 impl Axis {
@@ -44,13 +44,13 @@ impl Axis {
         axis
     }
 
-    /// Where the middle of a step stands, in steps.
+    /// Position of the middle of a step, in steps.
     pub fn position(&self, step: u16) -> f64 {
         f64::from(step) - self.skipped.iter().filter(|&&label| label < step).count() as f64
     }
 }
 
-/// How many steps lie between the two labels beside `step`: the fall of the counts between them, in terms of the falls just outside.
+/// Number of steps between the two labels beside `step`: the fall of the counts between them, in terms of the falls just outside.
 fn seam_width(sums: &[Vec<f64>], step: usize) -> Option<f64> {
     let (mut across, mut beside) = (0.0, 0.0);
     for sum in sums {

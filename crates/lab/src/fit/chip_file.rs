@@ -1,4 +1,4 @@
-//! The chip file a fit writes: what was fitted, each value with its source; everything else is inherited.
+//! The chip file that a fit writes: each fitted value with its source. Everything else is inherited.
 
 use std::fmt::Write;
 
@@ -7,22 +7,22 @@ use wordline_cells::{Physics, Unit};
 use super::parameters::{Subject, fitted_keys};
 use super::search::Task;
 
-/// What a chip file says about itself.
+/// Remarks of a chip file on its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
-    /// The chip it inherits from.
+    /// Name of the chip it inherits from.
     pub like: String,
-    /// What was measured, in words.
+    /// Description of what was measured, in words.
     pub measured: String,
-    /// How near the fit comes, in words.
+    /// Accuracy of the fit, in words.
     pub residual: String,
 }
 
-/// Keys of the layers' own design: what the histograms say of layers is in two lists.
+/// Keys of the layers' own design. The histograms' own description of layers is in two lists.
 const LAYER_KEYS: [(&str, &str); 5] =
     [("profile", "noise_field"), ("profile", "noise_edge"), ("profile", "loss_edge"), ("profile", "loss_field"), ("wear", "field")];
 
-/// Puts every fitted value at the digits it is written with, so that the file and the judgement of it are about the same chip.
+/// Rounds every fitted value to the digits it is written with, so that the file and the judgement of it are about the same chip.
 pub fn rounded(mut subject: Subject) -> Subject {
     for (section, key) in written_keys() {
         if let Some(values) = subject.physics.get(section, key) {
@@ -36,7 +36,7 @@ pub fn rounded(mut subject: Subject) -> Subject {
     subject
 }
 
-/// The file.
+/// Text of the chip file.
 pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String {
     let mut text = String::new();
     let line = |text: &mut String, line: &str| {
@@ -106,7 +106,7 @@ fn written_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     fitted_keys().chain(more).chain(LAYER_KEYS)
 }
 
-/// The same, in the order of the reference.
+/// All keys a fit writes, in the order of the reference.
 fn ordered() -> impl Iterator<Item = (&'static str, &'static str)> {
     let all: Vec<(&str, &str)> = written_keys().collect();
     let known = Physics::PARAMETERS.iter().map(|parameter| (parameter.section, parameter.key));
@@ -120,7 +120,7 @@ fn unit(section: &str, key: &str) -> Unit {
         .map_or(Unit::Number, |found| found.unit)
 }
 
-/// The value at the digits it is written with.
+/// The value rounded to the digits it is written with.
 fn round(unit: Unit, value: f64) -> f64 {
     match unit.names().first() {
         // A tenth of a millivolt is a four hundredth of a step.
@@ -139,7 +139,7 @@ fn decimals(value: f64, scale: f64) -> f64 {
     libm::round(value * scale) / scale
 }
 
-/// The value to so many digits.
+/// The value rounded to `count` digits.
 fn digits(value: f64, count: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

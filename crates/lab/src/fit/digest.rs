@@ -1,47 +1,47 @@
-//! Histograms, boiled down to what a model is compared with: where the quantiles of each state stand, and how many cells are misread.
+//! Digest of histograms for the comparison with a model: where the quantiles of each state stand, and how many cells are misread.
 //!
 //! The wordlines of an h-layer are pooled: they differ by less than counting noise. All positions are in steps of [`Axis`](super::Axis).
 
 use super::histograms::Histograms;
 
-/// The shares of a state's cells that lie below the points looked at: the body, and both tails as far as counts carry.
+/// Shares of a state's cells that lie below the points compared: the body, and both tails as far as counts carry.
 pub const LEVELS: [f64; 11] = [1e-4, 1e-3, 1e-2, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999];
 
 /// The states of one layer under one condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// For each state, where each of [`LEVELS`] is reached.
+    /// For each state, the position at which each of [`LEVELS`] is reached.
     pub quantiles: Vec<[f64; LEVELS.len()]>,
-    /// For each boundary, lowest first: cells on its wrong side at the best step, of the cells of both states.
+    /// For each boundary, lowest first: share of cells on its wrong side at the best step, of the cells of both states.
     pub misread: Vec<f64>,
-    /// For each boundary that best threshold.
+    /// For each boundary, the best threshold.
     pub thresholds: Vec<f64>,
 }
 
-/// One condition.
+/// The layers under one condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// P/E cycles.
     pub pe: u32,
     /// Retention index.
     pub retention: u8,
-    /// Its layers, topmost first.
+    /// Layers under the condition, topmost first.
     pub layers: Vec<Layer>,
 }
 
-/// A file of histograms, boiled down.
+/// The digest of a file of histograms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
-    /// Programmed states.
+    /// Number of programmed states.
     pub states: usize,
-    /// Its conditions: P/E counts rising, and within them retentions.
+    /// Conditions of the file: P/E counts rising, and within them retentions.
     pub conditions: Vec<Condition>,
     /// The thresholds at which misreads were counted: the edges of steps.
     pub edges: Vec<f64>,
 }
 
 impl Digest {
-    /// Boils down; `None` if wordlines do not fill whole layers of `per_layer`.
+    /// The digest of `histograms`; `None` if wordlines do not fill whole layers of `per_layer`.
     pub fn of(histograms: &Histograms, per_layer: usize) -> Option<Digest> {
         let count = histograms.wordlines.len();
         if per_layer == 0 || !count.is_multiple_of(per_layer) {
@@ -59,14 +59,14 @@ impl Digest {
         Some(Digest { states: histograms.states, conditions: conditions.collect(), edges: grid.edges.clone() })
     }
 
-    /// The P/E counts, rising.
+    /// P/E counts of the file, rising.
     pub fn pe(&self) -> Vec<u32> {
         let mut pe: Vec<u32> = self.conditions.iter().map(|condition| condition.pe).collect();
         pe.dedup();
         pe
     }
 
-    /// The retention indices, rising.
+    /// Retention indices of the file, rising.
     pub fn retentions(&self) -> Vec<u8> {
         let mut retentions: Vec<u8> = self.conditions.iter().map(|condition| condition.retention).collect();
         retentions.sort_unstable();
@@ -74,14 +74,14 @@ impl Digest {
         retentions
     }
 
-    /// Layers of the block.
+    /// Number of layers of the block.
     pub fn layers(&self) -> usize {
         self.conditions.first().map_or(0, |condition| condition.layers.len())
     }
 }
 
 impl Condition {
-    /// Where the quantiles of a state stand on average over the layers.
+    /// Mean quantiles of a state over the layers.
     pub fn mean_quantiles(&self, state: usize) -> [f64; LEVELS.len()] {
         std::array::from_fn(|level| self.layers.iter().map(|layer| layer.quantiles[state][level]).sum::<f64>() / self.layers.len() as f64)
     }
@@ -89,7 +89,7 @@ impl Condition {
 
 /// The bins of a file: positions of their middles, by label.
 struct Grid {
-    /// Bins from the lowest label to the highest that were measured.
+    /// Labels of the bins, from the lowest to the highest that were measured.
     labels: Vec<u16>,
     /// The lower edge of each bin, and the upper edge of the last.
     edges: Vec<f64>,
@@ -151,7 +151,7 @@ impl Grid {
         }
     }
 
-    /// Where the share `level` lies below: between two edges, even in the logarithm of the nearer tail.
+    /// The position below which the share `level` lies: between two edges, even in the logarithm of the nearer tail.
     fn quantile(&self, below: &[f64], level: f64) -> f64 {
         let total = below[below.len() - 1];
         let (wanted, from_above) = if level <= 0.5 { (level * total, false) } else { ((1.0 - level) * total, true) };

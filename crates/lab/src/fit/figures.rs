@@ -1,4 +1,4 @@
-//! The outcome of a fit in pictures: one page with everything, and the one picture for the documentation.
+//! Figures of a fit: one page with everything, and the one picture for the documentation.
 
 use wordline_report::html::document;
 use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
@@ -8,7 +8,7 @@ use super::judge::{Verdict, deviate, layer_agreement};
 use super::outcome::Outcome;
 use super::report::{ppm, retentions, text};
 
-/// The page with the residuals.
+/// The page with the residuals of a fit.
 pub fn page(outcome: &Outcome, digest: &Digest, name: &str) -> String {
     let table = format!("<pre>{}</pre>", wordline_report::html::escape(&text(outcome)));
     let html = |figures: Vec<Figure>| figures.iter().map(Figure::html).collect::<Vec<_>>();
@@ -22,7 +22,7 @@ pub fn page(outcome: &Outcome, digest: &Digest, name: &str) -> String {
     document(&format!("Fit of {name}"), "measured histograms and the chip fitted to them", &sections)
 }
 
-/// Misreads over P/E cycles: points measured, lines predicted.
+/// Figure of misreads over P/E cycles: points measured, lines predicted.
 pub fn misreads(outcome: &Outcome) -> Figure {
     let mut curves = Vec::new();
     for (place, index) in retentions(&outcome.verdicts).into_iter().enumerate() {
@@ -46,7 +46,7 @@ pub fn misreads(outcome: &Outcome) -> Figure {
     })
 }
 
-/// Predicted over measured for each boundary and condition.
+/// Figure of predicted over measured misreads for each boundary and condition.
 fn ratios(outcome: &Outcome) -> Figure {
     let boundaries = outcome.verdicts.first().map_or(0, |verdict| verdict.measured.len());
     let row = |verdict: &Verdict| {
@@ -65,7 +65,7 @@ fn ratios(outcome: &Outcome) -> Figure {
     })
 }
 
-/// Median and width of the outermost and the middle state over P/E cycles, for the first retention index and the last but one.
+/// Figures of the median and width of the outermost and the middle state over P/E cycles, for the first retention index and the last but one.
 fn levels(outcome: &Outcome, digest: &Digest) -> Vec<Figure> {
     let retentions = digest.retentions();
     let shown = [retentions[0], retentions[retentions.len().saturating_sub(2)]];
@@ -103,7 +103,7 @@ fn levels(outcome: &Outcome, digest: &Digest) -> Vec<Figure> {
     ]
 }
 
-/// Quantiles of the states, freshest and most worn: straight lines would be normal distributions.
+/// Figures of the quantiles of the states, freshest and most worn: straight lines would be normal distributions.
 fn tails(outcome: &Outcome, digest: &Digest) -> Vec<Figure> {
     let worst =
         (0..digest.conditions.len()).max_by(|&a, &b| ppm(&outcome.verdicts[a].measured).total_cmp(&ppm(&outcome.verdicts[b].measured)));
@@ -131,7 +131,7 @@ fn tails(outcome: &Outcome, digest: &Digest) -> Vec<Figure> {
     figures
 }
 
-/// Errors over the layers.
+/// Figure of errors over the layers.
 fn layers(outcome: &Outcome) -> Figure {
     let count = outcome.verdicts.first().map_or(0, |verdict| verdict.layers.len());
     let mean = |layer: usize, of: fn(&(f64, f64)) -> f64| {

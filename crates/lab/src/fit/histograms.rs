@@ -1,4 +1,4 @@
-//! Measured histograms of threshold voltages: the file, and what it holds.
+//! Measured histograms of threshold voltages: the file format and its contents.
 //!
 //! A comma-separated file, plain or compressed with gzip or zstd. The first line names the columns, in any order:
 //!
@@ -22,59 +22,59 @@ use super::axis::Axis;
 /// Why a file of histograms was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
-    /// It could not be opened.
+    /// The file could not be opened.
     #[error("{file}: cannot open the histograms: {source}")]
     Open {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// Reading or decompressing failed part way.
+    /// Reading or decompressing the file failed part way.
     #[error("{file}:{line}: cannot read on after this line: {source}")]
     Read {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The last line that was read.
+        /// Number of the last line that was read.
         line: u64,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A line is not what it should be.
+    /// A line that is not as it should be.
     #[error("{file}:{line}: {what}")]
     Line {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The line.
+        /// Number of the line.
         line: u64,
-        /// What was expected and what was found.
+        /// Text of what was expected and what was found.
         what: String,
     },
-    /// The lines are right, but together they are no table.
+    /// Lines that are right each, but together are no table.
     #[error("{file}: {what}")]
     Table {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// What is missing.
+        /// Text of what is missing.
         what: String,
     },
 }
 
-/// One state of one wordline under one condition.
+/// The histogram of one state of one wordline under one condition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// Steps with their counts, rising.
     pub bins: Vec<(u16, f32)>,
 }
 
-/// A whole file.
+/// The histograms of a whole file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histograms {
-    /// Where the steps stand on an even axis.
+    /// Positions of the steps on an even axis.
     pub axis: Axis,
-    /// Programmed states.
+    /// Number of programmed states.
     pub states: usize,
-    /// Wordlines, as they are numbered in the file.
+    /// Numbers of the wordlines in the file.
     pub wordlines: Vec<u16>,
     /// Retention indices.
     pub retentions: Vec<u8>,
@@ -83,17 +83,17 @@ pub struct Histograms {
     curves: Vec<Curve>,
 }
 
-/// What a curve belongs to: P/E count, retention, wordline, state.
+/// The key of a curve: P/E count, retention, wordline, state.
 type Key = (u32, u8, u16, u8);
 
 const COLUMNS: [&str; 6] = ["model", "WL", "Retention", "PEC", "step", "freq"];
-/// A longer line is no line of this format, and must not be gathered in memory.
+/// Length of the longest line. A longer one is no line of this format, and must not be gathered in memory.
 const LONGEST_LINE: u64 = 4096;
-/// More curves than this are a mistaken column.
+/// Bound on the number of curves. More of them are a mistaken column.
 const MOST_CURVES: usize = 4 << 20;
 
 impl Histograms {
-    /// Reads a file.
+    /// Reads a file of histograms.
     ///
     /// # Errors
     /// Says file and line of what is wrong, or what is missing in the table.
@@ -105,7 +105,7 @@ impl Histograms {
         }
     }
 
-    /// Reads from anything; `name` is for messages.
+    /// Reads histograms from any source; `name` is for messages.
     ///
     /// # Errors
     /// As [`Histograms::open`].
@@ -154,24 +154,24 @@ impl Histograms {
         &self.curves[((pe * self.retentions.len() + retention) * self.wordlines.len() + wordline) * self.states + state]
     }
 
-    /// A curve by its number, for those who look at all.
+    /// The curve of this number.
     pub fn nth(&self, index: usize) -> &Curve {
         &self.curves[index]
     }
 
-    /// How many curves there are.
+    /// Number of curves.
     pub fn len(&self) -> usize {
         self.curves.len()
     }
 
-    /// Whether there are none, which no file that was read has.
+    /// Whether there are no curves, which is true of no file that was read.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty()
     }
 }
 
 impl Curve {
-    /// Enters a count; `false` if the step has one.
+    /// Enters a count. `false`: the step has one already.
     fn put(&mut self, step: u16, count: f32) -> bool {
         match self.bins.last() {
             Some(&(last, _)) if last < step => self.bins.push((step, count)),
@@ -185,7 +185,7 @@ impl Curve {
     }
 }
 
-/// Where each of [`COLUMNS`] stands.
+/// Places of [`COLUMNS`] in the first line of a file.
 fn header(text: &str) -> Result<[usize; 6], String> {
     let found: Vec<&str> = text.split(',').map(str::trim).collect();
     let mut order = [0; 6];
@@ -233,7 +233,7 @@ fn named((pe, retention, wordline, state): Key) -> String {
     format!("P{} of wordline {wordline} at retention {retention} and P/E {pe}", state + 1)
 }
 
-/// Distinct values, rising.
+/// The distinct values, rising.
 fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = values.collect();
     all.sort_unstable();

@@ -1,4 +1,4 @@
-//! How well a fitted chip meets what was measured, condition by condition.
+//! Judgement of a fitted chip by the measurements, condition by condition.
 
 use wordline_cells::Wordline;
 use wordline_cells::special::tail_inverse;
@@ -7,20 +7,20 @@ use super::digest::{Condition, Digest, LEVELS};
 use super::parameters::Subject;
 use super::predict::{Predictor, Voltage};
 
-/// A condition, measured and predicted.
+/// Measured and predicted values of one condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// P/E cycles.
     pub pe: u32,
     /// Retention index.
     pub retention: u8,
-    /// Whether the fit was kept from seeing it.
+    /// Whether the condition was held out of the fit.
     pub held_out: bool,
     /// For each state: predicted quantiles minus measured ones of the mean layer, in steps.
     pub residuals: Vec<[f64; LEVELS.len()]>,
     /// For each boundary between programmed states, lowest first: share of the cells of both that are misread at the best step, over all layers.
     pub measured: Vec<f64>,
-    /// The same, as predicted.
+    /// The same shares, as predicted: see `measured`.
     pub predicted: Vec<f64>,
     /// For each layer: misreads of all boundaries, measured and predicted.
     pub layers: Vec<(f64, f64)>,
@@ -72,7 +72,7 @@ pub fn judge(digest: &Digest, subject: &Subject, voltage: Voltage, held_out: &dy
     Some(digest.conditions.iter().map(verdict).collect())
 }
 
-/// Where a share `level` of a state's cells lies below, in steps.
+/// The position in steps below which the share `level` of a state's cells lies.
 fn quantile(wordline: &Wordline, state: usize, level: f64, voltage: Voltage) -> f64 {
     let state = &wordline.states[state + 1];
     let (mut low, mut high) = (state.mean() - 40.0 * state.deviation(), state.mean() + 40.0 * state.deviation());
@@ -84,7 +84,7 @@ fn quantile(wordline: &Wordline, state: usize, level: f64, voltage: Voltage) -> 
     (0.5 * (low + high) - voltage.zero) / voltage.step
 }
 
-/// Misreads at the best of the edges that were measured, of the cells of both states. Boundary 0 is that between P1 and P2.
+/// Misreads at the best of the measured edges, of the cells of both states. Boundary 0 is that between P1 and P2.
 pub(super) fn misread(wordline: &Wordline, boundary: usize, edges: &[f64], voltage: Voltage) -> f64 {
     let (lower, upper) = (&wordline.states[boundary + 1], &wordline.states[boundary + 2]);
     let (low, high) = (lower.mean(), upper.mean());
@@ -92,27 +92,27 @@ pub(super) fn misread(wordline: &Wordline, boundary: usize, edges: &[f64], volta
     between.map(|edge| 0.5 * (lower.above(edge) + upper.below(edge))).fold(0.5, f64::min)
 }
 
-/// The whole of many verdicts.
+/// Summary of many verdicts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Conditions.
+    /// Number of conditions.
     pub conditions: usize,
     /// Root mean square of the medians' residuals, in steps.
     pub median_rms: f64,
-    /// The same of the width from 5 % to 95 %.
+    /// Root mean square of the residuals of the width from 5 % to 95 %, in steps.
     pub width_rms: f64,
-    /// The same of the quantiles at 0.1 % and 99.9 %.
+    /// Root mean square of the residuals of the quantiles at 0.1 % and 99.9 %, in steps.
     pub tail_rms: f64,
     /// For each boundary: misreads predicted over measured, as a geometric mean over the conditions.
     pub ratios: Vec<f64>,
-    /// The lowest and the highest such ratio of a boundary in one condition.
+    /// Lowest and highest ratio of predicted to measured misreads of a boundary in one condition.
     pub range: (f64, f64),
     /// Typical factor between predicted and measured misreads of a boundary in one condition: e to the root mean square of its logarithm.
     pub factor: f64,
 }
 
 impl Summary {
-    /// Sums up; all zero if there are none.
+    /// Summary of `verdicts`; all zero if there are none.
     pub fn of<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Summary {
         let mut summary = Summary { range: (f64::INFINITY, 0.0), ..Summary::default() };
         let (mut squares, mut counts, mut logs, mut log_squares) = ([0.0; 3], [0.0; 3], Vec::new(), 0.0);
@@ -146,7 +146,7 @@ impl Summary {
     }
 }
 
-/// How alike the layers' errors are: correlation over the layers of measured and predicted misreads, and worst over best layer of both.
+/// Agreement of the layers' errors: correlation over the layers of measured and predicted misreads, and worst over best layer of both.
 pub fn layer_agreement(verdicts: &[Verdict]) -> (f64, f64, f64) {
     let layers = verdicts.first().map_or(0, |verdict| verdict.layers.len());
     // Relative to the condition's mean, so that worn conditions do not outweigh fresh ones.
@@ -173,7 +173,7 @@ pub fn layer_agreement(verdicts: &[Verdict]) -> (f64, f64, f64) {
     (both / (one * other).sqrt().max(1e-300), spread(|sum| sum.0), spread(|sum| sum.1))
 }
 
-/// A deviate's place, for axes of pictures.
+/// Normal deviate of a share, for the axes of figures.
 pub fn deviate(level: f64) -> f64 {
     tail_inverse(1.0 - level)
 }

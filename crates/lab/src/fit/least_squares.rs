@@ -2,29 +2,29 @@
 //!
 //! K. Madsen, H. B. Nielsen, O. Tingleff: Methods for Non-Linear Least Squares Problems, 2004, §3.2 (damping) and §2.1; P. J. Huber 1964 (weights).
 
-/// How a search ended.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The parameters found.
     pub parameters: Vec<f64>,
-    /// Root mean square of the residuals there.
+    /// Root mean square of the residuals at the parameters found.
     pub rms: f64,
-    /// Steps taken.
+    /// Number of steps taken.
     pub rounds: u32,
 }
 
-/// What a search needs to know besides the residuals.
+/// Settings of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
-    /// Residuals beyond this count by their size, not by their square.
+    /// Residual beyond which residuals count by their size, not by their square.
     pub outlier: f64,
-    /// The most steps.
+    /// Largest number of steps.
     pub rounds: u32,
-    /// Stops when a step improves the cost by less than this share.
+    /// Relative improvement of the cost below which the search stops.
     pub tolerance: f64,
 }
 
-/// Finds parameters that make the residuals small, from `start`. `scales` say how far each parameter is moved to see what it does.
+/// Finds parameters that make the residuals small, from `start`. `scales`: how far each parameter is moved to measure its effect.
 ///
 /// Residuals that are no numbers are read as very large, so a set of parameters can be refused.
 pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Solution {
@@ -64,7 +64,7 @@ pub fn solve(start: &[f64], scales: &[f64], search: Search, residuals: &mut dyn 
     Solution { parameters: at, rms, rounds }
 }
 
-/// Huber's cost.
+/// The cost of residuals by Huber.
 fn cost_of(residuals: &[f64], outlier: f64) -> f64 {
     let sum: f64 = residuals
         .iter()
@@ -74,7 +74,7 @@ fn cost_of(residuals: &[f64], outlier: f64) -> f64 {
     if sum.is_finite() { sum } else { f64::MAX }
 }
 
-/// For each parameter, what the residuals do when it moves by its scale.
+/// The change of the residuals when each parameter moves by its scale.
 fn jacobian(at: &[f64], scales: &[f64], now: &[f64], residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Vec<Vec<f64>> {
     const REACH: f64 = 1e-3;
     let mut moved = at.to_vec();

@@ -1,4 +1,4 @@
-//! A whole fit: searched, written at its digits, judged, and put to the test on P/E counts it was kept from seeing.
+//! A whole fit: searched, rounded to its digits, judged, and tested on P/E counts it was kept from seeing.
 
 use super::chip_file::rounded;
 use super::digest::Digest;
@@ -7,27 +7,27 @@ use super::parameters::Subject;
 use super::predict::{Predictor, Voltage};
 use super::search::Task;
 
-/// What came out.
+/// The outcome of a fit.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The chip.
+    /// The fitted chip.
     pub subject: Subject,
-    /// Millivolts of a step.
+    /// Conversion of steps to millivolts.
     pub voltage: Voltage,
-    /// P/E counts the fit did not see.
+    /// P/E counts held out of the fit.
     pub held_out: Vec<u32>,
-    /// Every condition of the file.
+    /// Verdicts on every condition of the file.
     pub verdicts: Vec<Verdict>,
-    /// For each P/E count: how a fit to all others meets it. Empty where that was not asked for.
+    /// For each P/E count, how a fit to all others meets it. Empty where that was not asked for.
     pub left_out: Vec<(u32, Summary)>,
-    /// Another file of the same kind of chip, which the fit never saw. Empty if there is none.
+    /// Verdicts on another file of the same kind of chip, which the fit never saw. Empty if there is none.
     pub against: Vec<Verdict>,
-    /// What the chip says of P/E counts between and beyond those measured: P/E, and for each retention index its misreads, mean of all boundaries.
+    /// Predictions for P/E counts between and beyond those measured: P/E, and for each retention index its misreads, mean of all boundaries.
     pub course: Vec<(u32, Vec<f64>)>,
 }
 
 impl Outcome {
-    /// Does it all. `None`: what was found makes no chip, which only histograms of something else than states of a cell can bring about.
+    /// Searches, rounds and judges. `None`: the subject found makes no chip, which happens only with histograms of something else than states of a cell.
     pub fn of(task: &Task<'_>, leave_one_out: bool, against: Option<&Digest>) -> Option<Outcome> {
         let subject = rounded(task.search().0);
         let verdicts = judge(task.digest, &subject, task.voltage, &|pe| task.held_out.contains(&pe))?;
@@ -50,17 +50,17 @@ impl Outcome {
         Some(Outcome { subject, voltage: task.voltage, held_out: task.held_out.to_vec(), verdicts, left_out, against, course })
     }
 
-    /// The conditions the fit saw.
+    /// Summary of the conditions the fit saw.
     pub fn fitted(&self) -> Summary {
         Summary::of(self.verdicts.iter().filter(|verdict| !verdict.held_out))
     }
 
-    /// The conditions it did not see.
+    /// Summary of the conditions the fit did not see.
     pub fn held(&self) -> Summary {
         Summary::of(self.verdicts.iter().filter(|verdict| verdict.held_out))
     }
 
-    /// The residual in words, as the chip file's sources tell it.
+    /// Text of the residual, as the chip file's sources tell it.
     pub fn residual(&self) -> String {
         let fitted = self.fitted();
         format!(
@@ -70,7 +70,7 @@ impl Outcome {
     }
 }
 
-/// Misreads from fresh to a third more than was measured, in steps of a fortieth.
+/// Predicted misreads from fresh to a third more than was measured, in steps of a fortieth.
 fn course(digest: &Digest, subject: &Subject, voltage: Voltage) -> Option<Vec<(u32, Vec<f64>)>> {
     let predictor = Predictor::new(subject)?;
     let most = digest.pe().last().copied().unwrap_or(0).max(1);

@@ -1,10 +1,10 @@
-//! What a fit may turn: parameters of the physics, and what the file does not say about its retention indices.
+//! Free parameters of a fit: parameters of the physics, and what the file does not say about its retention indices.
 
 use wordline_cells::Physics;
 
 use super::digest::Digest;
 
-/// A number that is searched for.
+/// A free parameter of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Free {
     /// A value of the physics, or one of a list.
@@ -15,14 +15,14 @@ pub(super) enum Free {
     Read(usize),
 }
 
-/// Where a parameter may be, and so the scale it is searched on.
+/// The range of a parameter, and so the scale it is searched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Range {
-    /// Anywhere: as it is.
+    /// Any number, searched as it is.
     Any,
-    /// Above zero: by its logarithm.
+    /// Numbers above zero, searched by their logarithm.
     Positive,
-    /// Between 0 and 1: by the logarithm of what it is to what it is not.
+    /// Shares between 0 and 1, searched by the logarithm of the share over the rest.
     Share,
 }
 
@@ -35,7 +35,7 @@ impl Range {
         }
     }
 
-    /// Kept so far from zero that it is written as more than that.
+    /// Converts a value of the search. The result is kept so far from zero that it is written as more than zero.
     fn to(self, searched: f64) -> f64 {
         match self {
             Range::Any => searched,
@@ -45,20 +45,20 @@ impl Range {
     }
 }
 
-/// The physics that are fitted, with what is by definition for this file.
+/// The chip that a fit searches: its physics, and the meaning of the file's retention indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
-    /// The physics.
+    /// Physics of the chip.
     pub physics: Physics,
-    /// For each retention index: its time, as a share of the e-folds of [`Subject::anchor_seconds`].
+    /// For each retention index, its time as a share of the e-folds of [`Subject::anchor_seconds`].
     pub kept: Vec<f64>,
-    /// For each retention index: its rise by reads, as a share of that of `read_disturb.reads`.
+    /// For each retention index, its rise by reads as a share of that of `read_disturb.reads`.
     pub read: Vec<f64>,
-    /// What the index that loses most charge stands for: the file names no unit, so one must be given.
+    /// Time that the index with the greatest charge loss stands for. The file names no unit, so one must be given.
     pub anchor_seconds: f64,
 }
 
-/// Keys with one value: section, key, and where it may be.
+/// Fitted keys with one value: section, key, and range.
 const KEYS: [(&str, &str, Range); 26] = [
     ("states", "placement", Range::Share),
     ("states", "noise", Range::Positive),
@@ -88,13 +88,13 @@ const KEYS: [(&str, &str, Range); 26] = [
     ("read_disturb", "spread", Range::Share),
 ];
 
-/// The keys a search turns, besides the levels of the states.
+/// The keys that a search changes, besides the levels of the states.
 pub(super) fn fitted_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     KEYS.iter().map(|&(section, key, _)| (section, key))
 }
 
 impl Subject {
-    /// For each retention index: its time in seconds at the reference temperature, and its reads.
+    /// For each retention index, its time in seconds at the reference temperature, and its reads.
     pub fn equivalents(&self) -> Vec<(f64, f64)> {
         let (retention, disturb) = (&self.physics.retention, &self.physics.read_disturb);
         let e_folds = libm::log1p(self.anchor_seconds / retention.start);
@@ -108,9 +108,9 @@ impl Subject {
 /// The retention indices that others are measured by, as places in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Anchors {
-    /// The one in which the highest state is lowest when most worn: the longest time.
+    /// Index at which the highest state is lowest when most worn: the longest time.
     pub(super) longest: usize,
-    /// The one in which the lowest state rises most over the highest when most worn, apart from the longest: most reads.
+    /// Index at which the lowest state rises most over the highest when most worn, apart from the longest: most reads.
     pub(super) most_read: usize,
 }
 
@@ -132,7 +132,7 @@ impl Anchors {
     }
 }
 
-/// Everything that may be turned for a file with these states and retention indices.
+/// All free parameters for a file with these states and retention indices.
 pub(super) fn free(states: usize, retentions: usize, anchors: Anchors) -> Vec<Free> {
     let mut all: Vec<Free> = (0..states).map(|index| Free::Value { section: "states", key: "verify", index, range: Range::Any }).collect();
     all.extend(
@@ -147,7 +147,7 @@ pub(super) fn free(states: usize, retentions: usize, anchors: Anchors) -> Vec<Fr
 }
 
 impl Free {
-    /// Where it stands in `subject`, on the scale of the search.
+    /// The parameter's value in `subject`, on the scale of the search.
     pub(super) fn get(self, subject: &Subject) -> f64 {
         match self {
             Free::Value { section, key, index, range } => range.from(subject.physics.get(section, key).unwrap_or_default()[index]),
@@ -156,7 +156,7 @@ impl Free {
         }
     }
 
-    /// Puts it there.
+    /// Sets the parameter's value in `subject`.
     pub(super) fn set(self, subject: &mut Subject, to: f64) {
         match self {
             Free::Value { section, key, index, range } => {
@@ -169,7 +169,7 @@ impl Free {
         }
     }
 
-    /// How far it is moved to see what it does.
+    /// Distance by which the parameter is moved to measure its effect.
     pub(super) fn scale(self, step: f64) -> f64 {
         match self {
             Free::Value { range: Range::Positive | Range::Share, .. } => 0.3,

@@ -1,16 +1,16 @@
-//! What a subject says about the conditions of a file.
+//! Predictions of a subject for the conditions of a file.
 
 use wordline_cells::{Condition as Kept, History, Model, Traits, Wordline};
 use wordline_units::Celsius;
 
 use super::parameters::Subject;
 
-/// From steps to millivolts.
+/// The conversion of steps to millivolts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Voltage {
     /// Millivolts in a step.
     pub step: f64,
-    /// Where position 0 stands, in millivolts.
+    /// Voltage of position 0, in millivolts.
     pub zero: f64,
 }
 
@@ -21,7 +21,7 @@ impl Voltage {
     }
 }
 
-/// A subject, ready to be asked.
+/// A subject prepared for predictions.
 pub(super) struct Predictor {
     pub(super) model: Model,
     /// Time and reads of each retention index.
@@ -30,7 +30,7 @@ pub(super) struct Predictor {
 }
 
 impl Predictor {
-    /// `None`: these parameters make no chip.
+    /// The predictor of a subject. `None`: its parameters make no chip.
     pub(super) fn new(subject: &Subject) -> Option<Predictor> {
         let mut physics = subject.physics.clone();
         // One block was measured. How blocks differ is not asked here.

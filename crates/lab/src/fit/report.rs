@@ -6,7 +6,7 @@ use super::chip_file::Origin;
 use super::judge::{Summary, Verdict, layer_agreement};
 use super::outcome::Outcome;
 
-/// The lines of the table: what, and the summary.
+/// Rows of the table: a title and its summary.
 fn rows(outcome: &Outcome) -> Vec<(String, Summary)> {
     let mut rows = vec![("fitted".to_owned(), outcome.fitted())];
     if !outcome.held_out.is_empty() {
@@ -21,7 +21,7 @@ fn rows(outcome: &Outcome) -> Vec<(String, Summary)> {
     rows
 }
 
-/// For a terminal.
+/// The report for a terminal.
 pub fn text(outcome: &Outcome) -> String {
     let rows = rows(outcome);
     let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
@@ -58,7 +58,7 @@ fn cells(summary: &Summary, between: &str) -> [String; 6] {
     ]
 }
 
-/// A page of the documentation: generated, with the numbers of this fit.
+/// The page of the documentation, generated with the numbers of this fit.
 ///
 /// `command` is what wrote it, and `picture` the file of [`figures::misreads`](super::figures::misreads).
 pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, picture: &str) -> String {
@@ -148,7 +148,7 @@ pub(super) fn retentions(verdicts: &[Verdict]) -> Vec<u8> {
     verdicts.iter().take_while(|verdict| verdict.pe == first).map(|verdict| verdict.retention).collect()
 }
 
-/// For each state the mean residual of its median and of its tails, where it is a tenth of a step or more.
+/// For each state, the mean residual of its median and of its tails, where it is a tenth of a step or more.
 fn worst_states(verdicts: &[Verdict]) -> Vec<String> {
     let states = verdicts.first().map_or(0, |verdict| verdict.residuals.len());
     let mut lines = Vec::new();

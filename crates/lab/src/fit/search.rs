@@ -1,4 +1,4 @@
-//! The search: mean layer first, then what sets layers apart.
+//! The search: it fits the mean layer first, then what sets layers apart.
 
 use wordline_cells::Physics;
 use wordline_cells::special::tail_inverse;
@@ -8,34 +8,34 @@ use super::least_squares::{Search, Solution, solve};
 use super::parameters::{Anchors, Subject, free};
 use super::predict::{Predictor, Voltage};
 
-/// The place of the median in [`LEVELS`].
+/// Index of the median in [`LEVELS`].
 const MEDIAN: usize = LEVELS.len() / 2;
-/// Residuals greater than this share of a step are outliers.
+/// Residual, as a share of a step, beyond which it is an outlier.
 const OUTLIER: f64 = 0.15;
 
-/// What is looked for, and where.
+/// The task of a search.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
-    /// What was measured.
+    /// Digest of the measurements.
     pub digest: &'a Digest,
     /// The chip that gives what histograms do not tell, and the start of the search.
     pub like: &'a Physics,
-    /// From steps to millivolts.
+    /// Conversion of steps to millivolts.
     pub voltage: Voltage,
-    /// What the longest retention index stands for, in seconds at the reference temperature.
+    /// Time that the longest retention index stands for, in seconds at the reference temperature.
     pub anchor_seconds: f64,
-    /// P/E counts that are not looked at.
+    /// P/E counts that the search leaves out.
     pub held_out: &'a [u32],
 }
 
-/// A measured quantile that is to be met.
+/// A measured quantile as a target of the search.
 struct Target {
     state: usize,
-    /// Where it stands, in mV.
+    /// Threshold voltage of the quantile, in mV.
     volts: f64,
-    /// Its place among normal deviates.
+    /// Normal deviate of the quantile's share.
     deviate: f64,
-    /// Steps for each unit of deviate there.
+    /// Steps for each unit of deviate at the quantile.
     slope: f64,
 }
 
@@ -52,7 +52,7 @@ fn targets(condition: &Condition, state: usize, edges: &[f64], voltage: Voltage)
 }
 
 impl Task<'_> {
-    /// Where step 0 stands, and what a step is, so that the file's states span what those of `like` do.
+    /// The conversion by which the file's states span what those of `like` do.
     pub fn normalised(digest: &Digest, like: &Physics) -> Voltage {
         let verify = &like.states.verify;
         let fresh = &digest.conditions[0];
@@ -61,7 +61,7 @@ impl Task<'_> {
         Task::with_step(digest, like, step)
     }
 
-    /// Where step 0 stands if a step is `step` mV, so that the lowest programmed state of both begins alike.
+    /// The conversion with steps of `step` mV by which the lowest programmed state of both begins alike.
     pub fn with_step(digest: &Digest, like: &Physics, step: f64) -> Voltage {
         let median = digest.conditions[0].mean_quantiles(0)[MEDIAN];
         let placement = like.states.placement * like.ispp.gain * like.ispp.step;
@@ -72,7 +72,7 @@ impl Task<'_> {
         self.digest.conditions.iter().filter(|condition| !self.held_out.contains(&condition.pe))
     }
 
-    /// Searches, from a start that the medians and widths of the file give. The other result says how it went.
+    /// Runs the search, from a start that the medians and widths of the file give. The solution says how it went.
     pub fn search(&self) -> (Subject, Solution) {
         let anchors = Anchors::of(self.digest);
         let retentions = self.digest.retentions();
@@ -117,7 +117,7 @@ impl Task<'_> {
         (subject, solution)
     }
 
-    /// The physics of `like`, moved to where the file's states are.
+    /// The physics of `like`, moved to the file's states.
     fn start(&self, anchors: Anchors, retentions: usize) -> Subject {
         let mut physics = self.like.clone();
         physics.shape.layers = self.digest.layers() as u32;
@@ -173,7 +173,7 @@ impl Task<'_> {
         Subject { physics, kept: share(anchors.longest), read: share(anchors.most_read), anchor_seconds: self.anchor_seconds }
     }
 
-    /// Level and width of each layer: what its quantiles are over those of the mean layer, over all conditions and states.
+    /// Fits level and width of each layer: its quantiles over those of the mean layer, over all conditions and states.
     fn layers(&self, subject: &mut Subject) {
         let count = self.digest.layers();
         let (mut offsets, mut widths) = (vec![0.0; count], vec![0.0; count]);
@@ -201,7 +201,7 @@ impl Task<'_> {
         subject.physics.profile.width = widths.into_iter().map(width).collect();
     }
 
-    /// The references that are best when fresh. The lowest one stands below the states that were measured and stays.
+    /// Sets the references to those that are best when fresh. The lowest one stands below the states that were measured and stays.
     fn references(&self, subject: &mut Subject) {
         let Some(predictor) = Predictor::new(subject) else { return };
         let optimal = predictor.typical(0, 0).optimal();

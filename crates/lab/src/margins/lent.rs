@@ -1,4 +1,4 @@
-//! What similarity buys beyond 003: on other cells, with more wordlines in an h-layer, and where a leader speaks for the blocks beside its own too.
+//! Bench of similarity beyond 003: on other cells, with more wordlines in an h-layer, and with leaders that speak for the blocks beside their own too.
 //!
 //! A leader that speaks for `n` blocks is measured on the first of them; all wordlines of the same layer in the others follow it. Layers of different
 //! blocks are not alike (003 §3.3), so that data may be lost where nobody looks. The firmware's check is applied as it stands: where a program has far
@@ -19,7 +19,7 @@ use crate::bench::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::protocol::{Count, Cycles, Name, Number, conditions};
 
-/// The bench.
+/// The `leaders` bench: its metrics, its conditions and the function that measures.
 pub(crate) const LEADERS: Bench = Bench {
     name: "leaders",
     summary: "t_PROG saved by what leaders show, on other cells, with more wordlines in an h-layer, and where a leader speaks for more than its own block",
@@ -43,29 +43,29 @@ pub(crate) const LEADERS: Bench = Bench {
 
 conditions! {
     "leaders",
-    /// For whom a leader speaks.
+    /// Conditions of the leaders that speak for other blocks.
     struct At {
-        /// other chips
+        /// names of the other chips
         others: Vec<Name>,
-        /// cycles of theirs that a table must be safe for
+        /// cycles of the other chips that a table must be safe for
         others_pe: Vec<Cycles>,
-        /// wordlines in an h-layer
+        /// numbers of wordlines in an h-layer
         wordlines: Vec<Count>,
-        /// blocks that a leader speaks for
+        /// numbers of blocks that a leader speaks for
         every: Vec<Count>,
-        /// how many times the wrong cells of a leader make the check distrust a program
+        /// factor over the wrong cells of a leader at which the check distrusts a program
         rise: Number,
-        /// wrong cells that say nothing
+        /// number of wrong cells up to which they say nothing
         chance: Number,
     }
 }
 
-/// What a leader that speaks for so many blocks brings on one chip, whatever its number of wordlines.
+/// Results of a leader that speaks for `every` blocks on one chip, for any number of wordlines.
 struct Spoken {
     every: u32,
-    /// t_PROG saved by followers of their own leader.
+    /// Share of t_PROG saved by followers of their own leader.
     own: f64,
-    /// Of the other blocks' layers.
+    /// Results of the other blocks' layers.
     others: Vec<Other>,
 }
 
@@ -76,7 +76,7 @@ struct Other {
 }
 
 impl Spoken {
-    /// Time of all programs saved, with so many wordlines in an h-layer.
+    /// Share of the time of all programs saved, with `wordlines` wordlines in an h-layer.
     fn saved(&self, wordlines: u32) -> f64 {
         let (w, n) = (f64::from(wordlines), f64::from(self.every));
         let led = |own: f64| 1.0 + (w - 1.0) * (1.0 - own);
@@ -88,7 +88,7 @@ impl Spoken {
         1.0 - (led(self.own) + if self.every > 1 { (n - 1.0) * others } else { 0.0 }) / (n * w)
     }
 
-    /// Layers whose data could be lost: where nobody looks, and where programs are checked; and those programmed again.
+    /// Shares of layers: whose data could be lost without a check of programs, whose data could be lost with it, and that are programmed again.
     fn lost(&self) -> [f64; 3] {
         // The first of the blocks follows its own leader.
         let part = 1.0 - 1.0 / f64::from(self.every);

@@ -1,5 +1,5 @@
-//! The table with which firmware turns what a leader wordline shows into the margins of its followers, found as a maker finds it: by characterising many
-//! chips off-line (003 §4.1.2). It is data of a chip file, and firmware sees no more of the physics than this.
+//! The table of margins, with which firmware turns what a leader wordline shows into the margins of its followers. It is found as a maker finds it: by
+//! characterising many chips off-line (003 §4.1.2). It is data of a chip file, and firmware sees no more of the physics than this.
 //!
 //! A follower is programmed as the table says, kept as long as its data must last, and read at the best entry of the retry table. It is safe where the page
 //! with the most errors cannot be corrected with a probability of at most `risk`. The table then says:
@@ -32,62 +32,62 @@ pub use wordline::unsafe_followers;
 
 conditions! {
     "margins",
-    /// What a table must be safe for.
+    /// Conditions that a table must be safe for.
     struct At {
         /// cycles at which wordlines are programmed
         pe: Vec<Cycles>,
-        /// how long their data must last
+        /// retention that the data of followers must last
         kept: Span,
-        /// probability that the worst page of a follower cannot be corrected then
+        /// probability up to which the worst page of a follower may be uncorrectable after that retention
         risk: Share,
-        /// where the search for margins gives up, in loops
+        /// loops at which the search for margins gives up
         loops_most: Count,
-        /// where the search for the first verify gives up, in loops before the leader's
+        /// loops before the leader's first verify at which the search for a follower's gives up
         early_most: Count,
-        /// how far below its default R1 stands while errors between the erased state and P1 are counted
+        /// voltage below its default of R1 while errors between the erased state and P1 are counted
         lowered: Volts,
     }
 }
 
-/// The conditions, for those who list them.
+/// The conditions of a characterisation of margins.
 pub const PROTOCOL: Protocol = At::PROTOCOL;
 
-/// A table, and how it was found.
+/// A table of margins, and how it was found.
 #[derive(Clone, Debug)]
 pub struct Characterised {
-    /// What goes into the chip file.
+    /// The table for the chip file.
     pub margins: Margins,
-    /// Cells of a wordline.
+    /// Number of cells of a wordline.
     pub cells: u32,
-    /// What it does at each age, the youngest first.
+    /// Effects of the table at each age, the youngest first.
     pub ages: Vec<Age>,
-    /// What is said of where it comes from.
+    /// Text of the table's source.
     pub source: String,
 }
 
-/// What a table does at one age.
+/// Effects of a table at one age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Age {
     /// P/E cycles.
     pub pe: f64,
-    /// Rank correlation over wordlines of the errors between E and P1 that are to be expected after a program, and of those after retention.
+    /// Rank correlation over wordlines of the expected errors between E and P1 after a program, and of the errors after retention.
     pub expected: f64,
-    /// The same of the errors that are counted: a count of few is mostly chance.
+    /// Rank correlation over wordlines of the counted errors between E and P1, and of the errors after retention: a count of few is mostly chance.
     pub counted: f64,
-    /// Leaders that show any.
+    /// Share of the leaders that show any errors between E and P1.
     pub showing: f64,
-    /// The most that one shows.
+    /// The most errors between E and P1 that one leader shows.
     pub most: u32,
-    /// Errors of a codeword of the worst page after retention, in the mean, of the worst wordline: leaders, followers that skip up to L_min, followers by the
-    /// table.
+    /// Mean number of errors of a codeword of the worst page after retention, for the worst wordline: leaders, followers that skip up to L_min, followers by
+    /// the table.
     pub worst: [f64; 3],
-    /// t_PROG saved, mean over wordlines: skipping up to L_min; margins alone; both; skipping by the table; both by the table; the static table.
+    /// Share of t_PROG saved, mean over wordlines: skipping up to L_min; margins alone; both; skipping by the table; both by the table; the static table.
     pub saved: [f64; 6],
-    /// The same of the h-layer with the most errors: both by the table, the static table.
+    /// Share of t_PROG saved on the h-layer with the most errors: both by the table, the static table.
     pub kappa: [f64; 2],
 }
 
-/// Characterises a lot.
+/// Characterises the margins of a setup's lot.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub fn characterise(setup: &Setup) -> Result<Characterised, LabError> {
     Ok(Characterised { cells: physics.shape.cells(), ages, source: text::source(setup, &at, &lot), margins })
 }
 
-/// `work` for every block; says how far it is.
+/// Results of `work` for every block. Reports its progress.
 fn walk<T: Send>(looker: &Looker<'_>, setup: &Setup, what: &str, work: &(dyn Fn(&wordline_cells::Block) -> T + Sync)) -> Vec<T> {
     let done = AtomicU64::new(0);
     looker.lot.map(|block| {
@@ -122,15 +122,16 @@ fn walk<T: Send>(looker: &Looker<'_>, setup: &Setup, what: &str, work: &(dyn Fn(
     })
 }
 
-/// The least `early` with which followers without margins are safe; none where not even the most is enough.
+/// The least `early` with which followers without margins are safe; `None` where not even the most is enough.
 fn early(looker: &Looker<'_>, setup: &Setup, none: &Margins) -> Option<u32> {
     let needed = walk(looker, setup, "first verifies", &|block| looker.early(block, none));
     needed.into_iter().try_fold(0, |most, needed| needed.map(|needed| most.max(needed)))
 }
 
-/// The best split of each total from one loop on: that whose worst follower has the fewest errors, or that which saves more where they are alike.
+/// The best split of each total from one loop on. It is the split whose worst follower has the fewest errors, or the one that saves more where they are
+/// alike.
 fn splits(seen: &[&Seen], loops_most: u32) -> Vec<(u32, u32)> {
-    /// Fewer errors than this in a codeword make no difference.
+    /// Difference in the errors of a codeword below which they count as alike.
     const ALIKE: f64 = 0.1;
     let worst = |split: (u32, u32)| {
         let errors = seen.iter().map(|seen| seen.with(split).map_or(f64::INFINITY, |tried| tried.errors));
@@ -164,7 +165,7 @@ fn lines(seen: &[&Seen], splits: &[(u32, u32)], step: Microvolts) -> Vec<MarginS
     lines
 }
 
-/// What the table does at each age.
+/// Effects of the table at each age.
 fn ages(looker: &Looker<'_>, setup: &Setup, margins: &Margins) -> Vec<Age> {
     let done = walk(looker, setup, "figures", &|block| looker.applied(block, margins));
     let done: Vec<wordline::Applied> = done.into_iter().flatten().collect();

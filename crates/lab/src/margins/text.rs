@@ -1,4 +1,4 @@
-//! The section of a chip file, and what is known of it.
+//! Text of the margins section of a chip file, with remarks on its effects.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::bench::Setup;
 use crate::conditions::span_text;
 use crate::lot::Lot;
 
-/// The command that finds the same table.
+/// The command that finds this table.
 fn command(setup: &Setup) -> String {
     let chip = if setup.chip == crate::CHIP { String::new() } else { format!(" --chip {}", setup.chip) };
     let settings: String = setup.settings.iter().map(|setting| format!(" --set '{setting}'")).collect();
@@ -42,7 +42,7 @@ fn list(values: impl Iterator<Item = String>) -> String {
 }
 
 impl Characterised {
-    /// The section as TOML, without remarks.
+    /// The margins section as TOML, without remarks.
     pub fn section(&self) -> String {
         let (table, steps) = (&self.margins, &self.margins.steps);
         format!(
@@ -60,7 +60,7 @@ impl Characterised {
         )
     }
 
-    /// What it does at each age, as remarks of TOML.
+    /// Effects of the table at each age, as remarks of TOML.
     pub fn remarks(&self) -> String {
         let mut text = String::new();
         for age in &self.ages {

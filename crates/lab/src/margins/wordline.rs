@@ -1,4 +1,4 @@
-//! One wordline of a lot: what it shows as a leader, and what its followers come to.
+//! Measurements of one wordline of a lot: what it shows as a leader, and the errors and program times of its followers.
 
 use wordline_cells::{Block, History, Program, References, Settings, Traits, errors_at};
 use wordline_flash::{MarginStep, Margins, WindowMargin};
@@ -9,7 +9,7 @@ use crate::bench::Setup;
 use crate::error::LabError;
 use crate::lot::Lot;
 
-/// Looks at wordlines.
+/// Measures wordlines.
 pub(super) struct Looker<'l> {
     pub(super) lot: &'l Lot,
     pub(super) at: &'l At,
@@ -26,26 +26,26 @@ struct Leader {
     traits: Traits,
     history: History,
     program: Program,
-    /// Errors between the erased state and P1 just after it was programmed: to be expected, and counted.
+    /// Errors between the erased state and P1 just after the program: expected, and counted.
     expected: f64,
     shown: u32,
 }
 
-/// A follower with some margin.
+/// A follower with one split of a margin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tried {
     split: (u32, u32),
     /// Loops by which V_start is raised: no more than there is room for.
     pub(super) start: u32,
-    /// Errors of a codeword of its worst page after retention, in the mean.
+    /// Mean number of errors of a codeword of the follower's worst page after retention.
     pub(super) errors: f64,
-    /// Whether that can be corrected with all likelihood that is asked for.
+    /// Whether these errors can be corrected with the likelihood that is asked for.
     pub(super) safe: bool,
-    /// t_PROG it saves.
+    /// Share of t_PROG that the follower saves.
     pub(super) saved: f64,
 }
 
-/// What a leader showed, and which margins its followers could have.
+/// The errors that a leader showed, and the margins that its followers could have.
 pub(super) struct Seen {
     pub(super) layer: usize,
     pub(super) shown: u32,
@@ -55,33 +55,33 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// A follower with this split; none where less of the same was too much already.
+    /// The follower with this split; `None` where less of the same was too much already.
     pub(super) fn with(&self, split: (u32, u32)) -> Option<&Tried> {
         self.tried.iter().find(|tried| tried.split == split)
     }
 }
 
-/// What a table does to a wordline.
+/// Effects of a table on a wordline.
 pub(super) struct Applied {
     pub(super) layer: usize,
     pub(super) age: usize,
     pub(super) expected: f64,
     pub(super) shown: u32,
-    /// As [`super::Age::worst`].
+    /// Errors as in [`super::Age::worst`].
     pub(super) errors: [f64; 3],
-    /// As [`super::Age::saved`].
+    /// Savings as in [`super::Age::saved`].
     pub(super) saved: [f64; 6],
 }
 
-/// What a wordline comes to that is programmed by what the leader of another block showed.
+/// Results of a wordline that is programmed by what the leader of another block showed.
 pub(super) struct Borrowed {
-    /// t_PROG it saves: by that leader, and by its own.
+    /// Share of t_PROG saved: by that leader, and by its own.
     pub(super) saved: [f64; 2],
-    /// Whether its data can be read at the end.
+    /// Whether the data can be read at the end.
     pub(super) safe: bool,
-    /// Whether it could be if the die had programmed it by itself.
+    /// Whether the data could be read at the end after a program with default settings.
     pub(super) sound: bool,
-    /// Wrong cells just after the program: of that leader, and of itself.
+    /// Wrong cells just after the program: of that leader, and of the wordline itself.
     pub(super) wrong: [f64; 2],
 }
 
@@ -91,7 +91,7 @@ impl<'l> Looker<'l> {
         Looker { lot, at, entries, kept: lot.model.kept(at.kept, lot.room) }
     }
 
-    /// Every h-layer of a block at every age.
+    /// Leaders of every h-layer of a block at every age.
     fn leaders(&self, block: &Block) -> Vec<Leader> {
         let of = |(age, &pe): (usize, &f64)| {
             let history = self.lot.worn(pe);
@@ -112,7 +112,7 @@ impl<'l> Looker<'l> {
         Leader { layer, age, traits, history, program, expected, shown: errors_at(expected, cells, dice) }
     }
 
-    /// How a follower is programmed by a table.
+    /// Program settings of a follower by a table.
     fn settings(&self, leader: &Leader, margins: &Margins, window: WindowMargin, skips: bool) -> Settings {
         let mut settings = Settings {
             start_margin: window.start.millivolts() as f32,
@@ -128,7 +128,7 @@ impl<'l> Looker<'l> {
         settings
     }
 
-    /// What it comes to when the wordlines of one h-layer of `block` are programmed as those of `leader`'s own block would be by a table: see [`Borrowed`].
+    /// Results when the wordlines of one h-layer of `block` are programmed as those of `leader`'s own block would be by a table.
     fn borrowed(&self, leader: &Leader, own: &Leader, table: &Margins) -> Borrowed {
         let model = &self.lot.model;
         let by = |leader: &Leader| self.settings(leader, table, table.window(leader.shown, leader.program.first[0]), true);
@@ -148,7 +148,7 @@ impl<'l> Looker<'l> {
         }
     }
 
-    /// The h-layers of `others` at every age, programmed as the leaders of `block` say.
+    /// Results of the h-layers of `others` at every age, programmed as the leaders of `block` say.
     pub(super) fn lent(&self, block: &Block, others: &[Block], table: &Margins) -> Vec<Borrowed> {
         let leaders = self.leaders(block);
         let of = |other: &Block| {
@@ -158,7 +158,7 @@ impl<'l> Looker<'l> {
         others.iter().flat_map(of).collect()
     }
 
-    /// Errors of a codeword of its worst page after retention, in the mean, where the retry table comes nearest.
+    /// Mean number of errors of a codeword of a follower's worst page after retention, where the retry table comes nearest.
     fn errors(&self, leader: &Leader, settings: Settings) -> f64 {
         let model = &self.lot.model;
         let wordline = model.wordline(&leader.traits, &self.lot.after(leader.history, self.kept).settings(settings));
@@ -174,7 +174,7 @@ impl<'l> Looker<'l> {
         self.lot.model.uncorrectable(errors / self.lot.model.codeword_bits()) <= self.at.risk
     }
 
-    /// The least `early` that a block's followers need when they have no margins; none where there is none.
+    /// The least `early` that a block's followers need when they have no margins; `None` where there is none.
     pub(super) fn early(&self, block: &Block, none: &Margins) -> Option<u32> {
         let enough = |leader: &Leader, early: u32| {
             let margins = Margins { early: early as u8, ..none.clone() };
@@ -187,7 +187,7 @@ impl<'l> Looker<'l> {
         Some(early)
     }
 
-    /// Which margins the followers of each leader of a block could have.
+    /// The margins that the followers of each leader of a block could have.
     pub(super) fn block(&self, block: &Block, table: &Margins) -> Vec<Seen> {
         self.leaders(block).iter().map(|leader| self.seen(leader, table)).collect()
     }
@@ -215,7 +215,7 @@ impl<'l> Looker<'l> {
         Seen { layer: leader.layer, shown: leader.shown, end_alone, tried }
     }
 
-    /// What a table does to each wordline of a block.
+    /// Effects of a table on each wordline of a block.
     pub(super) fn applied(&self, block: &Block, table: &Margins) -> Vec<Applied> {
         let up_to_first = Margins { early: 0, ..table.clone() };
         let of = |leader: &Leader| {
@@ -244,7 +244,7 @@ impl<'l> Looker<'l> {
     }
 }
 
-/// How many followers of a setup's lot are not safe with a table, and with one that takes a loop more from V_final: of every h-layer at every age.
+/// Number of followers of a setup's lot that are not safe with a table, and with one that takes a loop more from V_final: of every h-layer at every age.
 ///
 /// # Errors
 ///

@@ -6,17 +6,17 @@ use wordline_units::Celsius;
 
 use crate::conditions::{pe_list, reads_list, retention_list, span};
 
-/// A kind of condition: how it is written, and what is held of it.
+/// A kind of condition: how it is written, and which type holds it.
 pub(crate) trait Kind {
-    /// What is held.
+    /// Type that holds the value.
     type Held;
-    /// Reads it.
+    /// Reads the value.
     fn read(value: &Value) -> Result<Self::Held, String>;
 }
 
-/// P/E cycles: `2000` or `"2k"`.
+/// A number of P/E cycles: `2000` or `"2k"`.
 pub(crate) struct Cycles;
-/// Reads of a block: `"100k"`.
+/// A number of reads of a block: `"100k"`.
 pub(crate) struct Reads;
 /// A time in seconds: `"1y"`.
 pub(crate) struct Span;
@@ -24,7 +24,7 @@ pub(crate) struct Span;
 pub(crate) struct Rest;
 /// A temperature: `"40C"`.
 pub(crate) struct Degrees;
-/// How many: `8`.
+/// A count: `8`.
 pub(crate) struct Count;
 /// A pure number: `0.85`.
 pub(crate) struct Number;
@@ -34,13 +34,13 @@ pub(crate) struct Share;
 pub(crate) struct Volts;
 /// A time in us: `"100 us"`.
 pub(crate) struct Micros;
-/// Wrong bits: `"37 bit"`.
+/// A number of wrong bits: `"37 bit"`.
 pub(crate) struct Bits;
-/// Bytes: `"1 GiB"`.
+/// A number of bytes: `"1 GiB"`.
 pub(crate) struct Size;
-/// A name.
+/// A name of a drive, a workload or a setting.
 pub(crate) struct Name;
-/// Of one kind, at least `N`, each more than the one before.
+/// A list of values of one kind, at least `N`, each more than the one before.
 pub(crate) struct Rising<K, const N: usize>(std::marker::PhantomData<K>);
 
 fn text(value: &Value, example: &str) -> Result<String, String> {
@@ -48,7 +48,7 @@ fn text(value: &Value, example: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A number with one of these units.
+/// Reads a number with one of these units.
 fn quantity(value: &Value, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     let text = text(value, example)?;
     let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-'))).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! At which conditions a bench measures: P/E counts, times, temperatures, sample sizes, limits that a source sets.
+//! Conditions of benches: P/E counts, times, temperatures, sample sizes, limits that a source sets.
 //!
 //! They are data, because they are what the sources did and not what came out. `studies/benches/<bench>.toml` holds those of each bench with their sources;
 //! a study may change them for itself under `[conditions.<bench>]`.
@@ -15,41 +15,41 @@ mod kinds;
 
 pub(crate) use kinds::{Bits, Count, Cycles, Degrees, Kind, Micros, Name, Number, Reads, Rest, Rising, Share, Size, Span, Volts};
 
-/// What a study changes: conditions by bench and key.
+/// Conditions that a study changes, by bench and key.
 pub type Changes = BTreeMap<String, Table>;
 
 /// One condition of a bench.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Its name.
+    /// Name of the condition.
     pub name: &'static str,
-    /// What it is.
+    /// Meaning of the condition.
     pub meaning: &'static str,
-    /// Whether a value can be one: what is wrong with it.
+    /// Check of a value: the text of its fault.
     pub check: fn(&Value) -> Result<(), String>,
 }
 
 /// The conditions of one bench.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
-    /// The bench.
+    /// Name of the bench.
     pub bench: &'static str,
-    /// Its file; empty where it has no conditions.
+    /// Text of the bench's file; empty where it has no conditions.
     pub text: &'static str,
-    /// What the file says.
+    /// Keys of the file.
     pub keys: &'static [Key],
 }
 
 impl Protocol {
-    /// No conditions at all.
+    /// A protocol without conditions.
     pub(crate) const NONE: Protocol = Protocol { bench: "", text: "", keys: &[] };
 
-    /// Where its file lies in the repository.
+    /// Path of the bench's file in the repository.
     pub fn file(&self) -> String {
         format!("studies/benches/{}.toml", self.bench)
     }
 
-    /// What is wrong with `key = value`, and what helps.
+    /// Text of the fault of `key = value`, and help.
     pub(crate) fn fault(&self, key: &str, value: &Value) -> Option<(String, Option<String>)> {
         let Some(known) = self.keys.iter().find(|known| known.name == key) else {
             let names: Vec<&str> = self.keys.iter().map(|key| key.name).collect();
@@ -63,7 +63,7 @@ impl Protocol {
         (known.check)(bare(value)).err().map(|what| (format!("`{key}`: {what}"), Some(format!("`{key}` is {}", known.meaning))))
     }
 
-    /// The conditions of its file with what is changed: name, value as it is written.
+    /// The conditions of the bench's file with the changes applied: name, value as it is written.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Protocol {
         Ok(table)
     }
 
-    /// One condition.
+    /// Reads one condition.
     pub(crate) fn read<K: Kind>(&self, table: &Table, key: &str) -> Result<K::Held, LabError> {
         let value = table.get(key).ok_or_else(|| self.wrong(format!("no `{key}`"), None))?;
         K::read(bare(value)).map_err(|what| self.wrong(format!("`{key}`: {what}"), None))
@@ -102,7 +102,7 @@ impl Protocol {
     }
 }
 
-/// A value without the places it stands at.
+/// Converts a value, without the places it stands at.
 pub(crate) fn value_of(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::String(text.to_string()),
@@ -117,7 +117,7 @@ pub(crate) fn value_of(value: &DeValue<'_>) -> Value {
     }
 }
 
-/// `{ value = 3, source = "…" }` is 3.
+/// The value itself where it comes with a source: `{ value = 3, source = "…" }` is 3.
 pub(crate) fn bare(value: &Value) -> &Value {
     value.as_table().and_then(|table| table.get("value")).unwrap_or(value)
 }
@@ -141,7 +141,7 @@ macro_rules! conditions {
         }
 
         impl $name {
-            /// The bench's file and keys.
+            /// Protocol of the bench: its file and keys.
             pub(super) const PROTOCOL: $crate::protocol::Protocol = $crate::protocol::Protocol {
                 bench: $bench,
                 text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/benches/", $bench, ".toml")),
@@ -152,7 +152,7 @@ macro_rules! conditions {
                 }),*],
             };
 
-            /// The conditions that a setup asks for.
+            /// The conditions of the bench that a setup asks for.
             pub(super) fn of(setup: &$crate::bench::Setup) -> Result<$name, $crate::error::LabError> {
                 let table = Self::PROTOCOL.table(&setup.conditions)?;
                 Ok($name { $($key: Self::PROTOCOL.read::<$kind>(&table, stringify!($key))?,)* })

@@ -1,4 +1,4 @@
-//! What the runs of bursts come to: quantities and figures.
+//! Quantities and figures of the runs of bursts.
 
 use wordline_report::histogram::Latencies;
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Heat, Scale};
@@ -8,7 +8,7 @@ use crate::bench::Findings;
 use crate::lot::{greatest, least, mean, share};
 use crate::paced::{MIB, Tried, shares};
 
-/// Requests by the second of bursts, one drive over another.
+/// Requests per second in bursts, one drive over another.
 fn over(four: &[Tried], which: usize, than: usize) -> f64 {
     four[which].iops_in_bursts() / four[than].iops_in_bursts()
 }
@@ -24,7 +24,7 @@ fn ms(latencies: &Latencies, quantile: f64) -> f64 {
     latencies.quantile(quantile).0 as f64 / 1e6
 }
 
-/// Names what was measured, and draws it.
+/// Names the measured quantities, and draws the figures.
 pub(super) fn judge(at: &At, seen: &Seen) -> Findings {
     let mut findings = Findings::default();
     let runs: Vec<(Pattern, &Vec<Tried>)> = at.patterns().into_iter().flatten().zip(seen.sweeps.iter().flatten()).collect();
@@ -68,7 +68,7 @@ pub(super) fn judge(at: &At, seen: &Seen) -> Findings {
     findings
 }
 
-/// The names of what is judged of latencies: with so many requests outstanding, and with requests at a rate.
+/// Names of the judged latencies: with a fixed number of requests outstanding, and with requests at a rate.
 const LATENCIES: [[&str; 11]; 2] = [
     [
         "buffer",

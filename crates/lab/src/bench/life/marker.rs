@@ -1,9 +1,9 @@
-//! Aging markers: what a linear combination of what firmware can measure foretells of N(12).
+//! Aging markers: predictions of N(12) by a linear combination of quantities that firmware can measure.
 
 use super::{At, Life};
 use crate::lot::{greatest, least, regression};
 
-/// One look at one block.
+/// The measurements of one block at one P/E count.
 #[derive(Clone, Copy)]
 pub(super) struct Sight {
     pub(super) pe: f64,
@@ -11,14 +11,14 @@ pub(super) struct Sight {
     pub(super) progress: f64,
     pub(super) tprog: f64,
     pub(super) n0: f64,
-    /// Deviation of N(0) between two reads.
+    /// Standard deviation of N(0) between two reads.
     pub(super) flicker: f64,
-    /// The dwell as far as it tells anything.
+    /// Dwell, up to where more of it tells a marker nothing.
     pub(super) dwell: f64,
     pub(super) n12: f64,
 }
 
-/// A linear marker.
+/// A linear aging marker.
 pub(super) struct Marker {
     pub(super) terms: fn(&Sight) -> Vec<f64>,
     pub(super) weights: Vec<f64>,
@@ -36,14 +36,14 @@ impl Marker {
         (self.terms)(sight).iter().zip(&self.weights).map(|(term, weight)| term * weight).sum::<f64>() + self.offset
     }
 
-    /// Raised until no block it was fitted on dies unforeseen, and by `more`.
+    /// Raises the marker until no block it was fitted on dies unforeseen, and by `more`.
     pub(super) fn made_safe(mut self, deaths: &[Sight], limit: f64, more: f64) -> Marker {
         let least = least(&deaths.iter().map(|sight| self.of(sight)).collect::<Vec<_>>());
         self.offset += (limit - least).max(0.0) + more;
         self
     }
 
-    /// The greatest range of N(12) among looks at blocks with the same value of the marker, up to the P/E count that the source compares markers at.
+    /// The greatest range of N(12) among sights of blocks with the same value of the marker, up to the P/E count that the source compares markers at.
     pub(super) fn spread(&self, at: &At, sights: &[Sight]) -> f64 {
         let residual: Vec<(f64, f64)> =
             sights.iter().filter(|sight| sight.pe <= at.compared).map(|sight| (self.of(sight), sight.n12 - self.of(sight))).collect();

@@ -1,4 +1,4 @@
-//! How long blocks live, and which aging marker foresees it (000 §3.1 to §3.3).
+//! Bench of the endurance of blocks, and of the aging markers that foresee it (000 §3.1 to §3.3).
 //!
 //! N(12) is what a codeword of the worst page of a block's weakest wordline has wrong after the retention that is required, at the best references; a block is
 //! dead when it is more than can be corrected. Markers are fitted by least squares on half of the blocks and judged on the other half.
@@ -17,7 +17,7 @@ mod marker;
 
 use marker::{Marker, Sight, early_terms, life, log_dwell, plus_plus_terms, plus_terms, realwear_terms};
 
-/// The bench.
+/// The `life` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
     name: "life",
     summary: "P/E counts at death, N(12) of blocks of equal age by each marker, and the regression that foretells it",
@@ -69,15 +69,15 @@ pub(super) const BENCH: Bench = Bench {
 
 conditions! {
     "life",
-    /// How blocks are cycled, and by what they are judged.
+    /// Conditions of cycling blocks and of judging markers.
     struct At {
         /// the retention that is required
         kept: Span,
-        /// late in life, when the weakest wordline shows
+        /// cycles late in life, when the weakest wordline shows
         late: Cycles,
-        /// where the search for the end of a block's life gives up
+        /// cycles at which the search for the end of a block's life gives up
         cycles_most: Cycles,
-        /// where the search for a certain N(12) gives up
+        /// cycles at which the search for a certain N(12) gives up
         same_most: Cycles,
         /// a short dwell and a long one
         dwells: [Span; 2],
@@ -87,49 +87,49 @@ conditions! {
         judged: Vec<Span>,
         /// fewer and more cycles at which blocks are compared
         spread: [Cycles; 2],
-        /// the N(12) that blocks reach at different counts
+        /// value of N(12) that blocks reach at different counts
         same: Bits,
-        /// blocks are looked at after each so many cycles
+        /// cycles from one measurement of a block to the next
         step: Cycles,
-        /// up to so many
+        /// cycles at the last measurement of a block
         until: Cycles,
-        /// of so many h-layers one is programmed to find t_PROG
+        /// spacing of the h-layers that are programmed to find t_PROG, in layers
         every: Count,
-        /// N(12) of a moderately worn block, from and below
+        /// N(12) of a moderately worn block, at least and below
         moderate: [Bits; 2],
-        /// t_PROG within this of a moderately worn block's is the same
+        /// relative difference of t_PROG up to which it counts as that of a moderately worn block
         same_tprog: Share,
         /// the dwell above which more of it tells a marker nothing
         saturated: Span,
-        /// a dwell far above that
+        /// a dwell far above the saturated one
         day: Span,
-        /// up to here it is told how far blocks of one marker differ
+        /// P/E count up to which it is told how far blocks of one marker differ
         compared: Cycles,
         /// deviations of telegraph noise by which ages are over-estimated
         flicker: Number,
-        /// values of a marker within so many bits are equal
+        /// width of a bin of values of a marker that count as equal
         bin: Bits,
         /// the most errors for which values are binned
         bins_most: Bits,
-        /// fewer looks than this are no bin
+        /// fewest measurements in a bin
         bin_least: Count,
-        /// an age from which a block has outlived age 1.0: ages are told in tenths
+        /// age from which a block has outlived age 1.0; ages are told in tenths
         outlived: Number,
         /// a high and a low limit of P/E cycles
         limits: [Cycles; 2],
-        /// below the one is early in life, above the other late
+        /// P/E counts below which it is early in life and above which it is late
         early_late: [Cycles; 2],
         /// P/E counts at which dwells are compared
         counts: Rising<Cycles, 2>,
         /// cycles of a used block
         used: Cycles,
-        /// a dwell at room temperature that others count alike with
+        /// a dwell at room temperature, compared with equivalent ones at other temperatures
         alike: Span,
-        /// temperatures of those others
+        /// temperatures of the equivalent dwells
         alike_at: Vec<crate::protocol::Degrees>,
-        /// a warm dwell, compared with the same at room temperature
+        /// a warm dwell, compared with an equal one at room temperature
         warm: Rest,
-        /// dwells, each longer or warmer than the one before
+        /// dwells in rising order of their effect, each longer or warmer than the one before
         order: Vec<Rest>,
         /// a time without power, after cycles with the dwell of `warm`
         off: Rest,
@@ -141,7 +141,7 @@ struct Seen {
     at: [f64; 2],
     same: f64,
     life: Life,
-    /// The same block with another dwell, if RealWear is fitted on it.
+    /// The life of the same block with another dwell, if RealWear is fitted on it.
     fitted: Option<Life>,
 }
 
@@ -188,7 +188,7 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
     }
 }
 
-/// Half of the blocks are there to fit on, half to judge by.
+/// Whether a block belongs to the half to fit on; the other half is there to judge by.
 fn fitted(lot: &Lot, block: &Block) -> bool {
     (block.chip * lot.size.blocks + block.block).is_multiple_of(2)
 }
@@ -298,7 +298,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     Ok(findings)
 }
 
-/// What rest between cycles does, on the weakest wordline of one block.
+/// Measures the effect of rest between cycles on the weakest wordline of one block.
 fn dwell(lot: &Lot, at: &At, findings: &mut Findings) {
     let weak = lot.weakest(&lot.block(0, 0), &lot.aged(at.late, at.kept));
     let of = |pe: f64, dwell: f64, warm: Celsius| n12(lot, at, &weak, lot.model.cycled(pe, dwell, warm));
