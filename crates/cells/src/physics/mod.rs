@@ -55,7 +55,8 @@ parameters! {
         verify: MillivoltList;
         /// Width of what program-verify leaves above the verify level, as a share of the shift of one loop.
         placement: Share;
-        /// Standard deviation of everything that is added to it on a fresh wordline of the reference layer: read noise, interference, random telegraph noise.
+        /// Standard deviation of everything that is added to a placed cell on a fresh wordline of the reference layer: read noise, interference, random
+        /// telegraph noise.
         noise: Millivolts;
         /// How much wider the noise of the highest state is: deviation, relative.
         top_noise: Number;
@@ -99,9 +100,9 @@ parameters! {
         curvature: Number;
         /// Field added by the worst ellipse: in the middle of the band of rugged holes.
         rugged: Number;
-        /// Where that band is: 0 at the bottom, 1 at the top.
+        /// Height of the middle of the band of rugged holes: 0 at the bottom, 1 at the top.
         rugged_height: Number;
-        /// How wide it is: standard deviation, in heights of the block.
+        /// Width of the band of rugged holes: standard deviation, in heights of the block.
         rugged_width: Number;
         /// How fast the influence of a block's edges decays, in layers.
         edge_decay: Number;
@@ -141,7 +142,7 @@ parameters! {
         speed_block: Millivolts;
         /// Program speed: h-layers of a block.
         speed_layer: Millivolts;
-        /// Natural logarithm of the way an erase has to go: blocks. Drawn together with `wear_block`.
+        /// Natural logarithm of the erase distance: blocks. Drawn together with `wear_block`.
         erase_block: Number;
         /// Natural logarithm of the charge lost: blocks.
         loss_block: Number;
@@ -167,7 +168,7 @@ parameters! {
         short_cells: Share;
         /// How much faster worn cells program, at most.
         wear_speed: Millivolts;
-        /// Wear after which most of that is reached.
+        /// Wear after which most of `wear_speed` is reached.
         wear_speed_scale: Cycles;
         /// How much faster cells program for each kelvin above `retention.temperature`.
         warm_speed: MillivoltsPerKelvin;
@@ -185,15 +186,15 @@ parameters! {
         pulse: Microseconds;
         /// Time of one erase verify.
         verify: Microseconds;
-        /// How far one pulse goes, over the way from programmed to erased of a fresh block.
+        /// Distance that one pulse goes, over the erase distance of a fresh block, from programmed to erased.
         depth: Number;
-        /// How much the way grows by `wear.reference` cycles of wear.
+        /// Growth of the erase distance by `wear.reference` cycles of wear.
         wear: Number;
-        /// Exponent of that growth.
+        /// Exponent of the growth of the erase distance with wear.
         wear_power: Number;
         /// How much stress the ramps of 100 suspensions add to an erase, relative to a whole one.
         suspend: Number;
-        /// Exponent of that stress in the number of suspensions.
+        /// Exponent of the stress of suspensions in their number.
         suspend_power: Number;
         /// Time a suspended erase needs to ramp down and up again.
         suspend_time: Microseconds;
@@ -211,7 +212,7 @@ parameters! {
         reference: Cycles;
         /// Growth of the noise variance by `reference` cycles, relative.
         noise: Number;
-        /// Exponent of that growth.
+        /// Exponent of the growth of the noise variance with wear.
         noise_power: Number;
         /// Rise of the lowest programmed state by `reference` cycles; states between it and the highest rise in proportion.
         lift: Millivolts;
@@ -221,7 +222,7 @@ parameters! {
         erased_lift: Millivolts;
         /// Growth of the erased state's deviation by `reference` cycles, relative.
         erased_noise: Number;
-        /// Exponent of these four.
+        /// Exponent in wear of `lift`, `top_lift`, `erased_lift` and `erased_noise`.
         lift_power: Number;
     }
 
@@ -237,7 +238,7 @@ parameters! {
         deep_share: Share;
         /// Rest below which old traps do not heal.
         deep_start: Seconds;
-        /// Activation energy.
+        /// Activation energy of healing.
         energy: ElectronVolts;
     }
 
@@ -245,21 +246,21 @@ parameters! {
     retention: Retention {
         /// Charge the highest state loses for each e-fold of time, fresh.
         loss: Millivolts;
-        /// Time before which nothing is lost.
+        /// Retention before which no charge is lost.
         start: Seconds;
         /// Voltage of the state that neither loses nor gains.
         neutral: Millivolts;
         /// How much faster a wordline with `wear.reference` cycles of wear loses charge, relative.
         wear: Number;
-        /// Exponent of that.
+        /// Exponent of the growth of charge loss with wear.
         wear_power: Number;
         /// Deviation of the loss between cells, as a share of the loss.
         spread: Share;
         /// Noise variance added, in all states alike, for each e-fold of time, relative to fresh; wear raises it as it raises the loss.
         noise: Number;
-        /// Activation energy.
+        /// Activation energy of charge loss.
         energy: ElectronVolts;
-        /// Temperature at which times are given.
+        /// Temperature at which retention times are given.
         temperature: Celsius;
     }
 
@@ -267,13 +268,13 @@ parameters! {
     read_disturb: ReadDisturb {
         /// Rise of the erased state by `reads` reads of its block, fresh.
         lift: Millivolts;
-        /// Reads that makes.
+        /// Number of reads that lift the erased state by `lift`.
         reads: Number;
-        /// Exponent in the number of reads.
+        /// Exponent of the rise in the number of reads.
         power: Number;
-        /// How much stronger it is after `wear.reference` cycles, relative.
+        /// How much stronger the rise by reads is after `wear.reference` cycles, relative.
         wear: Number;
-        /// Voltage above the erased state over which it falls by e.
+        /// Voltage above the erased state over which the rise falls by e.
         reach: Millivolts;
         /// Deviation of the rise between cells, as a share of the rise.
         spread: Share;
@@ -283,9 +284,9 @@ parameters! {
     open_interval: OpenInterval {
         /// Noise variance added when the interval is `time`, relative to fresh.
         noise: Number;
-        /// The longest interval that was measured.
+        /// The longest open interval that was measured.
         time: Seconds;
-        /// Exponent in time.
+        /// Exponent of the noise in the open interval.
         power: Number;
     }
 
@@ -293,17 +294,17 @@ parameters! {
     temperature: Temperature {
         /// Shift of the highest state for each kelvin by which a read is warmer than the program was.
         shift: MillivoltsPerKelvin;
-        /// Shift of the lowest programmed state.
+        /// Shift of the lowest programmed state for each kelvin by which a read is warmer than the program was.
         low_shift: MillivoltsPerKelvin;
         /// Deviation of the shift between cells, as a share of the shift.
         spread: Share;
     }
 
-    /// What neighbours do to a wordline.
+    /// Interference of neighbours with a wordline.
     interference: Interference {
         /// Rise of the lowest programmed state when the next layer is programmed after it.
         shift: Millivolts;
-        /// Deviation of the rise, for each state alike.
+        /// Deviation of the rise by the next layer's program, alike for each state.
         spread: Millivolts;
     }
 
@@ -315,7 +316,7 @@ parameters! {
         sigma: Millivolts;
         /// Standard deviation of the shift between wordlines.
         wordline_sigma: Millivolts;
-        /// Rise of all other cells of the wordline.
+        /// Rise of the cells of the wordline that are not shifted.
         disturb: Millivolts;
         /// How much wider the shifted cells become for each e-fold of time: charge that one shot leaves near the surface spreads.
         spread: Number;
@@ -323,13 +324,13 @@ parameters! {
 
     /// Flag cells of a page lock, programmed as SLC in one shot.
     flag: Flag {
-        /// Mean threshold voltage after `time` at the lowest voltage.
+        /// Mean threshold voltage of flag cells after `time` at the lowest voltage.
         mean: Millivolts;
-        /// Standard deviation.
+        /// Standard deviation of the threshold voltage of flag cells.
         sigma: Millivolts;
         /// Control-gate voltage step of the design space.
         step: Millivolts;
-        /// Shift for each e-fold of pulse time.
+        /// Shift of flag cells for each e-fold of pulse time.
         time_gain: Millivolts;
         /// The pulse time `mean` is given for.
         time: Microseconds;
@@ -337,9 +338,9 @@ parameters! {
         reference: Millivolts;
         /// Mean charge a programmed flag loses in `years` at 30 °C after 1K cycles.
         loss: Millivolts;
-        /// Standard deviation of that loss.
+        /// Standard deviation of the charge that programmed flags lose.
         loss_sigma: Millivolts;
-        /// The time that loss is given for.
+        /// Time for which `loss` is given, in years.
         years: Number;
         /// Noise variance added to the data cells of the wordline by a pulse of `disturb_dose` steps, relative.
         disturb: Number;
@@ -365,7 +366,7 @@ parameters! {
         step: Millivolts;
         /// Threshold voltage gained for each millivolt of program voltage.
         gain: Number;
-        /// Shift for each e-fold of pulse time.
+        /// Shift of select cells for each e-fold of pulse time.
         time_gain: Millivolts;
         /// The pulse time `centre` is given for.
         time: Microseconds;
@@ -375,27 +376,27 @@ parameters! {
         resting: Millivolts;
         /// Share of the shift lost for each e-fold of time.
         loss: Share;
-        /// Time before which nothing is lost.
+        /// Time before which select cells lose no charge.
         start: Seconds;
         /// Steps above the lowest voltage at which the die locks a block.
         voltage: Number;
     }
 
-    /// What a read brings out, and what corrects it.
+    /// Errors of a read, and their correction.
     ecc: Ecc {
         /// User bytes of a codeword.
         codeword: Number;
-        /// Bits that can be corrected in it.
+        /// Bits that can be corrected in a codeword.
         correctable: Bits;
         /// Standard deviation, between two reads of a page, of the errors in a codeword of a fresh block: random telegraph noise.
         telegraph: Bits;
-        /// How much it grows by `wear.reference` cycles of wear, relative.
+        /// How much telegraph noise grows by `wear.reference` cycles of wear, relative.
         telegraph_wear: Number;
     }
 
     /// The vendor's read-retry table.
     retry: Retry {
-        /// Entries after the default.
+        /// Number of entries after the default.
         entries: Number;
         /// Shift of each reference from entry to entry, R1 first.
         step: MillivoltList;
