@@ -58,7 +58,8 @@ pub fn loss_share(retention: &Retention, mean: f64, top: f64) -> f64 {
     (mean - retention.neutral) / (top - retention.neutral)
 }
 
-/// Rise of the erased state by reads of its block: `lift·(reads/ref)^power·(1 + wear·w)`. That of another state is [`read_share`] of it. 000 §2.6.1, §3.4.1.
+/// Rise of the erased state by reads of the block: `lift·(reads/ref)^power·(1 + wear·w)`. The rise of another state is [`read_share`] of it. 000 §2.6.1,
+/// §3.4.1.
 pub fn read_lift(disturb: &ReadDisturb, w: f64, reads: f64) -> f64 {
     if reads <= 0.0 { 0.0 } else { disturb.lift * libm::pow(reads / disturb.reads, disturb.power) * (1.0 + disturb.wear * w) }
 }

@@ -1,13 +1,12 @@
 //! Read retries by rate, for drives whose cells have no physics: the model of an evaluation that knows how many reads need retries but not why (003 §6.2).
 //!
-//! Begun at the default, a read needs retries with probability `share`; then it needs at least one, and each further one with the same probability, so that
-//! there are `mean` in the mean. Nothing is lost: what the last entry of the table would leave uncorrected, it corrects.
+//! A read that begins at the default needs retries with probability `share`. It then needs at least one, and each further one with the same probability, so
+//! that there are `mean` on average. No data are lost: the last entry of the table corrects what is left.
 //!
-//! What makes one read like another is `alike`. So large a share of the reads need what their h-layer needs: a number that is drawn once for each filling of a
-//! block, and an entry of the table from that number on serves. Whoever knows it saves these retries. The other reads need a number of their own, each
-//! time another, and every try counts alike, wherever it is in the table: nothing can be known of them. Whether a read is of one kind or the other, it needs
-//! as many retries with the same probability; so `share` and `mean` say what a drive does that begins every read at the default, and `alike` is the part of it
-//! that can be saved.
+//! The share `alike` of the reads need what their h-layer needs: a number that is drawn once for each filling of a block. An entry of the table from that
+//! number on serves, and firmware that knows the number saves these retries. The other reads need a number of tries that is drawn for each read: every try
+//! counts alike, wherever it is in the table, and firmware cannot foresee it. Both kinds of reads need as many retries with the same probability. So `share`
+//! and `mean` describe a drive that begins every read at the default, and `alike` is the part of its retries that can be saved.
 
 use wordline_units::random::{Draw, Stream};
 

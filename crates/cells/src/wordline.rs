@@ -201,8 +201,8 @@ impl Wordline {
         carried_over(rate, f64::from(self.carried[page as usize]))
     }
 
-    /// Errors because a cell above the pass voltage blocks its string: every other wordline of it then reads as programmed, which is wrong half of the time.
-    /// Charged to the wordline that has the cell, for all that suffer.
+    /// Errors because a cell above the pass voltage blocks its string: every other wordline of the string then reads as programmed, which is wrong half of
+    /// the time. They are charged to the wordline that has the cell, for all wordlines that suffer.
     pub fn blocked(&self) -> f64 {
         let top = &self.states[self.count - 1];
         0.5 * self.string * top.above(self.pass) / self.count as f64

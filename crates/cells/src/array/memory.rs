@@ -94,7 +94,7 @@ impl CellArray {
         block as usize * self.model.layers().len() + layer as usize
     }
 
-    /// What sets an h-layer of a block of this die apart.
+    /// Traits of an h-layer of a block of this die.
     pub(super) fn traits(&mut self, block: u32, layer: u32) -> Traits {
         if let Some(traits) = self.memory.traits(self.number(block, layer), name(block, layer)) {
             return traits;

@@ -78,7 +78,7 @@ const LAYERS: usize = 128;
 const BLOCKS: usize = 32;
 
 impl CellArray {
-    /// What sets a block of this die apart.
+    /// Traits of a block of this die.
     pub(super) fn specimen(&mut self, block: u32) -> Block {
         let specimens = &mut self.writing.specimens;
         specimens.resize(BLOCKS, None);

@@ -77,7 +77,7 @@ conditions! {
     "bursts",
     /// Conditions of the arrival patterns.
     struct At {
-        /// drives: the plain one, vertFTL, cubeFTL-, cubeFTL
+        /// the four drives: the plain one, vertFTL, cubeFTL-, cubeFTL
         drives: [Name; 4],
         /// exported size of each drive, or "whole"
         size: Name,

@@ -69,9 +69,9 @@ conditions! {
         told: [[Vec<Number>; 3]; 2],
         /// spread of thresholds from the worst to the best block, as the source tells
         told_spread: Number,
-        /// P/E count at which that spread is told by name
+        /// P/E count at which the source tells the spread of thresholds
         named: Cycles,
-        /// P/E count at which the range of thresholds is told
+        /// P/E count at which the source tells the range of thresholds
         range: Cycles,
         /// P/E counts at which errors are followed over copies, after the short retention
         followed: [Cycles; 2],
@@ -81,7 +81,7 @@ conditions! {
         old: Cycles,
         /// number of blocks of the lot that are tried at the old age, about
         old_blocks: Count,
-        /// number of steps of age that thresholds are told for
+        /// number of steps of age for which the source tells thresholds
         ages: Count,
     }
 }

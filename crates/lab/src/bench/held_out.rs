@@ -1,6 +1,6 @@
 //! Bench of conditions that no source measured: cycles, times and temperatures between, before and beyond those the chip was calibrated to.
 //!
-//! Nobody knows what is right there. What is known is the direction, and that nothing may jump.
+//! The right values are not known there. Known is the direction of each effect, and that no value may jump.
 
 use wordline_cells::Condition;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};

@@ -10,7 +10,7 @@ use super::predict::{Predictor, Voltage};
 
 /// Index of the median in [`LEVELS`].
 const MEDIAN: usize = LEVELS.len() / 2;
-/// Residual, as a share of a step, beyond which it is an outlier.
+/// Share of a step beyond which a residual is an outlier.
 const OUTLIER: f64 = 0.15;
 
 /// The task of a search.

@@ -103,7 +103,7 @@ conditions! {
         saturated: Span,
         /// a dwell far above the saturated one
         day: Span,
-        /// P/E count up to which it is told how far blocks of one marker differ
+        /// P/E count up to which the source tells how far blocks of one marker differ
         compared: Cycles,
         /// deviations of telegraph noise by which ages are over-estimated
         flicker: Number,
@@ -113,11 +113,11 @@ conditions! {
         bins_most: Bits,
         /// fewest measurements in a bin
         bin_least: Count,
-        /// age from which a block has outlived age 1.0; ages are told in tenths
+        /// age from which a block has outlived age 1.0; the source tells ages in tenths
         outlived: Number,
         /// a high and a low limit of P/E cycles
         limits: [Cycles; 2],
-        /// P/E counts below which it is early in life and above which it is late
+        /// P/E counts of life: early below the first, late above the second
         early_late: [Cycles; 2],
         /// P/E counts at which dwells are compared
         counts: Rising<Cycles, 2>,
