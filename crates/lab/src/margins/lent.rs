@@ -1,8 +1,8 @@
 //! Bench of similarity beyond 003: on other cells, with more wordlines in an h-layer, and with leaders that speak for the blocks beside their own too.
 //!
 //! A leader that speaks for `n` blocks is measured on the first of them; all wordlines of the same layer in the others follow it. Layers of different
-//! blocks are not alike (003 §3.3), so that data may be lost without a check. The firmware's check is applied as it stands: where a program has far
-//! more wrong cells than the leader had, it is done again, and that wordline leads its own layer. Each chip's table of margins is found on the same
+//! blocks are not alike (003 §3.3), so that data may be lost where programs are not checked. The firmware's check is applied as it stands: where a program has
+//! far more wrong cells than the leader had, it is done again, and that wordline leads its own layer. Each chip's table of margins is found on the same
 //! blocks.
 //!
 //! ```text
