@@ -6,7 +6,7 @@ use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
 use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, Bytes, DieId, HostOp, HostRequest, IdMap, Nanos, RequestId};
+use wordline_units::{BlockId, Bytes, DieId, GroupId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
 use crate::config::Config;
 use crate::data::DataPlane;
@@ -366,15 +366,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 Note::Retired(group) => {
                     let layout = self.ftls[core as usize].layout();
-                    Event::Retired { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
+                    Event::Retired { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
                 }
                 Note::Exposed(group) => {
                     let layout = self.ftls[core as usize].layout();
-                    Event::Exposed { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
+                    Event::Exposed { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
                 }
                 Note::ProgrammedAgain(group) => {
                     let layout = self.ftls[core as usize].layout();
-                    Event::ProgrammedAgain { die: self.wiring.die(core, layout.die(group)), block: BlockId(layout.number(group)) }
+                    Event::ProgrammedAgain { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
                 }
                 Note::WornOut => Event::WornOut,
             };

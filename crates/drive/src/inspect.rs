@@ -4,7 +4,7 @@ use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{Group, UnitAddr};
-use wordline_units::{BlockId, Lpn};
+use wordline_units::{BlockId, GroupId, Lpn};
 
 use crate::drive::Drive;
 
@@ -27,7 +27,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 };
                 BlockView {
                     die,
-                    block: BlockId(number),
+                    group: GroupId(number),
                     state,
                     valid: groups.valid(group),
                     capacity: layout.units_per_group,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, Nanos, PageId, Priority, RequestId};
 
 use crate::follow::UnitStep;
 
@@ -36,21 +36,21 @@ pub enum Event {
         /// Its die.
         die: DieId,
         /// Its number.
-        block: BlockId,
+        group: GroupId,
     },
     /// What a technique distrusts of a program that has ended well is programmed again, elsewhere.
     ProgrammedAgain {
         /// The die.
         die: DieId,
         /// The number of the block group.
-        block: BlockId,
+        group: GroupId,
     },
     /// A die refuses to make unreadable what is stale and secret in a block group.
     Exposed {
         /// Its die.
         die: DieId,
         /// Its number.
-        block: BlockId,
+        group: GroupId,
     },
     /// The drive has too few good blocks left and takes no more writes.
     WornOut,
@@ -239,7 +239,7 @@ pub struct BlockView {
     /// Its die, counted over the drive.
     pub die: DieId,
     /// Its number in the die.
-    pub block: BlockId,
+    pub group: GroupId,
     /// What it is used for.
     pub state: BlockState,
     /// Mapping units that hold valid data.

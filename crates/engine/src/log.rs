@@ -116,10 +116,10 @@ fn digest(event: &Event) -> [u64; 3] {
             flash.issued.0 ^ flash.array.0.rotate_left(20) ^ flash.bus.0.rotate_left(40) ^ u64::from(flash.moved_units) << 48,
         ],
         Event::Invalidated { die, units } => [INVALIDATED as u64, u64::from(die.0), u64::from(units)],
-        Event::Retired { die, block } => [RETIRED as u64, u64::from(die.0), u64::from(block.0)],
+        Event::Retired { die, group } => [RETIRED as u64, u64::from(die.0), u64::from(group.0)],
         Event::WornOut => [WORN_OUT as u64, 0, 0],
-        Event::Exposed { die, block } => [EXPOSED as u64, u64::from(die.0), u64::from(block.0)],
-        Event::ProgrammedAgain { die, block } => [AGAIN as u64, u64::from(die.0), u64::from(block.0)],
+        Event::Exposed { die, group } => [EXPOSED as u64, u64::from(die.0), u64::from(group.0)],
+        Event::ProgrammedAgain { die, group } => [AGAIN as u64, u64::from(die.0), u64::from(group.0)],
     }
 }
 

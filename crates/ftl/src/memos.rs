@@ -1,8 +1,8 @@
 //! Memos of techniques: numbers about block groups that outlast a power cut, in the journal.
 //!
 //! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique and
-//! group until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks that the group stands
-//! on and of their erase count, so an erase makes it void without anything being written.
+//! group until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks
+//! that the group stands on and of their erase count, so an erase makes it void without anything being written.
 //!
 //! A technique that is switched off at a start is not given its memos, and they are let go.
 

@@ -51,12 +51,12 @@ impl BlockMap {
     /// The map of these blocks.
     pub fn new(blocks: &[BlockView]) -> BlockMap {
         let dies = blocks.iter().map(|view| view.die.index() + 1).max().unwrap_or(0);
-        let per_die = blocks.iter().map(|view| view.block.index() + 1).max().unwrap_or(0);
+        let per_die = blocks.iter().map(|view| view.group.index() + 1).max().unwrap_or(0);
         let (dies_per_row, blocks_per_cell) = (dies.div_ceil(MAP_ROWS_MAX).max(1), per_die.div_ceil(MAP_COLUMNS_MAX).max(1));
         let (rows, columns) = (dies.div_ceil(dies_per_row), per_die.div_ceil(blocks_per_cell));
         let mut cells = vec![MapCell::default(); rows * columns];
         for view in blocks {
-            let cell = &mut cells[view.die.index() / dies_per_row * columns + view.block.index() / blocks_per_cell];
+            let cell = &mut cells[view.die.index() / dies_per_row * columns + view.group.index() / blocks_per_cell];
             cell.good += u32::from(view.state != BlockState::Bad);
             match view.state {
                 BlockState::Free => cell.free += 1,
@@ -120,10 +120,10 @@ impl Wear {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wordline_units::{BlockId, DieId};
+    use wordline_units::{DieId, GroupId};
 
     fn view(die: u16, block: u32, state: BlockState, valid: u32, erases: u32) -> BlockView {
-        BlockView { die: DieId(die), block: BlockId(block), state, valid, capacity: 100, erases }
+        BlockView { die: DieId(die), group: GroupId(block), state, valid, capacity: 100, erases }
     }
 
     #[test]

@@ -46,8 +46,10 @@ ids! {
     ChannelId(u16);
     /// A plane inside a die.
     PlaneId(u8);
-    /// An erase block inside a plane of a die. At the firmware's level the same number names the group of one block per plane.
+    /// An erase block inside a plane of a die, by its physical number.
     BlockId(u32);
+    /// A block group of a die: one block of each plane, written and erased together. Its number stays when spare blocks take the place of bad ones.
+    GroupId(u32);
     /// A page inside a block, in program order.
     PageId(u16);
     /// A wordline inside a block.

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use wordline_engine::{BlockState, BlockView, Completion, Event, FlashEvent, Stages};
 use wordline_report::{Interval, Scope};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, GroupId, HostOp, Nanos, PageId, Priority, RequestId};
 
 /// What to fabricate.
 #[derive(Clone, Debug)]
@@ -255,7 +255,7 @@ impl Machine {
                     BlockState::Closed => 1_024 - (self.draw(32) * self.draw(32)) as u32,
                 };
                 let erases = 300 + self.erases[die * self.toy.blocks as usize + block as usize] + (self.draw(12) + self.draw(12)) as u32;
-                views.push(BlockView { die: DieId(die as u16), block: BlockId(block), state, valid, capacity: 1_024, erases });
+                views.push(BlockView { die: DieId(die as u16), group: GroupId(block), state, valid, capacity: 1_024, erases });
             }
         }
         views

@@ -2,7 +2,9 @@
 
 use wordline_engine::{Completion, Event, FlashEvent, Observer, Stages};
 use wordline_report::{Cost, DriveResult, HLayer, Identity, Interval, Measured, Metrics, Report, Scope, conclude};
-use wordline_units::{BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, HostOp, Nanos, PageId, Priority, RequestId};
+use wordline_units::{
+    BlockId, Bytes, Cause, CellKind, ChannelId, DieId, FlashOp, Geometry, GroupId, HostOp, Nanos, PageId, Priority, RequestId,
+};
 
 use crate::fabricated::Toy;
 
@@ -206,7 +208,7 @@ fn programs_are_told_by_their_place_in_the_h_layer() {
         metrics.observe(Nanos(200 * n + array), &program(page, cause, 200 * n, array));
     }
     metrics.observe(Nanos(2_000), &flash(FlashOp::Copyback, Cause::Reclaim, 1_900, 90, [0, 1, 0]));
-    (0..3).for_each(|_| metrics.observe(Nanos(2_000), &Event::ProgrammedAgain { die: DieId(0), block: BlockId(0) }));
+    (0..3).for_each(|_| metrics.observe(Nanos(2_000), &Event::ProgrammedAgain { die: DieId(0), group: GroupId(0) }));
     let measured = metrics.finish(Nanos(2_000), 0);
     let by_row: Vec<_> = measured.rows.iter().map(|row| (row.leader_programs, row.follower_programs)).collect();
     assert_eq!(by_row, [(1, 1), (1, 1), (0, 1), (0, 0)]);
