@@ -10,6 +10,8 @@ use std::process::{Command, Output};
 
 /// The tutorial of a victim policy.
 const POLICY: &str = "docs/tutorials/victim-policy.md";
+/// The tutorial of a scheduler.
+const SCHEDULER: &str = "docs/tutorials/scheduler.md";
 /// The tutorial of a sanitiser.
 const SANITISER: &str = "docs/tutorials/sanitiser.md";
 
@@ -17,16 +19,19 @@ const SANITISER: &str = "docs/tutorials/sanitiser.md";
 fn the_tutorial_and_the_template_work_as_they_stand() {
     let scratch = Scratch::new("tutorial", &["ftl"]);
     assert_eq!(scratch.follow(POLICY).len(), 2, "the tutorial promises one file and one line");
+    assert_eq!(scratch.follow(SCHEDULER).len(), 2, "the tutorial promises one file and one line");
     let techniques = scratch.tree.join("crates/ftl/src/techniques");
     fs::create_dir_all(techniques.join("template")).expect("writable");
     fs::copy(root().join("docs/techniques/_template/mod.rs"), techniques.join("template/mod.rs")).expect("copied");
     let list = techniques.join("mod.rs");
     fs::write(&list, format!("{}\npub mod template;\n", read(&list))).expect("writable");
 
-    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "victim", "template"]));
+    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "victim", "scheduler", "template"]));
     for test in [
         "victim::fair_greedy::tests::ties_go_to_the_least_worn",
         "victim::tests::every_policy_takes_a_candidate_wherever_there_is_one",
+        "scheduler::even::tests::who_has_moved_four_units_may_write_four",
+        "scheduler::tests::nobody_waits_for_ever_and_without_a_free_group_reclaim_goes_first",
         "techniques::template::tests::",
     ] {
         assert!(has_run(&printed, test), "{test} did not run:\n{printed}");

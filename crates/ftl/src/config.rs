@@ -7,6 +7,7 @@ use wordline_units::{Bytes, Nanos};
 
 use crate::layout::Layout;
 use crate::order::Order;
+use crate::scheduler::Scheduler;
 use crate::techniques::Choice;
 use crate::victim::VictimPolicy;
 
@@ -112,6 +113,8 @@ pub struct ReclaimConfig {
     pub start: u32,
     /// With this many or fewer left, the host's writes wait for reclaim.
     pub floor: u32,
+    /// Who of reclaim and the host is served next.
+    pub scheduler: Scheduler,
     /// Whether host writes go before reclaim above the floor.
     pub preemptible: bool,
     /// Whether a block that has been emptied is erased only when it is about to be needed, because an erased block ages while it waits (002 §5.4).

@@ -139,6 +139,10 @@ pub(crate) struct Die {
     pub(crate) settings: ProgramSettings,
     /// Nothing could be reclaimed when it was last tried.
     pub(crate) starved: bool,
+    /// What reclaim has earned for the host, as the scheduler counts it.
+    pub(crate) credit: i32,
+    /// Valid units that the victim in hand, or the last one, had when it was begun.
+    pub(crate) victim_valid: u32,
     /// Stale units of the victims since a program of moved data was last padded.
     pub(crate) won: u32,
     /// That padding took all that they gave, when the host had changed so much.
@@ -173,6 +177,8 @@ impl Die {
             spare: Vec::new(),
             settings: ProgramSettings::DEFAULT,
             starved: false,
+            credit: 0,
+            victim_valid: 0,
             won: 0,
             fruitless: None,
             spares: Box::new(spares),

@@ -53,6 +53,7 @@ pub mod request;
 mod retire;
 mod sanitise;
 mod schedule;
+pub mod scheduler;
 mod secrets;
 mod settings;
 mod steady;

@@ -12,6 +12,7 @@ use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::Group;
 use crate::operations::{Pending, Purpose};
+use crate::scheduler::{self, Policy, Scheduler};
 use crate::techniques::hooks::Hook;
 use crate::techniques::say::Way;
 use crate::techniques::seam::{Copy, EraseReport, News, ProgramUnit};
@@ -225,6 +226,10 @@ impl Ftl {
         state.job = Some(Job { victim, cause, cursor: 0, end });
         state.won = state.won.saturating_add(end - self.groups.valid(victim));
         state.moved_cause = cause;
+        state.victim_valid = self.groups.valid(victim);
+        if state.victim_valid == 0 {
+            self.earn(die, 0);
+        }
         self.notify(News::VictimChosen { victim, why: cause });
     }
 
@@ -238,6 +243,16 @@ impl Ftl {
         if is_empty { &mut state.erasable } else { &mut state.draining }.push((job.victim, job.cause));
         if is_empty {
             self.seal(job.victim);
+        }
+    }
+
+    /// So many units of the victim of `die` are on their way: the host may have its share of what that gives back.
+    #[inline]
+    fn earn(&mut self, die: DieId, moved: u32) {
+        let scheduler = self.config.reclaim.scheduler;
+        if scheduler != Scheduler::Classic {
+            let state = &mut self.dies[die];
+            state.credit = scheduler::add(state.credit, scheduler.earned(moved, state.victim_valid, self.layout.data_units));
         }
     }
 
@@ -271,6 +286,7 @@ impl Ftl {
             }
         }
         self.dies[die].job = Some(Job { cursor: first + per_page, ..job });
+        self.earn(die, count);
         self.dies[die].moves_under_way += 1;
         // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
         self.groups.pin(job.victim);
@@ -302,6 +318,7 @@ impl Ftl {
     fn copy_back(&mut self, die: DieId, job: Job, from_program: u32) -> Option<Operation> {
         let (group, program) = self.next_program(die, Stream::Moved)?;
         self.dies[die].job = Some(Job { cursor: (from_program + 1) * self.layout.units_per_program, ..job });
+        self.earn(die, self.layout.units_per_program);
         let purpose = Purpose::Copyback { from: job.victim, from_program, program };
         let tag = self.pending.insert(Pending::new(purpose, group, 0, self.unit_bytes(0)));
         let from = self.layout.all_planes(self.groups.blocks(job.victim), self.layout.first_page(from_program));

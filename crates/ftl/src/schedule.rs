@@ -7,12 +7,14 @@
 use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
+use crate::config::ReclaimConfig;
 use crate::die::{Activity, Entry, Stream};
 use crate::firmware::Ftl;
 use crate::layout::Group;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::order::{self, Open, Order, Pick};
+use crate::scheduler::{self, DieWork, Policy, Scheduler, Source};
 use crate::techniques::hooks::Hook;
 use crate::techniques::say::Urgency;
 use crate::techniques::seam::{Held, News};
@@ -115,8 +117,9 @@ impl Ftl {
         let short = state.is_short(self.config.reclaim.start);
         let at_it = state.job.is_some() || !state.erasable.is_empty() || !state.failed.is_empty();
         let reclaim = short || at_it || state.extra.is_some() || !state.wanted.is_empty() || !state.moved.is_empty();
-        let urgent = state.free.len() as u32 <= self.config.reclaim.floor;
-        let before_host = (short || at_it) && (urgent || !self.config.reclaim.preemptible);
+        let ReclaimConfig { scheduler, floor, preemptible, .. } = self.config.reclaim;
+        let work = DieWork { is_due: short || at_it, free: state.free.len() as u32, floor, preemptible, credit: state.credit };
+        let before_host = scheduler.first(&work) == Source::Reclaim;
         if reclaim
             && before_host
             && let Some(step) = self.reclaim_step(die)
@@ -124,9 +127,19 @@ impl Ftl {
             return Some(step);
         }
         if self.has_program(now) && self.can_write(die) {
+            if scheduler != Scheduler::Classic {
+                self.charge(die, scheduler);
+            }
             return Some(self.program_host(die));
         }
         if reclaim && !before_host { self.reclaim_step(die) } else { None }
+    }
+
+    /// A program of the host takes of what reclaim has earned for it. What it has while nothing has to be reclaimed is not kept for later.
+    fn charge(&mut self, die: DieId, scheduler: Scheduler) {
+        let is_due = self.is_short(die) || self.dies[die].job.is_some();
+        let state = &mut self.dies[die];
+        state.credit = if is_due { scheduler::add(state.credit, scheduler.taken(self.layout.units_per_program)) } else { 0 };
     }
 
     /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.

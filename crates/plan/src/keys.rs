@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 
@@ -243,7 +244,10 @@ sections! {
         start: u32;
         /// With this many or fewer left, the host's writes wait for reclaim: at least 1, and less than `start`.
         floor: u32;
-        /// Host writes go before reclaim, above the floor.
+        /// Who of reclaim and the host a die serves next: "classic" reclaims a victim to its end before the host's writes go on; "paced" does both in turns, at
+        /// the rate at which victims give room back.
+        scheduler: Scheduler = Scheduler::Classic;
+        /// With the classic scheduler: host writes go before reclaim, above the floor.
         preemptible: bool = false;
         /// A block that has been emptied is erased only when it is about to be needed. An erased block that waits to be programmed ages.
         lazy_erase: bool = false;

@@ -217,6 +217,8 @@ impl Plan {
             // What cells were calibrated to makes no other drive.
             let elsewhere = elsewhere || line.section == "calibrated";
             let elsewhere = elsewhere || (line.section, line.key, line.value.as_str()) == ("recovery", "oob_copies", "false");
+            // Drives made before there was a choice have the classic one.
+            let elsewhere = elsewhere || (line.section, line.key, line.value.as_str()) == ("reclaim", "scheduler", "classic");
             // The parameters of a technique that is off change nothing.
             if !elsewhere && (line.key == "on" || !off.contains(&line.section)) {
                 take(&format!("{}.{} = {}\n", line.section, line.key, line.value));

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use toml::de::DeValue;
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{CellKind, Nanos};
 
@@ -55,6 +56,7 @@ words! {
     Acknowledge: "time of acknowledgement", vec![("buffered", Acknowledge::Buffered), ("programmed", Acknowledge::Programmed)];
     Protection: "protection", vec![("none", Protection::None), ("capacitor", Protection::Capacitor)];
     WordlineOrder: "order of wordlines", vec![("horizontal-first", WordlineOrder::HorizontalFirst), ("mixed", WordlineOrder::Mixed)];
+    Scheduler: "scheduler", Scheduler::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
     VictimPolicy: "victim policy", VictimPolicy::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
 }
 

@@ -295,6 +295,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 victim: sections.reclaim.victim.value,
                 start: sections.reclaim.start.value,
                 floor: sections.reclaim.floor.value,
+                scheduler: sections.reclaim.scheduler.value,
                 preemptible: sections.reclaim.preemptible.value,
                 lazy_erase: sections.reclaim.lazy_erase.value,
             },

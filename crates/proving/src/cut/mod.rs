@@ -274,7 +274,16 @@ pub fn scenario(seed: u64) -> Scenario {
 /// One drive through some lives. In the first, the power goes at operation boundary `cut`, if it comes so far; in the others, at random ones. The error says
 /// what was broken.
 pub fn trial(seed: u64, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Result<Tally, String> {
-    let mut world = World::new(scenario(seed), bug);
+    trial_on(scenario(seed), cut, requests, bug)
+}
+
+/// As [`trial`], on the drive of `scenario`.
+///
+/// # Errors
+/// What was broken.
+pub fn trial_on(scenario: Scenario, cut: Option<u64>, requests: u64, bug: Option<Bug>) -> Result<Tally, String> {
+    let seed = scenario.seed;
+    let mut world = World::new(scenario, bug);
     let mut draw = Draw::new(seed, Stream::Mix, 2 + cut.map_or(0, |cut| cut as u32 + 1));
     let lives = 2 + draw.below(4);
     for life in 0..lives {

@@ -7,6 +7,7 @@ mod determinism;
 mod hashes;
 mod keys;
 mod naive;
+mod pacing;
 mod peers;
 mod physics;
 mod queueing;

@@ -1,0 +1,14 @@
+//! Whole victims: reclaim that is due goes first, or the host does as long as there is room above the floor.
+
+use super::{DieWork, Policy, Source};
+
+/// Serves reclaim to the end of its victim, or the host.
+pub(super) struct Classic;
+
+impl Policy for Classic {
+    #[inline]
+    fn first(&self, die: &DieWork) -> Source {
+        let is_urgent = die.free <= die.floor;
+        if die.is_due && (is_urgent || !die.preemptible) { Source::Reclaim } else { Source::Host }
+    }
+}

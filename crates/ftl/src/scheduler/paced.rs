@@ -1,0 +1,53 @@
+//! Reclaim and host in turns, at the rate at which victims give room back.
+//!
+//! A victim that holds v valid of n units gives n − v units of room and costs v moves. So for each unit that is moved the host may program (n − v) / v units,
+//! and when the victim is empty the host has programmed as many as it has given back: the number of free groups stays where it is, and no host write waits for
+//! more than its own share of the moves. Where no group is free, reclaim goes first: moved data must always find room.
+
+use super::{DieWork, Policy, Source};
+
+/// Credit is counted in parts of a unit.
+pub(super) const PART: i32 = 256;
+
+/// Serves the host while it has credit.
+pub(super) struct Paced;
+
+impl Policy for Paced {
+    #[inline]
+    fn first(&self, die: &DieWork) -> Source {
+        let is_hosts = !die.is_due || die.credit > 0;
+        if die.free > 0 && is_hosts { Source::Host } else { Source::Reclaim }
+    }
+
+    fn earned(&self, moved: u32, valid: u32, units: u32) -> i32 {
+        let given = i64::from(units - valid) * i64::from(PART);
+        let parts = if valid == 0 { given } else { given * i64::from(moved) / i64::from(valid) };
+        parts.try_into().unwrap_or(i32::MAX)
+    }
+
+    fn taken(&self, units: u32) -> i32 {
+        -(units as i32).saturating_mul(PART)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_victim_earns_what_it_gives_back() {
+        let earned: i32 = (0..48).map(|_| Paced.earned(1, 48, 64)).sum();
+        assert!((earned + Paced.taken(16)).abs() < 48, "16 units but for rounding");
+        assert_eq!(Paced.earned(0, 0, 64) + Paced.taken(64), 0);
+        assert_eq!(Paced.earned(4, 64, 64), 0, "a full victim gives nothing");
+    }
+
+    #[test]
+    fn the_host_is_served_while_it_has_credit() {
+        let die = DieWork { is_due: true, free: 1, floor: 1, preemptible: false, credit: 1 };
+        assert_eq!(Paced.first(&die), Source::Host);
+        assert_eq!(Paced.first(&DieWork { credit: 0, ..die }), Source::Reclaim);
+        assert_eq!(Paced.first(&DieWork { credit: -5, is_due: false, ..die }), Source::Host, "nothing has to be reclaimed");
+        assert_eq!(Paced.first(&DieWork { free: 0, ..die }), Source::Reclaim);
+    }
+}
