@@ -108,7 +108,10 @@ mod tests {
     proptest! {
         /// A die whose victims hold `valid` of 64 units each: it has both kinds of work all the time, one step of either at a time.
         #[test]
-        fn nobody_waits_for_ever_and_without_a_free_group_reclaim_goes_first(valid in 0u32..64, free in 0u32..4, floor in 1u32..3, preemptible in any::<bool>()) {
+        fn nobody_waits_for_ever_and_without_a_free_group_reclaim_goes_first(
+            (valid, free) in (0u32..64, 0u32..4),
+            (floor, preemptible) in (1u32..3, any::<bool>()),
+        ) {
             for policy in Scheduler::ALL {
                 let (mut credit, mut moved, mut turns) = (0, 0, [0u32; 2]);
                 for _ in 0..2_000 {
