@@ -20,7 +20,16 @@ impl World {
             })
         };
         for lpn in 0..self.ftl.map().exported() {
-            let with_buffer = |ftl: &Ftl| (mark(ftl, lpn), ftl.newest(lpn).buffered);
+            let with_buffer = |ftl: &Ftl| {
+                let on_flash = mark(ftl, lpn);
+                // The buffer may hold once more what only one page has: the same version is the same bytes.
+                let repeats = |slot: u32| {
+                    let held = self.kept[slot as usize].as_ref().map(|kept| kept.held.version);
+                    held.is_some() && held == on_flash.as_ref().and_then(|found| found.as_ref().ok()).map(|mark| mark.version)
+                };
+                let buffered = ftl.newest(lpn).buffered.filter(|&(slot, _)| !repeats(slot));
+                (on_flash, buffered)
+            };
             let (found, expected) = (with_buffer(&self.ftl), with_buffer(&scanned));
             let is_lost = |ftl: &Ftl, found: &Option<_>| ftl.is_refused(lpn) || matches!(found, Some(Err(_)));
             if self.rot.is_some() && (is_lost(&self.ftl, &found.0) || is_lost(&scanned, &expected.0)) {
