@@ -98,6 +98,8 @@ pub struct Ftl {
     pub(crate) trace: Option<ProgramTrace>,
     /// The earliest deadline of work that is held back; [`NEVER`]: there is none.
     pub(crate) held_until: Nanos,
+    /// Whether work was ever held back, with a deadline or without.
+    pub(crate) has_held: bool,
     /// Room for work that techniques want done.
     pub(crate) work: Vec<Work>,
     /// Room for the addresses a trim makes stale.
@@ -180,6 +182,7 @@ impl Ftl {
             recovery: None,
             spare_erases: BTreeMap::new(),
             held_until: NEVER,
+            has_held: false,
             secrets: panel.has(Hook::Sanitise).then(|| Box::new(Secrets::new(layout))),
             trace: None,
             panel,

@@ -12,7 +12,7 @@ use crate::firmware::Ftl;
 use crate::groups::Use;
 use crate::layout::Group;
 use crate::operations::{Pending, Purpose};
-use crate::scheduler::{self, Policy, Scheduler};
+use crate::scheduler::{self, Policy};
 use crate::techniques::hooks::Hook;
 use crate::techniques::say::Way;
 use crate::techniques::seam::{Copy, EraseReport, News, ProgramUnit};
@@ -193,6 +193,7 @@ impl Ftl {
         let starts = self.panel.starts(&self.ctx(), &Work { kind, cause, due }, &waiting);
         if !starts {
             self.held_until = self.held_until.min(due);
+            self.has_held = true;
         }
         starts
     }
@@ -213,7 +214,7 @@ impl Ftl {
 
     /// A page of `group` was read: what is held back of it may start now.
     pub(crate) fn look_again(&mut self, die: DieId, group: Group) {
-        if self.held_until != NEVER && self.dies[die].wanted.iter().any(|wanted| wanted.group == group) {
+        if self.has_held && self.dies[die].wanted.iter().any(|wanted| wanted.group == group) {
             self.wake(die);
         }
     }
@@ -249,11 +250,9 @@ impl Ftl {
     /// So many units of the victim of `die` are on their way: the host may have its share of what that gives back.
     #[inline]
     fn earn(&mut self, die: DieId, moved: u32) {
-        let scheduler = self.config.reclaim.scheduler;
-        if scheduler != Scheduler::Classic {
-            let state = &mut self.dies[die];
-            state.credit = scheduler::add(state.credit, scheduler.earned(moved, state.victim_valid, self.layout.data_units));
-        }
+        let state = &mut self.dies[die];
+        let earned = self.config.reclaim.scheduler.earned(moved, state.victim_valid, self.layout.data_units);
+        state.credit = scheduler::add(state.credit, earned);
     }
 
     /// The last unit of a drained group has become stale.

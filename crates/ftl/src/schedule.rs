@@ -14,7 +14,7 @@ use crate::layout::Group;
 use crate::list::NIL;
 use crate::operations::{Pending, Purpose};
 use crate::order::{self, Open, Order, Pick};
-use crate::scheduler::{self, DieWork, Policy, Scheduler, Source};
+use crate::scheduler::{self, DieWork, Policy, Source};
 use crate::techniques::hooks::Hook;
 use crate::techniques::say::Urgency;
 use crate::techniques::seam::{Held, News};
@@ -127,19 +127,12 @@ impl Ftl {
             return Some(step);
         }
         if self.has_program(now) && self.can_write(die) {
-            if scheduler != Scheduler::Classic {
-                self.charge(die, scheduler);
-            }
+            // What the host has while nothing has to be reclaimed is not kept for later.
+            let taken = scheduler.taken(self.layout.units_per_program);
+            self.dies[die].credit = if work.is_due { scheduler::add(work.credit, taken) } else { 0 };
             return Some(self.program_host(die));
         }
         if reclaim && !before_host { self.reclaim_step(die) } else { None }
-    }
-
-    /// A program of the host takes of what reclaim has earned for it. What it has while nothing has to be reclaimed is not kept for later.
-    fn charge(&mut self, die: DieId, scheduler: Scheduler) {
-        let is_due = self.is_short(die) || self.dies[die].job.is_some();
-        let state = &mut self.dies[die];
-        state.credit = if is_due { scheduler::add(state.credit, scheduler.taken(self.layout.units_per_program)) } else { 0 };
     }
 
     /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.

@@ -290,7 +290,7 @@ sections! {
         checkpoint_every: Maybe<u32> = Maybe(Some(32));
         /// With `on`: whether the out-of-band marks of all pages are written twice, at the end of each block and, until then, in the journal. Without, a page
         /// that cannot be read after a power cut is taken for one that was never finished, and an older version of its data is handed out. It takes a wordline
-        /// of each block, which small blocks have no room for, and a program of the journal for each flush.
+        /// of each block, which small blocks have no room for, and programs of the journal that flushes wait for.
         oob_copies: bool = false;
     }
 

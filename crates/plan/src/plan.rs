@@ -213,12 +213,14 @@ impl Plan {
         for line in lines {
             let elsewhere =
                 matches!((line.section, line.key), ("run", "seed" | "may_fail") | ("mapping", "capacity" | "over_provisioning"));
-            // What drives made before this key was there do as soon as they are started: their media stay theirs.
             // What cells were calibrated to makes no other drive.
             let elsewhere = elsewhere || line.section == "calibrated";
-            let elsewhere = elsewhere || (line.section, line.key, line.value.as_str()) == ("recovery", "oob_copies", "false");
-            // Drives made before there was a choice have the classic one.
-            let elsewhere = elsewhere || (line.section, line.key, line.value.as_str()) == ("reclaim", "scheduler", "classic");
+            // What drives made before these keys were there do, by their defaults: their media stay theirs.
+            let is_younger = matches!(
+                (line.section, line.key, line.value.as_str()),
+                ("recovery", "oob_copies", "false") | ("reclaim", "scheduler", "classic")
+            );
+            let elsewhere = elsewhere || is_younger;
             // The parameters of a technique that is off change nothing.
             if !elsewhere && (line.key == "on" || !off.contains(&line.section)) {
                 take(&format!("{}.{} = {}\n", line.section, line.key, line.value));

@@ -32,7 +32,33 @@ impl Policy for Paced {
 
 #[cfg(test)]
 mod tests {
+    use super::super::add;
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A die that has work of both kinds all the time, its victims `valid` of 64 units each: both are served, at the rate at which room is given back.
+        #[test]
+        fn nobody_waits_for_ever(valid in 1u32..64) {
+            let (mut credit, mut moved, mut written) = (0, 0u32, 0u32);
+            for _ in 0..20_000 {
+                let die = DieWork { is_due: true, free: 1, floor: 1, preemptible: false, credit };
+                match Paced.first(&die) {
+                    Source::Host => {
+                        written += 1;
+                        credit = add(credit, Paced.taken(1));
+                    }
+                    Source::Reclaim => {
+                        moved += 1;
+                        credit = add(credit, Paced.earned(1, valid, 64));
+                    }
+                }
+            }
+            let rate = f64::from(64 - valid) / f64::from(valid);
+            let found = f64::from(written) / f64::from(moved);
+            prop_assert!(moved > 0 && (found - rate).abs() < 0.01 * rate + 0.005, "{found} for {rate}");
+        }
+    }
 
     #[test]
     fn a_victim_earns_what_it_gives_back() {

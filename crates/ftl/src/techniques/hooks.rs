@@ -1,113 +1,76 @@
 //! What a technique can subscribe to: kinds of news, and questions.
 
-/// One kind of news, or one question. A technique is told and asked only what its [`Card::hooks`](super::seam::Card::hooks) name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hook {
+macro_rules! hooks {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
+        /// One kind of news, or one question. A technique is told and asked only what its [`Card::hooks`](super::seam::Card::hooks) name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Hook {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Hook {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &[Hook] = &[$(Hook::$name),*];
+
+            /// The word for it on cards.
+            pub const fn name(self) -> &'static str {
+                match self { $(Hook::$name => $word,)* }
+            }
+        }
+    };
+}
+
+// News first, questions from `Work` on.
+hooks! {
     /// News: a page was read.
-    Read,
+    Read = "read",
     /// News: a program has ended.
-    Programmed,
+    Programmed = "programmed",
     /// News: a block group was erased, or put on other blocks.
-    Erased,
+    Erased = "erased",
     /// News: a copyback has ended.
-    Copied,
+    Copied = "copied",
     /// News: a block group begins to be written.
-    Opened,
+    Opened = "opened",
     /// News: a block group takes no more data.
-    Closed,
+    Closed = "closed",
     /// News: a block group is going to be emptied.
-    VictimChosen,
+    VictimChosen = "victim_chosen",
     /// News: valid data lies elsewhere.
-    Moved,
+    Moved = "moved",
     /// News: a block group has left its blocks.
-    Retired,
+    Retired = "retired",
     /// News: valid data could not be read to be moved.
-    DataLost,
+    DataLost = "data_lost",
     /// News: the instant that [`Technique::wake_at`](super::seam::Technique::wake_at) named has come.
-    Timer,
+    Timer = "timer",
     /// News: a die has been idle for as long as [`Technique::idle_after`](super::seam::Technique::idle_after) says.
-    Idle,
+    Idle = "idle",
     /// Question: what work is to be done.
-    Work,
+    Work = "work",
     /// Question: whether a piece of work may start now.
-    MayWork,
+    MayWork = "may_work",
     /// Question: whether a program or erase gives way to a waiting read.
-    Stop,
+    Stop = "stop",
     /// Question: whether reads go on being served while something is suspended.
-    Hold,
+    Hold = "hold",
     /// Question: how a whole program unit is moved.
-    Way,
+    Way = "way",
     /// Question: what is done about stale secrets.
-    Sanitise,
+    Sanitise = "sanitise",
     /// Question: which key store is needed.
-    KeyStore,
+    KeyStore = "key_store",
     /// Question: how a program unit is programmed.
-    ProgramSettings,
+    ProgramSettings = "program_settings",
     /// Question: whether what has been programmed is relied on.
-    Distrusts,
+    Distrusts = "distrusts",
     /// Question: what outlasts a power cut.
-    Remember,
+    Remember = "remember",
     /// Question: where in the read-retry table a read begins.
-    ReadEntry,
+    ReadEntry = "read_entry",
 }
 
 impl Hook {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Hook; 23] = [
-        Hook::Read,
-        Hook::Programmed,
-        Hook::Erased,
-        Hook::Copied,
-        Hook::Opened,
-        Hook::Closed,
-        Hook::VictimChosen,
-        Hook::Moved,
-        Hook::Retired,
-        Hook::DataLost,
-        Hook::Timer,
-        Hook::Idle,
-        Hook::Work,
-        Hook::MayWork,
-        Hook::Stop,
-        Hook::Hold,
-        Hook::Way,
-        Hook::Sanitise,
-        Hook::KeyStore,
-        Hook::ProgramSettings,
-        Hook::Distrusts,
-        Hook::Remember,
-        Hook::ReadEntry,
-    ];
-
-    /// The word for it on cards.
-    pub fn name(self) -> &'static str {
-        match self {
-            Hook::Read => "read",
-            Hook::Programmed => "programmed",
-            Hook::Erased => "erased",
-            Hook::Copied => "copied",
-            Hook::Opened => "opened",
-            Hook::Closed => "closed",
-            Hook::VictimChosen => "victim_chosen",
-            Hook::Moved => "moved",
-            Hook::Retired => "retired",
-            Hook::DataLost => "data_lost",
-            Hook::Timer => "timer",
-            Hook::Idle => "idle",
-            Hook::Work => "work",
-            Hook::MayWork => "may_work",
-            Hook::Stop => "stop",
-            Hook::Hold => "hold",
-            Hook::Way => "way",
-            Hook::Sanitise => "sanitise",
-            Hook::KeyStore => "key_store",
-            Hook::ProgramSettings => "program_settings",
-            Hook::Distrusts => "distrusts",
-            Hook::Remember => "remember",
-            Hook::ReadEntry => "read_entry",
-        }
-    }
-
     /// Whether it is a kind of news, and not a question.
     pub const fn is_news(self) -> bool {
         (self as u8) < (Hook::Work as u8)
@@ -134,7 +97,7 @@ impl Hooks {
 
     /// The set of every hook.
     pub const fn all() -> Hooks {
-        Hooks::of(&Hook::ALL)
+        Hooks::of(Hook::ALL)
     }
 
     /// Whether `hook` is in the set.
@@ -162,7 +125,7 @@ impl Hooks {
 
     /// The hooks of the set, in the order of [`Hook::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Hook> {
-        Hook::ALL.into_iter().filter(move |&hook| self.has(hook))
+        Hook::ALL.iter().copied().filter(move |&hook| self.has(hook))
     }
 }
 
@@ -171,11 +134,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_of_all_hooks_has_each_at_its_number() {
-        for (number, hook) in Hook::ALL.into_iter().enumerate() {
-            assert_eq!(hook as usize, number, "{hook:?}");
-        }
-        let mut names: Vec<_> = Hook::ALL.map(Hook::name).to_vec();
+    fn no_two_hooks_share_a_word() {
+        let mut names: Vec<_> = Hook::ALL.iter().map(|hook| hook.name()).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Hook::ALL.len());

@@ -40,60 +40,53 @@ pub fn agree<T: Scale>(all: impl IntoIterator<Item = Say<T>>) -> T {
     proposed.min(cap)
 }
 
-/// How urgently a die stops what it is doing for a waiting read, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Urgency {
-    /// Not at all: the read waits.
-    Wait,
-    /// At once, if the die can.
-    Now,
+macro_rules! scales {
+    ($($(#[$doc:meta])* $name:ident { $(#[$of_least:meta])* $least:ident, $(#[$of_most:meta])* $most:ident })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $(#[$of_least])*
+            $least,
+            $(#[$of_most])*
+            $most,
+        }
+
+        impl Scale for $name {
+            const LEAST: $name = $name::$least;
+            const MOST: $name = $name::$most;
+        }
+    )*};
 }
 
-impl Scale for Urgency {
-    const LEAST: Urgency = Urgency::Wait;
-    const MOST: Urgency = Urgency::Now;
-}
-
-/// What a die with something suspended does when a read waits, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hold {
-    /// It goes on with what is suspended.
-    Resume,
-    /// It serves the read first.
-    Serve,
-}
-
-impl Scale for Hold {
-    const LEAST: Hold = Hold::Resume;
-    const MOST: Hold = Hold::Serve;
-}
-
-/// How a whole program unit is moved, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// Over the bus and through error correction.
-    Bus,
-    /// Inside the die, without either.
-    Copyback,
-}
-
-impl Scale for Way {
-    const LEAST: Way = Way::Bus;
-    const MOST: Way = Way::Copyback;
-}
-
-/// Whether a piece of work starts, in rising order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Start {
-    /// It waits.
-    Later,
-    /// It starts.
-    Now,
-}
-
-impl Scale for Start {
-    const LEAST: Start = Start::Later;
-    const MOST: Start = Start::Now;
+scales! {
+    /// How urgently a die stops what it is doing for a waiting read, in rising order.
+    Urgency {
+        /// Not at all: the read waits.
+        Wait,
+        /// At once, if the die can.
+        Now
+    }
+    /// What a die with something suspended does when a read waits, in rising order.
+    Hold {
+        /// It goes on with what is suspended.
+        Resume,
+        /// It serves the read first.
+        Serve
+    }
+    /// How a whole program unit is moved, in rising order.
+    Way {
+        /// Over the bus and through error correction.
+        Bus,
+        /// Inside the die, without either.
+        Copyback
+    }
+    /// Whether a piece of work starts, in rising order.
+    Start {
+        /// It waits.
+        Later,
+        /// It starts.
+        Now
+    }
 }
 
 #[cfg(test)]
