@@ -33,6 +33,8 @@ fn the_fullest_drive_there_may_be_still_reclaims() {
         &["reclaim.start=2", "reclaim.floor=1"],
         &["reclaim.victim=fifo"],
         &["reclaim.preemptible=true"],
+        &["reclaim.scheduler=paced"],
+        &["reclaim.scheduler=paced", "reclaim.start=2", "reclaim.floor=1"],
         &["geometry.planes=2", "geometry.blocks=12", "mapping.unit=4 KiB"],
         &["capabilities.program_scope=wordline", "timing.t_program_wordline=700 us", "mapping.unit=4 KiB"],
         &["buffer.acknowledge=programmed", "schedule.linger=none"],

@@ -6,6 +6,7 @@ use wordline_drive::{Config, Weights};
 use wordline_flash::{ProgramScope, Sheet};
 use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::order::Order;
+use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::layer_similarity::Params;
 use wordline_units::{Nanos, Rate};
@@ -63,6 +64,10 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         let what =
             format!("reclaim.start is {} and reclaim.floor {}: expected start above floor", reclaim.start.value, reclaim.floor.value);
         mistakes.at(&reclaim.start.origin, what, Some("reclaim must start before the host has to wait for it".into()));
+    }
+    if reclaim.preemptible.value && reclaim.scheduler.value != Scheduler::Classic {
+        let what = format!("reclaim.preemptible does nothing with the scheduler \"{}\"", reclaim.scheduler.value.name());
+        mistakes.at(&reclaim.preemptible.origin, what, Some("leave it out, or take reclaim.scheduler = \"classic\"".into()));
     }
     if sections.wear.static_gap.value.0 == Some(0) {
         mistakes.at(&sections.wear.static_gap.origin, "wear.static_gap is 0: expected at least 1, or \"none\"", None);
