@@ -22,10 +22,15 @@ impl World {
         for lpn in 0..self.ftl.map().exported() {
             let with_buffer = |ftl: &Ftl| {
                 let on_flash = mark(ftl, lpn);
-                // The buffer may hold once more what only one page has: the same version is the same bytes.
+                // Of copies of one version each recovery may choose another, and what only that page tells of is in the buffer once more. So what the buffer
+                // repeats must be that version and those bytes, sector by sector.
                 let repeats = |slot: u32| {
-                    let held = self.kept[slot as usize].as_ref().map(|kept| kept.held.version);
-                    held.is_some() && held == on_flash.as_ref().and_then(|found| found.as_ref().ok()).map(|mark| mark.version)
+                    let Some(kept) = &self.kept[slot as usize] else { return false };
+                    let is_same = |mark: &wordline_flash::Mark| mark.version == kept.held.version;
+                    let sectors = self.sectors_of(ftl, lpn);
+                    let held = (0..kept.sectors.len()).filter(|sector| kept.held.mask >> sector & 1 == 1);
+                    on_flash.as_ref().and_then(|found| found.as_ref().ok()).is_some_and(is_same)
+                        && sectors.is_some_and(|sectors| held.into_iter().all(|sector| sectors[sector] == kept.sectors[sector]))
                 };
                 let buffered = ftl.newest(lpn).buffered.filter(|&(slot, _)| !repeats(slot));
                 (on_flash, buffered)
@@ -46,6 +51,19 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// What the sectors of `lpn` hold where the map of `ftl` leads, if that page can be read.
+    fn sectors_of(&self, ftl: &Ftl, lpn: u32) -> Option<Rc<[u32]>> {
+        let addr = ftl.map().get(lpn);
+        if addr == UnitAddr::NONE {
+            return None;
+        }
+        let Page::Whole(units) = self.nand.page(place_of(ftl, addr)) else { return None };
+        match &units[ftl.layout().place(ftl.layout().offset(addr)).unit as usize].bytes {
+            Bytes::Sectors(sectors) => Some(sectors.clone()),
+            Bytes::Nothing | Bytes::Journal(_) | Bytes::Lost => None,
+        }
     }
 
     pub(super) fn audit(&self) -> Result<(), String> {
