@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use wordline_flash::{Margins, Sheet};
-use wordline_units::{Bytes, Nanos};
+use wordline_units::Bytes;
 
-use crate::layout::Layout;
-use crate::order::Order;
-use crate::scheduler::Scheduler;
+use crate::pages::oob::marks_per_page;
+use crate::state::layout::Layout;
+use crate::state::order::Order;
+pub use crate::state::settings::{Acknowledge, BufferConfig, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use crate::techniques::Choice;
-use crate::victim::VictimPolicy;
 
 /// Everything one firmware core knows about itself and its dies.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,72 +69,6 @@ impl Config {
     /// The layout of the core's flash.
     pub(crate) fn layout(&self) -> Layout {
         let layout = Layout::new(&self.sheet, self.dies, self.sheet.geometry.blocks - self.spare_blocks, self.unit);
-        if self.copies_oob() { layout.with_oob_copies(self.sheet.geometry.page) } else { layout }
+        if self.copies_oob() { layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize)) } else { layout }
     }
-}
-
-/// The write buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BufferConfig {
-    /// How many units it holds.
-    pub units: u32,
-    /// When a write is acknowledged.
-    pub acknowledge: Acknowledge,
-    /// What becomes of it when the power goes.
-    pub protection: Protection,
-    /// How full it must be before units that the host has written only in part are completed from flash and programmed. Between 0 and 1.
-    pub partial_watermark: f64,
-}
-
-/// When a write without FUA is acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acknowledge {
-    /// As soon as the buffer holds it (write-back).
-    Buffered,
-    /// When it is programmed (write-through).
-    Programmed,
-}
-
-/// What becomes of the write buffer when the power goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protection {
-    /// It is lost: FUA and flushes wait for programs.
-    None,
-    /// Capacitors keep it: what is in it is durable. Trims are not in it, so a flush still waits for their records.
-    Capacitor,
-}
-
-/// How space is reclaimed. Counts are free block groups of one die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReclaimConfig {
-    /// Which block goes next.
-    pub victim: VictimPolicy,
-    /// Reclaim runs while fewer than this many are free.
-    pub start: u32,
-    /// With this many or fewer left, the host's writes wait for reclaim.
-    pub floor: u32,
-    /// Who of reclaim and the host is served next.
-    pub scheduler: Scheduler,
-    /// Whether host writes go before reclaim above the floor.
-    pub preemptible: bool,
-    /// Whether a block that has been emptied is erased only when it is about to be needed, because an erased block ages while it waits (002 §5.4).
-    pub lazy_erase: bool,
-}
-
-/// How wear is levelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WearConfig {
-    /// Take the least-worn free block for host data and the most-worn for moved data; otherwise, the block that has been free longest.
-    pub dynamic: bool,
-    /// Move the data of the least-worn block once a block of the die has been erased this many times more; `None`: never.
-    pub static_gap: Option<u32>,
-}
-
-/// In which order a die takes its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScheduleConfig {
-    /// Host reads go before programs and reclaim.
-    pub reads_first: bool,
-    /// How long a buffered unit may wait for company before it is programmed with padding; `None`: until a flush.
-    pub linger: Option<Nanos>,
 }

@@ -21,7 +21,7 @@ use wordline_ftl::techniques::seam::{
     Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
-use wordline_ftl::view::EmptyCore;
+use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::{Group, Layout};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, Cause, DieId, Nanos, PageId, PlaneId, Priority};

@@ -11,6 +11,7 @@ mod bench_words;
 mod catalogue;
 mod core_words;
 mod prose;
+mod rooms;
 mod shape;
 mod tokens;
 mod tree;
@@ -23,6 +24,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>, String> {
     let tree = tree::Tree::read(root)?;
     let mut findings = walls::check(&metadata(root)?);
     findings.extend(core_words::check(&tree));
+    findings.extend(rooms::check(&tree));
     findings.extend(bench_words::check(&tree));
     findings.extend(shape::check(&tree));
     findings.extend(prose::check(&tree));

@@ -5,9 +5,11 @@
 use wordline_flash::{Margins, Sheet};
 use wordline_units::Nanos;
 
-use crate::layout::Layout;
+use crate::state::layout::Layout;
 use crate::techniques::seam::{Card, Technique};
 
+pub(crate) mod apply;
+pub mod empty;
 pub mod hooks;
 pub mod panel;
 pub mod say;

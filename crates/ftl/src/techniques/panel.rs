@@ -10,7 +10,7 @@ use super::seam::{
     merge_distrust, merge_key_stores, merge_program_settings, merge_read_entries, merge_remedies,
 };
 use super::work::{Waiting, Work, merge_work};
-use crate::groups::Groups;
+use crate::state::groups::Groups;
 
 /// The place of a technique in the panel.
 type Member = u8;

@@ -29,9 +29,10 @@ use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
 use super::hooks::{Hook, Hooks};
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
 use super::work::{Waiting, Work};
-use crate::groups::Groups;
-use crate::layout::{Group, Layout};
-use crate::view::View;
+use crate::state::groups::Groups;
+use crate::state::layout::{Group, Layout};
+use crate::state::view::View;
+pub use crate::state::work::Busy;
 
 /// A page of a block group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -240,21 +241,6 @@ pub struct Conflict {
     pub busy: Busy,
     /// The priority of the read.
     pub waiting: Priority,
-}
-
-/// A program or erase under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Busy {
-    /// The die.
-    pub die: DieId,
-    /// Whether it is an erase, and not a program.
-    pub is_erase: bool,
-    /// Why it was ordered.
-    pub cause: Cause,
-    /// The group.
-    pub group: Group,
-    /// How often it has been stopped.
-    pub stops: u16,
 }
 
 /// A program or erase that is suspended while a further read waits.

@@ -2,7 +2,7 @@
 
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
-use crate::layout::Group;
+use crate::state::layout::Group;
 
 /// A piece of work, and until when others may hold it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

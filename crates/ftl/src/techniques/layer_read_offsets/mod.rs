@@ -9,8 +9,8 @@
 
 use wordline_flash::{Sheet, Status};
 
-use crate::groups::Groups;
-use crate::layout::{Group, Layout};
+use crate::state::groups::Groups;
+use crate::state::layout::{Group, Layout};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, FlashPage, Memo, News, Persists, ReadReport, Technique};
 

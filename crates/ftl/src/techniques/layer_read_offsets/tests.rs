@@ -5,9 +5,9 @@ use wordline_flash::ProgramScope;
 use wordline_units::{Bytes, Cause, Nanos, PageId, PlaneId};
 
 use super::*;
-use crate::layout::tests::small_sheet;
+use crate::state::layout::tests::small_sheet;
+use crate::techniques::empty::EmptyCore;
 use crate::techniques::seam::EraseReport;
-use crate::view::EmptyCore;
 
 const PAGES: u16 = 2 * 2 * 3;
 

@@ -11,7 +11,7 @@
 use wordline_units::Id;
 
 use super::state::How;
-use crate::layout::{Group, Layout};
+use crate::state::layout::{Group, Layout};
 
 /// The credit of each die, in sixty-fourths.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ impl Credit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::tests::small_sheet;
+    use crate::state::layout::tests::small_sheet;
     use proptest::prelude::*;
     use wordline_flash::{ProgramScope, ProgramSettings};
     use wordline_units::Bytes;

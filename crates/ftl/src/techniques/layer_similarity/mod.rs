@@ -22,7 +22,7 @@ mod state;
 
 use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
-use crate::layout::Layout;
+use crate::state::layout::Layout;
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
 

@@ -7,7 +7,7 @@ use wordline_flash::program::STATES_MAX;
 use wordline_flash::{ProgramSettings, WindowMargin};
 use wordline_units::Microvolts;
 
-use crate::layout::{Group, Layout};
+use crate::state::layout::{Group, Layout};
 use crate::techniques::seam::ProgramUnit;
 
 /// What was seen of the leader of an h-layer.
@@ -167,7 +167,7 @@ impl Layers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::tests::small_sheet;
+    use crate::state::layout::tests::small_sheet;
     use proptest::prelude::*;
     use wordline_flash::ProgramScope;
     use wordline_units::Bytes;

@@ -54,9 +54,9 @@ impl Technique for PageLock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::tests::small_sheet;
-    use crate::layout::{Group, Layout};
-    use crate::view::EmptyCore;
+    use crate::state::layout::tests::small_sheet;
+    use crate::state::layout::{Group, Layout};
+    use crate::techniques::empty::EmptyCore;
     use wordline_flash::ProgramScope;
     use wordline_units::Bytes;
 

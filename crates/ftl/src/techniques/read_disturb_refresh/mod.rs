@@ -8,8 +8,8 @@
 
 use wordline_units::Cause;
 
-use crate::groups::Groups;
-use crate::layout::{Group, Layout};
+use crate::state::groups::Groups;
+use crate::state::layout::{Group, Layout};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique};
 use crate::techniques::work::{Work, WorkKind};

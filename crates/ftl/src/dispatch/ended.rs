@@ -1,0 +1,212 @@
+//! What follows when an operation has ended.
+
+use wordline_flash::{Report, Status};
+use wordline_units::{Cause, DieId, Lpn};
+
+use super::Rooms;
+use crate::gc;
+use crate::host;
+use crate::metadata::journal::Journaled;
+use crate::placement;
+use crate::state::Core;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, Place};
+use crate::state::pending::{Pending, Purpose};
+use crate::state::work::Moved;
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{EraseReport, FlashPage, News, ReadReport};
+
+/// What a read that has ended is told to, and may set going.
+const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
+
+/// An operation has ended. `spare` is the spare area of the page it read, unit by unit.
+pub(crate) fn ended(rooms: &mut Rooms, report: &Report, spare: &[Lpn]) {
+    let Pending { purpose, group, offset, cause, .. } = rooms.core.end(report.tag);
+    let good = report.status == Status::Good;
+    match purpose {
+        Purpose::HostRead { part } => {
+            let Rooms { core, metadata, .. } = rooms;
+            metadata.note_media_error(!good);
+            core.groups_mut().unpin(group);
+            end_reading(rooms, group, offset);
+            let requests = rooms.core.requests_mut();
+            if !good {
+                requests.spoil(part);
+            }
+            requests.release(part);
+            page_read(rooms, report, group, offset, cause);
+            wake_for_erase(&mut rooms.core, report.die, group);
+        }
+        Purpose::Fill { slot } => {
+            let Rooms { core, metadata, sanitise, .. } = rooms;
+            metadata.note_media_error(!good);
+            core.groups_mut().unpin(group);
+            let from = core.layout().unit(group, offset);
+            host::complete(core, sanitise, slot, from);
+            end_reading(rooms, group, offset);
+            let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+            host::admit_waiting(core, panel, metadata, sanitise);
+            // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
+            rooms.settle();
+            page_read(rooms, report, group, offset, cause);
+            wake_for_erase(&mut rooms.core, report.die, group);
+        }
+        Purpose::Move { units } => {
+            gather(rooms, report.die, (group, offset), units, spare);
+            page_read(rooms, report, group, offset, cause);
+            if !good {
+                tell_lost(rooms, group, offset, units);
+            }
+        }
+        Purpose::Program { program, closes } => super::landing::programmed(rooms, report, (group, program), closes),
+        Purpose::Copyback { from, from_program, program } => {
+            super::landing::copied(rooms, report, (from, from_program), (group, program), spare);
+        }
+        Purpose::Erase => {
+            let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+            gc::erased(core, panel, metadata, sanitise, EraseReport::of(report, group));
+        }
+        Purpose::Sanitise { task } => {
+            let Rooms { core, metadata, sanitise, .. } = rooms;
+            sanitise.ended(core, metadata, report.die, report.status, task);
+        }
+        Purpose::Journal => journaled(rooms, report.die, good, group),
+        Purpose::Checkpoint => {
+            let Rooms { core, metadata, .. } = rooms;
+            core.die_mut(report.die).batch_mut().clear();
+            metadata.checkpoint_programmed(core, good, group);
+            rooms.settle();
+        }
+        Purpose::Keys => {
+            let Rooms { core, metadata, sanitise, .. } = rooms;
+            core.die_mut(report.die).batch_mut().clear();
+            sanitise.keys_programmed(core, good, group);
+            sanitise.wake_keys(core, metadata);
+            rooms.settle();
+        }
+        Purpose::Oob { program } => summarised(rooms, report.die, good, (group, program)),
+        Purpose::JournalErase => {
+            let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+            metadata.journal_erased(core, good, group);
+            if !good {
+                gc::replace(core, panel, metadata, sanitise, group);
+            }
+            // After a power cut it may have been taken as it was, with what its last user has left in it.
+            gc::erase_ended(core, panel, metadata, sanitise, EraseReport::of(report, group));
+            metadata.wake_journal(core);
+        }
+    }
+}
+
+/// A program of the summary of `group` on `die` has ended.
+#[inline(never)]
+fn summarised(rooms: &mut Rooms, die: DieId, good: bool, (group, program): (Group, u32)) {
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    core.die_mut(die).batch_mut().clear();
+    if !good {
+        // What it holds is still known by the journal, and moves away.
+        metadata.drop_summary(group);
+        placement::abandon(core, group, program, sanitise.is_on());
+    } else if metadata.wrote_summary(group) {
+        placement::close(core, panel, metadata, group);
+        sanitise.empty_closed(core, group);
+    }
+    rooms.settle();
+}
+
+/// A program of the journal in `group` on `die` has ended: who waited for what it has brought down goes on.
+#[inline(never)]
+fn journaled(rooms: &mut Rooms, die: DieId, good: bool, group: Group) {
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    core.die_mut(die).batch_mut().clear();
+    let Journaled { spoilt } = metadata.journal_programmed(core, good, group);
+    if let Some(group) = spoilt {
+        gc::replace(core, panel, metadata, sanitise, group);
+        gc::erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
+    }
+    metadata.release_trims(core);
+    for die in core.die_ids() {
+        if !core.die(die).erasable().is_empty() || sanitise.has_tasks(die) {
+            core.wake(die);
+        }
+    }
+    sanitise.wake_keys(core, metadata);
+    rooms.settle();
+    rooms.metadata.wake_journal(&mut rooms.core);
+}
+
+/// A page of a victim has been read: what is still valid of its `units`, one bit each, waits to be programmed elsewhere.
+fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u64, spare: &[Lpn]) {
+    let Rooms { core, sanitise, .. } = rooms;
+    let first = core.layout().page_start(offset);
+    let mut left = units;
+    while left != 0 {
+        let unit = left.trailing_zeros();
+        left &= left - 1;
+        // The host may have overwritten it while it was read.
+        if core.groups().is_valid(group, first + unit) {
+            let from = core.layout().unit(group, first + unit);
+            // Reclaim and a sanitiser may have read it both.
+            if sanitise.is_on() && sanitise.is_on_its_way(core, die, from) {
+                continue;
+            }
+            let lpn = core.named(spare[unit as usize].0, from);
+            core.map().prefetch(lpn);
+            core.die_mut(die).gather(Moved { lpn, from });
+        }
+    }
+    core.groups_mut().unpin(group);
+    core.die_mut(die).end_move();
+    core.wake(die);
+}
+
+/// A host's read of the page that holds `offset` of `group` was reported: a sanitiser may have waited for it.
+#[inline]
+fn end_reading(rooms: &mut Rooms, group: Group, offset: u32) {
+    if rooms.core.end_reading(group, offset) {
+        let die = rooms.core.layout().die(group);
+        if rooms.sanitise.has_tasks(die) {
+            rooms.core.wake(die);
+        }
+    }
+}
+
+/// A pinned group that only waited for its readers can be erased now.
+fn wake_for_erase(core: &mut Core, die: DieId, group: Group) {
+    if core.groups().use_of(group) == Use::Drained && !core.groups().is_pinned(group) {
+        core.wake(die);
+    }
+}
+
+/// Let the techniques learn that the page that holds `offset` of `group` was read for `cause`.
+#[inline]
+fn page_read(rooms: &mut Rooms, report: &Report, group: Group, offset: u32, cause: Cause) {
+    if rooms.panel.has_any(OF_READS) {
+        tell_read(rooms, report, group, offset, cause);
+    }
+}
+
+#[inline(never)]
+fn tell_read(rooms: &mut Rooms, report: &Report, group: Group, offset: u32, cause: Cause) {
+    let Rooms { core, panel, metadata, gc, .. } = rooms;
+    let at = page_at(core, group, offset);
+    let &Report { status, retries, entry, corrected_bits: worst, array, .. } = report;
+    metadata.tell(core, panel, News::Read(ReadReport { at, cause, status, retries, entry, worst, array }));
+    if panel.has(Hook::MayWork) {
+        gc.look_again(core, report.die, group);
+    }
+}
+
+/// Let the techniques learn that valid units of the page that holds `offset` of `group` could not be read.
+#[cold]
+fn tell_lost(rooms: &mut Rooms, group: Group, offset: u32, units: u64) {
+    let Rooms { core, panel, metadata, .. } = rooms;
+    let at = page_at(core, group, offset);
+    metadata.tell(core, panel, News::DataLost { at, units: units.count_ones() as u16 });
+}
+
+/// The page that holds `offset` of `group`.
+fn page_at(core: &Core, group: Group, offset: u32) -> FlashPage {
+    let Place { page, plane, .. } = core.layout().place(offset);
+    FlashPage { group, plane, page }
+}

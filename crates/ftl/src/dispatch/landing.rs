@@ -1,0 +1,313 @@
+//! A program or a copyback has ended: its units lie where it was, what they replace is stale, and whoever waited goes on.
+//!
+//! ```text
+//!   program ──well──▶ distrusted? ──no──▶ lands
+//!      │                  └──yes──▶ its data waits again, and goes to the next wordline
+//!      └──badly──▶ the same, and the block is given up
+//! ```
+
+use wordline_flash::{ProgramTrace, Report, Status};
+use wordline_units::{DieId, Lpn};
+
+use super::Rooms;
+use crate::gc::invalidate;
+use crate::placement;
+use crate::state::buffer::Landing as Landed;
+use crate::state::layout::{Group, UnitAddr};
+use crate::state::request::Note;
+use crate::state::work::{Entry, Moved};
+use crate::techniques::apply::ctx;
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::say::Way;
+use crate::techniques::seam::{CopyReport, News, ProgramReport, ProgramUnit};
+
+/// What is told and asked of a program that has ended.
+const OF_PROGRAMS: Hooks = Hooks::of(&[Hook::Programmed, Hook::ProgramSettings, Hook::Distrusts]);
+
+/// Room for what lands.
+#[derive(Debug, Default)]
+pub(crate) struct Landing {
+    /// What the die has told of the program that ends.
+    trace: Option<ProgramTrace>,
+    /// The addresses that become stale.
+    stale: Vec<(u32, UnitAddr)>,
+    /// The logical units of a page.
+    run: Vec<u32>,
+}
+
+impl Landing {
+    /// What a die tells of the program whose report comes next.
+    pub(crate) fn hear(&mut self, trace: ProgramTrace) {
+        self.trace = Some(trace);
+    }
+}
+
+/// The program of program unit `program` of `group` has ended; `closes`: it was the last of its group.
+pub(super) fn programmed(rooms: &mut Rooms, report: &Report, (group, program): (Group, u32), closes: bool) {
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    let die = report.die;
+    let good = report.status == Status::Good;
+    let batch = core.die_mut(die).batch_mut().take();
+    let carried = sanitise.is_on().then(|| sanitise.before_landing(core, &batch));
+    if metadata.has_oob() {
+        // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
+        let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
+        metadata.note_landing(core, die, (group, program), (good, is_host));
+    }
+    let is_distrusted = panel.has_any(OF_PROGRAMS) && is_distrusted(rooms, report, group, program);
+    let lands = good && !is_distrusted;
+    if is_distrusted {
+        // It is stale from the first, and what it holds goes elsewhere.
+        take_back(rooms, die, &batch);
+        let Rooms { core, panel, metadata, .. } = rooms;
+        for offset in core.layout().units_of(program) {
+            let addr = core.layout().unit(group, offset);
+            core.groups_mut().add_stale(addr);
+        }
+        if closes {
+            placement::complete(core, panel, metadata, group);
+        }
+        metadata.leave_unsettled(group);
+        core.outbox_mut().note(Note::ProgrammedAgain(group));
+    } else if good {
+        let moved = if rooms.panel.has(Hook::Moved) { Some(sources_of(rooms, &batch)) } else { None };
+        land(rooms, &batch, group, program);
+        if let Some(sources) = moved {
+            tell_moved(rooms, sources, group, program);
+        }
+        let Rooms { core, panel, metadata, .. } = rooms;
+        if metadata.has_oob() {
+            metadata.hold_back_released(core);
+        }
+        if core.settings().has_capacitors() {
+            // A unit that was trimmed on its way here is no longer in the buffer, and never valid here.
+            metadata.hold(group);
+        }
+        if closes {
+            placement::complete(core, panel, metadata, group);
+        }
+        if metadata.has_checkpoints() {
+            metadata.count_program(core);
+        }
+    } else {
+        let has_secrets = rooms.sanitise.is_on();
+        take_back(rooms, die, &batch);
+        placement::abandon(&mut rooms.core, group, program, has_secrets);
+    }
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    if let Some(carried) = carried {
+        let first = program * core.layout().units_per_program;
+        sanitise.after_landing(core, panel, metadata, (group, first), lands, &carried);
+    }
+    rooms.settle();
+    rooms.core.die_mut(die).batch_mut().end(batch);
+}
+
+/// Whether a program that has ended well must not be relied on. The techniques have learnt of it afterwards.
+fn is_distrusted(rooms: &mut Rooms, report: &Report, group: Group, program: u32) -> bool {
+    let Rooms { core, panel, metadata, landing, .. } = rooms;
+    let trace = landing.trace.take();
+    let &Report { status, loops, array, .. } = report;
+    let told = ProgramReport { at: ProgramUnit::new(core.layout(), group, program), status, loops, array, trace };
+    let is_bad = status == Status::Good && panel.distrusts(&ctx(core), &told);
+    metadata.tell(core, panel, News::Programmed(told));
+    is_bad
+}
+
+/// What was to be programmed waits again.
+fn take_back(rooms: &mut Rooms, die: DieId, batch: &[Entry]) {
+    let core = &mut rooms.core;
+    for entry in batch.iter().rev() {
+        match *entry {
+            Entry::Host { slot } => core.buffer_mut().failed(slot),
+            Entry::Moved(moved) => core.die_mut(die).gather_again(moved),
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {}
+        }
+    }
+}
+
+/// The units of `batch` are on flash, at program unit `program` of `group`.
+#[inline]
+fn land(rooms: &mut Rooms, batch: &[Entry], group: Group, program: u32) {
+    let layout = rooms.core.layout();
+    let (per_page, first) = (layout.units_per_page, program * layout.units_per_program);
+    let mut valid = 0;
+    if per_page == 1 {
+        for (unit, &entry) in batch.iter().enumerate() {
+            let (lpn, is_host) = landed(rooms, entry);
+            let addr = rooms.core.layout().unit(group, first + unit as u32);
+            valid += land_unit(rooms, lpn, addr, is_host);
+        }
+    } else {
+        for (page, entries) in batch.chunks_exact(per_page as usize).enumerate() {
+            let addr = rooms.core.layout().unit(group, first + page as u32 * per_page);
+            valid += land_page(rooms, entries, addr);
+        }
+    }
+    rooms.core.groups_mut().add_valid(group, valid);
+}
+
+/// The groups that the moved units of `batch` leave, and how many leave each.
+#[cold]
+fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(Group, u16)> {
+    let mut sources: Vec<(Group, u16)> = Vec::new();
+    for entry in batch {
+        let Entry::Moved(Moved { lpn, from }) = *entry else { continue };
+        if rooms.core.map().get(lpn) == from {
+            let group = rooms.core.layout().group(from);
+            match sources.iter_mut().find(|(known, _)| *known == group) {
+                Some((_, units)) => *units += 1,
+                None => sources.push((group, 1)),
+            }
+        }
+    }
+    sources
+}
+
+/// Units that have left `sources` lie at `program` of `group`.
+#[cold]
+fn tell_moved(rooms: &mut Rooms, sources: Vec<(Group, u16)>, group: Group, program: u32) {
+    let Rooms { core, panel, metadata, .. } = rooms;
+    let to = ProgramUnit::new(core.layout(), group, program);
+    sources.into_iter().for_each(|(from, units)| metadata.tell(core, panel, News::Moved { from, to, units, way: Way::Bus }));
+}
+
+/// The unit of `entry` is on flash: the logical unit that lies there now, or none, and whether the data is the host's.
+#[inline]
+fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
+    let core = &mut rooms.core;
+    match entry {
+        Entry::Host { slot } => match core.buffer_mut().landed(slot) {
+            Landed::Commit(lpn) => {
+                core.trust(lpn);
+                (lpn, true)
+            }
+            Landed::Discard => {
+                core.add_invalidated(1);
+                (u32::MAX, true)
+            }
+        },
+        // The host may have overwritten it while it moved.
+        Entry::Moved(Moved { lpn, from }) if core.map().get(lpn) == from => (lpn, false),
+        Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {
+            (u32::MAX, false)
+        }
+    }
+}
+
+/// The units of one page are on flash, from `addr` on; returns how many of them are valid.
+fn land_page(rooms: &mut Rooms, entries: &[Entry], addr: UnitAddr) -> u32 {
+    let mut run = std::mem::take(&mut rooms.landing.run);
+    run.clear();
+    let mut is_host = false;
+    for &entry in entries {
+        let (lpn, by_host) = landed(rooms, entry);
+        is_host |= by_host;
+        run.push(lpn);
+    }
+    rooms.core.note_change(is_host);
+    let per_page = rooms.core.layout().units_per_page;
+    let is_whole = run[0] != u32::MAX && run[0].is_multiple_of(per_page) && run.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1));
+    let valid = if is_whole {
+        land_run(rooms, run[0], addr, is_host)
+    } else {
+        (addr.0..).zip(&run).map(|(addr, &lpn)| land_unit(rooms, lpn, UnitAddr(addr), is_host)).sum()
+    };
+    rooms.landing.run = run;
+    valid
+}
+
+/// A page of consecutive units: one entry of a compact map is enough for all of them.
+fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
+    let Rooms { core, metadata, sanitise, landing, .. } = rooms;
+    let stale = &mut landing.stale;
+    let mut at = lpn;
+    core.map_mut().set_page(lpn, addr, |before| {
+        if before != UnitAddr::NONE {
+            stale.push((at, before));
+        }
+        at += 1;
+    });
+    if is_host {
+        core.add_invalidated(stale.len() as u32);
+    }
+    stale.drain(..).for_each(|(lpn, addr)| invalidate(core, metadata, sanitise, lpn, addr));
+    core.layout().units_per_page
+}
+
+/// `lpn`, or nothing that is wanted, lies at `addr` now; returns how many valid units that makes.
+#[inline(always)]
+fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
+    if lpn == u32::MAX {
+        rooms.core.groups_mut().add_stale(addr);
+        return 0;
+    }
+    let had_data = repoint(rooms, lpn, addr);
+    rooms.core.add_invalidated(u32::from(is_host && had_data));
+    1
+}
+
+/// Point `lpn` at `addr`; what it pointed at before, if anything, is stale. Returns whether there was something.
+#[inline]
+fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
+    let Rooms { core, metadata, sanitise, .. } = rooms;
+    let before = core.map_mut().set(lpn, addr);
+    let had_data = before != UnitAddr::NONE;
+    if had_data {
+        invalidate(core, metadata, sanitise, lpn, before);
+    }
+    had_data
+}
+
+/// The copyback of program unit `from` to program unit `to` has ended; the spare areas of the source say `spare`.
+#[inline(never)]
+pub(super) fn copied(rooms: &mut Rooms, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
+    let Rooms { core, panel, metadata, .. } = rooms;
+    let units = core.layout().units_per_program;
+    let good = report.status == Status::Good;
+    let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(core.layout(), group, program));
+    metadata.tell(core, panel, News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.array }));
+    let named: Vec<Lpn>;
+    let mut spare = spare;
+    if metadata.has_oob() {
+        named = metadata.name_copied(core, report.die, from, spare);
+        spare = &named;
+        metadata.note_landing(core, report.die, to, (good, false));
+    }
+    if good {
+        let mut valid = 0;
+        for unit in 0..units {
+            let core = &rooms.core;
+            let source = core.layout().unit(from.0, from.1 * units + unit);
+            let addr = core.layout().unit(to.0, to.1 * units + unit);
+            let lpn = core.groups().is_valid(from.0, from.1 * units + unit).then(|| core.named(spare[unit as usize].0, source));
+            // The host may have overwritten it while it moved.
+            match lpn.filter(|&lpn| core.map().get(lpn) == source) {
+                Some(lpn) => {
+                    repoint(rooms, lpn, addr);
+                    valid += 1;
+                }
+                None => rooms.core.groups_mut().add_stale(addr),
+            }
+        }
+        let Rooms { core, panel, metadata, .. } = rooms;
+        core.groups_mut().add_valid(to.0, valid);
+        metadata.tell(core, panel, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
+        if to.1 + 1 == core.layout().data_programs {
+            placement::complete(core, panel, metadata, to.0);
+        }
+        metadata.count_program(core);
+    } else {
+        // The source is untouched, so its units are moved again.
+        let job = core.die(report.die).job().expect("a copyback belongs to a victim");
+        assert_eq!(job.victim, from.0);
+        core.die_mut(report.die).advance_job(from.1 * units);
+        placement::abandon(core, to.0, to.1, rooms.sanitise.is_on());
+    }
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    if sanitise.is_on() {
+        let places = ((from.0, from.1 * units), (to.0, to.1 * units));
+        sanitise.after_copyback(core, panel, metadata, good, places, spare.iter().map(|lpn| lpn.0));
+    }
+    rooms.settle();
+}

@@ -1,0 +1,157 @@
+//! Who does what next, and what follows when it is done.
+//!
+//! [`Rooms`] are the rooms of one core. [`next`] asks them for the next operation of a die, one after the other; [`ended`] takes what an operation has brought
+//! from one room to the next.
+
+pub(crate) mod ended;
+mod landing;
+pub(crate) mod next;
+
+use wordline_units::{HostOp, Nanos};
+
+use crate::gc::{self, Gc};
+use crate::host::{self, Host};
+use crate::metadata::Metadata;
+use crate::sanitise::Sanitise;
+use crate::state::Core;
+use crate::state::die::Die;
+use crate::state::request::Request;
+use crate::state::work::Stream;
+use crate::techniques::apply::{ctx, enqueue};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::panel::Panel;
+use crate::techniques::seam::News;
+use crate::techniques::work::Work;
+use landing::Landing;
+
+/// The rooms of one core.
+#[derive(Debug)]
+pub(crate) struct Rooms {
+    pub core: Core,
+    pub panel: Panel,
+    pub metadata: Metadata,
+    pub sanitise: Sanitise,
+    pub gc: Gc,
+    pub host: Host,
+    pub landing: Landing,
+}
+
+/// Hooks by which something becomes due that no die waits for.
+const TIMED: Hooks = Hooks::of(&[Hook::Timer, Hook::MayWork]);
+
+impl Rooms {
+    /// Those of a core with these tables.
+    pub(crate) fn new(core: Core, panel: Panel, metadata: Metadata, sanitise: Sanitise, gc: Gc) -> Rooms {
+        Rooms { core, panel, metadata, sanitise, gc, host: Host::default(), landing: Landing::default() }
+    }
+
+    /// The host asks for something.
+    pub(crate) fn submit(&mut self, request: Request) {
+        let Rooms { core, panel, metadata, sanitise, host, .. } = self;
+        match request.op {
+            HostOp::Read => host::read(core, panel, request),
+            HostOp::Write => host::write(core, panel, metadata, sanitise, request),
+            HostOp::Trim => host.trim(core, panel, metadata, sanitise, request),
+            HostOp::Flush => host::flush(core, panel, metadata, sanitise, request),
+        }
+    }
+
+    /// What follows a change of the buffer or of the free space.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        host::settle(&mut self.core, &self.panel, &mut self.metadata, &self.sanitise);
+    }
+
+    /// Take no more writes.
+    pub(crate) fn wear_out(&mut self) {
+        gc::wear_out(&mut self.core, &mut self.metadata, &self.sanitise);
+    }
+
+    /// The power will go once all that is in hand is done.
+    pub(crate) fn go_down(&mut self) {
+        self.metadata.go_down(&mut self.core);
+        self.settle();
+    }
+
+    /// When time passing makes a difference next, if nothing else happens before.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Nanos> {
+        if let Some(due) = self.sanitise.register_due() {
+            // Alone: a deadline of idle dies that has passed, with nothing to be done about it, would hide it.
+            return Some(due);
+        }
+        // Dies wait only while they are idle: for data to write, or for time to pass. Techniques have timers of their own.
+        let idle = self.core.idle();
+        let no_die_waits = idle.is_empty() || (idle.waiters() == 0 && self.core.buffer().complete() == 0);
+        let is_alone = !self.panel.has_any(TIMED);
+        if no_die_waits && is_alone { None } else { self.deadline_of_waits() }
+    }
+
+    fn deadline_of_waits(&self) -> Option<Nanos> {
+        let core = &self.core;
+        let linger = match (core.settings().schedule.linger, core.buffer().oldest_complete()) {
+            (Some(linger), Some(entered)) => Some(entered + linger),
+            _ => None,
+        };
+        // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
+        if core.idle().waiters() == 0 && !self.panel.has_any(TIMED) {
+            return linger;
+        }
+        let idle = self.panel.idle_waits().enumerate().filter(|_| !core.is_worn_out());
+        let idle = idle.filter_map(|(place, wait)| core.idle().oldest(place).map(|since| since + wait)).min();
+        [linger, idle, self.panel.alarm(), self.gc.held_until()].into_iter().flatten().min()
+    }
+
+    /// Time has passed.
+    pub(crate) fn tick(&mut self) {
+        let now = self.core.now();
+        if self.sanitise.register_due().is_some_and(|due| due <= now) {
+            self.sanitise.register_overwritten(&mut self.core, &mut self.metadata);
+            self.settle();
+        }
+        for place in 0..self.core.idle().waiters() {
+            self.tell_idle(place);
+        }
+        if self.panel.alarm().is_some_and(|at| at <= now) {
+            let mut wanted: Vec<Work> = Vec::new();
+            self.panel.ring(&ctx(&self.core), &mut wanted);
+            wanted.into_iter().for_each(|work| enqueue(&mut self.core, work));
+        }
+        if self.gc.held_until().is_some_and(|until| until <= now) {
+            self.gc.start_due(&mut self.core);
+        }
+    }
+
+    /// Tell the technique at `place` of [`Panel::idle_waits`] of all dies that have been idle for as long as it asked for.
+    fn tell_idle(&mut self, place: usize) {
+        let Rooms { core, panel, .. } = self;
+        let (now, wait) = (core.now(), panel.idle_waits().nth(place).expect("there are as many lines of idle dies"));
+        while let Some((die, idle)) = core.idle_mut().longest(place, now).filter(|&(_, idle)| idle >= wait) {
+            // Told once in a spell: the die leaves the line whatever the answer is, and joins it again when it next falls idle.
+            core.idle_mut().told(place, die);
+            let news = News::Idle { die, idle, free: core.die(die).free_count() };
+            if let Some(work) = panel.learn_idle(place, &ctx(core), &news) {
+                enqueue(core, work);
+            }
+        }
+    }
+
+    /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let core = &self.core;
+        core.under_way() == 0
+            && core.buffer().is_empty()
+            && core.requests().is_empty()
+            && core.dies().all(|(_, die)| die.moved().is_empty())
+            && self.sanitise.is_idle(core)
+            && self.metadata.oob().is_none_or(|oob| oob.is_idle())
+    }
+
+    /// Whether nothing is under way and nothing will be by itself: as [`Rooms::is_quiet`], but for data of dies that have no room left to move it to.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let core = &self.core;
+        let has_room = |die: &Die| !die.open(Stream::Moved).is_empty() || die.free_count() > 0 || !die.erasable().is_empty();
+        let is_done = |die: &Die| die.moved().is_empty() || !has_room(die);
+        core.under_way() == 0 && core.buffer().is_empty() && core.requests().is_empty() && core.dies().all(|(_, die)| is_done(die))
+    }
+}

@@ -1,0 +1,214 @@
+//! What a die does next.
+//!
+//! Work is bound to a die as late as possible: host data stays in the buffer until a die that can take a program asks. So no write ever queues behind
+//! a busy die while another is idle, which is what a fixed address-to-die rule costs (a drive under reclaim then runs at the pace of its slowest
+//! die).
+
+use wordline_flash::{Operation, OperationKind};
+use wordline_units::{Cause, DieId, Nanos};
+
+use super::Rooms;
+use crate::gc::{fail_guarded, has_program, program_batch};
+use crate::host::is_pressed;
+use crate::metadata::Rescue;
+use crate::placement::next_program;
+use crate::scheduler::{self, DieWork, Policy, Source};
+use crate::state::Core;
+use crate::state::settings::ReclaimConfig;
+use crate::state::work::{Activity, Stream};
+use crate::techniques::apply::{give_way, next_read, serves_while_held};
+use crate::util::list::NIL;
+
+/// The next operation to be issued, if any.
+#[inline]
+pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation> {
+    let core = &mut rooms.core;
+    // Asked after every event, and most leave nothing to say: every die is at work, or there is nothing to write.
+    let nothing_to_write = core.idle().is_empty() || core.buffer().complete() == 0;
+    if !core.is_any_ready() && nothing_to_write && !core.has_suspends() && core.under_way() > 0 {
+        return None;
+    }
+    core.set_now(now);
+    find(rooms)
+}
+
+fn find(rooms: &mut Rooms) -> Option<Operation> {
+    if let Some(die) = rooms.core.next_suspend() {
+        return Some(Operation { tag: u32::MAX, die, kind: OperationKind::Suspend, cause: Cause::Host });
+    }
+    loop {
+        if let Some(die) = rooms.core.next_ready() {
+            match decide(rooms, die) {
+                Some(operation) => return Some(operation),
+                None => rooms.core.rest(die),
+            }
+            continue;
+        }
+        if let Some(die) = idle_writer(rooms) {
+            rooms.core.wake(die);
+            continue;
+        }
+        if rooms.core.is_any_ready() {
+            continue;
+        }
+        if rooms.core.under_way() == 0 && is_rescued(rooms) {
+            continue;
+        }
+        give_up_if_stuck(rooms);
+        return None;
+    }
+}
+
+/// Nothing is under way. If that is because what the core writes for itself has no room, it takes the last there is; returns whether there is something to do
+/// now.
+fn is_rescued(rooms: &mut Rooms) -> bool {
+    let Rooms { core, metadata, .. } = rooms;
+    match metadata.rescue(core) {
+        Rescue::Found => return true,
+        Rescue::Stuck if core.is_worn_out() => metadata.fail_trims(core),
+        Rescue::Stuck => rooms.wear_out(),
+        Rescue::Needless => {}
+    }
+    let Rooms { core, metadata, sanitise, .. } = rooms;
+    match sanitise.rescue_keys(core, metadata) {
+        Rescue::Found => true,
+        Rescue::Stuck => {
+            if !core.is_worn_out() {
+                rooms.wear_out();
+            }
+            false
+        }
+        Rescue::Needless => false,
+    }
+}
+
+/// The next operation of `die`, which is free or suspended.
+fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
+    let Rooms { core, panel, sanitise, .. } = rooms;
+    if let Activity::Suspended(cause) = core.die(die).activity() {
+        if serves_while_held(core, panel, die)
+            && let Some(read) = next_read(core, panel, die)
+        {
+            core.die_mut(die).serve();
+            return Some(read);
+        }
+        core.die_mut(die).resume();
+        if let Some(priority) = core.die(die).reads().next_priority() {
+            give_way(core, panel, die, priority);
+        }
+        return Some(Operation { tag: NIL, die, kind: OperationKind::Resume, cause });
+    }
+    debug_assert_eq!(core.die(die).activity(), Activity::Free);
+    let reads_first = core.settings().schedule.reads_first;
+    if core.die_mut(die).reads_mut().takes_turn(reads_first) {
+        return next_read(core, panel, die);
+    }
+    // What reclaim has just emptied may have left keys to destroy, and only a die that is not being asked can be woken for them.
+    let has_keys = sanitise.keys().is_some();
+    // One after the other: handed on by `or_else`, an operation is copied once for each that is asked.
+    if let Some(work) = next_work(rooms, die) {
+        return Some(work);
+    }
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    if has_keys && let Some(step) = sanitise.keys_step(core, metadata, die) {
+        return Some(step);
+    }
+    next_read(core, panel, die)
+}
+
+/// What the core writes for itself, what stale secrets need, a program of host data or a step of reclaim.
+fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
+    let Rooms { core, panel, metadata, sanitise, gc, .. } = rooms;
+    if metadata.has_journal()
+        && let Some(step) = own_step(core, metadata, die)
+    {
+        return Some(step);
+    }
+    if metadata.has_oob()
+        && let Some(step) = metadata.oob_step(core, die, |group| sanitise.tries_again(die, group))
+    {
+        return Some(step);
+    }
+    if sanitise.keys().is_some()
+        && let Some(step) = sanitise.keys_step(core, metadata, die)
+    {
+        return Some(step);
+    }
+    if sanitise.has_tasks(die)
+        && let Some(step) = gc.sanitise_step(core, panel, metadata, sanitise, die)
+    {
+        return Some(step);
+    }
+    let ReclaimConfig { scheduler, floor, preemptible, start, .. } = core.settings().reclaim;
+    let state = core.die(die);
+    let is_due = state.is_short(start) || state.is_emptying();
+    let reclaim = is_due || state.has_wishes();
+    let work = DieWork { is_due, free: state.free_count(), floor, preemptible, credit: state.credit() };
+    let before_host = scheduler.first(&work) == Source::Reclaim;
+    if reclaim
+        && before_host
+        && let Some(step) = gc.step(core, panel, metadata, sanitise, die)
+    {
+        return Some(step);
+    }
+    if has_program(core, metadata, core.now()) && core.can_write(die) {
+        // What the host has while nothing has to be reclaimed is not kept for later.
+        let taken = scheduler.taken(core.layout().units_per_program);
+        core.die_mut(die).set_credit(if is_due { scheduler::add(work.credit, taken) } else { 0 });
+        return Some(program_host(rooms, die));
+    }
+    if reclaim && !before_host { gc.step(core, panel, metadata, sanitise, die) } else { None }
+}
+
+#[cold]
+fn own_step(core: &mut Core, metadata: &mut crate::metadata::Metadata, die: DieId) -> Option<Operation> {
+    metadata.journal_step(core, die).or_else(|| metadata.checkpoint_step(core, die))
+}
+
+/// An idle die that should program host data.
+fn idle_writer(rooms: &mut Rooms) -> Option<DieId> {
+    let Rooms { core, metadata, .. } = rooms;
+    if core.idle().is_empty() || !has_program(core, metadata, core.now()) {
+        return None;
+    }
+    let writer = core.next_idle_writer();
+    if writer.is_none() && core.is_starved() {
+        press(core);
+    }
+    writer
+}
+
+/// Host data waits and no idle die can take it: reclaim that was not worth while at rest is now.
+#[cold]
+fn press(core: &mut Core) {
+    for die in core.die_ids() {
+        if core.die_mut(die).take_fruitless().is_some() {
+            core.wake(die);
+        }
+    }
+}
+
+fn program_host(rooms: &mut Rooms, die: DieId) -> Operation {
+    let Rooms { core, panel, metadata, .. } = rooms;
+    let place = next_program(core, panel, metadata, die, Stream::Host).expect("the die can take a host program");
+    metadata.reserve(die);
+    core.batch_host(die);
+    program_batch(core, panel, die, place, Cause::Host)
+}
+
+/// Where nothing is under way and yet somebody waits, no block is left that could take the data.
+fn give_up_if_stuck(rooms: &mut Rooms) {
+    let Rooms { core, metadata, sanitise, .. } = rooms;
+    if core.under_way() > 0 || sanitise.register_due().is_some() {
+        return;
+    }
+    let is_sanitising_stuck = sanitise.is_awaited(core, metadata);
+    if core.is_worn_out() {
+        // A trim may still have come, whose record no flash can take any more.
+        if is_sanitising_stuck {
+            fail_guarded(core, metadata, sanitise);
+        }
+    } else if is_sanitising_stuck || (is_pressed(core, metadata) && has_program(core, metadata, core.now())) {
+        rooms.wear_out();
+    }
+}

@@ -1,0 +1,491 @@
+//! Garbage collection: move what is valid out of a victim, erase it.
+//!
+//! One victim at a time per die, one operation at a time: read a page that holds valid units, until a program unit is gathered; program it; go on.
+//! Units left over at the end of a victim travel with the next one. The victim is erased once its last valid unit is on flash elsewhere and its last
+//! reader is gone.
+//!
+//! Blocks that fail are emptied in the same way, and so is what wear levelling, a technique or a sanitiser wants rewritten.
+
+mod bad_blocks;
+mod wear;
+
+pub(crate) use bad_blocks::{fail_guarded, form_groups, replace, wear_out};
+pub(crate) use wear::level;
+
+use wordline_flash::{Operation, OperationKind, ProgramSettings};
+use wordline_units::random::Draw;
+use wordline_units::{Bytes, Cause, DieId, Nanos};
+
+use crate::metadata::Metadata;
+use crate::placement::next_program;
+use crate::sanitise::Sanitise;
+use crate::scheduler::{self, Policy};
+use crate::state::Core;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, UnitAddr};
+use crate::state::pending::{Pending, Purpose};
+use crate::state::work::{Asked, Job, Stream, Wanted};
+use crate::techniques::apply::{ctx, order_read, set_program};
+use crate::techniques::hooks::Hook;
+use crate::techniques::panel::Panel;
+use crate::techniques::say::Way;
+use crate::techniques::seam::{Copy, EraseReport, News, ProgramUnit};
+use crate::techniques::work::{NEVER, Waiting, Work, WorkKind};
+use crate::victim::{Candidates, VictimPolicy};
+
+/// What garbage collection of one core knows beside the tables.
+#[derive(Debug)]
+pub(crate) struct Gc {
+    victim_draw: Draw,
+    /// The earliest deadline of work that is held back; [`NEVER`]: there is none.
+    held_until: Nanos,
+    /// Whether work was ever held back, with a deadline or without.
+    has_held: bool,
+}
+
+impl Gc {
+    /// That of a new core, whose victim policies throw `victim_draw`.
+    pub(crate) fn new(victim_draw: Draw) -> Gc {
+        Gc { victim_draw, held_until: NEVER, has_held: false }
+    }
+
+    /// How often victim policies have thrown their dice.
+    pub(crate) fn victims_drawn(&self) -> u64 {
+        self.victim_draw.drawn()
+    }
+
+    /// Go on after so many throws.
+    pub(crate) fn resume(&mut self, victims_drawn: u64) {
+        self.victim_draw.resume(victims_drawn);
+    }
+
+    /// The earliest deadline of work that is held back.
+    #[inline]
+    pub(crate) fn held_until(&self) -> Option<Nanos> {
+        (self.held_until != NEVER).then_some(self.held_until)
+    }
+
+    /// The next operation that serves garbage collection on `die`, if there is one.
+    pub(crate) fn step(
+        &mut self,
+        core: &mut Core,
+        panel: &mut Panel,
+        metadata: &mut Metadata,
+        sanitise: &mut Sanitise,
+        die: DieId,
+    ) -> Option<Operation> {
+        loop {
+            if !core.die(die).erasable().is_empty()
+                && let Some(operation) = erase_one(core, panel, metadata, sanitise, die)
+            {
+                return Some(operation);
+            }
+            let full = core.layout().units_per_program;
+            let is_full = core.die(die).moved().len() as u32 >= full && drop_overtaken(core, die) >= full;
+            if is_full && let Some(operation) = program_moved(core, panel, metadata, die) {
+                return Some(operation);
+            }
+            // No block takes what was gathered, but there may be one in which nothing is valid.
+            let Some(job) = core.die(die).job() else {
+                if core.die(die).moves_under_way() > 0 {
+                    return None;
+                }
+                if self.start_job(core, panel, metadata, sanitise, die, is_full) {
+                    continue;
+                }
+                let is_rest = !is_full && drop_overtaken(core, die) > 0;
+                return if is_rest { program_moved(core, panel, metadata, die) } else { None };
+            };
+            match core.groups().next_valid(job.victim, job.cursor, job.end) {
+                Some(_) if is_full => return None,
+                Some(offset) => return move_page(core, panel, metadata, sanitise, die, job, offset),
+                None => {
+                    end_job(core, panel, metadata, sanitise, die, job);
+                    // What it held may have to be made unreadable before anything else.
+                    if let Some(operation) = self.sanitise_step(core, panel, metadata, sanitise, die) {
+                        return Some(operation);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next operation of `die` that makes something unreadable, or that has to come first.
+    #[inline]
+    pub(crate) fn sanitise_step(
+        &mut self,
+        core: &mut Core,
+        panel: &mut Panel,
+        metadata: &mut Metadata,
+        sanitise: &mut Sanitise,
+        die: DieId,
+    ) -> Option<Operation> {
+        if !sanitise.is_on() {
+            return None;
+        }
+        let step = sanitise.step(core, panel, metadata, die);
+        if step.operation.is_some() {
+            return step.operation;
+        }
+        // What is in the way is read and waits to be programmed, or is to be read here.
+        if step.needs_moves
+            && let Some(operation) = self.step(core, panel, metadata, sanitise, die)
+        {
+            return Some(operation);
+        }
+        if step.needs_journal { metadata.journal_step(core, die) } else { None }
+    }
+
+    /// Choose the next victim of `die`; returns whether there is one. `must_be_empty`: nothing can be moved.
+    fn start_job(
+        &mut self,
+        core: &mut Core,
+        panel: &mut Panel,
+        metadata: &mut Metadata,
+        sanitise: &Sanitise,
+        die: DieId,
+        must_be_empty: bool,
+    ) -> bool {
+        if !must_be_empty && bad_blocks::start_retirement(core, panel, metadata, die) {
+            return true;
+        }
+        if !must_be_empty && let Some(Wanted { group, cause, .. }) = self.next_wanted(core, panel, die) {
+            let end = core.layout().units_per_group;
+            begin(core, panel, metadata, die, group, cause, end);
+            return true;
+        }
+        let short = core.is_short(die);
+        if !short && !self.takes_extra(core, panel, die) {
+            return false;
+        }
+        let is_fruitless = core.die_mut(die).take_fruitless() == Some(core.changes());
+        // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
+        if is_fruitless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
+            let changes = core.changes();
+            core.die_mut(die).set_fruitless(changes);
+            core.note_starved(die, true);
+            return false;
+        }
+        let candidates = core.groups().candidates(die);
+        let (state, layout) = (core.die(die), core.layout());
+        let programs: u32 = state.open(Stream::Moved).iter().map(|open| layout.data_programs - open.ordered()).sum();
+        let room = (programs * layout.units_per_program).saturating_sub(state.moved().len() as u32);
+        // Without a free block nothing may be begun that does not fit into what is left of the open one.
+        let has_none = state.free_count() == 0 || must_be_empty;
+        let policy = if has_none { VictimPolicy::Greedy } else { core.settings().reclaim.victim };
+        // Groups that have been read to their end are free once the rest of them is programmed.
+        let promised = state.draining() as u32 * layout.data_units;
+        let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
+        let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
+        let Some(victim) = victim else {
+            core.note_starved(die, short);
+            return false;
+        };
+        assert!(candidates.valid[victim] < Candidates::OUT, "the victim policy took a block it may not");
+        let group = layout.group_at(die, victim as u32);
+        let end = layout.units_per_group;
+        begin(core, panel, metadata, die, group, Cause::Reclaim, end);
+        true
+    }
+
+    /// Take the first rewrite asked for that may start. Those that have nothing left to do are let go.
+    fn next_wanted(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> Option<Wanted> {
+        let roomy = core.is_roomy(die);
+        let mut at = 0;
+        while let Some(wanted) = core.die(die).wanted_at(at) {
+            let Wanted { group, cause, erases, asked } = wanted;
+            // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
+            if !roomy && (cause != Cause::Sanitise || core.die(die).free_count() == 0) {
+                return None;
+            }
+            // It may have been reclaimed since it was asked for.
+            let is_current = core.groups().erases(group) == erases && core.groups().use_of(group) == Use::Closed;
+            if is_current && !self.may_start(core, panel, die, WorkKind::Rewrite(group), cause, asked) {
+                at += 1;
+                continue;
+            }
+            core.die_mut(die).remove_wanted(at);
+            if is_current {
+                return Some(wanted);
+            }
+        }
+        None
+    }
+
+    /// Take the victim that `die` is to reclaim beyond what space demands, if there is one and it may start.
+    fn takes_extra(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> bool {
+        let extra = core.die(die).extra();
+        let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Reclaim, asked));
+        if starts {
+            core.die_mut(die).clear_extra();
+        }
+        starts
+    }
+
+    /// Whether work that was `asked` for may start. Past its deadline nobody is asked.
+    fn may_start(&mut self, core: &Core, panel: &Panel, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> bool {
+        let Asked { since, due } = asked;
+        if due <= core.now() || !panel.has(Hook::MayWork) {
+            return true;
+        }
+        let waiting = Waiting { since, reads: core.die(die).reads().next_priority() };
+        let starts = panel.starts(&ctx(core), &Work { kind, cause, due }, &waiting);
+        if !starts {
+            self.held_until = self.held_until.min(due);
+            self.has_held = true;
+        }
+        starts
+    }
+
+    /// Work that was held back is due: its dies look at it again.
+    pub(crate) fn start_due(&mut self, core: &mut Core) {
+        self.held_until = NEVER;
+        for die in core.die_ids() {
+            let state = core.die(die);
+            let earliest = state.wanted().map(|wanted| wanted.asked).chain(state.extra()).map(|asked| asked.due).min();
+            match earliest {
+                Some(due) if due <= core.now() => core.wake(die),
+                Some(due) => self.held_until = self.held_until.min(due),
+                None => {}
+            }
+        }
+    }
+
+    /// A page of `group` was read: what is held back of it may start now.
+    pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: Group) {
+        if self.has_held && core.die(die).wanted().any(|wanted| wanted.group == group) {
+            core.wake(die);
+        }
+    }
+}
+
+/// Forget units that the host has overwritten since they were read: they would take room that nothing has freed, and where bytes are kept their source may
+/// have been erased. Returns how many are left.
+fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
+    // What is mapped elsewhere is stale where it was. The map says so too, but to look there is the greatest single cost of a flash page.
+    core.retain_moved(die, |groups, layout, moved| groups.is_valid(layout.group(moved.from), layout.offset(moved.from)));
+    core.die(die).moved().len() as u32
+}
+
+fn erase_one(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId) -> Option<Operation> {
+    let is_lazy = core.settings().reclaim.lazy_erase && core.is_roomy(die);
+    let (group, cause) = loop {
+        let groups = core.groups();
+        let is_due = |group| !is_lazy || sanitise.must_erase(core, group) || groups.is_condemned(group) || metadata.is_abandoned(group);
+        let may_go = |group| {
+            let is_sealed = !groups.is_condemned(group) || !sanitise.has_secrets(group);
+            !groups.is_pinned(group) && is_due(group) && is_sealed && metadata.lets_go(group)
+        };
+        let Some(at) = core.die(die).erasable().iter().position(|&(group, _)| may_go(group)) else {
+            if !core.die(die).erasable().iter().any(|&(group, _)| is_due(group)) {
+                return None;
+            }
+            metadata.hurry(core);
+            metadata.seal_all(core);
+            return metadata.journal_step(core, die);
+        };
+        let (group, cause) = core.die_mut(die).take_erasable(at);
+        // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
+        core.retain_moved(die, |_, layout, moved| layout.group(moved.from) != group);
+        if !core.groups().is_condemned(group) {
+            break (group, cause);
+        }
+        replace(core, panel, metadata, sanitise, group);
+        erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
+    };
+    Some(core.order_erase(group, Purpose::Erase, cause))
+}
+
+/// The erase of `report.group` has ended: it is free, or it leaves its blocks.
+#[inline(never)]
+pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
+    let group = report.group;
+    if report.has_left {
+        replace(core, panel, metadata, sanitise, group);
+    } else {
+        let die = core.layout().die(group);
+        core.groups_mut().erased(group);
+        if let Some(keys) = sanitise.keys_mut() {
+            keys.next_epoch(core, group);
+        }
+        core.die_mut(die).give_free(group);
+        level(core, die, group);
+    }
+    erase_ended(core, panel, metadata, sanitise, report);
+    if metadata.has_journal() {
+        metadata.wake_journal(core);
+    }
+}
+
+/// A group holds nothing any more: it was erased, or has left its blocks. Whatever is known of what it held is forgotten.
+pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
+    let group = report.group;
+    metadata.forget_marks(group);
+    sanitise.erased(core, metadata, group);
+    sanitise.wake_keys(core, metadata);
+    metadata.forget(core, group);
+    metadata.tell(core, panel, News::Erased(report));
+}
+
+/// Begin to empty `victim`, which is programmed up to `end`.
+fn begin(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, victim: Group, cause: Cause, end: u32) {
+    core.groups_mut().drain(victim);
+    let valid = core.groups().valid(victim);
+    core.die_mut(die).begin_job(victim, cause, end, valid);
+    if valid == 0 {
+        earn(core, die, 0);
+    }
+    metadata.tell(core, panel, News::VictimChosen { victim, why: cause });
+}
+
+fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId, job: Job) {
+    let is_empty = core.groups_mut().drained(job.victim);
+    if is_empty {
+        metadata.hold(job.victim);
+    }
+    core.die_mut(die).end_job(is_empty);
+    if is_empty {
+        sanitise.seal(core, panel, metadata, job.victim);
+    }
+}
+
+/// So many units of the victim of `die` are on their way: the host may have its share of what that gives back.
+#[inline]
+fn earn(core: &mut Core, die: DieId, moved: u32) {
+    let units = core.layout().data_units;
+    let policy = core.settings().reclaim.scheduler;
+    let state = core.die_mut(die);
+    let earned = policy.earned(moved, state.victim_valid(), units);
+    state.set_credit(scheduler::add(state.credit(), earned));
+}
+
+/// The data of `lpn` at `addr` is not wanted any more.
+#[inline]
+pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, lpn: u32, addr: UnitAddr) {
+    sanitise.expose(metadata, lpn, addr);
+    let group = core.layout().group(addr);
+    metadata.note_stale(group);
+    if core.groups_mut().invalidate(addr) {
+        emptied(core, metadata, sanitise, group);
+    }
+    if core.is_starved() {
+        core.wake_starved();
+    }
+}
+
+/// The last unit of a drained group has become stale.
+fn emptied(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, group: Group) {
+    let die = core.layout().die(group);
+    core.die_mut(die).emptied(group);
+    metadata.hold(group);
+    sanitise.note_emptied(group);
+    core.wake(die);
+}
+
+/// Move the page that holds the valid unit at `offset`, or its whole program unit where copyback is agreed on.
+fn move_page(
+    core: &mut Core,
+    panel: &mut Panel,
+    metadata: &mut Metadata,
+    sanitise: &mut Sanitise,
+    die: DieId,
+    job: Job,
+    offset: u32,
+) -> Option<Operation> {
+    if is_copyback_agreed(core, panel, &job, offset) && can_copy_back(core, die, job.victim, offset) {
+        return copy_back(core, panel, metadata, sanitise, die, job, offset / core.layout().units_per_program);
+    }
+    let per_page = core.layout().units_per_page;
+    let first = core.layout().page_start(offset);
+    // Counted beside: the baseline processor has no instruction that counts bits.
+    let (mut units, mut count) = (0u64, 0);
+    for unit in offset - first..per_page.min(job.end - first) {
+        if core.groups().is_valid(job.victim, first + unit) {
+            units |= 1 << unit;
+            count += 1;
+        }
+    }
+    core.die_mut(die).advance_job(first + per_page);
+    earn(core, die, count);
+    core.die_mut(die).begin_move();
+    // All its units may become stale before the data comes; erased and written again, the block would then pass for what was read.
+    core.groups_mut().pin(job.victim);
+    let bytes = core.settings().unit_bytes(count);
+    let tag = core.begin(Pending::read(Purpose::Move { units }, job.victim, offset, bytes, job.cause));
+    Some(order_read(core, panel, die, tag))
+}
+
+#[inline]
+fn is_copyback_agreed(core: &Core, panel: &Panel, job: &Job, offset: u32) -> bool {
+    panel.has(Hook::Way) && core.settings().copyback && {
+        let from = ProgramUnit::new(core.layout(), job.victim, offset / core.layout().units_per_program);
+        panel.way(&ctx(core), &Copy { from, why: job.cause }) == Way::Copyback
+    }
+}
+
+/// Whether nothing stands in the way of a copyback of the program unit that begins with the unit at `offset`, if one does.
+fn can_copy_back(core: &Core, die: DieId, victim: Group, offset: u32) -> bool {
+    let (state, units) = (core.die(die), core.layout().units_per_program);
+    // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
+    let roomy = state.free_count() > 0 || (state.moved().is_empty() && state.moves_under_way() == 0);
+    roomy && offset.is_multiple_of(units) && (offset..offset + units).all(|offset| core.groups().is_valid(victim, offset))
+}
+
+fn copy_back(
+    core: &mut Core,
+    panel: &mut Panel,
+    metadata: &mut Metadata,
+    sanitise: &mut Sanitise,
+    die: DieId,
+    job: Job,
+    from_program: u32,
+) -> Option<Operation> {
+    let (group, program) = next_program(core, panel, metadata, die, Stream::Moved)?;
+    let layout = *core.layout();
+    core.die_mut(die).advance_job((from_program + 1) * layout.units_per_program);
+    earn(core, die, layout.units_per_program);
+    let purpose = Purpose::Copyback { from: job.victim, from_program, program };
+    let tag = core.begin(Pending::new(purpose, group, 0, Bytes(0)));
+    let from = layout.all_planes(core.groups().blocks(job.victim), layout.first_page(from_program));
+    let to = layout.all_planes(core.groups().blocks(group), layout.first_page(program));
+    core.die_mut(die).batch_mut().set(ProgramSettings::DEFAULT);
+    sanitise.note_copying(die, (job.victim, from_program * layout.units_per_program));
+    Some(core.order(die, tag, OperationKind::Copyback { from, to }, job.cause))
+}
+
+/// Program what was gathered. `None`: no block is left to take it.
+fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
+    let (group, program) = next_program(core, panel, metadata, die, Stream::Moved)?;
+    let (units, changes) = (core.layout().units_per_program, core.changes());
+    core.die_mut(die).batch_moved(units, changes);
+    let cause = core.die(die).moved_cause();
+    Some(program_batch(core, panel, die, (group, program), cause))
+}
+
+/// Order the program of what `die` has gathered at program unit `program` of `group`.
+#[inline(always)]
+pub(crate) fn program_batch(core: &mut Core, panel: &Panel, die: DieId, (group, program): (Group, u32), cause: Cause) -> Operation {
+    let closes = !core.die(die).all_open().any(|open| open.group == group);
+    set_program(core, panel, group, program);
+    core.order_program(group, program, Purpose::Program { program, closes }, cause)
+}
+
+/// Whether the buffer has a program unit to give, full or forced out.
+#[inline]
+pub(crate) fn has_program(core: &Core, metadata: &Metadata, now: Nanos) -> bool {
+    if !metadata.has_place() {
+        return false;
+    }
+    let complete = core.buffer().complete();
+    complete >= core.layout().units_per_program || (complete > 0 && is_forced(core, metadata, now))
+}
+
+fn is_forced(core: &Core, metadata: &Metadata, now: Nanos) -> bool {
+    if metadata.flushes_press(core) || core.requests().waiting() > 0 {
+        return true;
+    }
+    match core.settings().schedule.linger {
+        Some(linger) => core.buffer().oldest_complete().is_some_and(|entered| entered + linger <= now),
+        None => core.buffer().is_awaited(),
+    }
+}

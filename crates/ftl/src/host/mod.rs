@@ -1,0 +1,293 @@
+//! Host requests: reads, writes, trims and flushes, from their arrival to what they wait for.
+
+use wordline_units::{Bytes, Cause, Priority};
+
+use crate::gc::invalidate;
+use crate::metadata::Metadata;
+use crate::sanitise::Sanitise;
+use crate::state::Core;
+use crate::state::buffer::{Admission, Dropped, Held};
+use crate::state::data::DataStep;
+use crate::state::layout::UnitAddr;
+use crate::state::pending::Purpose;
+use crate::state::request::Request;
+use crate::state::settings::{Acknowledge, Protection};
+use crate::state::work::Activity;
+use crate::techniques::apply::give_way;
+use crate::techniques::panel::Panel;
+
+/// The host's side of one core.
+#[derive(Debug, Default)]
+pub(crate) struct Host {
+    /// Room for the addresses a trim makes stale.
+    stale: Vec<(u32, UnitAddr)>,
+}
+
+impl Host {
+    /// The host gives up some units.
+    pub(crate) fn trim(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, request: Request) {
+        let part = core.requests_mut().begin(request, 0);
+        // A unit that is trimmed only in part keeps its data, as every standard allows.
+        let head = u32::from(request.skip_head > 0);
+        let tail = u32::from(request.skip_tail > 0 && request.units > head);
+        let (first, count) = (request.lpn + head, request.units - head - tail);
+        let doomed = sanitise.doom_copies(core, first, count);
+        let was_empty = core.buffer().is_empty();
+        let was_refused = core.refused().is_some();
+        let mut dropped = None;
+        if !was_empty && !metadata.has_journal() {
+            (first..first + count).for_each(|lpn| core.buffer_mut().discard(lpn));
+        } else if !was_empty {
+            let lost = dropped.insert(Dropped { epoch: u64::MAX, waiters: Vec::new() });
+            (first..first + count).for_each(|lpn| core.buffer_mut().discard_into(lpn, lost));
+        }
+        let mut stale = std::mem::take(&mut self.stale);
+        core.map_mut().clear(first, count, |lpn, addr| stale.push((lpn, addr)));
+        if was_refused {
+            (first..first + count).for_each(|lpn| core.trust(lpn));
+        }
+        core.add_invalidated(stale.len() as u32);
+        core.note_change(true);
+        // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
+        if !was_empty || !stale.is_empty() || was_refused {
+            metadata.trim(core, first, count);
+        }
+        let inherited = dropped.as_ref().map_or(Vec::new(), |dropped: &Dropped| dropped.waiters.clone());
+        if let Some(dropped) = dropped {
+            metadata.inherit(core, dropped);
+        }
+        stale.drain(..).for_each(|(lpn, addr)| invalidate(core, metadata, sanitise, lpn, addr));
+        self.stale = stale;
+        // Held until all who have a say have been asked.
+        core.requests_mut().hold(part);
+        sanitise.expose_left(first, count);
+        if sanitise.has_exposed(&doomed) {
+            // Whoever waited for what the trim has dropped from the buffer waits for what the trim waits for.
+            let mut parts = core.buffer_mut().take_released();
+            let inherited = if metadata.is_stuck() { Vec::new() } else { inherited };
+            for part in std::iter::once(part).chain(inherited) {
+                core.requests_mut().hold(part);
+                parts.push(part);
+            }
+            sanitise.guard(core, panel, metadata, parts, doomed, Vec::new());
+        }
+        sanitise.seal_emptied(core, panel, metadata);
+        // With capacitors an answer is a promise: it waits where they have no room for the record.
+        if !core.acknowledges_buffered(request.fua) || core.settings().has_capacitors() {
+            metadata.await_trims(core, part);
+        }
+        core.requests_mut().release(part);
+        settle(core, panel, metadata, sanitise);
+    }
+}
+
+/// The host reads some units.
+pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
+    let part = core.requests_mut().begin(request, 0);
+    let mut run: Option<u32> = None;
+    for index in 0..request.units {
+        let lpn = request.lpn + index;
+        let mask = mask(core, &request, index);
+        if core.buffer().covers(lpn, mask) {
+            run = None;
+            continue;
+        }
+        let addr = core.map().get(lpn);
+        if core.is_refused(lpn) {
+            core.requests_mut().spoil(part);
+            run = None;
+            continue;
+        }
+        if addr == UnitAddr::NONE {
+            let held = core.buffer().held(lpn).map_or(0, |(_, held)| held);
+            core.requests_mut().add_blank(part, (mask & !held).count_ones());
+            run = None;
+            continue;
+        }
+        let bytes = Bytes(u64::from(sectors(core, &request, index).1) * wordline_units::host::SECTOR_BYTES);
+        match run {
+            Some(before) if is_same_page(core, before, addr) => core.lengthen(before, bytes),
+            _ => {
+                run = Some(queue_read(core, panel, Purpose::HostRead { part }, Cause::Host, addr, bytes, request.priority));
+                core.requests_mut().hold(part);
+            }
+        }
+    }
+    if core.requests().is_free(part) {
+        core.requests_mut().finish(part);
+    }
+}
+
+/// Whether `addr` is the next unit of the page that the queued read `tag` is after.
+fn is_same_page(core: &Core, tag: u32, addr: UnitAddr) -> bool {
+    let (pending, layout) = (core.pending(tag), core.layout());
+    let per_page = layout.units_per_page;
+    layout.group(addr) == pending.group && layout.offset(addr) / per_page == pending.offset / per_page
+}
+
+/// Queue a read of the page that holds `addr`, and have its die attend to it.
+fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
+    let (tag, die) = core.queue_read(purpose, cause, addr, bytes, priority);
+    match core.die(die).activity() {
+        Activity::Free => core.wake(die),
+        Activity::Working(_) => give_way(core, panel, die, priority),
+        Activity::Busy | Activity::Suspending(_) | Activity::Suspended(_) => {}
+    }
+    tag
+}
+
+/// The host writes some units.
+pub(crate) fn write(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
+    let part = core.requests_mut().begin(request, request.units);
+    if core.is_worn_out() {
+        core.requests_mut().refuse(part);
+        return core.requests_mut().finish(part);
+    }
+    core.requests_mut().wait_for_room(part);
+    // Behind others that wait, it waits too: admission is in order.
+    if core.requests().waiting() == 1 {
+        admit_waiting(core, panel, metadata, sanitise);
+    }
+}
+
+/// Bring waiting writes into the buffer, in order, until one finds no room.
+pub(crate) fn admit_waiting(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
+    while let Some(part) = core.requests().first_waiting() {
+        if !admit(core, metadata, sanitise, part) {
+            break;
+        }
+        let requests = core.requests_mut();
+        requests.take_waiting();
+        if requests.is_free(part) {
+            requests.finish(part);
+        }
+    }
+    complete_partials(core, panel, metadata, sanitise);
+}
+
+fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: u32) -> bool {
+    let request = core.requests().request(part);
+    let buffer = core.settings().buffer;
+    let awaited = buffer.acknowledge == Acknowledge::Programmed || (request.fua && buffer.protection == Protection::None);
+    loop {
+        let unadmitted = core.requests().unadmitted(part);
+        if unadmitted == 0 {
+            return true;
+        }
+        let index = request.units - unadmitted;
+        let (now, mask) = (core.now(), mask(core, &request, index));
+        let (slot, continues) = match core.buffer_mut().write(now, request.lpn + index, mask, request.insecure) {
+            Admission::Full => {
+                if core.buffer().has_retired() {
+                    metadata.hurry(core);
+                }
+                return false;
+            }
+            Admission::Slot(slot) => (slot, None),
+            Admission::Behind(slot, older) => (slot, Some(older)),
+        };
+        if core.settings().keeps_data {
+            let held = core.buffer().content(slot);
+            core.outbox_mut().step(DataStep::Stored { request: request.id, index, slot, continues, held });
+        }
+        if core.settings().has_capacitors() {
+            complete_unmapped(core, sanitise, slot);
+        }
+        core.requests_mut().admit_one(part);
+        if awaited {
+            core.buffer_mut().await_durable(slot, part);
+            core.requests_mut().hold(part);
+        }
+    }
+}
+
+/// Fetch what is missing of partly written units, if they should not wait for the host to write the rest.
+pub(crate) fn complete_partials(core: &mut Core, panel: &Panel, metadata: &Metadata, sanitise: &Sanitise) {
+    while core.buffer().partial() > 0 && (is_pressed(core, metadata) || core.buffer().fill() > core.settings().buffer.partial_watermark) {
+        let (slot, lpn) = core.buffer_mut().take_partial().expect("there is one");
+        let addr = core.map().get(lpn);
+        if core.is_refused(lpn) {
+            if core.settings().keeps_data {
+                let missing = core.buffer().missing(slot);
+                core.outbox_mut().step(DataStep::Refused { slot, missing });
+            }
+            core.buffer_mut().filled(slot);
+        } else if addr == UnitAddr::NONE {
+            complete(core, sanitise, slot, addr);
+        } else {
+            let bytes = core.settings().unit_bytes(1);
+            queue_read(core, panel, Purpose::Fill { slot }, Cause::Fill, addr, bytes, Priority::Normal);
+        }
+    }
+}
+
+/// What was missing of the unit in `slot` is known: it lies at `from`.
+pub(crate) fn complete(core: &mut Core, sanitise: &Sanitise, slot: u32, from: UnitAddr) {
+    if core.settings().keeps_data {
+        let (held, missing) = (core.buffer().content(slot), core.buffer().missing(slot));
+        core.outbox_mut().step(DataStep::Completed { held: Held { mask: held.mask | missing, ..held }, slot, missing, from });
+    }
+    if sanitise.is_secret(from) {
+        core.buffer_mut().make_secret(slot);
+    }
+    core.buffer_mut().filled(slot);
+}
+
+/// What was trimmed and is written again in part has zeroes for the rest. What capacitors keep must say so itself: the record of the trim may not be on
+/// flash yet, and without it the unit's older bytes would shine through.
+fn complete_unmapped(core: &mut Core, sanitise: &Sanitise, slot: u32) {
+    let lpn = core.buffer().unit_in(slot);
+    if core.map().get(lpn) == UnitAddr::NONE && !core.is_refused(lpn) && core.buffer_mut().take_this_partial(slot) {
+        complete(core, sanitise, slot, UnitAddr::NONE);
+    }
+}
+
+/// Whether somebody waits for buffered data to become durable, or for room.
+pub(crate) fn is_pressed(core: &Core, metadata: &Metadata) -> bool {
+    core.buffer().is_awaited() || metadata.flushes_press(core) || core.requests().waiting() > 0
+}
+
+/// All that was written and trimmed before is to be durable.
+pub(crate) fn flush(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
+    let part = core.requests_mut().begin(request, 0);
+    metadata.flush(core, part);
+    complete_partials(core, panel, metadata, sanitise);
+    metadata.pass_flushes(core);
+}
+
+/// What follows a change of the buffer or of the free space: waiting writes come in, flushes pass.
+#[inline]
+pub(crate) fn settle(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
+    if metadata.has_oob() {
+        metadata.release_sealed(core);
+    }
+    while let Some(part) = core.buffer_mut().next_released() {
+        core.requests_mut().release(part);
+    }
+    if core.buffer().has_retired() {
+        core.buffer_mut().pass_retired(metadata.trims_newest(), metadata.trims_durable());
+    }
+    if core.requests().waiting() > 0 {
+        admit_waiting(core, panel, metadata, sanitise);
+    }
+    if metadata.has_flushes() {
+        metadata.pass_flushes(core);
+    }
+}
+
+/// The first sector of the `index`-th unit that `request` covers, and how many it covers there.
+#[inline]
+fn sectors(core: &Core, request: &Request, index: u32) -> (u32, u32) {
+    let sectors = core.settings().sectors();
+    let head = if index == 0 { request.skip_head } else { 0 };
+    let tail = if index + 1 == request.units { request.skip_tail } else { 0 };
+    debug_assert!(head + tail < sectors);
+    (head, sectors - head - tail)
+}
+
+/// Those sectors, one bit each.
+#[inline]
+fn mask(core: &Core, request: &Request, index: u32) -> u64 {
+    let (first, count) = sectors(core, request, index);
+    (u64::MAX >> (64 - count)) << first
+}

@@ -1,0 +1,272 @@
+//! Checkpoints of the map: after a power cut the core reads the newest one and, of all other pages, those written since.
+//!
+//! A checkpoint is written page by page while the core works, one program for each [`Config::checkpoint_every`] programs of data, and begun anew when it is
+//! whole. It says
+//!
+//! 1. which block groups were *settled* when it was begun: nothing is programmed there any more before an erase, and the erase counts tell whether one
+//!    has come since; and which were free;
+//! 2. of each unit where it lies, as of the moment when the page is made.
+//!
+//! ```text
+//!   [ groups | places 0.. | places 4084.. | … | end ] [ groups | places … the next one
+//!     begun ▲ with version n                        ▲ whole: block groups with older ones are let go
+//! ```
+//!
+//! What recovery needs beside it are the marks in all groups that are not settled, or were erased since: whatever was programmed after the checkpoint was begun
+//! lies there. Of units that lay there already, recovery knows by the checkpoint that they were, should a page have become unreadable. It does not matter that
+//! the pages are made at different moments: a unit that moves on meanwhile is found where it went. A checkpoint never becomes untrue, only less useful; nothing
+//! waits for it, and without one everything is read.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use wordline_flash::Operation;
+use wordline_units::{Cause, DieId, Lpn};
+
+use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said, groups_per_page, places_per_page};
+use crate::state::Core;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, UnitAddr};
+use crate::state::pending::Purpose;
+use crate::state::work::Entry;
+
+/// The logical unit in the spare areas of pages of a checkpoint.
+pub const CHECKPOINT: Lpn = Lpn(u32::MAX - 2);
+
+/// What is left to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The groups from here on.
+    Groups(usize),
+    /// The units from here on.
+    Places(u32),
+    /// That this was all.
+    End,
+    /// Nothing.
+    Nothing,
+}
+
+/// The checkpoint that is being written.
+#[derive(Clone, Debug)]
+struct Writing {
+    number: u64,
+    /// How many of the groups with checkpoints hold nothing of it.
+    before: usize,
+    /// The groups as they were when it was begun.
+    known: Vec<Option<KnownGroup>>,
+    index: u32,
+    next: Next,
+    /// Trims up to this version may show in it.
+    trims: u64,
+}
+
+/// Trims have to be on flash before the checkpoint goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TrimsFirst;
+
+/// The checkpoints of one core.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checkpoints {
+    /// The groups with the newest whole one, then those with the one being written; they may share one. Oldest first.
+    groups: VecDeque<Group>,
+    /// How many of them the newest whole one needs.
+    held: usize,
+    /// The next program unit of the last of them.
+    program: u32,
+    writing: Option<Writing>,
+    /// The newest that is whole.
+    whole: Option<u64>,
+    /// Groups with pages that can be read and that the map does not know, because what they hold is programmed again.
+    unsure: BTreeSet<Group>,
+    /// Groups with a checkpoint that does not tell of all that is needed any more. They are erased before any other.
+    abandoned: BTreeSet<Group>,
+    /// Programs of data since the last program of a checkpoint.
+    due: u32,
+    busy: bool,
+    image: Vec<u8>,
+}
+
+impl Checkpoints {
+    /// Go on after a power cut with the checkpoint `number` in `groups`, to which nothing is added.
+    pub(crate) fn resume(&mut self, groups: VecDeque<Group>, number: Option<u64>, programs: u32) {
+        (self.held, self.groups, self.whole, self.program) = (groups.len(), groups, number, programs);
+    }
+
+    /// Go on after a power cut without the checkpoint in `groups`.
+    pub(crate) fn abandon(&mut self, groups: &VecDeque<Group>) {
+        self.abandoned.extend(groups);
+    }
+
+    /// Whether `group` may be erased: what is in it is stale only once a checkpoint that says otherwise is gone.
+    pub(crate) fn lets_go(&self, group: Group) -> bool {
+        self.abandoned.is_empty() || self.is_abandoned(group)
+    }
+
+    /// Whether `group` holds a checkpoint that must go.
+    pub(crate) fn is_abandoned(&self, group: Group) -> bool {
+        self.abandoned.contains(&group)
+    }
+
+    /// Checkpoints of a core whose program units have `bytes` bytes, of which none has been written.
+    pub(crate) fn new(bytes: usize) -> Checkpoints {
+        Checkpoints { image: vec![0; bytes], ..Checkpoints::default() }
+    }
+
+    /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
+    pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
+        &self.image[unit as usize * bytes..][..bytes]
+    }
+
+    /// The number of the one that is being written; 0: none is.
+    pub(crate) fn number(&self) -> u64 {
+        self.writing.as_ref().map_or(0, |writing| writing.number)
+    }
+
+    /// The number of the newest that is whole.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        self.whole
+    }
+
+    /// A program of data has ended: the checkpoint may have its turn.
+    pub(crate) fn count(&mut self, core: &mut Core) {
+        let every = core.settings().checkpoint_every.unwrap_or(u32::MAX);
+        self.due = self.due.saturating_add(1);
+        if self.due < every || self.busy || core.is_worn_out() {
+            return;
+        }
+        if self.groups.is_empty() || self.program == core.layout().programs {
+            // Where there is no room, the checkpoint waits: it is worth nothing to anybody but recovery.
+            let Some(group) = core.take_own_group(core.settings().reclaim.floor) else {
+                return;
+            };
+            self.groups.push_back(group);
+            self.program = 0;
+        }
+        let group = self.groups.back().copied();
+        core.wake(core.layout().die(group.expect("just seen")));
+    }
+
+    /// The group whose next program is due on `die`, if one is. Trims up to `durable` are on flash; where more of them show in it, they come first.
+    pub(crate) fn next(&self, core: &Core, die: DieId, durable: u64) -> Option<Result<Group, TrimsFirst>> {
+        let every = core.settings().checkpoint_every?;
+        let group = *self.groups.back()?;
+        let is_due = self.due >= every && self.program < core.layout().programs;
+        if !is_due || self.busy || core.is_worn_out() || core.layout().die(group) != die {
+            return None;
+        }
+        let shows = self.writing.as_ref().filter(|writing| writing.next == Next::End).map_or(0, |writing| writing.trims);
+        // Once it is whole, a unit that is missing in it is gone.
+        Some(if shows > durable { Err(TrimsFirst) } else { Ok(group) })
+    }
+
+    /// Order the next program, in `group`. Trims are known up to `newest`, and on flash up to `durable`.
+    #[cold]
+    pub(crate) fn order(&mut self, core: &mut Core, group: Group, (newest, durable): (u64, u64)) -> Operation {
+        if self.writing.is_none() {
+            self.writing = Some(self.begin(core));
+        }
+        let Checkpoints { writing: Some(writing), image, .. } = self else { unreachable!("just begun") };
+        for bytes in image.chunks_exact_mut(core.settings().page) {
+            writing.write_page(core, bytes, (newest, durable));
+        }
+        let program = self.program;
+        (self.program, self.due, self.busy) = (program + 1, 0, true);
+        let (die, units) = (core.layout().die(group), core.layout().units_per_program);
+        core.die_mut(die).batch_mut().fill(units, CHECKPOINT, |unit| Entry::Checkpoint { unit });
+        core.order_program(group, program, Purpose::Checkpoint, Cause::Recovery)
+    }
+
+    fn begin(&self, core: &mut Core) -> Writing {
+        let known: Vec<Option<KnownGroup>> = (0..core.layout().group_count() as u32)
+            .map(Group)
+            .map(|group| {
+                let groups = core.groups();
+                if groups.is_condemned(group) || self.unsure.contains(&group) {
+                    // A page whose program has failed may be readable all the same, and newer than what the map knows.
+                    return None;
+                }
+                let state = match groups.use_of(group) {
+                    Use::Closed | Use::Draining | Use::Drained => KnownState::Closed { age: groups.age(group) },
+                    Use::Free => KnownState::Free,
+                    Use::Active => KnownState::Open,
+                    Use::Bad | Use::Journal => return None,
+                };
+                Some(KnownGroup { blocks: groups.blocks(group), erases: groups.erases(group), state })
+            })
+            .collect();
+        // The group it begins in may hold the end of the one before.
+        let before = self.groups.len() - 1;
+        Writing { number: core.buffer_mut().next_version(), before, known, index: 0, next: Next::Groups(0), trims: 0 }
+    }
+
+    /// `group` does not hold any more what it held. Returns whether that was the last of those that must go.
+    pub(crate) fn forget(&mut self, group: Group) -> bool {
+        self.unsure.remove(&group);
+        self.abandoned.remove(&group) && self.abandoned.is_empty()
+    }
+
+    /// `group` holds a page that the map does not know.
+    pub(crate) fn leave_unsettled(&mut self, group: Group) {
+        self.unsure.insert(group);
+    }
+
+    /// A program in `group` has ended. Groups that are not needed any more are let go.
+    pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
+        self.busy = false;
+        let writing = self.writing.as_ref().expect("it was ordered");
+        let mut needless = Vec::new();
+        if !good {
+            // What is whole stays where it is; the next one begins elsewhere.
+            self.writing = None;
+            self.program = core.layout().programs;
+            needless.extend(self.groups.drain(self.held..));
+            core.groups_mut().condemn(group);
+        } else if writing.next == Next::Nothing {
+            let before = writing.before;
+            self.whole = Some(writing.number);
+            self.writing = None;
+            needless.extend(self.groups.drain(..before));
+            self.held = self.groups.len();
+        }
+        needless.into_iter().for_each(|group| core.release_own_group(group, Cause::Recovery));
+    }
+}
+
+impl Writing {
+    fn write_page(&mut self, core: &Core, bytes: &mut [u8], (newest, durable): (u64, u64)) {
+        let map = core.map();
+        let said = loop {
+            match self.next {
+                Next::Groups(first) => {
+                    let end = self.known.len().min(first + groups_per_page(bytes.len()));
+                    self.next = if end < self.known.len() { Next::Groups(end) } else { Next::Places(0) };
+                    break Said::Groups { first: first as u32, groups: self.known[first..end].to_vec() };
+                }
+                Next::Places(first) => {
+                    // What is skipped may have been trimmed as well.
+                    self.trims = newest;
+                    let first = map.skip_unmapped(first);
+                    if first == map.exported() {
+                        self.next = Next::End;
+                        continue;
+                    }
+                    let end = map.exported().min(first + places_per_page(bytes.len()) as u32);
+                    self.next = if end < map.exported() { Next::Places(end) } else { Next::End };
+                    // Those in groups that are read at recovery, too: it must know which of them it does not find.
+                    let places: Vec<UnitAddr> = (first..end).map(|lpn| map.get(lpn)).collect();
+                    // A page that says nothing is not written.
+                    if places.iter().any(|&place| place != UnitAddr::NONE) {
+                        break Said::Places { first, places };
+                    }
+                }
+                Next::End if self.trims > durable => return bytes.fill(0),
+                Next::End => {
+                    self.next = Next::Nothing;
+                    break Said::End;
+                }
+                Next::Nothing => return bytes.fill(0),
+            }
+        };
+        CheckpointPage { number: self.number, index: self.index, said }.write(bytes);
+        self.index += 1;
+    }
+}

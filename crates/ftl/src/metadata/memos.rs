@@ -1,0 +1,108 @@
+//! Memos of techniques: numbers about block groups that outlast a power cut, in the journal.
+//!
+//! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique and
+//! group until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks
+//! that the group stands on and of their erase count, so an erase makes it void without anything being written.
+//!
+//! A technique that is switched off at a start is not given its memos, and they are let go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::pages::journal::{Owner, WrittenMemo};
+use crate::state::Core;
+use crate::state::groups::Groups;
+use crate::state::layout::Group;
+use crate::techniques::panel::Panel;
+use crate::techniques::seam::{Card, Memo};
+
+/// The number of the technique that `card` describes: FNV-1a of its name.
+fn owner(card: &Card) -> Owner {
+    Owner(card.name.bytes().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+}
+
+/// The memos of one core.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memos {
+    /// All that hold.
+    values: BTreeMap<(Group, Owner), u32>,
+    /// Those that no program was ordered for.
+    unwritten: BTreeSet<(Group, Owner)>,
+    /// Those in the program that is under way.
+    ordered: Vec<(Group, Owner)>,
+}
+
+impl Memos {
+    /// Whether something is to be written.
+    pub(crate) fn wait(&self) -> bool {
+        !self.unwritten.is_empty()
+    }
+
+    /// The technique that `card` describes gives `memo`. Returns whether that was news.
+    pub(crate) fn note(&mut self, card: &Card, memo: Memo) -> bool {
+        let key = (memo.group, owner(card));
+        let known = self.values.entry(key).or_insert(0);
+        let grows = memo.value > *known;
+        if grows {
+            *known = memo.value;
+            self.unwritten.insert(key);
+        }
+        grows
+    }
+
+    /// `group` holds nothing any more.
+    pub(crate) fn forget(&mut self, group: Group) {
+        let of_group = (group, Owner(0))..=(group, Owner(u32::MAX));
+        let gone: Vec<_> = self.values.range(of_group).map(|(&key, _)| key).collect();
+        for key in gone {
+            self.values.remove(&key);
+            self.unwritten.remove(&key);
+        }
+    }
+
+    /// Up to `room` of those that wait, for the program that is being ordered.
+    pub(crate) fn order(&mut self, room: usize, groups: &Groups) -> Vec<WrittenMemo> {
+        self.ordered = self.unwritten.iter().copied().take(room).collect();
+        self.ordered.iter().for_each(|key| _ = self.unwritten.remove(key));
+        self.ordered.iter().map(|key| self.written(*key, groups)).collect()
+    }
+
+    /// All that hold, for a snapshot.
+    pub(crate) fn order_all(&mut self, groups: &Groups) -> Vec<WrittenMemo> {
+        self.unwritten.clear();
+        self.ordered = self.values.keys().copied().collect();
+        self.ordered.iter().map(|key| self.written(*key, groups)).collect()
+    }
+
+    /// The program, or the snapshot, that they were ordered for is over.
+    pub(crate) fn end(&mut self, good: bool) {
+        for key in self.ordered.drain(..).filter(|key| !good && self.values.contains_key(key)) {
+            self.unwritten.insert(key);
+        }
+    }
+
+    fn written(&self, (group, owner): (Group, Owner), groups: &Groups) -> WrittenMemo {
+        let value = self.values[&(group, owner)];
+        WrittenMemo { owner, die: groups.layout().die(group).0, block: groups.blocks(group)[0], erases: groups.erases(group), value }
+    }
+
+    /// Give the techniques what was `found` of their memos.
+    pub(crate) fn recall(&mut self, core: &Core, panel: &mut Panel, found: &[WrittenMemo]) {
+        let (groups, layout) = (core.groups(), core.layout());
+        let stands: BTreeMap<(u16, u16, u32), Group> = (0..layout.group_count() as u32)
+            .map(Group)
+            .map(|group| ((layout.die(group).0, groups.blocks(group)[0], groups.erases(group)), group))
+            .collect();
+        panel.recover(groups, |card| {
+            let owner = owner(card);
+            let mut of_groups: BTreeMap<Group, u32> = BTreeMap::new();
+            for memo in found.iter().filter(|memo| memo.owner == owner) {
+                if let Some(&group) = stands.get(&(memo.die, memo.block, memo.erases)) {
+                    let known = of_groups.entry(group).or_insert(0);
+                    *known = (*known).max(memo.value);
+                }
+            }
+            self.values.extend(of_groups.iter().map(|(&group, &value)| ((group, owner), value)));
+            of_groups.into_iter().map(|(group, value)| Memo { group, value }).collect()
+        });
+    }
+}

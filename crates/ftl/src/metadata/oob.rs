@@ -1,0 +1,588 @@
+//! The second copy of out-of-band marks: which logical unit, in which version, every programmed page holds, even if that page cannot be read any more.
+//!
+//! Recovery needs the marks of all pages. A page that cannot be read takes its own mark with it; without a second copy the core could not tell which units it
+//! has lost, and would hand out an older version of them. So marks are written twice:
+//!
+//! ```text
+//!   block group   [ data, marks │ data, marks │ … │ data, marks │ summary: all marks of the group ]
+//!   until then    the journal has a record of each program unit: it is *sealed*
+//! ```
+//!
+//! - The last program units of a group hold the *summary* of its marks. A group is closed once its summary is whole.
+//! - The marks of a group without a summary are brought to the journal when a flush, a FUA write or an erase waits for them, or when they fill a program of it.
+//! - A flush is answered when all that the host had written before it is sealed; one program of the journal does for all flushes that wait. What was only
+//!   moved is also where it was. Before a group is erased, every program that has made one of its units stale is sealed: otherwise
+//!   the old version would be gone, and of the new one nobody would know that it was there.
+//! - Where capacitors keep the write buffer they keep unsealed marks of the host's data too, as far as there is room (`KEPT_MAX`); then no flush waits.
+//!
+//! Here are the tables and the summaries on their way to flash; [`Journal`](super::journal::Journal) brings the records there, and recovery uses both.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use wordline_flash::{Mark, Operation};
+use wordline_units::{Cause, DieId, Lpn};
+
+use crate::pages::kept::KEPT_MAX;
+use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
+use crate::state::Core;
+use crate::state::groups::Groups;
+use crate::state::layout::{Group, Layout};
+use crate::state::pending::Purpose;
+use crate::state::work::Entry;
+
+/// The logical unit in the spare areas of summary pages.
+pub const OOB: Lpn = Lpn(u32::MAX - 4);
+
+/// The marks of a block group that has no summary yet.
+#[derive(Clone, Debug)]
+struct Table {
+    /// One for each unit that takes data.
+    marks: Vec<MarkCopy>,
+    /// Program units that have ended, well or not: their number among all of the core.
+    ended: Vec<Option<u64>>,
+    /// The summary's first program unit, once all data is down.
+    summary: Option<u32>,
+    /// Program units of the summary that are down.
+    written: u32,
+    /// Found after a power cut: its summary waits until its marks are sealed.
+    is_found: bool,
+    /// The number of the record that says that its summary lies before its end; 0: it does not.
+    early: u64,
+}
+
+/// A program unit that has ended and is not sealed.
+#[derive(Clone, Copy, Debug)]
+struct Unsealed {
+    number: u64,
+    group: Group,
+    program: u32,
+    /// It holds what the host has written, and not only what was durable elsewhere.
+    is_host: bool,
+    /// Where capacitors keep its marks.
+    place: Option<u32>,
+    /// Capacitors, or the journal of the life before, have its marks.
+    is_kept: bool,
+}
+
+/// The second copy of the marks of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct OobCopies {
+    layout: Layout,
+    tables: BTreeMap<Group, Table>,
+    /// The marks of the program under way on each die.
+    flying: Vec<Vec<MarkCopy>>,
+    /// Program units that have ended and are not sealed, oldest first.
+    pending: VecDeque<Unsealed>,
+    /// Programs of data that have ended.
+    landed: u64,
+    /// How many of them the journal's program under way brings down.
+    ordered: u64,
+    /// How many of them are sealed: the first so many.
+    sealed: u64,
+    /// How many of them are sealed or kept by capacitors: the first so many.
+    kept: u64,
+    /// Of the first so many, all with data of the host are sealed or kept by capacitors.
+    host_kept: u64,
+    /// The number of the last with data of the host.
+    host: u64,
+    /// Groups whose summary lies before their end, as they were found open after a power cut, and its first program unit: the journal says so of each.
+    early: BTreeMap<Group, u32>,
+    /// Capacitors keep some.
+    has_capacitors: bool,
+    /// Their places that are free.
+    places: Vec<u32>,
+    /// The place for the program of host data that each die is doing.
+    reserved: Vec<Option<u32>>,
+    /// For each group of the core, how many programs must be sealed before it is erased.
+    holds: Vec<u64>,
+    /// Groups whose summary is to be programmed, by die.
+    due: Vec<VecDeque<Group>>,
+    /// Requests that wait until so many programs are sealed.
+    waiting: VecDeque<(u32, u64)>,
+    /// Programs up to which somebody waits.
+    wanted: u64,
+    /// The summary's program under way that was ordered last.
+    image: Vec<u8>,
+}
+
+impl OobCopies {
+    /// For a new core.
+    pub(crate) fn new(layout: Layout, program_bytes: usize, has_capacitors: bool) -> OobCopies {
+        let dies = layout.dies as usize;
+        OobCopies {
+            layout,
+            tables: BTreeMap::new(),
+            flying: vec![Vec::new(); dies],
+            pending: VecDeque::new(),
+            landed: 0,
+            ordered: 0,
+            sealed: 0,
+            kept: 0,
+            host_kept: 0,
+            host: 0,
+            early: BTreeMap::new(),
+            has_capacitors,
+            places: if has_capacitors { (0..KEPT_MAX as u32).rev().collect() } else { Vec::new() },
+            reserved: vec![None; dies],
+            holds: vec![0; layout.group_count()],
+            due: vec![VecDeque::new(); dies],
+            waiting: VecDeque::new(),
+            wanted: 0,
+            image: vec![0; program_bytes],
+        }
+    }
+
+    fn table(&mut self, group: Group) -> &mut Table {
+        let layout = self.layout;
+        self.tables.entry(group).or_insert_with(|| Table::new(&layout))
+    }
+
+    /// The marks that the program under way on `die` bears, as whoever programs it has made them.
+    pub(crate) fn note_marks(&mut self, die: DieId, marks: &[Mark]) {
+        let flying = &mut self.flying[usize::from(die.0)];
+        flying.clear();
+        flying.extend(marks.iter().map(MarkCopy::of));
+    }
+
+    /// Part `unit` of the program under way on `die` bears this mark, whatever its page says.
+    pub(crate) fn name(&mut self, die: DieId, unit: usize, mark: MarkCopy) {
+        if let Some(flying) = self.flying[usize::from(die.0)].get_mut(unit) {
+            *flying = mark;
+        }
+    }
+
+    /// Program unit `program` of `group` on `die` has ended; `good`: what it holds may be needed; `is_host`: the host has written some of it. Returns the
+    /// record of it that capacitors are to keep, and where.
+    pub(crate) fn landed(
+        &mut self,
+        die: DieId,
+        (group, program): (Group, u32),
+        (good, is_host): (bool, bool),
+        groups: &Groups,
+    ) -> Option<(u32, ProgramMarks)> {
+        self.landed += 1;
+        let number = self.landed;
+        let units = self.layout.units_of(program);
+        let flying = std::mem::take(&mut self.flying[usize::from(die.0)]);
+        let table = self.table(group);
+        let marks = &mut table.marks[units.start as usize..units.end as usize];
+        if good && flying.len() == marks.len() {
+            marks.copy_from_slice(&flying);
+        }
+        table.ended[program as usize] = Some(number);
+        self.flying[usize::from(die.0)] = flying;
+        self.flying[usize::from(die.0)].clear();
+        let place = self.reserved[usize::from(die.0)].take();
+        self.pending.push_back(Unsealed { number, group, program, is_host, place, is_kept: place.is_some() });
+        if is_host {
+            self.host = number;
+        }
+        self.count_kept();
+        place.map(|place| (place, self.record(group, program, groups)))
+    }
+
+    /// Whether a program of host data may be ordered: with capacitors its data was promised, and leaves the buffer only once they keep its marks.
+    pub(crate) fn has_place(&self) -> bool {
+        !self.has_capacitors || !self.places.is_empty()
+    }
+
+    /// A program of host data is ordered on `die`.
+    pub(crate) fn reserve(&mut self, die: DieId) {
+        self.reserved[usize::from(die.0)] = self.places.pop();
+    }
+
+    fn count_kept(&mut self) {
+        self.kept = self.kept.max(self.sealed);
+        let first = self.pending.partition_point(|unsealed| unsealed.number <= self.kept);
+        for unsealed in self.pending.iter().skip(first) {
+            if !unsealed.is_kept {
+                break;
+            }
+            self.kept = unsealed.number;
+        }
+        self.host_kept = self.host_kept.max(self.kept);
+        let first = self.pending.partition_point(|unsealed| unsealed.number <= self.host_kept);
+        for unsealed in self.pending.iter().skip(first) {
+            if unsealed.is_host && !unsealed.is_kept {
+                break;
+            }
+            self.host_kept = unsealed.number;
+        }
+    }
+
+    fn record(&self, group: Group, program: u32, groups: &Groups) -> ProgramMarks {
+        let units = self.layout.units_of(program);
+        ProgramMarks {
+            filling: filling(&self.layout, groups, group),
+            program,
+            marks: self.tables[&group].marks[units.start as usize..units.end as usize].to_vec(),
+        }
+    }
+
+    /// The record of a program unit that no group has: the summary of `group` begins with program unit `begin`, before its end.
+    fn early_record(&self, group: Group, begin: u32, groups: &Groups) -> ProgramMarks {
+        let mut marks = vec![MarkCopy::NOTHING; self.layout.units_per_program as usize];
+        marks[0].version = u64::from(begin);
+        ProgramMarks { filling: filling(&self.layout, groups, group), program: self.layout.programs, marks }
+    }
+
+    /// Programs that have ended so far.
+    pub(crate) fn now(&self) -> u64 {
+        self.landed
+    }
+
+    /// Whether the first `number` programs are known by something else than their own pages.
+    pub(crate) fn is_sealed(&self, number: u64) -> bool {
+        number <= self.kept.max(self.sealed)
+    }
+
+    /// The last program that has ended with something that only the host had before.
+    pub(crate) fn newest_host(&self) -> u64 {
+        self.host
+    }
+
+    /// Whether what the host has written in the first `number` programs is known by something else than their own pages. What was only moved does not count:
+    /// as long as its program is not sealed, it is also where it was.
+    pub(crate) fn is_host_sealed(&self, number: u64) -> bool {
+        number <= self.host_kept
+    }
+
+    /// A unit of `group` has become stale.
+    #[inline]
+    pub(crate) fn hold(&mut self, group: Group) {
+        self.holds[group.index()] = self.landed;
+    }
+
+    /// Whether nothing in `group` is needed to outlast a power cut with an unreadable page.
+    pub(crate) fn lets_go(&self, group: Group) -> bool {
+        self.is_sealed(self.holds[group.index()])
+    }
+
+    /// Somebody waits for the first `number` programs to be sealed.
+    pub(crate) fn want(&mut self, number: u64) {
+        self.wanted = self.wanted.max(number);
+    }
+
+    /// Whether somebody waits for a record that no program was ordered for.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted > self.ordered.max(self.kept) || (!self.has_place() && self.landed > self.ordered)
+    }
+
+    /// Whether records should be brought to the journal: somebody waits, there are `full` of them, or capacitors have little room left.
+    pub(crate) fn wants(&self, full: usize) -> bool {
+        let crowded = self.has_capacitors && self.places.len() < KEPT_MAX as usize / 2 && self.landed > self.ordered;
+        self.is_wanted() || crowded || (self.landed - self.ordered) as usize >= full
+    }
+
+    /// `part` waits until all that the host has written in programs that have ended is sealed; returns whether it has to.
+    pub(crate) fn hold_back(&mut self, part: u32) -> bool {
+        let is_to_wait = !self.is_host_sealed(self.host);
+        if is_to_wait {
+            self.waiting.push_back((part, self.host));
+            self.want(self.host);
+        }
+        is_to_wait
+    }
+
+    /// The next request that need not wait any more.
+    pub(crate) fn next_released(&mut self) -> Option<u32> {
+        let known = self.host_kept;
+        self.waiting.pop_front_if(|&mut (_, number)| number <= known).map(|(part, _)| part)
+    }
+
+    /// All requests that wait: nothing will be sealed any more.
+    pub(crate) fn give_up(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(part, _)| part).collect()
+    }
+
+    /// Up to `room` records for the journal's next program, oldest first. [`OobCopies::journaled`] follows.
+    pub(crate) fn order(&mut self, room: usize, groups: &Groups) -> Vec<ProgramMarks> {
+        let mut records = Vec::new();
+        let mut ordered = self.ordered;
+        for &Unsealed { number, group, program, .. } in self.pending.iter().filter(|unsealed| unsealed.number > self.ordered) {
+            if records.len() == room {
+                break;
+            }
+            ordered = number;
+            // Erased since, or its summary is down.
+            if program == self.layout.programs {
+                records.extend(self.early.get(&group).map(|&begin| self.early_record(group, begin, groups)));
+                continue;
+            }
+            let is_needed = self.tables.get(&group).is_some_and(|table| table.ended[program as usize] == Some(number));
+            if is_needed {
+                records.push(self.record(group, program, groups));
+            }
+        }
+        self.ordered = ordered;
+        records
+    }
+
+    /// The records of all groups that have no summary, for a snapshot.
+    pub(crate) fn order_all(&mut self, groups: &Groups) -> Vec<ProgramMarks> {
+        self.ordered = self.landed;
+        let ended =
+            |table: &Table| (0..).zip(&table.ended).filter(|(_, ended)| ended.is_some()).map(|(program, _)| program).collect::<Vec<u32>>();
+        let all: Vec<(Group, u32)> =
+            self.tables.iter().flat_map(|(&group, table)| ended(table).into_iter().map(move |program| (group, program))).collect();
+        // That there is a summary counts once all marks that it holds are down.
+        let early = self.early.iter().map(|(&group, &begin)| self.early_record(group, begin, groups));
+        all.into_iter().map(|(group, program)| self.record(group, program, groups)).chain(early).collect()
+    }
+
+    /// The journal's program, or the snapshot, with the records ordered last is over.
+    pub(crate) fn journaled(&mut self, good: bool) {
+        if good {
+            self.sealed = self.ordered;
+        } else {
+            self.ordered = self.sealed;
+        }
+        let sealed = self.sealed;
+        while let Some(unsealed) = self.pending.pop_front_if(|unsealed| unsealed.number <= sealed) {
+            self.places.extend(unsealed.place);
+        }
+        self.count_kept();
+    }
+
+    /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
+    pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
+        &self.image[unit as usize * bytes..][..bytes]
+    }
+
+    /// Whether `die` has summaries to program; the first that can be programmed now. `is_blocked`: nothing may be programmed in a group yet.
+    pub(crate) fn next(&self, die: DieId, is_blocked: impl Fn(Group) -> bool) -> (bool, Option<Group>) {
+        let ready = |&group: &Group| {
+            let table = &self.tables[&group];
+            (!table.is_found || table.newest() <= self.sealed) && !is_blocked(group)
+        };
+        let due = &self.due[usize::from(die.0)];
+        (!due.is_empty(), due.iter().copied().find(ready))
+    }
+
+    /// Order the next program of the summary of `group`.
+    #[cold]
+    pub(crate) fn order_summary(&mut self, core: &mut Core, group: Group) -> Operation {
+        let table = &self.tables[&group];
+        let program = table.summary.expect("it is due") + table.written;
+        let page_bytes = core.settings().page;
+        let (each, pages) = (marks_per_page(page_bytes), self.image.len() / page_bytes);
+        let filling = filling(core.layout(), core.groups(), group);
+        // Pages that are left over hold some of the marks once more.
+        let needed = table.marks.len().div_ceil(each);
+        for (page, bytes) in (table.written as usize * pages..).zip(self.image.chunks_exact_mut(page_bytes)) {
+            let first = page % needed * each;
+            let marks = table.marks[first..table.marks.len().min(first + each)].to_vec();
+            OobPage { filling, first: first as u32, marks }.write(bytes);
+        }
+        let (die, units) = (core.layout().die(group), core.layout().units_per_program);
+        core.die_mut(die).batch_mut().fill(units, OOB, |unit| Entry::Oob { unit });
+        core.order_program(group, program, Purpose::Oob { program }, Cause::Recovery)
+    }
+
+    /// One more program of the summary of `group` is down. Returns whether it is whole.
+    pub(crate) fn wrote_summary(&mut self, group: Group) -> bool {
+        let copies = self.layout.oob_programs();
+        let table = self.table(group);
+        table.written += 1;
+        let is_whole = table.written == copies;
+        if is_whole {
+            self.summarised(group);
+        }
+        is_whole
+    }
+
+    /// `group` holds nothing any more, or is out of service.
+    pub(crate) fn forget(&mut self, group: Group) {
+        self.early.remove(&group);
+        self.summarised(group);
+    }
+
+    /// The summary of `group` is whole, or not needed.
+    fn summarised(&mut self, group: Group) {
+        self.tables.remove(&group);
+        self.drop_summary(group);
+    }
+
+    /// The summary of `group` is not to be programmed. Returns whether it was.
+    pub(crate) fn drop_summary(&mut self, group: Group) -> bool {
+        let due = &mut self.due[usize::from(self.layout.die(group).0)];
+        let before = due.len();
+        due.retain(|&other| other != group);
+        due.len() < before
+    }
+
+    /// All that `group` takes is down: its summary comes next, from program unit `program` on.
+    pub(crate) fn finish(&mut self, group: Group, program: u32) {
+        self.table(group).summary = Some(program);
+        let die = usize::from(self.layout.die(group).0);
+        self.due[die].push_back(group);
+    }
+
+    /// Take over what recovery has found: the marks of `group`, which has no summary; `summary`: where it can still be programmed. `place`: where
+    /// capacitors keep the marks of a program unit.
+    pub(crate) fn found(
+        &mut self,
+        group: Group,
+        marks: &[MarkCopy],
+        programs: u32,
+        summary: Option<u32>,
+        place: impl Fn(u32) -> Option<u32>,
+    ) {
+        let units = self.layout.units_per_program;
+        for program in 0..programs {
+            self.landed += 1;
+            let number = self.landed;
+            let table = self.table(group);
+            for offset in program * units..(program + 1) * units {
+                table.marks[offset as usize] = marks.get(offset as usize).copied().unwrap_or(MarkCopy::NOTHING);
+            }
+            (table.ended[program as usize], table.is_found) = (Some(number), true);
+            let place = place(program);
+            self.places.retain(|&free| Some(free) != place);
+            // Nobody knows whether a flush waited for it.
+            self.pending.push_back(Unsealed { number, group, program, is_host: true, place, is_kept: place.is_some() });
+            self.host = number;
+        }
+        if let Some(program) = summary {
+            self.landed += 1;
+            self.early.insert(group, program);
+            self.pending.push_back(Unsealed {
+                number: self.landed,
+                group,
+                program: self.layout.programs,
+                is_host: true,
+                place: None,
+                is_kept: false,
+            });
+            self.host = self.landed;
+            self.table(group).early = self.landed;
+            self.finish(group, program);
+        }
+        self.count_kept();
+        // Whatever these programs have made stale is still there, and stays until they are sealed.
+        self.holds.fill(self.landed);
+    }
+
+    /// The summary of `group`, found after a power cut, begins with program unit `begin`, before its end.
+    pub(crate) fn found_early(&mut self, group: Group, begin: u32) {
+        self.early.insert(group, begin);
+    }
+
+    /// Whether no summary is to be programmed.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.due.iter().all(VecDeque::is_empty)
+    }
+}
+
+impl Table {
+    fn new(layout: &Layout) -> Table {
+        Table {
+            marks: vec![MarkCopy::NOTHING; layout.data_units as usize],
+            ended: vec![None; layout.data_programs as usize],
+            summary: None,
+            written: 0,
+            is_found: false,
+            early: 0,
+        }
+    }
+
+    fn newest(&self) -> u64 {
+        self.ended.iter().flatten().copied().max().unwrap_or(0).max(self.early)
+    }
+}
+
+/// What `group` is filled with now.
+pub(crate) fn filling(layout: &Layout, groups: &Groups, group: Group) -> Filling {
+    Filling { die: layout.die(group).0, blocks: groups.blocks(group), erases: groups.erases(group) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    const DIE: DieId = DieId(0);
+
+    fn copies(has_capacitors: bool) -> (OobCopies, Groups) {
+        let layout = Layout::new(&small_sheet(1, 5, ProgramScope::Page), 1, 5, Bytes::kib(4))
+            .with_oob_copies(crate::pages::oob::marks_per_page(16_384));
+        (OobCopies::new(layout, 16_384, has_capacitors), Groups::new(layout, vec![[0; 4]; 5]))
+    }
+
+    fn program(copies: &mut OobCopies, groups: &Groups, at: (Group, u32), first: u32) -> Option<u32> {
+        let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false };
+        copies.note_marks(DIE, &[mark(first), mark(first + 1), mark(first + 2), mark(first + 3)]);
+        copies.reserve(DIE);
+        copies.landed(DIE, at, (true, true), groups).map(|(index, _)| index)
+    }
+
+    #[test]
+    fn nobody_waits_for_the_marks_of_what_has_only_moved() {
+        let (mut copies, groups) = copies(false);
+        copies.landed(DIE, (Group(0), 0), (true, false), &groups);
+        assert!(!copies.hold_back(7), "it is durable where it was");
+        copies.hold(Group(1));
+        assert!(!copies.lets_go(Group(1)), "as long as that is not erased");
+        program(&mut copies, &groups, (Group(0), 1), 8);
+        copies.landed(DIE, (Group(0), 2), (true, false), &groups);
+        assert!(copies.hold_back(7) && copies.wants(100));
+        assert_eq!((copies.newest_host(), copies.next_released()), (2, None));
+        copies.order(2, &groups);
+        copies.journaled(true);
+        assert_eq!(copies.next_released(), Some(7));
+        assert!(!copies.hold_back(8) && !copies.is_sealed(3));
+    }
+
+    #[test]
+    fn a_group_is_not_let_go_before_what_has_made_it_stale_is_sealed() {
+        let (mut copies, groups) = copies(false);
+        program(&mut copies, &groups, (Group(0), 0), 0);
+        assert!(copies.lets_go(Group(1)), "nothing of it was overwritten");
+        copies.hold(Group(1));
+        assert!(!copies.lets_go(Group(1)) && !copies.wants(100));
+        copies.want(copies.now());
+        assert!(copies.wants(100));
+        let records = copies.order(10, &groups);
+        assert_eq!(records[0].marks[2], MarkCopy { lpn: 2, version: 3, insecure: false });
+        assert!(!copies.wants(100) && !copies.lets_go(Group(1)), "it is under way");
+        copies.journaled(false);
+        assert!(copies.wants(100) && !copies.lets_go(Group(1)), "it has failed");
+        assert_eq!(copies.order(10, &groups), records);
+        copies.journaled(true);
+        assert!(copies.lets_go(Group(1)));
+    }
+
+    #[test]
+    fn a_snapshot_holds_the_records_of_groups_without_a_summary_and_no_others() {
+        let (mut copies, groups) = copies(false);
+        program(&mut copies, &groups, (Group(0), 0), 0);
+        program(&mut copies, &groups, (Group(1), 0), 8);
+        copies.order(10, &groups);
+        copies.journaled(true);
+        program(&mut copies, &groups, (Group(0), 1), 16);
+        copies.forget(Group(1));
+        let all = copies.order_all(&groups);
+        assert_eq!(all.iter().map(|record| (record.program, record.marks[0].lpn)).collect::<Vec<_>>(), [(0, 0), (1, 16)]);
+        copies.journaled(true);
+        assert!(copies.is_sealed(3) && copies.order(10, &groups).is_empty());
+    }
+
+    #[test]
+    fn capacitors_keep_so_many_records_and_no_more() {
+        let (mut copies, groups) = copies(true);
+        for number in 1..=KEPT_MAX {
+            assert!(copies.has_place());
+            assert_eq!(program(&mut copies, &groups, (Group(0), 0), 0), Some(number as u32 - 1));
+            assert!(copies.is_sealed(number));
+        }
+        assert!(!copies.has_place() && copies.wants(usize::MAX), "there is no room for another");
+        assert_eq!(program(&mut copies, &groups, (Group(0), 0), 0), None, "nor is one needed for what only moves");
+        assert!(!copies.is_sealed(KEPT_MAX + 1));
+        copies.order(usize::MAX, &groups);
+        copies.journaled(true);
+        assert!(copies.is_sealed(KEPT_MAX + 1));
+        assert!(program(&mut copies, &groups, (Group(0), 1), 0).is_some());
+    }
+}

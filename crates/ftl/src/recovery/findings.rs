@@ -1,0 +1,689 @@
+//! What a core finds on its flash when it wakes up after a power cut.
+//!
+//! The core asks a [`Survey`] for the record of every block and for one page of each block group, which tells whether it holds data, the journal or a
+//! checkpoint. Journal and checkpoints it reads whole. Of the other groups it reads the marks, except of those of which the newest checkpoint knows them: those
+//! that were settled when it was begun and have not been erased since. Of each unit it remembers where its newest copies lie. What follows from that is for
+//! `recover.rs`.
+//!
+//! A place that a checkpoint gives comes without its version; it is not above the checkpoint's number. A copy with a higher version is newer, and for the few
+//! others that are found beside it the mark is read after all.
+
+pub(super) mod lost;
+
+pub(crate) use lost::Evidence;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wordline_flash::Mark;
+use wordline_units::{BlockId, DieId, Id, PlaneId};
+
+use crate::config::{Config, Protection};
+use crate::dispatch::Rooms;
+use crate::metadata::checkpoint::CHECKPOINT;
+use crate::metadata::journal::JOURNAL;
+use crate::metadata::oob::OOB;
+use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
+use crate::pages::journal::{Facts, Page, Record, Serial};
+use crate::pages::oob::{Filling, MarkCopy, OobPage};
+use crate::recovery::keys::KeysFound;
+use crate::recovery::seen::{SealedMarks, Seen, Unread};
+use crate::recovery::survey::{Found, Held, PagePlace, Reader, Survey};
+use crate::recovery::{JournalFound, Recovery, Trust, find_journal};
+use crate::sanitise::keys::KEYS;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, Layout, UnitAddr};
+
+/// A block of each plane that belong together: what a group stands on. Which blocks do is fixed by the blocks that were bad from the start; which group stands
+/// on them changes when blocks go bad.
+#[derive(Clone, Debug)]
+pub(crate) struct Stand {
+    pub(crate) die: DieId,
+    pub(crate) blocks: [u16; 4],
+    /// A program or an erase of one of its blocks has failed.
+    pub(crate) broken: bool,
+    /// A page of it is not erased.
+    pub(crate) touched: bool,
+    pub(crate) erases: u32,
+    /// Which stands were written before it: first those that a checkpoint knows, oldest first, then by the highest version in them.
+    pub(crate) order: (bool, u64),
+    /// Its pages that belong to the journal.
+    pub(crate) journal: Vec<Page>,
+    /// The program unit of each of them.
+    journal_programs: Vec<u32>,
+    /// Its pages that belong to checkpoints.
+    pub(crate) checkpoints: Vec<CheckpointPage>,
+    /// It holds pages of checkpoints, whether they are of any use or not: then it holds nothing else.
+    pub(crate) holds_checkpoints: bool,
+    /// The chip says that an erase of it was cut short.
+    is_torn: bool,
+    /// Nothing was programmed in it since the checkpoint, which tells what is needed of it.
+    pub(crate) is_settled: bool,
+    /// What was seen of its pages beside their marks.
+    pub(crate) seen: Seen,
+    look: Look,
+}
+
+/// How far a stand has been looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Its first program unit: it holds data.
+    Data,
+    /// Its first program unit, which is erased.
+    Blank,
+    /// Its first program unit, of which nothing is whole.
+    Unclear,
+    /// All of it, or as much as is needed.
+    Done,
+}
+
+/// A copy of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Copied {
+    pub(crate) version: u64,
+    /// The number of its stand.
+    pub(crate) stand: u32,
+    pub(crate) offset: u32,
+}
+
+impl Copied {
+    pub(crate) const NONE: Copied = Copied { version: 0, stand: u32::MAX, offset: 0 };
+}
+
+/// What must not stay readable once it is stale.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SecretsFound {
+    /// All copies: unit, stand, offset.
+    pub(crate) known: Vec<(u32, u32, u32)>,
+    /// Pages of which nobody can say what they hold: stand, offset of the first unit.
+    pub(crate) torn: Vec<(u32, u32)>,
+}
+
+/// All that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Findings {
+    pub(crate) stands: Vec<Stand>,
+    /// The stand that each group had when the core was new.
+    pub(crate) homes: Vec<Option<usize>>,
+    /// The spare stands of each die, in the order in which they are used up.
+    pub(crate) spares: Vec<Vec<usize>>,
+    /// The newest copy of each logical unit.
+    pub(crate) best: Vec<Copied>,
+    /// Other copies of the same version as the newest, when they were found.
+    pub(crate) twins: Vec<(u32, Copied)>,
+    /// The highest version of anything.
+    pub(crate) version: u64,
+    /// How much was read.
+    pub(crate) tally: Recovery,
+    /// Which of the newest copies are as the checkpoint says, with its number for a version. One bit each.
+    assumed: Vec<u64>,
+    /// Where the checkpoint says that units lay, in groups that have to be read: unit, stand and offset.
+    unsettled: Vec<(u32, u32, u32)>,
+    /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
+    doubtful: Vec<(u32, Copied)>,
+    /// What is secret, of a core that has to do something about it.
+    pub(crate) secret: Option<SecretsFound>,
+    /// What the key store says, of a core that has one.
+    pub(crate) keys: Option<KeysFound>,
+    /// What capacitors have kept of each unit, and in which slot.
+    pub(crate) held: BTreeMap<u32, (u32, Held)>,
+    /// Trims that capacitors have kept.
+    pub(crate) kept_trims: Vec<(u32, Record)>,
+    /// Where capacitors have kept marks of program units.
+    pub(crate) kept_places: BTreeMap<(Filling, u32), u32>,
+    /// The journal's youngest generation that is whole.
+    pub(crate) journal: Option<JournalFound>,
+    /// The generations of the journal that hold: that one and, where it was cut short before its marks were down, those before it.
+    pub(crate) in_force: Vec<u64>,
+    /// Second copies of marks, from the journal and from capacitors.
+    pub(crate) sealed: SealedMarks,
+    /// A copy in a settled stand is needed that the checkpoint does not tell of.
+    pub(crate) is_overtaken: bool,
+    /// Marks are written twice.
+    has_copies: bool,
+    /// Copies in pages that cannot be read, by stand and offset.
+    lost: BTreeSet<(u32, u32)>,
+    /// A page of a program that had ended cannot be read, and no second copy of its marks is there. The checkpoint may have known it, and does not tell of
+    /// copies before it.
+    is_rotten: bool,
+    /// There is a checkpoint, and it could not be relied upon.
+    pub(crate) is_distrusted: bool,
+    /// Program units of a group are programmed one after the other.
+    is_in_order: bool,
+    /// Something cannot be read that nobody can name, and that may be needed.
+    pub(crate) is_unknown: bool,
+}
+
+impl Findings {
+    /// Look at what `fresh`, a new core with the same configuration, could have written.
+    pub(crate) fn gather(config: &Config, fresh: &Rooms, survey: &mut dyn Survey, trust: Trust) -> Findings {
+        let mut findings = Findings::stands(config, fresh);
+        let mut reader = Reader { layout: *fresh.core.layout(), survey, marks: Vec::new(), bytes: Vec::new() };
+        let all = 0..findings.stands.len();
+        findings.keys = fresh.sanitise.keys().map(|keys| KeysFound::gather(keys, &findings.stands, &mut reader));
+        all.clone().for_each(|stand| findings.read_records(stand, &mut reader));
+        if trust == Trust::Everything {
+            all.clone().for_each(|stand| findings.look_at_first(stand, &mut reader));
+            findings.apply_checkpoint(fresh.core.layout());
+        }
+        // On such dies what is erased may lie before what is not.
+        let until = if config.sheet.capabilities.any_order { Until::TheEnd } else { Until::Erased };
+        for stand in all {
+            match findings.stands[stand].look {
+                Look::Done => {}
+                _ if trust == Trust::Marks => findings.look_at(stand, &mut reader, Until::TheEnd),
+                Look::Data | Look::Unclear => findings.look_at(stand, &mut reader, until),
+                Look::Blank => findings.look_behind(stand, &mut reader),
+            }
+        }
+        if trust == Trust::Marks {
+            findings.stands.iter_mut().for_each(|stand| stand.checkpoints.clear());
+        }
+        lost::look_at_kept(&mut findings, config, &mut reader);
+        findings.journal = find_journal(&findings);
+        lost::look_at_marks(&mut findings);
+        let marks_lost = {
+            let layout = fresh.core.layout();
+            lost::check_journal(&mut findings, layout.units_per_program, layout.units_per_program / layout.units_per_page)
+        };
+        (0..findings.stands.len()).for_each(|stand| lost::find_lost(&mut findings, stand, marks_lost, fresh.core.layout()));
+        findings.is_rotten |= lost::lacks_unsettled(&findings, fresh.core.layout());
+        if findings.is_rotten && findings.tally.checkpoint.is_some() {
+            return Findings { is_distrusted: true, ..Findings::gather(config, fresh, survey, Trust::Marks) };
+        }
+        lost::doubt_refused(&mut findings);
+        if config.buffer.protection == Protection::Capacitor {
+            findings.look_at_buffer(config.buffer.units, &mut reader);
+        }
+        findings.resolve(&mut reader);
+        findings.look_for_room(&mut reader);
+        findings
+    }
+
+    fn stands(config: &Config, fresh: &Rooms) -> Findings {
+        let layout = fresh.core.layout();
+        let exported = fresh.core.map().exported() as usize;
+        let mut findings = Findings {
+            stands: Vec::new(),
+            homes: Vec::with_capacity(layout.group_count()),
+            spares: Vec::new(),
+            best: vec![Copied::NONE; exported],
+            twins: Vec::new(),
+            version: 0,
+            tally: Recovery::default(),
+            assumed: vec![0; exported.div_ceil(64)],
+            unsettled: Vec::new(),
+            doubtful: Vec::new(),
+            secret: fresh.sanitise.is_on().then(SecretsFound::default),
+            keys: None,
+            held: BTreeMap::new(),
+            kept_trims: Vec::new(),
+            kept_places: BTreeMap::new(),
+            journal: None,
+            in_force: Vec::new(),
+            sealed: SealedMarks::default(),
+            is_overtaken: false,
+            has_copies: config.copies_oob(),
+            lost: BTreeSet::new(),
+            is_rotten: false,
+            is_distrusted: false,
+            is_in_order: !config.sheet.capabilities.any_order,
+            is_unknown: false,
+        };
+        for group in (0..layout.group_count() as u32).map(Group) {
+            let usable = fresh.core.groups().use_of(group) != Use::Bad;
+            findings.homes.push(usable.then_some(findings.stands.len()));
+            if usable {
+                findings.stands.push(Stand::new(layout.die(group), fresh.core.groups().blocks(group)));
+            }
+        }
+        for (die, state) in fresh.core.dies() {
+            let planes = &state.spares()[..layout.planes as usize];
+            let count = planes.iter().map(Vec::len).min().unwrap_or(0);
+            let first = findings.stands.len();
+            for turn in 0..count {
+                let mut blocks = [0; 4];
+                for (block, spares) in blocks.iter_mut().zip(planes) {
+                    *block = spares[spares.len() - 1 - turn];
+                }
+                findings.stands.push(Stand::new(die, blocks));
+            }
+            findings.spares.push((first..first + count).collect());
+        }
+        findings
+    }
+
+    fn read_records(&mut self, number: usize, reader: &mut Reader<'_>) {
+        let stand = &mut self.stands[number];
+        for plane in (0..reader.layout.planes as u8).map(PlaneId) {
+            let record = reader.survey.block(stand.die, plane, BlockId(u32::from(stand.blocks[usize::from(plane.0)])));
+            stand.broken |= !record.healthy;
+            stand.is_torn |= record.is_torn;
+            stand.erases = stand.erases.max(record.erases);
+        }
+    }
+
+    /// Read pages of the first program unit until one says what the group holds. The journal and checkpoints are read whole.
+    fn look_at_first(&mut self, number: usize, reader: &mut Reader<'_>) {
+        let mut is_blank = true;
+        for place in reader.places(self.stands[number].die, self.stands[number].blocks, 0) {
+            match reader.page(place, &mut self.tally) {
+                Found::Erased => {}
+                Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
+                Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
+                    return self.look_at(number, reader, Until::Erased);
+                }
+                Found::Whole => {
+                    (self.stands[number].touched, self.stands[number].look) = (true, Look::Data);
+                    return;
+                }
+            }
+        }
+        self.stands[number].look = if is_blank { Look::Blank } else { Look::Unclear };
+    }
+
+    /// The first program unit is erased. Programs go in order, so nothing was programmed behind it; but an erase that was cut short may have left anything
+    /// there.
+    fn look_behind(&mut self, number: usize, reader: &mut Reader<'_>) {
+        if self.stands[number].erases == 0 {
+            return;
+        }
+        if self.tally.checkpoint.is_some() {
+            // It was erased since the checkpoint, and is erased again before it is used: that is cheaper than to read all of it.
+            self.stands[number].touched = true;
+        } else {
+            self.look_at(number, reader, Until::TheEnd);
+        }
+    }
+
+    fn look_at(&mut self, number: usize, reader: &mut Reader<'_>, until: Until) {
+        self.stands[number].look = Look::Done;
+        self.tally.groups += 1;
+        for program in 0..reader.layout.programs {
+            let (mut erased, mut whole, mut gone) = (0, 0, 0);
+            let places = reader.places(self.stands[number].die, self.stands[number].blocks, program);
+            let pages = places.len() as u32;
+            for place in places {
+                let found = reader.page(place, &mut self.tally);
+                match found {
+                    Found::Erased => erased += 1,
+                    Found::Whole => whole += 1,
+                    Found::Gone => gone += 1,
+                    Found::Torn | Found::Unreadable => {}
+                }
+                self.stands[number].touched |= found != Found::Erased;
+                match found {
+                    Found::Whole => self.read_page(number, place, reader),
+                    Found::Torn | Found::Unreadable | Found::Gone => {
+                        let unread = Unread { first: first_unit(place, &reader.layout), is_gone: found == Found::Gone };
+                        self.stands[number].seen.unread.push(unread);
+                    }
+                    Found::Erased => {}
+                }
+            }
+            self.stands[number].seen.note_program(program, (erased, whole, gone, pages));
+            if erased == pages && until == Until::Erased {
+                break;
+            }
+        }
+        self.stands[number].seen.end(&reader.layout);
+    }
+
+    pub(crate) fn filling(&self, number: usize) -> Filling {
+        let Stand { die, blocks, erases, .. } = self.stands[number];
+        Filling { die: die.0, blocks, erases }
+    }
+
+    fn read_page(&mut self, number: usize, place: PagePlace, reader: &mut Reader<'_>) {
+        let layout = &reader.layout;
+        assert_eq!(reader.marks.len(), layout.units_per_page as usize, "a whole page has a mark for each of its units");
+        match reader.marks[0].lpn {
+            JOURNAL => {
+                reader.survey.bytes(place, &mut reader.bytes);
+                self.read_journal(number, first_unit(place, &reader.layout) / reader.layout.units_per_program, &reader.bytes);
+            }
+            CHECKPOINT => {
+                reader.survey.bytes(place, &mut reader.bytes);
+                self.stands[number].holds_checkpoints = true;
+                if let Some(page) = CheckpointPage::read(&reader.bytes) {
+                    self.version = self.version.max(page.number);
+                    self.stands[number].checkpoints.push(page);
+                }
+            }
+            KEYS => {}
+            OOB => {
+                reader.survey.bytes(place, &mut reader.bytes);
+                let page = OobPage::read(&reader.bytes).filter(|page| page.filling == self.filling(number));
+                let program = first_unit(place, layout) / layout.units_per_program;
+                page.into_iter().for_each(|page| self.stands[number].seen.note_summary(program, page));
+            }
+            _ => {
+                if let Some(keys) = &mut self.keys {
+                    keys.see(number, reader.survey.key_epoch(place));
+                }
+                let first = first_unit(place, layout);
+                if self.has_copies {
+                    self.stands[number].seen.note_marks(first, reader.marks.iter().map(MarkCopy::of), layout);
+                }
+                self.read_marks(number, first, &reader.marks);
+            }
+        }
+    }
+
+    fn read_journal(&mut self, number: usize, program: u32, bytes: &[u8]) {
+        let Some(page) = Page::read(bytes) else {
+            return;
+        };
+        let newest = match &page.facts {
+            Facts::Records(records) => records.iter().map(|record| record.version).max().unwrap_or(0),
+            Facts::Unmapped { version, .. } | Facts::Refused { version, .. } => *version,
+            Facts::History(history) => history.version,
+            Facts::Memos(_) | Facts::Marks(_) => 0,
+        };
+        self.version = self.version.max(newest);
+        self.stands[number].journal.push(page);
+        self.stands[number].journal_programs.push(program);
+    }
+
+    fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
+        let Findings { stands, best, assumed, doubtful, twins, version, secret, keys, lost, .. } = self;
+        for (offset, mark) in (first..).zip(marks) {
+            let lpn = mark.lpn.0;
+            let Some(best) = best.get_mut(lpn as usize) else {
+                continue;
+            };
+            *version = (*version).max(mark.version);
+            if keys.as_ref().is_some_and(|keys| !keys.has(number, &stands[number], offset)) {
+                // Nobody can read it: that is as if it were torn.
+                continue;
+            }
+            if let Some(secret) = secret.as_mut().filter(|_| !mark.insecure) {
+                secret.known.push((lpn, number as u32, offset));
+            }
+            let stand = &mut stands[number];
+            stand.order = (true, stand.order.1.max(mark.version));
+            let copy = Copied { version: mark.version, stand: number as u32, offset };
+            if is_set(assumed, lpn) && mark.version <= best.version {
+                doubtful.push((lpn, copy));
+            } else if mark.version > best.version {
+                assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+                *best = copy;
+            } else if mark.version == best.version {
+                if lost.contains(&(best.stand, best.offset)) {
+                    *best = copy;
+                } else {
+                    twins.push((lpn, copy));
+                }
+            }
+        }
+    }
+
+    /// Take from the newest whole checkpoint what it knows and still holds.
+    fn apply_checkpoint(&mut self, layout: &Layout) {
+        let Some((number, pages)) = self.newest_checkpoint() else {
+            return;
+        };
+        (self.tally.checkpoint, self.version) = (Some(number), self.version.max(number));
+        let stands: BTreeMap<(DieId, [u16; 4]), usize> =
+            self.stands.iter().enumerate().map(|(number, stand)| ((stand.die, stand.blocks), number)).collect();
+        // Of each group, the stand that it stood on, if that was not erased since.
+        let mut stood = vec![None; layout.group_count()];
+        for page in &pages {
+            let Said::Groups { first, groups } = &page.said else { continue };
+            for (group, known) in (*first..).map(Group).zip(groups) {
+                let Some(KnownGroup { blocks, erases, state }) = *known else { continue };
+                let Some(&number) = stands.get(&(layout.die(group), blocks)) else { continue };
+                let stand = &mut self.stands[number];
+                if stand.erases != erases || stand.broken {
+                    continue;
+                }
+                stood[group.index()] = Some(number as u32);
+                match (state, stand.look) {
+                    (KnownState::Closed { age }, Look::Data) => {
+                        (stand.look, stand.order) = (Look::Done, (false, u64::from(u32::MAX - age)));
+                        stand.is_settled = true;
+                        self.tally.settled += 1;
+                    }
+                    (KnownState::Free, Look::Blank) => stand.look = Look::Done,
+                    _ => {}
+                }
+            }
+        }
+        for page in &pages {
+            let Said::Places { first, places } = &page.said else { continue };
+            for (lpn, &addr) in (*first..).zip(places).filter(|&(_, addr)| *addr != UnitAddr::NONE) {
+                let (stand, offset): (Option<u32>, u32) = (stood[layout.group(addr).index()], layout.offset(addr));
+                match stand {
+                    Some(stand) if self.stands[stand as usize].is_settled => {
+                        self.best[lpn as usize] = Copied { version: number, stand, offset };
+                        self.assumed[lpn as usize / 64] |= 1 << (lpn % 64);
+                    }
+                    Some(stand) => self.unsettled.push((lpn, stand, offset)),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    /// The pages of the newest checkpoint of which no page is missing.
+    fn newest_checkpoint(&mut self) -> Option<(u64, Vec<CheckpointPage>)> {
+        // How many pages each has, and how many it should have.
+        let mut seen: BTreeMap<u64, (u32, Option<u32>)> = BTreeMap::new();
+        for page in self.stands.iter().flat_map(|stand| &stand.checkpoints) {
+            let (count, total) = seen.entry(page.number).or_default();
+            *count += 1;
+            if page.said == Said::End {
+                *total = Some(page.index + 1);
+            }
+        }
+        let newest = seen.iter().rev().find(|(_, (count, total))| Some(*count) == *total).map(|(&number, _)| number);
+        let mut pages = Vec::new();
+        for stand in &mut self.stands {
+            let (its, others): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut stand.checkpoints).into_iter().partition(|page| Some(page.number) == newest);
+            // What is left says that the stand is needed, and no more.
+            stand.checkpoints = its.first().map(|page| CheckpointPage { said: Said::End, ..page.clone() }).into_iter().collect();
+            drop(others);
+            pages.extend(its);
+        }
+        newest.map(|number| (number, pages))
+    }
+
+    /// The mark of `copy`, whose page cannot be read, by the summary of its group.
+    fn second_mark_of(&mut self, copy: Copied, reader: &mut Reader<'_>) -> Option<(u32, u64)> {
+        let number = copy.stand as usize;
+        if !self.has_copies {
+            return None;
+        }
+        let known = |findings: &Findings, layout: &Layout| {
+            lost::second_mark(findings, number, copy.offset, layout).map(|mark| (mark.lpn, mark.version))
+        };
+        if let Some(mark) = known(self, &reader.layout) {
+            return Some(mark);
+        }
+        // A summary is the last thing in its group.
+        for program in (0..reader.layout.programs).rev() {
+            let mut has_data = false;
+            for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
+                if reader.page(place, &mut self.tally) == Found::Whole {
+                    has_data |= reader.marks[0].lpn != OOB;
+                    if reader.marks[0].lpn == OOB {
+                        self.read_page(number, place, reader);
+                    }
+                }
+            }
+            if has_data {
+                break;
+            }
+        }
+        known(self, &reader.layout)
+    }
+
+    /// Which stands hold something secret.
+    pub(crate) fn holds_secrets(&self) -> Vec<bool> {
+        let mut holds = vec![false; self.stands.len()];
+        self.secret.iter().flat_map(|secret| &secret.known).for_each(|&(_, stand, _)| holds[stand as usize] = true);
+        holds
+    }
+
+    /// Which stands hold the newest copy of something.
+    pub(crate) fn live(&self) -> Vec<bool> {
+        let mut is_live = vec![false; self.stands.len()];
+        self.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
+        is_live
+    }
+
+    /// A die that was cut off while it moved data into its last free group has no room now, unless all that was moved still lies where it came from too. The
+    /// checkpoint does not tell of copies that were overtaken, so on such a die everything is read.
+    fn look_for_room(&mut self, reader: &mut Reader<'_>) {
+        let mut rooms = vec![0u32; self.spares.len()];
+        for (stand, _) in self.stands.iter().zip(self.live()).filter(|(_, is_live)| !is_live) {
+            rooms[stand.die.index()] += u32::from(!stand.broken && stand.journal.is_empty() && stand.checkpoints.is_empty());
+        }
+        // The journal takes a group of the die that has most.
+        let most = (0..rooms.len()).max_by_key(|&die| rooms[die]).filter(|&die| rooms[die] < 2);
+        for die in (0..rooms.len()).filter(|&die| rooms[die] == 0 || most == Some(die)) {
+            for number in 0..self.stands.len() {
+                let is_settled = self.stands[number].look == Look::Done && !self.stands[number].order.0;
+                if is_settled && self.stands[number].die.index() == die {
+                    self.look_at(number, reader, Until::TheEnd);
+                    lost::find_lost(self, number, false, &reader.layout);
+                }
+            }
+        }
+        self.resolve(reader);
+    }
+
+    /// Of each unit, what was held last. Whether flash has something newer is to be known for certain.
+    fn look_at_buffer(&mut self, slots: u32, reader: &mut Reader<'_>) {
+        for slot in 0..slots {
+            let Some(held) = reader.survey.held(slot).filter(|held| (held.lpn.0 as usize) < self.best.len()) else {
+                continue;
+            };
+            self.version = self.version.max(held.version);
+            if self.held.get(&held.lpn.0).is_none_or(|&(_, other)| other.version < held.version) {
+                self.held.insert(held.lpn.0, (slot, held));
+                self.doubtful.push((held.lpn.0, Copied::NONE));
+            }
+        }
+    }
+
+    /// Where copies were found that may be newer than what the checkpoint knows: read the mark of that.
+    fn resolve(&mut self, reader: &mut Reader<'_>) {
+        let mut doubtful = std::mem::take(&mut self.doubtful);
+        doubtful.retain(|&(lpn, _)| is_set(&self.assumed, lpn));
+        doubtful.sort_by_key(|&(lpn, _)| (self.best[lpn as usize].stand, self.best[lpn as usize].offset));
+        for &(lpn, _) in &doubtful {
+            if !is_set(&self.assumed, lpn) {
+                continue;
+            }
+            self.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+            self.tally.doubts += 1;
+            let best = self.best[lpn as usize];
+            let Stand { die, blocks, .. } = self.stands[best.stand as usize];
+            let mark = reader.mark((die, blocks), best.offset, &mut self.tally).map(|mark| (mark.lpn.0, mark.version));
+            let is_read = mark.is_some();
+            let mark = mark.or_else(|| self.second_mark_of(best, reader));
+            let best = &mut self.best[lpn as usize];
+            match mark {
+                Some((marked, version)) if marked == lpn => best.version = version,
+                // Whether it is the newest is not known: it is not handed out, as its page cannot be read, and neither is an older one.
+                None if self.has_copies => {}
+                Some(_) | None => *best = Copied::NONE,
+            }
+            if !is_read && *best != Copied::NONE {
+                self.lost.insert((best.stand, best.offset));
+            }
+        }
+        for (lpn, copy) in doubtful.into_iter().filter(|&(_, copy)| copy != Copied::NONE) {
+            let best = &mut self.best[lpn as usize];
+            let [is_lost, is_best_lost] = [copy, *best].map(|copy| self.lost.contains(&(copy.stand, copy.offset)));
+            match copy.version.cmp(&best.version) {
+                std::cmp::Ordering::Greater => *best = copy,
+                std::cmp::Ordering::Equal if is_best_lost => {
+                    *best = copy;
+                    self.is_overtaken |= self.stands[copy.stand as usize].is_settled;
+                }
+                std::cmp::Ordering::Equal if !is_lost => self.twins.push((lpn, copy)),
+                std::cmp::Ordering::Equal | std::cmp::Ordering::Less => {}
+            }
+        }
+    }
+}
+
+/// The offset of the first unit of the page at `place`.
+fn first_unit(place: PagePlace, layout: &Layout) -> u32 {
+    (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page
+}
+
+fn is_set(bits: &[u64], lpn: u32) -> bool {
+    bits[lpn as usize / 64] >> (lpn % 64) & 1 == 1
+}
+
+/// How far to read a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// All pages there are.
+    TheEnd,
+    /// The first program unit that is erased: programs go in order.
+    Erased,
+}
+
+impl Stand {
+    /// Whether an erase of it was begun and cut short: nothing that is still in it was needed.
+    fn erase_was_begun(&self) -> bool {
+        self.is_torn || self.seen.is_erased_in_part()
+    }
+
+    /// Whether mirrored pages, and pages of marks, of this generation of the journal are missing, as far as others that were programmed after them tell.
+    fn gaps(&self, generation: u64) -> [bool; 2] {
+        let pages =
+            self.journal.iter().zip(&self.journal_programs).filter(|(page, _)| page.generation == generation && page.serial.own > 0);
+        // The last program may have been cut short, but those before it have ended.
+        let end = self.seen.written.saturating_sub(1);
+        let (mut seen, mut last) = ([BTreeSet::new(), BTreeSet::new()], [0, 0]);
+        for (page, &program) in pages {
+            let Serial { own, mirrored, marks, here } = page.serial;
+            seen[usize::from(!page.facts.is_mirrored())].insert(own);
+            let of_this = if program < end { [0; 2] } else { here.map(u32::from) };
+            last = [last[0].max(mirrored.saturating_sub(of_this[0])), last[1].max(marks.saturating_sub(of_this[1]))];
+        }
+        std::array::from_fn(|kind| (1..=last[kind]).any(|serial| !seen[kind].contains(&serial)))
+    }
+
+    /// Whether the power went before this generation's snapshot was whole for the first time: it never counted.
+    fn is_begun(&self, generation: u64, pages_per_program: u32) -> bool {
+        let total = self.journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
+        total.is_some_and(|total| self.seen.written * pages_per_program < 2 * total)
+    }
+
+    /// Whether the power went before the marks in this generation's snapshot were down: some are missing, and all that are belong to programs that had not
+    /// ended.
+    fn is_cut_short(&self, generation: u64, pages_per_program: u32) -> bool {
+        let pages: Vec<&Page> = self.journal.iter().filter(|page| page.generation == generation).collect();
+        let Some((mirrored, marks)) = pages.iter().find_map(|page| Some((page.of_snapshot?.1, page.serial.marks))) else { return false };
+        let seen: BTreeSet<u32> = pages.iter().filter(|page| !page.facts.is_mirrored()).map(|page| page.serial.own).collect();
+        let program = |serial: u32| (2 * mirrored + serial - 1) / pages_per_program;
+        let is_behind = |page: &&Page| page.of_snapshot.is_none() && (page.facts.is_mirrored() || page.serial.own > marks);
+        let mut missing = (1..=marks).filter(|serial| !seen.contains(serial)).peekable();
+        missing.peek().is_some() && !pages.iter().any(is_behind) && missing.all(|serial| program(serial) + 1 >= self.seen.written)
+    }
+
+    fn new(die: DieId, blocks: [u16; 4]) -> Stand {
+        Stand {
+            die,
+            blocks,
+            broken: false,
+            touched: false,
+            erases: 0,
+            order: (true, 0),
+            journal: Vec::new(),
+            journal_programs: Vec::new(),
+            checkpoints: Vec::new(),
+            holds_checkpoints: false,
+            is_torn: false,
+            is_settled: false,
+            seen: Seen::default(),
+            look: Look::Unclear,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a core has lived through over all its starts, and which units it refuses since: both stand in the journal's snapshots.
+
+use super::JournalFound;
+use super::findings::{Findings, lost};
+use crate::metadata::Metadata;
+use crate::pages::journal::{Facts, History, Page};
+use crate::state::Core;
+use crate::state::refused::Refused;
+
+/// Go on with what the journal says of the core's life.
+pub(super) fn resume(metadata: &mut Metadata, findings: &mut Findings, journal: Option<&JournalFound>) {
+    let of_page = |page: &Page| if let Facts::History(history) = page.facts { Some(history) } else { None };
+    let pages = findings.stands.iter().flat_map(|stand| &stand.journal);
+    let last = pages.filter_map(of_page).max_by_key(|history| history.version).unwrap_or_default();
+    let is_clean = last.is_clean && last.version >= findings.version;
+    findings.tally.is_clean = is_clean;
+    // A drive that was never used has nothing to be cut off from.
+    let is_used = journal.is_some() || findings.version > 0;
+    metadata.resume_history(History {
+        version: 0,
+        starts: last.starts.max(u64::from(is_used)) + 1,
+        unsafe_shutdowns: last.unsafe_shutdowns + u64::from(is_used && !is_clean),
+        units_lost: last.units_lost + findings.tally.lost,
+        is_clean: false,
+        ..last
+    });
+}
+
+/// Refuse what nobody can tell to be the newest: now, or as the journal says since an earlier start.
+pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, findings: &Findings) {
+    let exported = core.map().exported();
+    let mut refused = Refused::none(exported);
+    for (lpn, version) in lost::refused_before(findings).filter(|&(lpn, version)| lost::newest_version(findings, lpn) < version) {
+        refused.add(lpn, version);
+    }
+    if findings.is_unknown {
+        let version = core.buffer_mut().next_version();
+        (0..exported).for_each(|lpn| refused.add(lpn, version));
+    }
+    let is_any = refused.count() > 0;
+    if is_any {
+        core.refuse(refused);
+    }
+    if is_any || findings.in_force.len() > 1 {
+        // What has led to this, or a generation of the journal whose marks the next did not bring down, must not be erased before it is written down.
+        let version = core.buffer_mut().next_version();
+        metadata.journal_mut().expect("the core keeps data").snapshot_at(version);
+    }
+}

@@ -1,0 +1,562 @@
+//! Back after a power cut: everything the core knew, from what stands on its flash.
+//!
+//! 1. Of each unit the copy with the highest version is the newest; copies of the same version hold the same bytes.
+//! 2. Unless the journal says that the unit was trimmed at a higher version. The journal is the youngest generation whose snapshot is whole.
+//! 3. Blocks with a newest copy are closed, however far they were written; the others are erased before they are used.
+//! 4. What capacitors have kept of the write buffer is a copy like others; where it is the newest, or the newest on flash is known by its own page alone, it
+//!    goes back to where it was.
+//! 5. Blocks that the die reports as bad are emptied and replaced, or have been.
+//! 6. Techniques are given what they have written down in the journal.
+//!
+//! Each page is judged by itself, so it does not matter which part of a multi-plane or one-shot program has reached the flash: none of it was reported as
+//! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
+//! What was recovered is durable as it stands: it follows from pages alone that stay where they are until something newer is on flash.
+//!
+//! How much has to be read for that is bounded by what was written since the newest checkpoint of the map: see `findings.rs`. Without one, all marks are read.
+
+pub(crate) mod findings;
+mod history;
+mod keys;
+pub(crate) mod seen;
+pub mod survey;
+
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+use wordline_units::{Cause, DieId};
+
+use findings::{Copied, Evidence, Findings, SecretsFound, Stand, lost};
+use survey::{Held, Survey};
+
+use crate::config::Config;
+use crate::dispatch::Rooms;
+use crate::metadata::Metadata;
+use crate::metadata::journal::Other;
+use crate::pages::journal::{Facts, Page, Record, WrittenMemo};
+use crate::pages::oob::MarkCopy;
+use crate::setup;
+use crate::state::Core;
+use crate::state::die::Die;
+use crate::state::groups::Use;
+use crate::state::layout::Group;
+use crate::state::work::Wanted;
+
+/// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
+const VERSIONS_SKIPPED: u64 = 1 << 20;
+
+/// How a core came back from a power cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// The number of the checkpoint that it used.
+    pub checkpoint: Option<u64>,
+    /// Block groups of which the checkpoint knew all that was needed.
+    pub settled: u64,
+    /// Block groups that were read.
+    pub groups: u64,
+    /// Pages that were read, erased ones included.
+    pub pages: u64,
+    /// Units of which the mark had to be read because the checkpoint left it open which copy is the newest.
+    pub doubts: u64,
+    /// Units whose newest copy is in a page that cannot be read, as far as that was looked at: reads of them fail until they are written again.
+    pub lost: u64,
+    /// Units that are refused, because nobody can tell whether what there is of them is the newest.
+    pub refused: u64,
+    /// Pages that cannot be read of programs that no flush had covered: what they held is as it was before.
+    pub unsealed: u64,
+    /// The core had been told that the power would go, and nothing has been written since.
+    pub is_clean: bool,
+}
+
+/// What recovery relies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Whatever there is, checkpoints included.
+    Everything,
+    /// The journal and the marks of all pages: what must come out without checkpoints as with them.
+    Marks,
+}
+
+/// The journal's state, as far as it is needed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JournalFound {
+    /// Where it stands.
+    pub(crate) stand: usize,
+    pub(crate) generation: u64,
+    /// Its snapshot is whole.
+    pub(crate) is_whole: bool,
+}
+
+/// The rooms of the core that was running on this flash with this configuration, as it was when the power went, or would have been a moment before or after:
+/// every unit that was durable has its last data, and every other its last data or an older state since it last was durable. `trust` says what is relied on.
+pub(crate) fn recover(config: &Config, survey: &mut dyn Survey, trust: Trust) -> (Rooms, Recovery) {
+    assert!(config.keeps_data, "only a core that keeps data has anything to recover");
+    let mut rooms = setup::build(config);
+    // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
+    let trust = if rooms.sanitise.is_on() { Trust::Marks } else { trust };
+    let mut findings = Findings::gather(config, &rooms, survey, trust);
+    let journal = findings.journal;
+    let kept_trims = trims_to_keep(&findings, journal.as_ref());
+    drop_trimmed(&mut findings);
+    settle_twins(&mut findings);
+    findings.tally.lost = lost::count_lost(&findings);
+    let is_live = findings.live();
+    let stands = assign(&mut rooms.core, &findings, &is_live, journal.as_ref());
+    lay_out_groups(config, &mut rooms, &findings, &is_live, &stands, journal.as_ref());
+    let Rooms { core, metadata, sanitise, .. } = &mut rooms;
+    resume_checkpoints(core, metadata, &findings, &stands);
+    resume_journal(core, metadata, &findings, journal.as_ref(), &stands);
+    keys::resume(core, sanitise, &findings, &stands);
+    restore_buffer(core, &findings);
+    core.buffer_mut().count_from(findings.version + VERSIONS_SKIPPED);
+    if !core.has_enough_space() {
+        core.wear_out();
+    }
+    metadata.journal_mut().expect("the core keeps data").resume_kept(&kept_trims);
+    history::resume(metadata, &mut findings, journal.as_ref());
+    history::refuse(core, metadata, &findings);
+    findings.tally.refused = core.refused().map_or(0, |refused| u64::from(refused.count()));
+    find_secrets(&mut rooms, &findings, &stands);
+    let Rooms { core, panel, metadata, .. } = &mut rooms;
+    let memos = memos(&findings, journal.as_ref());
+    metadata.journal_mut().expect("the core keeps data").memos_mut().recall(core, panel, &memos);
+    core.die_ids().for_each(|die| core.wake(die));
+    (rooms, findings.tally)
+}
+
+/// Give each group the stand that it had, or one that is as good. `None`: it is out of service.
+fn assign(core: &mut Core, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
+    let holds_secrets = findings.holds_secrets();
+    let is_vital = |stand: usize| is_live[stand] || is_own(findings, stand, journal);
+    let is_needed = |stand: usize| is_vital(stand) || holds_secrets[stand];
+    // What is broken and empty has been replaced, or is to be. A spare is used up by each replacement, in a fixed order.
+    let serves = |stand: usize| !findings.stands[stand].broken || is_needed(stand);
+    let mut stands = findings.homes.clone();
+    for die in (0..core.layout().dies as u16).map(DieId) {
+        let mut left = findings.spares[usize::from(die.0)].iter().copied().filter(|&spare| serves(spare)).peekable();
+        for group in core.layout().groups_of(die) {
+            if stands[group].is_some_and(|home| !serves(home)) {
+                stands[group] = left.next();
+            }
+        }
+        let left: Vec<usize> = left.collect();
+        core.die_mut(die).forget_free();
+        for &spare in left.iter().rev() {
+            if is_needed(spare) {
+                // Only where a block has become unreadable since: it takes the place of one that holds nothing.
+                let place_without = |needs: &dyn Fn(usize) -> bool| {
+                    core.layout().groups_of(die).find(|&group| stands[group].is_some_and(|stand| !needs(stand)))
+                };
+                let place = place_without(&is_needed).or_else(|| if is_vital(spare) { place_without(&is_vital) } else { None });
+                if let Some(place) = place {
+                    stands[place] = Some(spare);
+                }
+            } else if !findings.stands[spare].touched {
+                // It may have been in service before the cut.
+                let Stand { blocks, erases, .. } = &findings.stands[spare];
+                let planes = core.layout().planes as usize;
+                core.found_spares(die, &blocks[..planes], *erases);
+            }
+        }
+    }
+    stands
+}
+
+/// Whatever is secret, stale and readable became so a moment before the power went, and is dealt with now.
+fn find_secrets(rooms: &mut Rooms, findings: &Findings, stands: &[Option<usize>]) {
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    let Some(SecretsFound { known, torn }) = &findings.secret else {
+        return;
+    };
+    let mut group_of = vec![None; findings.stands.len()];
+    for (group, stand) in (0..).map(Group).zip(stands) {
+        if let Some(stand) = stand {
+            group_of[*stand] = Some(group);
+        }
+    }
+    for &(lpn, stand, offset) in known {
+        let Some(group) = group_of[stand as usize] else { continue };
+        let addr = core.layout().unit(group, offset);
+        sanitise.keep(addr);
+        if core.map().get(lpn) != addr {
+            sanitise.expose(metadata, lpn, addr);
+        }
+    }
+    sanitise.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
+    let pages: Vec<(Group, u32)> = torn.iter().filter_map(|&(stand, first)| Some((group_of[stand as usize]?, first))).collect();
+    sanitise.expose_torn(core, panel, metadata, &pages);
+}
+
+/// What capacitors have kept and flash has not goes on as if nothing had happened. Of what flash has, too, as long as only its own page tells of it: the
+/// host was promised it. What is refused may have been trimmed or written since.
+fn restore_buffer(core: &mut Core, findings: &Findings) {
+    if findings.is_unknown {
+        return;
+    }
+    let mut refused = BTreeMap::new();
+    for (lpn, version) in lost::refused_before(findings) {
+        let newest = refused.entry(lpn).or_insert(version);
+        *newest = version.max(*newest);
+    }
+    let is_newest = |lpn: u32, held: &Held| {
+        let best = &findings.best[lpn as usize];
+        let is_only_one = || lost::is_lost(findings, best) || !lost::is_sealed(findings, best, core.layout());
+        let is_newest = held.version > best.version || (held.version == best.version && *best != Copied::NONE && is_only_one());
+        is_newest && refused.get(&lpn).is_none_or(|&version| held.version >= version)
+    };
+    let mut kept: Vec<(u32, Held)> =
+        findings.held.iter().filter(|(lpn, (_, held))| is_newest(**lpn, held)).map(|(_, &kept)| kept).collect();
+    kept.sort_unstable_by_key(|(_, held)| held.version);
+    kept.into_iter().for_each(|(slot, held)| core.buffer_mut().restore(slot, held));
+}
+
+/// Make the tables say what the stands hold.
+fn lay_out_groups(
+    config: &Config,
+    rooms: &mut Rooms,
+    findings: &Findings,
+    is_live: &[bool],
+    stands: &[Option<usize>],
+    journal: Option<&JournalFound>,
+) {
+    let core = &mut rooms.core;
+    let layout = *core.layout();
+    let mut group_of = vec![None; findings.stands.len()];
+    for (group, stand) in stands.iter().enumerate() {
+        if let Some(stand) = stand {
+            group_of[*stand] = Some(Group(group as u32));
+        }
+    }
+    for (group, &stand) in (0..).map(Group).zip(stands) {
+        let groups = core.groups_mut();
+        groups.found(group, stand.map(|stand| (findings.stands[stand].blocks, findings.stands[stand].erases)));
+        let Some(stand) = stand else { continue };
+        if is_own(findings, stand, journal) {
+            groups.take_for_core(group);
+        }
+        if is_live[stand] {
+            groups.found_written(group);
+        }
+    }
+    let mut valid = vec![0u32; stands.len()];
+    for (lpn, copy) in (0..).zip(&findings.best).filter(|&(_, copy)| *copy != Copied::NONE) {
+        if let Some(group) = group_of[copy.stand as usize] {
+            core.map_mut().set(lpn, layout.unit(group, copy.offset));
+            core.groups_mut().found_valid(group, copy.offset);
+            valid[group.index()] += 1;
+        }
+    }
+    // Closed as they were last written, oldest first.
+    let mut order: Vec<Group> = group_of.iter().flatten().copied().collect();
+    order.sort_unstable_by_key(|group| (stands[group.index()].map(|stand| findings.stands[stand].order), *group));
+    for group in order {
+        let core = &mut rooms.core;
+        let stand = &findings.stands[stands[group.index()].expect("it has one")];
+        let die = layout.die(group);
+        let holds_data = valid[group.index()] > 0;
+        if core.groups().use_of(group) == Use::Journal {
+            continue;
+        }
+        if !holds_data && !stand.touched {
+            continue;
+        }
+        if !holds_data {
+            core.groups_mut().release(group);
+            core.die_mut(die).give_erasable(group, Cause::Reclaim);
+            if stand.broken {
+                // Nothing of it is needed, but something in it must not stay readable.
+                core.groups_mut().condemn(group);
+            }
+            continue;
+        }
+        core.groups_mut().open(group);
+        core.groups_mut().add_valid(group, valid[group.index()]);
+        if stand.broken {
+            core.groups_mut().condemn(group);
+            core.die_mut(die).fail(group, layout.units_per_group);
+        }
+        let stand = stands[group.index()].expect("it has one");
+        resume_marks(config, rooms, findings, stand, group);
+    }
+    let core = &mut rooms.core;
+    for group in (0..stands.len() as u32).map(Group) {
+        if core.groups().use_of(group) == Use::Free {
+            core.die_mut(layout.die(group)).give_free(group);
+        }
+    }
+}
+
+/// Close `group`, which stands on `stand`, or have its summary written first.
+fn resume_marks(config: &Config, rooms: &mut Rooms, findings: &Findings, stand: usize, group: Group) {
+    let Rooms { core, metadata, sanitise, .. } = rooms;
+    let layout = *core.layout();
+    let Stand { broken, seen, erases, .. } = &findings.stands[stand];
+    if let (Some(oob), Some(begin)) = (metadata.oob_mut(), findings.sealed.early_summary(findings.filling(stand), seen, &layout)) {
+        oob.found_early(group, begin);
+    }
+    let is_done = seen.written == 0 || seen.is_summarised(&layout) || seen.is_old(&layout);
+    let Some(oob) = metadata.oob_mut().filter(|_| !is_done) else {
+        if !broken {
+            core.groups_mut().close(group);
+        }
+        return;
+    };
+    let programs = seen.written.min(layout.data_programs);
+    let mut marks = seen.marks().to_vec();
+    marks.resize(layout.data_units as usize, MarkCopy::NOTHING);
+    for page in &seen.unread {
+        for offset in page.first..(page.first + layout.units_per_page).min(layout.data_units) {
+            if let Some(mark) = lost::second_mark(findings, stand, offset, &layout) {
+                marks[offset as usize] = mark;
+            }
+        }
+    }
+    let summary = if config.sheet.capabilities.any_order {
+        Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
+    } else {
+        // A sanitiser may scrub what was not programmed yet of a wordline that it scrubs.
+        let is_whole = !sanitise.is_on() || layout.ends_wordline(seen.written);
+        Some(seen.written).filter(|&written| !seen.is_ragged && is_whole && written + layout.oob_programs() <= layout.programs)
+    };
+    let summary = summary.filter(|_| !broken);
+    let filling = findings.filling(stand);
+    oob.found(group, &marks, programs, summary, |program| findings.kept_places.get(&(filling, program)).copied());
+    if summary.is_none() && !broken {
+        // There is no place for a summary: the journal keeps its marks until its data has moved.
+        core.groups_mut().close(group);
+        metadata.leave_unsettled(group);
+        core.die_mut(layout.die(group)).want_again(Wanted::by_core(group, Cause::Recovery, *erases));
+    }
+}
+
+/// The checkpoint that was used stays until the next one is whole, unless it does not tell of something that is needed.
+fn resume_checkpoints(core: &mut Core, metadata: &mut Metadata, findings: &Findings, stands: &[Option<usize>]) {
+    let programs = core.layout().programs;
+    let holds = |stand: usize| !findings.stands[stand].checkpoints.is_empty();
+    let groups: VecDeque<Group> =
+        (0..).map(Group).zip(stands).filter(|(_, stand)| stand.is_some_and(holds)).map(|(group, _)| group).collect();
+    for &group in &groups {
+        if stands[group.index()].is_some_and(|stand| findings.stands[stand].broken) {
+            core.groups_mut().condemn(group);
+        }
+    }
+    let Some(checkpoints) = metadata.checkpoints_mut() else { return };
+    if findings.is_distrusted {
+        // What is relied upon instead may be erased before it, and then it would pass for good.
+        let is_in = |group: &Group| stands[group.index()].is_some_and(|stand| findings.stands[stand].holds_checkpoints);
+        let left = core.dies().flat_map(|(_, die)| die.erasable()).map(|&(group, _)| group);
+        checkpoints.abandon(&left.filter(is_in).collect());
+    }
+    if findings.is_overtaken {
+        checkpoints.abandon(&groups);
+        for group in groups {
+            let die = core.layout().die(group);
+            core.groups_mut().release(group);
+            core.die_mut(die).give_erasable(group, Cause::Recovery);
+        }
+    } else {
+        checkpoints.resume(groups, findings.tally.checkpoint, programs);
+    }
+}
+
+/// The journal goes on with a snapshot: what follows a torn page is not trusted with more.
+fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings, found: Option<&JournalFound>, stands: &[Option<usize>]) {
+    let programs = core.layout().programs;
+    let seen = findings.stands.iter().flat_map(|stand| &stand.journal).map(|page| page.generation).max();
+    let current = found.and_then(|found| stands.iter().position(|&stand| stand == Some(found.stand))).map(|group| Group(group as u32));
+    if let (Some(found), Some(group)) = (found, current)
+        && findings.stands[found.stand].broken
+    {
+        core.groups_mut().condemn(group);
+    }
+    let evidence = lost::evidence(findings, core.layout());
+    let needed = |group: Group| stands[group.index()].map_or(Evidence::None, |stand| evidence[stand]);
+    let (mut active, mut program) = (current, programs);
+    if found.is_none() && seen.is_none() {
+        // As when it was new: nothing needs a snapshot yet.
+        match take_empty_group(core, &needed) {
+            Other::Erased(group) => (active, program) = (Some(group), 0),
+            Other::Used(group) => active = Some(group),
+            Other::Missing => {}
+        }
+    }
+    let other = take_empty_group(core, &needed);
+    metadata.journal_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, other);
+}
+
+/// A group that holds nothing, of the die with the most of them: the journal had one there, or one more than the others have now. Erased, if there is one;
+/// else one of those that are `needed` least.
+fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Other {
+    let least = |die: &Die| {
+        let needs = die.erasable().iter().map(|&(group, _)| needed(group)).min();
+        needs.filter(|_| die.free_count() == 0).unwrap_or(Evidence::None)
+    };
+    let empty = |die: &Die| die.free_count() as usize + die.erasable().len();
+    let best = |die: &DieId| {
+        let state = core.die(*die);
+        (empty(state) > 0, std::cmp::Reverse(least(state)), empty(state), std::cmp::Reverse(*die))
+    };
+    let die = core.die_ids().max_by_key(best).expect("a core has a die");
+    let state = core.die_mut(die);
+    let erasable = state.erasable();
+    let at = (0..erasable.len()).min_by_key(|&at| needed(erasable[at].0));
+    let other = match (state.take_first_free(), at) {
+        (Some(group), _) => Other::Erased(group),
+        (None, Some(at)) => Other::Used(state.take_erasable(at).0),
+        (None, None) => Other::Missing,
+    };
+    if let Other::Erased(group) | Other::Used(group) = other {
+        core.groups_mut().take_for_core(group);
+    }
+    other
+}
+
+/// The generations of the journal, by number and stand, and whether the snapshot of each is whole.
+pub(crate) fn generations(findings: &Findings) -> BTreeMap<(u64, usize), bool> {
+    // How many pages of its snapshot each generation has, and should have.
+    let mut generations: BTreeMap<(u64, usize), (BTreeMap<u32, ()>, u32)> = BTreeMap::new();
+    for (stand, found) in findings.stands.iter().enumerate() {
+        for page in &found.journal {
+            let (seen, total) = generations.entry((page.generation, stand)).or_default();
+            if let Some((index, pages)) = page.of_snapshot {
+                seen.insert(index, ());
+                *total = pages;
+            } else if page.generation > 1 && *total == 0 {
+                // Behind a snapshot of which nothing was read.
+                *total = u32::MAX;
+            }
+        }
+    }
+    generations.into_iter().map(|(generation, (seen, total))| (generation, seen.len() as u32 == total)).collect()
+}
+
+/// The youngest generation that is whole.
+pub(crate) fn find_journal(findings: &Findings) -> Option<JournalFound> {
+    let generations = generations(findings);
+    let whole = generations.iter().rev().find(|(_, is_whole)| **is_whole);
+    let last = whole.or_else(|| generations.iter().next_back());
+    last.map(|(&(generation, stand), _)| JournalFound { stand, generation, is_whole: whole.is_some() })
+}
+
+/// Whether `stand` holds something that the core has written for itself and still needs.
+fn is_own(findings: &Findings, stand: usize, journal: Option<&JournalFound>) -> bool {
+    journal.is_some_and(|journal| journal.stand == stand)
+        || !findings.stands[stand].checkpoints.is_empty()
+        || findings.keys.as_ref().is_some_and(|keys| keys.holds(stand))
+}
+
+/// Trims that capacitors have kept and the journal may not have, oldest first, with their places.
+fn trims_to_keep(findings: &Findings, journal: Option<&JournalFound>) -> Vec<(u32, Record)> {
+    let of_page = |page: &Page| match &page.facts {
+        Facts::Records(records) => records.iter().map(|record| record.version).max(),
+        Facts::Unmapped { version, .. } => Some(*version),
+        Facts::Memos(_) | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => None,
+    };
+    let pages = journal.map_or(&[][..], |journal| &findings.stands[journal.stand].journal);
+    let known = pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).filter_map(of_page).max();
+    let mut trims: Vec<(u32, Record)> =
+        findings.kept_trims.iter().filter(|(_, record)| known.is_none_or(|known| record.version > known)).copied().collect();
+    trims.sort_unstable_by_key(|(_, record)| record.version);
+    trims
+}
+
+/// What techniques have written down.
+fn memos(findings: &Findings, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
+    let pages = journal.map_or(&[][..], |journal| &findings.stands[journal.stand].journal);
+    let of_page = |page: &Page| match &page.facts {
+        Facts::Memos(memos) => memos.clone(),
+        Facts::Records(_) | Facts::Unmapped { .. } | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => Vec::new(),
+    };
+    pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).flat_map(of_page).collect()
+}
+
+/// Forget copies of which the journal says that they are not wanted.
+fn drop_trimmed(findings: &mut Findings) {
+    let Findings { stands, best, held, kept_trims, in_force, .. } = findings;
+    let mut records: Vec<Record> = std::mem::take(kept_trims).into_iter().map(|(_, record)| record).collect();
+    // Other generations say nothing more, or were cut short while they were begun: what those alone say was never promised, and did not count at the start
+    // that followed.
+    for page in stands.iter().flat_map(|stand| &stand.journal).filter(|page| in_force.contains(&page.generation)) {
+        match &page.facts {
+            Facts::Records(some) => records.extend(some),
+            Facts::Unmapped { first, version, bits } => {
+                let units = (*first..).zip(0..bits.len() * 8).filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1);
+                for (lpn, _) in units {
+                    forget_older(best, held, lpn, *version);
+                }
+            }
+            Facts::Memos(_) | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => {}
+        }
+    }
+    // Over the units in order, the newest of the trims that cover each.
+    records.sort_unstable_by_key(|record| record.first);
+    let mut upcoming = records.into_iter().peekable();
+    let mut covering: BinaryHeap<(u64, u64)> = BinaryHeap::new();
+    for lpn in 0..best.len() as u32 {
+        while let Some(record) = upcoming.next_if(|record| record.first <= lpn) {
+            covering.push((record.version, u64::from(record.first) + u64::from(record.count)));
+        }
+        while covering.peek().is_some_and(|&(_, end)| end <= u64::from(lpn)) {
+            covering.pop();
+        }
+        if let Some(&(version, _)) = covering.peek() {
+            forget_older(best, held, lpn, version);
+        }
+    }
+}
+
+/// Of several copies of one version, choose so that as many stands as possible hold nothing that is needed. Data on the way from one block to another lies
+/// in both, and the space that the move was to bring may be all the space there is: one of the two must become free again.
+fn settle_twins(findings: &mut Findings) {
+    let mut holders: BTreeMap<u32, Vec<Copied>> = BTreeMap::new();
+    for &(lpn, copy) in &findings.twins {
+        let best = findings.best[lpn as usize];
+        if copy.version == best.version {
+            holders.entry(lpn).or_insert_with(|| vec![best]).push(copy);
+        }
+    }
+    let mut sole = vec![0u32; findings.stands.len()];
+    for (lpn, copy) in (0..).zip(&findings.best).filter(|&(_, copy)| *copy != Copied::NONE) {
+        if !holders.contains_key(&lpn) {
+            sole[copy.stand as usize] += 1;
+        }
+    }
+    let mut shared: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (&lpn, copies) in &mut holders {
+        copies.sort_unstable_by_key(|copy| copy.stand);
+        copies.dedup_by_key(|copy| copy.stand);
+        if let [copy] = copies[..] {
+            sole[copy.stand as usize] += 1;
+        }
+        copies.iter().for_each(|copy| shared.entry(copy.stand).or_default().push(lpn));
+    }
+    // What has failed goes first: its units have been moved away, or it could not have been replaced.
+    let mut stands: Vec<u32> = shared.keys().copied().collect();
+    stands.sort_by_key(|&stand| !findings.stands[stand as usize].broken);
+    for stand in stands.into_iter().filter(|&stand| sole[stand as usize] == 0).collect::<Vec<_>>() {
+        if sole[stand as usize] > 0 {
+            continue;
+        }
+        for lpn in &shared[&stand] {
+            let copies = holders.get_mut(lpn).expect("a shared unit has holders");
+            copies.retain(|copy| copy.stand != stand);
+            if let [copy] = copies[..] {
+                sole[copy.stand as usize] += 1;
+            }
+        }
+    }
+    for (lpn, copies) in holders {
+        let best = &mut findings.best[lpn as usize];
+        let is_other = (best.stand, best.offset) != (copies[0].stand, copies[0].offset);
+        findings.is_overtaken |= is_other && findings.stands[copies[0].stand as usize].is_settled;
+        *best = copies[0];
+    }
+}
+
+/// Of `lpn` nothing older than `version` is wanted.
+fn forget_older(best: &mut [Copied], held: &mut BTreeMap<u32, (u32, Held)>, lpn: u32, version: u64) {
+    if let Some(copy) = best.get_mut(lpn as usize).filter(|copy| copy.version < version) {
+        *copy = Copied::NONE;
+    }
+    if held.get(&lpn).is_some_and(|(_, held)| held.version < version) {
+        held.remove(&lpn);
+    }
+}

@@ -1,0 +1,207 @@
+//! Pages that cannot be read after a power cut: which units they held.
+//!
+//! An unreadable page is *torn* if its program never ended; then nothing that was promised is in it. Otherwise it is *lost*: its units are those
+//! that the second copy of its marks names. The rules:
+//!
+//! 1. Where a second copy of the marks is found, in the group's summary, in the journal or with capacitors, it decides.
+//! 2. A page of a group that was never closed and of which there is no second copy was not sealed: nothing that it made stale is gone, and no flush covers it.
+//!    It passes for torn.
+//! 3. Otherwise nobody can tell what it held. That takes a second failure, and then all units are refused.
+
+use std::collections::BTreeMap;
+
+use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks};
+use crate::state::layout::Layout;
+
+/// A page that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unread {
+    /// The offset of its first unit.
+    pub(crate) first: u32,
+    /// It was made unreadable on purpose, after all it held had become stale.
+    pub(crate) is_gone: bool,
+}
+
+/// What was seen of the blocks of one group while they were read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) unread: Vec<Unread>,
+    summaries: Vec<OobPage>,
+    /// The first program unit that holds pages of a summary.
+    summary_at: Option<u32>,
+    /// Marks of whole pages, by offset, until it is known that a summary holds them.
+    marks: Vec<MarkCopy>,
+    /// Program units up to the last that is not erased.
+    pub(crate) written: u32,
+    /// Pages that are whole.
+    pub(crate) whole: u32,
+    /// Program units of which no page is whole, and some can no longer be read.
+    unread_programs: u32,
+    /// Program units of which some pages are erased and others are not.
+    partial: u32,
+    /// A program unit is erased only in part, or lies before one that is not.
+    pub(crate) is_ragged: bool,
+}
+
+impl Seen {
+    /// A page of a summary was read, in program unit `program`.
+    pub(crate) fn note_summary(&mut self, program: u32, page: OobPage) {
+        self.summaries.push(page);
+        self.summary_at = Some(self.summary_at.map_or(program, |first| first.min(program)));
+    }
+
+    /// A page with these marks was read, whose first unit is at `first`.
+    pub(crate) fn note_marks(&mut self, first: u32, marks: impl Iterator<Item = MarkCopy>, layout: &Layout) {
+        if first < layout.data_units {
+            if self.marks.is_empty() {
+                self.marks = vec![MarkCopy::NOTHING; layout.data_units as usize];
+            }
+            self.marks.iter_mut().skip(first as usize).zip(marks).for_each(|(known, mark)| *known = mark);
+        }
+    }
+
+    /// All pages of program unit `program` were looked at: `erased` of `pages` are erased, `whole` are whole, and `gone` were made unreadable.
+    pub(crate) fn note_program(&mut self, program: u32, (erased, whole, gone, pages): (u32, u32, u32, u32)) {
+        self.whole += whole;
+        if erased < pages {
+            self.partial += u32::from(erased > 0);
+            self.is_ragged |= erased > 0 || program > self.written;
+            self.written = program + 1;
+            self.unread_programs += u32::from(whole == 0 && erased + gone < pages);
+        }
+    }
+
+    /// Whether a page before the unit at offset `first` cannot be read.
+    pub(crate) fn unread_before(&self, first: u32) -> bool {
+        self.unread.iter().any(|page| page.first < first)
+    }
+
+    /// Whether some of its blocks have been erased and others have not: the power went meanwhile, and nothing in it was needed. Of programs, only the last can
+    /// have been cut short.
+    pub(crate) fn is_erased_in_part(&self) -> bool {
+        self.partial > 1
+    }
+
+    /// Whether the summary holds the marks of all data that was programmed.
+    pub(crate) fn is_summarised(&self, layout: &Layout) -> bool {
+        let end = self.written.min(layout.data_programs) * layout.units_per_program;
+        let mut parts: Vec<(u32, u32)> = self.summaries.iter().map(|page| (page.first, page.first + page.marks.len() as u32)).collect();
+        parts.sort_unstable();
+        let covered = parts.into_iter().fold(0, |covered, (first, after)| if first <= covered { covered.max(after) } else { covered });
+        covered >= end
+    }
+
+    /// Whether it holds data and no summary was ever begun: as groups were written before there were any.
+    pub(crate) fn is_old(&self, layout: &Layout) -> bool {
+        self.summaries.is_empty() && self.written > layout.data_programs && self.unread.iter().all(|page| page.first < layout.data_units)
+    }
+
+    /// The group was read to its end: marks that a summary holds, or that nobody will write down, need not be kept.
+    pub(crate) fn end(&mut self, layout: &Layout) {
+        if self.is_summarised(layout) || self.is_old(layout) {
+            self.marks = Vec::new();
+        }
+    }
+
+    /// The marks of all that is or was in it, as far as they were read; `None`: they were not.
+    pub(crate) fn known_marks(&self) -> Option<Box<dyn Iterator<Item = &MarkCopy> + '_>> {
+        if !self.summaries.is_empty() {
+            Some(Box::new(self.summaries.iter().flat_map(|page| &page.marks)))
+        } else if !self.marks.is_empty() {
+            Some(Box::new(self.marks.iter()))
+        } else {
+            None
+        }
+    }
+
+    /// The marks of its whole pages, for a group whose summary is yet to be written.
+    pub(crate) fn marks(&self) -> &[MarkCopy] {
+        &self.marks
+    }
+
+    /// Whether what cannot be read of it may be needed, where no second copy of the marks is found: the third rule. `are_marks_lost`: the journal lacks a page
+    /// of marks. `has_summary`: the group was given a summary before its end.
+    pub(crate) fn may_be_needed(&self, layout: &Layout, has_summary: bool, are_marks_lost: bool) -> bool {
+        let was_closed = has_summary || self.written > layout.data_programs;
+        // Of several programs only the last can have been under way; and a group of which nothing is whole may have held anything.
+        let is_blank = self.whole == 0 && self.unread_programs > 1;
+        was_closed || is_blank || are_marks_lost
+    }
+}
+
+/// The second copies of marks that were found outside of groups.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SealedMarks(BTreeMap<(Filling, u32), Vec<MarkCopy>>);
+
+impl SealedMarks {
+    /// Take in `records`.
+    pub(crate) fn learn(&mut self, records: impl IntoIterator<Item = ProgramMarks>) {
+        self.0.extend(records.into_iter().map(|record| ((record.filling, record.program), record.marks)));
+    }
+
+    /// The first program unit of the summary that the blocks with this `filling` were given before their end, if they were: as the journal says, or as was
+    /// seen.
+    pub(crate) fn early_summary(&self, filling: Filling, seen: &Seen, layout: &Layout) -> Option<u32> {
+        let told = self.0.get(&(filling, layout.programs)).and_then(|marks| u32::try_from(marks.first()?.version).ok());
+        told.or(seen.summary_at.filter(|&begin| begin < layout.data_programs))
+    }
+
+    /// The mark of the unit at `offset` of the blocks with this `filling`, by the second copy; `None`: there is none.
+    pub(crate) fn mark(&self, filling: Filling, offset: u32, seen: &Seen, layout: &Layout) -> Option<MarkCopy> {
+        let in_summary = |page: &OobPage| {
+            let at = offset.checked_sub(page.first)?;
+            page.marks.get(at as usize).copied().filter(|_| page.filling == filling)
+        };
+        seen.summaries.iter().find_map(in_summary).or_else(|| {
+            let (program, unit) = (offset / layout.units_per_program, offset % layout.units_per_program);
+            self.0.get(&(filling, program))?.get(unit as usize).copied()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    fn layout() -> Layout {
+        Layout::new(&small_sheet(1, 5, ProgramScope::Page), 1, 5, Bytes::kib(4)).with_oob_copies(crate::pages::oob::marks_per_page(16_384))
+    }
+
+    const FILLING: Filling = Filling { die: 0, blocks: [1, 0, 0, 0], erases: 3 };
+
+    fn mark(n: u32) -> MarkCopy {
+        MarkCopy { lpn: n, version: u64::from(n) + 1, insecure: false }
+    }
+
+    #[test]
+    fn a_second_copy_counts_for_its_own_filling_alone() {
+        let (layout, mut seen, mut sealed) = (layout(), Seen::default(), SealedMarks::default());
+        sealed.learn([ProgramMarks { filling: FILLING, program: 2, marks: (8..12).map(mark).collect() }]);
+        assert_eq!(sealed.mark(FILLING, 9, &seen, &layout), Some(mark(9)));
+        assert_eq!(sealed.mark(FILLING, 12, &seen, &layout), None);
+        assert_eq!(sealed.mark(Filling { erases: 4, ..FILLING }, 9, &seen, &layout), None);
+        seen.note_summary(layout.data_programs, OobPage { filling: FILLING, first: 0, marks: (0..44).map(mark).collect() });
+        assert_eq!(sealed.mark(FILLING, 12, &seen, &layout), Some(mark(12)));
+        assert_eq!(sealed.mark(Filling { erases: 4, ..FILLING }, 12, &seen, &layout), None);
+    }
+
+    #[test]
+    fn an_open_group_needs_none_of_what_is_torn_and_a_closed_one_all() {
+        let layout = layout();
+        let mut open = Seen::default();
+        (0..3).for_each(|program| open.note_program(program, (0, u32::from(program < 2), 0, 1)));
+        assert!(!open.may_be_needed(&layout, false, false) && open.may_be_needed(&layout, false, true));
+        assert!(open.may_be_needed(&layout, true, false), "it had a summary, which is not found");
+        let mut closed = Seen::default();
+        (0..layout.programs).for_each(|program| closed.note_program(program, (0, u32::from(program < 2), 0, 1)));
+        assert!(closed.may_be_needed(&layout, false, false));
+        let mut unread = Seen::default();
+        unread.note_program(0, (0, 0, 0, 1));
+        assert!(!unread.may_be_needed(&layout, false, false), "the power went during its first program");
+        unread.note_program(1, (0, 0, 0, 1));
+        assert!(unread.may_be_needed(&layout, false, false));
+    }
+}

@@ -1,0 +1,125 @@
+//! The flash of a core that wakes up after a power cut, as it asks for it.
+
+use wordline_flash::Mark;
+use wordline_units::{BlockId, DieId, PageId, PlaneId};
+
+use crate::recovery::Recovery;
+pub use crate::state::buffer::Held;
+use crate::state::layout::Layout;
+
+/// A page of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PagePlace {
+    /// The die, counted over the core's own.
+    pub die: DieId,
+    /// The plane.
+    pub plane: PlaneId,
+    /// The block in its plane.
+    pub block: BlockId,
+    /// The page in program order.
+    pub page: PageId,
+}
+
+/// What stands in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing since the last erase.
+    Erased,
+    /// The power went while it was programmed or erased: the pins give bits of what it held, or was to hold.
+    Torn,
+    /// It was made unreadable: the pins give nothing of it.
+    Gone,
+    /// Something that cannot be corrected.
+    Unreadable,
+    /// What was programmed.
+    Whole,
+}
+
+/// What the die's own records say of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockRecord {
+    /// No program or erase of it has failed.
+    pub healthy: bool,
+    /// How often it was erased.
+    pub erases: u32,
+    /// Its last erase was cut short: nothing that is still in it was needed.
+    pub is_torn: bool,
+}
+
+/// The flash of a core, to be read without time passing.
+pub trait Survey {
+    /// The record of a block.
+    fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord;
+
+    /// What stands at `place`. Where that is whole, `marks` becomes the mark of each of its units.
+    fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found;
+
+    /// The user bytes of the whole page at `place`. Asked of pages of the journal, of checkpoints and of the key store only.
+    fn bytes(&mut self, place: PagePlace, bytes: &mut Vec<u8>);
+
+    /// What capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
+    fn held(&mut self, slot: u32) -> Option<Held>;
+
+    /// What capacitors have kept at place `index` beside the buffer, below [`crate::FACTS`], as [`crate::Ftl::take_kept_fact`] gave it. Returns
+    /// false if there is
+    /// nothing.
+    fn kept_fact(&mut self, _index: u32, _bytes: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    /// The commit whose table of keys the controller's register opens; 0: it was never overwritten.
+    fn register(&mut self) -> u64 {
+        0
+    }
+
+    /// The epoch in which the whole page of data at `place` was encrypted, as its spare area says. Asked where there is a key store.
+    fn key_epoch(&mut self, _place: PagePlace) -> u32 {
+        0
+    }
+}
+
+/// How often a page is read that cannot be corrected: it may be luck.
+const READS: u32 = 3;
+
+/// The flash and room to read it.
+pub(crate) struct Reader<'a> {
+    pub(crate) layout: Layout,
+    pub(crate) survey: &'a mut dyn Survey,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Reader<'_> {
+    /// The pages of program unit `program` of the group on `blocks`.
+    pub(crate) fn places(&self, die: DieId, blocks: [u16; 4], program: u32) -> Vec<PagePlace> {
+        let pages = program * self.layout.pages_per_program..(program + 1) * self.layout.pages_per_program;
+        let planes = (0..self.layout.planes as usize).zip(blocks);
+        let place = |page: u32, (plane, block): (usize, u16)| PagePlace {
+            die,
+            plane: PlaneId(plane as u8),
+            block: BlockId(u32::from(block)),
+            page: PageId(page as u16),
+        };
+        pages.flat_map(|page| planes.clone().map(move |plane| place(page, plane))).collect()
+    }
+
+    pub(crate) fn page(&mut self, place: PagePlace, tally: &mut Recovery) -> Found {
+        for _ in 0..READS {
+            tally.pages += 1;
+            self.marks.clear();
+            let found = self.survey.page(place, &mut self.marks);
+            if found != Found::Unreadable {
+                return found;
+            }
+        }
+        Found::Unreadable
+    }
+
+    /// The mark of the unit at `offset` of the group on `blocks`, if its page can be read.
+    pub(crate) fn mark(&mut self, (die, blocks): (DieId, [u16; 4]), offset: u32, tally: &mut Recovery) -> Option<Mark> {
+        let place = self.layout.place(offset);
+        let block = BlockId(u32::from(blocks[usize::from(place.plane.0)]));
+        let found = self.page(PagePlace { die, plane: place.plane, block, page: place.page }, tally);
+        (found == Found::Whole).then(|| self.marks[place.unit as usize])
+    }
+}

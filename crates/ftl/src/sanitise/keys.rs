@@ -1,0 +1,458 @@
+//! The key store: a key for each unit on flash, and how keys are destroyed for good.
+//!
+//! ```text
+//!   register of the controller (overwritten in place)
+//!        │ opens                                        key log: block groups, written in order
+//!        ▼                                              [ trees ][ table ] [ trees ][ table ] …    one commit after another
+//!   table of the newest commit ── opens ──► newest copy of each tree ── gives ──► keys of units
+//! ```
+//!
+//! - A stand is the block of each plane that a group stands on. Its units have keys by where they lie and by the *epoch*, which grows with each erase. Keys are
+//!   the leaves of trees; whoever has an inner node has all leaves below it, so an untouched tree is one key. A tree whose leaves are gone is told by
+//!   the nodes that are left. It also has one key for all epochs to come, from which none that is past can be made.
+//! - To destroy keys is a *commit*: the trees they were in are written without them, the table is written anew, and at last the register is overwritten. From
+//!   then on nothing opens the old table. What waits while a commit is under way goes together into the next.
+//! - When the log is longer than [`GROWTH`] times what it must hold, and than a group, a commit writes all trees, and the groups before it are let go.
+//! - Nothing is taken and nothing is written before the first key is destroyed.
+//!
+//! [`KeyPage`] has the bytes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use wordline_flash::Operation;
+use wordline_units::{Cause, DieId, Id, Lpn, Nanos};
+
+use crate::metadata::Rescue;
+use crate::pages::keys::{KeyFacts, KeyPage, Tree, entries_per_page, pack};
+use crate::state::Core;
+use crate::state::data::DataStep;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, Layout, UnitAddr};
+use crate::state::pending::Purpose;
+use crate::state::work::Entry;
+use crate::techniques::seam::KeyStore;
+
+/// The logical unit in the spare areas of key pages.
+pub const KEYS: Lpn = Lpn(u32::MAX - 3);
+/// How many times as long as what it must hold the log may become.
+pub(crate) const GROWTH: usize = 4;
+
+/// The key of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Which tree it is in.
+    pub tree: u32,
+    /// Which leaf of it.
+    pub leaf: u32,
+    /// The epoch of its stand when the unit was programmed.
+    pub epoch: u32,
+}
+
+/// Keys to be destroyed, and who waits for it.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    keys: BTreeMap<Key, UnitAddr>,
+    gates: Vec<u64>,
+    /// Trims up to this version must be on flash first.
+    trims: u64,
+}
+
+/// A commit on its way to flash.
+#[derive(Clone, Debug)]
+struct Writing {
+    number: u64,
+    /// Program units of it that have been ordered, and all.
+    ordered: u32,
+    programs: u32,
+    /// Its bytes, of a core that keeps data.
+    image: Vec<u8>,
+    /// Groups of the log that are not needed once it is whole.
+    before: usize,
+}
+
+/// How trees lie over the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forest {
+    /// Leaves of a tree.
+    leaves: u32,
+    /// Trees of a stand.
+    per_stand: u32,
+    /// Stands of a die: one for each block of its first plane.
+    blocks: u32,
+    dies: u32,
+}
+
+impl Forest {
+    pub(crate) fn new(layout: &Layout, blocks: u32, leaves: u32) -> Forest {
+        Forest { leaves, per_stand: layout.units_per_group.div_ceil(leaves), blocks, dies: layout.dies }
+    }
+
+    pub(crate) fn leaves(&self) -> u32 {
+        self.leaves
+    }
+
+    /// Trees of a stand.
+    pub(crate) fn per_stand(&self) -> u32 {
+        self.per_stand
+    }
+
+    pub(crate) fn stand(&self, die: DieId, block: u16) -> usize {
+        die.index() * self.blocks as usize + usize::from(block)
+    }
+
+    pub(crate) fn stands(&self) -> usize {
+        (self.dies * self.blocks) as usize
+    }
+
+    pub(crate) fn trees(&self) -> usize {
+        self.stands() * self.per_stand as usize
+    }
+
+    pub(crate) fn stand_of(&self, tree: u32) -> usize {
+        (tree / self.per_stand) as usize
+    }
+
+    pub(crate) fn key(&self, stand: usize, epoch: u32, offset: u32) -> Key {
+        Key { tree: stand as u32 * self.per_stand + offset / self.leaves, leaf: offset % self.leaves, epoch }
+    }
+}
+
+/// What the key store would do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Program(Group),
+    /// Something has to be written and there is no place for it.
+    NoRoom,
+}
+
+/// The key store of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    forest: Forest,
+    /// How long an overwrite of the register takes.
+    register_time: Nanos,
+    trees: Vec<Tree>,
+    /// The commit that each was last written by; 0: never.
+    commits: Vec<u64>,
+    /// The present epoch of each stand.
+    epochs: Vec<u32>,
+    /// The log, oldest group first, and the next program unit of the last.
+    groups: VecDeque<Group>,
+    program: u32,
+    /// The number of the newest commit.
+    number: u64,
+    /// What cannot wait for another commit goes into the next.
+    waiting: Batch,
+    /// What goes with the commit that is under way.
+    under_way: Batch,
+    writing: Option<Writing>,
+    /// A program of it is under way.
+    busy: bool,
+    /// The next commit writes all trees.
+    anew: bool,
+    /// How many pages the log may have before it is written anew, as of when its last group was taken.
+    pages_most: usize,
+    /// When the register will have been overwritten.
+    due: Option<Nanos>,
+    /// The bytes of the program that is under way.
+    image: Vec<u8>,
+    /// Nothing can be written any more.
+    stuck: bool,
+}
+
+impl Keys {
+    pub(crate) fn new(store: KeyStore, layout: &Layout, blocks: u32) -> Keys {
+        let forest = Forest::new(layout, blocks, store.leaves);
+        let tree = |number| Tree { number, epoch: 0, gone: Vec::new() };
+        Keys {
+            forest,
+            register_time: store.register,
+            trees: (0..forest.trees() as u32).map(tree).collect(),
+            commits: vec![0; forest.trees()],
+            epochs: vec![0; forest.stands()],
+            groups: VecDeque::new(),
+            program: layout.programs,
+            number: 0,
+            waiting: Batch::default(),
+            under_way: Batch::default(),
+            writing: None,
+            busy: false,
+            anew: false,
+            pages_most: 0,
+            due: None,
+            image: Vec::new(),
+            stuck: false,
+        }
+    }
+
+    /// Whether a commit has something to destroy. Trims are durable up to `durable`.
+    fn wants(&self, durable: u64) -> bool {
+        !self.under_way.keys.is_empty() || (!self.waiting.keys.is_empty() && self.waiting.trims <= durable)
+    }
+
+    /// Whether the key of `addr` is to be destroyed already.
+    pub(crate) fn is_doomed(&self, core: &Core, addr: UnitAddr) -> bool {
+        let key = self.key_at(core, addr);
+        self.waiting.keys.contains_key(&key) || self.under_way.keys.contains_key(&key)
+    }
+
+    /// Pages of a commit that writes everything.
+    fn pages(&self, bytes: usize) -> usize {
+        let trees = self.trees.iter().filter(|tree| !tree.gone.is_empty()).map(|tree| tree.bytes(self.forest.leaves));
+        trees.sum::<usize>() / bytes + self.trees.len().div_ceil(entries_per_page(bytes)) + 1
+    }
+
+    /// The keys that the commit destroys are none of their trees' any more. Returns the trees.
+    pub(crate) fn cut(&mut self) -> BTreeSet<u32> {
+        let mut changed = BTreeSet::new();
+        for key in self.under_way.keys.keys() {
+            changed.insert(key.tree);
+            let tree = &mut self.trees[key.tree as usize];
+            if tree.epoch < key.epoch {
+                (tree.epoch, tree.gone) = (key.epoch, Vec::new());
+            }
+            if tree.epoch == key.epoch {
+                tree.gone.resize((self.forest.leaves as usize).div_ceil(64), 0);
+                tree.gone[key.leaf as usize / 64] |= 1 << (key.leaf % 64);
+            }
+        }
+        // What was encrypted in an epoch that is over has been erased: none of its keys is needed.
+        for &number in &changed {
+            let tree = &mut self.trees[number as usize];
+            if tree.epoch < self.epochs[self.forest.stand_of(number)] {
+                tree.gone.fill(u64::MAX);
+            }
+        }
+        changed
+    }
+
+    pub(crate) fn forest(&self) -> Forest {
+        self.forest
+    }
+
+    /// The trees of a new core.
+    pub(crate) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    /// The stand of `group`.
+    fn stand(&self, core: &Core, group: Group) -> usize {
+        self.forest.stand(core.layout().die(group), core.groups().blocks(group)[0])
+    }
+
+    /// The key of the unit at `addr`.
+    fn key_at(&self, core: &Core, addr: UnitAddr) -> Key {
+        let stand = self.stand(core, core.layout().group(addr));
+        self.forest.key(stand, self.epochs[stand], core.layout().offset(addr))
+    }
+
+    /// The epoch in which a program of `group` is encrypted now.
+    pub(crate) fn epoch(&self, core: &Core, group: Group) -> u32 {
+        self.epochs[self.stand(core, group)]
+    }
+
+    /// The number of the commit that is under way.
+    pub(crate) fn commit_number(&self) -> u64 {
+        self.number
+    }
+
+    /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
+    pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
+        &self.image[unit as usize * bytes..][..bytes]
+    }
+
+    /// When the register will have been overwritten.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<Nanos> {
+        self.due
+    }
+
+    /// Groups of the log that are in use: they hold nothing that an image would need, which takes everything valid for secret, and trees for whole.
+    pub(crate) fn groups<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Group> + 'a {
+        self.groups.iter().copied().filter(|&group| core.groups().use_of(group) == Use::Journal)
+    }
+
+    /// Destroy the key of `addr`; `gate`, which is held for it, waits. Returns up to which version trims must be on flash first, where that is new.
+    pub(crate) fn drop_key(&mut self, core: &Core, addr: UnitAddr, gate: u64, trims: u64) -> u64 {
+        let key = self.key_at(core, addr);
+        let is_late = self.under_way.keys.contains_key(&key);
+        let batch = if is_late { &mut self.under_way } else { &mut self.waiting };
+        batch.gates.push(gate);
+        if is_late {
+            return 0;
+        }
+        batch.keys.insert(key, addr);
+        batch.trims = batch.trims.max(trims);
+        batch.trims
+    }
+
+    /// `group` has been erased: its units have other keys from now on.
+    pub(crate) fn next_epoch(&mut self, core: &Core, group: Group) {
+        let stand = self.stand(core, group);
+        let trees = &self.trees[stand * self.forest.per_stand as usize..][..self.forest.per_stand as usize];
+        let past = trees.iter().filter(|tree| !tree.gone.is_empty()).map(|tree| tree.epoch).max().unwrap_or(0);
+        self.epochs[stand] = self.epochs[stand].max(past) + 1;
+    }
+
+    /// Found after a power cut: what the register opens, each tree with the commit it was written by, in `groups`; `newest` commit that left anything;
+    /// `seen` epochs of stands.
+    pub(crate) fn resume(
+        &mut self,
+        groups: VecDeque<Group>,
+        (trees, commits): (Vec<Tree>, Vec<u64>),
+        newest: u64,
+        seen: impl Iterator<Item = (usize, u32)>,
+        programs: u32,
+    ) {
+        // What follows a torn page is not trusted with more: the next commit writes all of it anew.
+        (self.program, self.anew) = (programs, !groups.is_empty());
+        (self.groups, self.number) = (groups, newest);
+        for tree in &trees {
+            // Where nothing is encrypted now, the next epoch is one of which no key is gone.
+            let epoch = &mut self.epochs[self.forest.stand_of(tree.number)];
+            *epoch = (*epoch).max(if tree.gone.is_empty() { 0 } else { tree.epoch + 1 });
+        }
+        (self.trees, self.commits) = (trees, commits);
+        seen.for_each(|(stand, epoch)| self.epochs[stand] = epoch);
+    }
+
+    // The log.
+
+    /// What it would do next; trims are durable up to `durable`.
+    fn next(&self, core: &Core, durable: u64) -> Step {
+        let is_written = self.writing.as_ref().is_some_and(|writing| writing.ordered == writing.programs);
+        let has_work = (self.writing.is_some() && !is_written) || (self.writing.is_none() && self.wants(durable));
+        match self.groups.back() {
+            _ if self.stuck || self.busy || self.due.is_some() || !has_work => Step::Nothing,
+            Some(&group) if self.program < core.layout().programs => Step::Program(group),
+            _ => Step::NoRoom,
+        }
+    }
+
+    /// It may have something to do: the die that it would do it on is to ask.
+    pub(crate) fn wake(&mut self, core: &mut Core, durable: u64) {
+        if self.next(core, durable) == Step::NoRoom {
+            self.find_room(core, core.settings().reclaim.floor);
+        }
+        if let Step::Program(group) = self.next(core, durable) {
+            core.wake(core.layout().die(group));
+        }
+    }
+
+    fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
+        let group = core.take_own_group(left);
+        if let Some(group) = group {
+            self.groups.push_back(group);
+            (self.program, self.pages_most) = (0, GROWTH * self.pages(core.settings().page));
+        }
+        group.is_some()
+    }
+
+    /// Nothing is under way. If that is because it has no room, it takes the last there is, or gives up.
+    pub(crate) fn rescue(&mut self, core: &mut Core, durable: u64) -> Rescue {
+        if self.next(core, durable) != Step::NoRoom {
+            return Rescue::Needless;
+        }
+        if self.find_room(core, 0) {
+            self.wake(core, durable);
+            return Rescue::Found;
+        }
+        self.stuck = true;
+        Rescue::Stuck
+    }
+
+    /// The next operation of `die` that serves it.
+    pub(crate) fn step(&mut self, core: &mut Core, durable: u64, die: DieId) -> Option<Operation> {
+        match self.next(core, durable) {
+            Step::Program(group) if core.layout().die(group) == die => {
+                if self.writing.is_none() {
+                    self.begin_commit(core);
+                }
+                Some(self.program(core, group))
+            }
+            Step::NoRoom => {
+                self.wake(core, durable);
+                None
+            }
+            Step::Program(_) | Step::Nothing => None,
+        }
+    }
+
+    /// Put together what the next commit writes.
+    fn begin_commit(&mut self, core: &Core) {
+        let (bytes, layout) = (core.settings().page, core.layout());
+        let pages_per_program = (layout.units_per_program / layout.units_per_page) as usize;
+        if self.under_way.keys.is_empty() {
+            self.under_way = std::mem::take(&mut self.waiting);
+        }
+        let changed = self.cut();
+        // A commit may begin anywhere in a group, so that is asked of each; of one group alone nothing could be let go.
+        let before = self.groups.len() - 1;
+        let written = (before * layout.programs as usize + self.program as usize) * pages_per_program;
+        self.anew |= before > 0 && written > self.pages_most;
+        self.number += 1;
+        let number = self.number;
+        let of_all = |keys: &Keys| keys.trees.iter().filter(|tree| !tree.gone.is_empty()).map(|tree| tree.number).collect();
+        let chosen: Vec<u32> = if self.anew { of_all(self) } else { changed.into_iter().collect() };
+        chosen.iter().for_each(|&tree| self.commits[tree as usize] = number);
+        let trees = chosen.iter().map(|&tree| self.trees[tree as usize].clone()).collect();
+        let mut pages = pack(number, trees, self.forest.leaves, bytes);
+        let each = entries_per_page(bytes);
+        pages.extend(self.commits.chunks(each).enumerate().map(|(index, commits)| KeyPage {
+            commit: number,
+            facts: KeyFacts::Table { first: (index * each) as u32, commits: commits.to_vec() },
+        }));
+        let count = pages.len().div_ceil(pages_per_program);
+        let mut image = Vec::new();
+        if core.settings().keeps_data {
+            image.resize(count * pages_per_program * bytes, 0);
+            pages.iter().zip(image.chunks_exact_mut(bytes)).for_each(|(page, bytes)| page.write(self.forest.leaves, bytes));
+        }
+        let before = if self.anew { before } else { 0 };
+        self.anew = false;
+        self.writing = Some(Writing { number, ordered: 0, programs: count as u32, image, before });
+    }
+
+    fn program(&mut self, core: &mut Core, group: Group) -> Operation {
+        let units = core.layout().units_per_program;
+        self.busy = true;
+        let program = self.program;
+        self.program += 1;
+        let writing = self.writing.as_mut().expect("begun before");
+        if !writing.image.is_empty() {
+            self.image.clear();
+            let length = core.settings().unit_bytes(units).0 as usize;
+            self.image.extend_from_slice(&writing.image[writing.ordered as usize * length..][..length]);
+        }
+        writing.ordered += 1;
+        let die = core.layout().die(group);
+        core.die_mut(die).batch_mut().fill(units, KEYS, |unit| Entry::Keys { unit });
+        core.order_program(group, program, Purpose::Keys, Cause::Keys)
+    }
+
+    /// A program of it in `group` has ended.
+    pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
+        self.busy = false;
+        let writing = self.writing.as_mut().expect("it was ordered");
+        if !good {
+            // What is whole stays where it is until a commit of everything, elsewhere, is whole.
+            (self.writing, self.program, self.anew) = (None, core.layout().programs, true);
+            core.groups_mut().condemn(group);
+        } else if writing.ordered == writing.programs {
+            self.due = Some(core.now() + self.register_time);
+        }
+    }
+
+    /// The register has been overwritten: nothing opens what was before. Returns which units have lost their keys, and the gates that waited.
+    pub(crate) fn overwritten(&mut self, core: &mut Core) -> (Vec<UnitAddr>, Vec<u64>) {
+        self.due = None;
+        let writing = self.writing.take().expect("it was written");
+        core.outbox_mut().step(DataStep::Register { commit: writing.number });
+        let done = std::mem::take(&mut self.under_way);
+        let needless: Vec<Group> = self.groups.drain(..writing.before).collect();
+        needless.into_iter().for_each(|group| core.release_own_group(group, Cause::Keys));
+        let gone = done.keys.iter().filter(|&(key, &addr)| self.key_at(core, addr) == *key).map(|(_, &addr)| addr).collect();
+        (gone, done.gates)
+    }
+}

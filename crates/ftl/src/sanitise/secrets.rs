@@ -1,0 +1,370 @@
+//! Secrets: units whose data must not be readable on the chips once it is stale. Which there are, what is to be done about them, and who waits for it.
+//!
+//! ```text
+//!   unit becomes stale ──► exposed ──► task of its die ──► done: its bit is gone, the gate opens
+//!                                       ▲                          │
+//!            a technique says how ──────┘        acknowledgements ─┘ wait at the gate
+//! ```
+//!
+//! - A unit is *secret* from its program until its page is made unreadable or its block is erased, unless the host has said that its data is not secret.
+//! - A secret unit is *exposed* when it becomes stale. In one event the units of a group are judged together: one erase, or one lock of a block, may do
+//!   for many.
+//! - What waits for the event waits at a *gate* until all its tasks are done: writes that wait for their program, and trims. A flush waits for the gates
+//!   there are.
+//! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
+//!   Every stale copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
+//! - After a power cut a page may hold bits of any unit. Every gate waits for such pages.
+//! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
+//!
+//! Here are the tables; the rules are the room's.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+
+use wordline_units::{DieId, Id};
+
+use crate::state::gates::Gates;
+use crate::state::layout::{Group, Layout, UnitAddr};
+use crate::techniques::seam::Remedy;
+
+/// What a task makes unreadable: some pages of one plane of a group, or of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scope {
+    pub group: Group,
+    /// `None`: all planes.
+    pub plane: Option<u32>,
+    pub first: u32,
+    pub pages: u32,
+}
+
+impl Scope {
+    /// The offsets of its units.
+    pub(crate) fn offsets(self, layout: &Layout) -> impl Iterator<Item = u32> + use<> {
+        self.page_starts(layout).flat_map({
+            let units = layout.units_per_page;
+            move |start| start..start + units
+        })
+    }
+
+    /// The offsets of the first units of its pages.
+    pub(crate) fn page_starts(self, layout: &Layout) -> impl Iterator<Item = u32> + use<> {
+        let (planes, units) = (layout.planes, layout.units_per_page);
+        let of_page = move |page: u32| {
+            (0..planes).filter(move |&plane| self.plane.is_none_or(|own| own == plane)).map(move |plane| page * planes + plane)
+        };
+        (self.first..self.first + self.pages).flat_map(of_page).map(move |page| page * units)
+    }
+
+    pub(crate) fn covers(self, layout: &Layout, addr: UnitAddr) -> bool {
+        let place = layout.place(layout.offset(addr));
+        layout.group(addr) == self.group
+            && self.plane.is_none_or(|plane| plane == u32::from(place.plane.0))
+            && (self.first..self.first + self.pages).contains(&u32::from(place.page.0))
+    }
+}
+
+/// Something to be made unreadable.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub scope: Scope,
+    pub how: Remedy,
+    /// Who waits.
+    pub gates: Vec<u64>,
+    /// The pages before this offset have been read, to be moved.
+    pub cursor: u32,
+    pub tries: u8,
+    /// Trims up to this version must be on flash first: without the record and without what it trimmed, something older would take its place after a power cut.
+    pub trims: u64,
+}
+
+/// A copy that is being programmed: by where its source lies, or by its slot of the write buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Flying {
+    From(UnitAddr),
+    Slot(u32),
+}
+
+/// The secrets of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Secrets {
+    layout: Layout,
+    bits: Vec<u64>,
+    words: usize,
+    /// Groups that have lost their last valid unit in this event.
+    emptied: Vec<Group>,
+    /// Exposed in this event.
+    exposed: Vec<UnitAddr>,
+    tasks: BTreeMap<u32, Task>,
+    queues: Vec<VecDeque<u32>>,
+    /// The number of the newest task.
+    asked: u32,
+    /// Tasks since the power came back, if some are about what nobody can say what it is.
+    unknown: Vec<u32>,
+    /// Stale copies that are not gone, by unit and by place.
+    left_of: BTreeSet<(u32, UnitAddr)>,
+    left_at: BTreeMap<UnitAddr, u32>,
+    /// Gates that wait for a copy to land.
+    flying: BTreeMap<Flying, Vec<u64>>,
+    /// Slots whose unit was trimmed while it was being programmed.
+    doomed: BTreeSet<(u32, u32)>,
+    /// The source of the copyback that each die is doing: group, first offset.
+    copying: Vec<Option<(Group, u32)>>,
+}
+
+impl Secrets {
+    pub(crate) fn new(layout: Layout) -> Secrets {
+        let words = (layout.units_per_group as usize).div_ceil(64);
+        Secrets {
+            layout,
+            bits: vec![0; layout.group_count() * words],
+            words,
+            emptied: Vec::new(),
+            exposed: Vec::new(),
+            tasks: BTreeMap::new(),
+            asked: 0,
+            unknown: Vec::new(),
+            queues: vec![VecDeque::new(); layout.dies as usize],
+            left_of: BTreeSet::new(),
+            left_at: BTreeMap::new(),
+            flying: BTreeMap::new(),
+            doomed: BTreeSet::new(),
+            copying: vec![None; layout.dies as usize],
+        }
+    }
+
+    fn bit(&self, addr: UnitAddr) -> (usize, u64) {
+        let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+        (group.index() * self.words + offset as usize / 64, 1 << (offset % 64))
+    }
+
+    pub(crate) fn is_secret(&self, addr: UnitAddr) -> bool {
+        let (word, bit) = self.bit(addr);
+        self.bits[word] & bit != 0
+    }
+
+    /// `addr` has been programmed with something secret.
+    pub(crate) fn keep(&mut self, addr: UnitAddr) {
+        let (word, bit) = self.bit(addr);
+        self.bits[word] |= bit;
+    }
+
+    /// The secret units of `group`.
+    pub(crate) fn of_group(&self, group: Group) -> impl Iterator<Item = UnitAddr> + '_ {
+        let words = &self.bits[group.index() * self.words..][..self.words];
+        let is_set = |&offset: &u32| words[offset as usize / 64] >> (offset % 64) & 1 == 1;
+        (0..self.layout.units_per_group).filter(is_set).map(move |offset| self.layout.unit(group, offset))
+    }
+
+    /// What stands in `scope` cannot be read any more.
+    pub(crate) fn gone(&mut self, scope: Scope) {
+        let layout = self.layout;
+        for offset in scope.offsets(&layout) {
+            self.gone_one(layout.unit(scope.group, offset));
+        }
+    }
+
+    /// What stands at `addr` cannot be read any more.
+    pub(crate) fn gone_one(&mut self, addr: UnitAddr) {
+        let (word, bit) = self.bit(addr);
+        self.bits[word] &= !bit;
+        if let Some(lpn) = self.left_at.remove(&addr) {
+            self.left_of.remove(&(lpn, addr));
+        }
+    }
+
+    /// All of `group`.
+    pub(crate) fn whole(&self, group: Group) -> Scope {
+        Scope { group, plane: None, first: 0, pages: self.layout.programs * self.layout.pages_per_program }
+    }
+
+    /// `addr` holds a copy of `lpn` that is not the newest.
+    pub(crate) fn leave_behind(&mut self, lpn: u32, addr: UnitAddr) {
+        self.left_of.insert((lpn, addr));
+        self.left_at.insert(addr, lpn);
+    }
+
+    /// No copy that the units of `range` have left behind holds what is valid elsewhere any more.
+    pub(crate) fn expose_left(&mut self, range: Range<u32>) {
+        if self.left_of.is_empty() {
+            return;
+        }
+        let left: Vec<_> = self.left_of.range((range.start, UnitAddr(0))..(range.end, UnitAddr(0))).copied().collect();
+        // They stay here until they are gone: whoever comes after waits for them, too.
+        self.exposed.extend(left.into_iter().map(|(_, addr)| addr));
+    }
+
+    /// `gate` waits until the copy lands.
+    pub(crate) fn await_landing(&mut self, gates: &mut Gates, copy: Flying, gate: u64) {
+        gates.hold(gate);
+        self.flying.entry(copy).or_default().push(gate);
+    }
+
+    /// Whether a gate waits until the copy lands: then its source was exposed, and so it was secret.
+    pub(crate) fn is_flying(&self, copy: Flying) -> bool {
+        self.flying.contains_key(&copy)
+    }
+
+    /// `slot` holds a version of `lpn` that is being programmed, and not wanted any more.
+    pub(crate) fn doom(&mut self, lpn: u32, slot: u32) {
+        self.doomed.insert((lpn, slot));
+    }
+
+    /// The copies of the units of `range` that are being programmed and not wanted.
+    pub(crate) fn doomed(&self, range: Range<u32>) -> impl Iterator<Item = Flying> + '_ {
+        self.doomed.range((range.start, 0)..(range.end, 0)).map(|&(_, slot)| Flying::Slot(slot))
+    }
+
+    /// The copy of `lpn` has landed, or come to nothing: the gates that wait, each held once.
+    pub(crate) fn landed(&mut self, lpn: u32, copy: Flying) -> Vec<u64> {
+        if let Flying::Slot(slot) = copy {
+            self.doomed.remove(&(lpn, slot));
+        }
+        if self.flying.is_empty() { Vec::new() } else { self.flying.remove(&copy).unwrap_or_default() }
+    }
+
+    /// Do `how` to `scope`, if that is not to be done already; `gate` waits for it.
+    pub(crate) fn attach(&mut self, gates: &mut Gates, scope: Scope, how: Remedy, gate: u64, trims: u64) {
+        let known = self.queues[self.layout.die(scope.group).index()]
+            .iter()
+            .copied()
+            .find(|&id| self.tasks[&id].scope == scope && self.tasks[&id].how >= how);
+        if let Some(known) = known {
+            return self.join(gates, known, gate, trims);
+        }
+        gates.hold(gate);
+        self.asked += 1;
+        self.tasks.insert(self.asked, Task { scope, how, gates: vec![gate], cursor: 0, tries: 0, trims });
+        self.queues[self.layout.die(scope.group).index()].push_back(self.asked);
+    }
+
+    /// The task that makes `addr` unreadable, if there is one.
+    pub(crate) fn task_for(&self, addr: UnitAddr) -> Option<u32> {
+        let die = self.layout.die(self.layout.group(addr));
+        self.tasks_of(die).find(|id| self.tasks[id].scope.covers(&self.layout, addr))
+    }
+
+    /// `gate` waits for `task`, too.
+    pub(crate) fn join(&mut self, gates: &mut Gates, task: u32, gate: u64, trims: u64) {
+        gates.hold(gate);
+        let task = self.task_mut(task);
+        task.gates.push(gate);
+        task.trims = task.trims.max(trims);
+    }
+
+    /// The unit at `addr`, no secret itself, has become stale, by one of the trims up to `trims` perhaps. What is to be made unreadable together with it waits
+    /// for them, in whatever plane: a wordline that is still being written goes in all.
+    pub(crate) fn await_trims(&mut self, addr: UnitAddr, trims: u64) {
+        let group = self.layout.group(addr);
+        let Secrets { layout, queues, tasks, .. } = self;
+        for id in &queues[layout.die(group).index()] {
+            let task = tasks.get_mut(id).expect("it is queued");
+            if (Scope { plane: None, ..task.scope }).covers(layout, addr) {
+                task.trims = task.trims.max(trims);
+            }
+        }
+    }
+
+    /// What there is to do now is, in part, about what may be a copy of any unit.
+    pub(crate) fn note_unknown(&mut self) {
+        self.unknown = self.tasks.keys().copied().collect();
+    }
+
+    /// Whether there are such.
+    pub(crate) fn has_unknown(&self) -> bool {
+        !self.unknown.is_empty()
+    }
+
+    /// `gate` waits for them, too.
+    pub(crate) fn await_unknown(&mut self, gates: &mut Gates, gate: u64) {
+        for id in self.unknown.clone() {
+            self.join(gates, id, gate, 0);
+        }
+    }
+
+    /// The tasks of `die`, oldest first.
+    pub(crate) fn tasks_of(&self, die: DieId) -> impl Iterator<Item = u32> + '_ {
+        self.queues[die.index()].iter().copied()
+    }
+
+    /// Those in `group`, oldest first.
+    pub(crate) fn tasks_in(&self, group: Group) -> impl Iterator<Item = u32> + '_ {
+        self.tasks_of(self.layout.die(group)).filter(move |&id| self.task(id).scope.group == group)
+    }
+
+    /// Whether a wordline of `group` on `die` is to be scrubbed that the die has refused to scrub. What was not programmed yet of it passes for programmed, and
+    /// nothing may be programmed above it before it is.
+    pub(crate) fn tries_again(&self, die: DieId, group: Group) -> bool {
+        let mut tasks = self.tasks_of(die).map(|id| self.task(id));
+        tasks.any(|task| task.how == Remedy::Scrub && task.tries > 0 && task.scope.group == group)
+    }
+
+    pub(crate) fn task(&self, id: u32) -> &Task {
+        &self.tasks[&id]
+    }
+
+    pub(crate) fn task_mut(&mut self, id: u32) -> &mut Task {
+        self.tasks.get_mut(&id).expect("it is queued")
+    }
+
+    /// `id` is done. Returns the gates that waited.
+    pub(crate) fn end(&mut self, id: u32) -> Vec<u64> {
+        let task = self.tasks.remove(&id).expect("it is queued");
+        self.unknown.retain(|&other| other != id);
+        self.queues[self.layout.die(task.scope.group).index()].retain(|&other| other != id);
+        task.gates
+    }
+
+    /// Whether `die` has any.
+    pub(crate) fn has_tasks(&self, die: DieId) -> bool {
+        !self.queues[die.index()].is_empty()
+    }
+
+    /// Whether nothing is to be done.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// `group` has lost its last valid unit in this event.
+    pub(crate) fn note_emptied(&mut self, group: Group) {
+        self.emptied.push(group);
+    }
+
+    /// The groups that have, in this event.
+    pub(crate) fn take_emptied(&mut self) -> Vec<Group> {
+        std::mem::take(&mut self.emptied)
+    }
+
+    /// The unit at `addr` is exposed.
+    #[inline]
+    pub(crate) fn expose(&mut self, addr: UnitAddr) {
+        self.exposed.push(addr);
+    }
+
+    /// It is dealt with otherwise.
+    pub(crate) fn cover(&mut self, addr: UnitAddr) {
+        self.exposed.retain(|&exposed| exposed != addr);
+    }
+
+    /// Whether something is exposed.
+    pub(crate) fn has_exposed(&self) -> bool {
+        !self.exposed.is_empty()
+    }
+
+    /// What is, in the order of places, each once.
+    pub(crate) fn take_exposed(&mut self) -> Vec<UnitAddr> {
+        let mut exposed = std::mem::take(&mut self.exposed);
+        exposed.sort_unstable();
+        exposed.dedup();
+        exposed
+    }
+
+    /// `die` copies the program unit that begins at this offset of this group back, or none any more.
+    pub(crate) fn note_copying(&mut self, die: DieId, from: Option<(Group, u32)>) {
+        self.copying[die.index()] = from;
+    }
+
+    /// What `die` copies back.
+    pub(crate) fn copying(&self, die: DieId) -> Option<(Group, u32)> {
+        self.copying[die.index()]
+    }
+}

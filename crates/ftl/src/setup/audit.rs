@@ -1,0 +1,48 @@
+//! The whole-core audit: every table against every other. Costs a walk over the drive, so tests and the proving ground call it, not the hot path.
+
+use wordline_units::{DieId, Lpn};
+
+use crate::state::Core;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, UnitAddr};
+
+/// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
+/// disagreement is returned as text.
+pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), String> {
+    let mut mapped = vec![0u32; core.layout().group_count()];
+    for lpn in 0..core.map().exported() {
+        let addr = core.map().get(lpn);
+        if addr == UnitAddr::NONE {
+            continue;
+        }
+        let group = core.layout().group(addr);
+        mapped[group.index()] += 1;
+        if spare(addr) != Lpn(lpn) {
+            return Err(format!("unit {lpn} maps to {addr:?}, whose spare area says {}", spare(addr)));
+        }
+        if !core.groups().is_valid(group, core.layout().offset(addr)) {
+            return Err(format!("unit {lpn} maps to {addr:?}, which is marked stale"));
+        }
+    }
+    for (index, &mapped) in mapped.iter().enumerate() {
+        let group = Group(index as u32);
+        if core.groups().valid(group) != mapped {
+            return Err(format!("{group:?} counts {} valid units, the map has {mapped}", core.groups().valid(group)));
+        }
+        if mapped > 0 && matches!(core.groups().use_of(group), Use::Free | Use::Bad) {
+            return Err(format!("{group:?} holds {mapped} valid units but is {:?}", core.groups().use_of(group)));
+        }
+    }
+    for (die, state) in core.dies() {
+        audit_die(core, die, &state.free_groups().collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn audit_die(core: &Core, die: DieId, free: &[Group]) -> Result<(), String> {
+    let mut listed = free.to_vec();
+    listed.sort_unstable();
+    let marked: Vec<Group> =
+        core.layout().groups_of(die).map(|index| Group(index as u32)).filter(|&group| core.groups().use_of(group) == Use::Free).collect();
+    if listed == marked { Ok(()) } else { Err(format!("die {die}: free list {listed:?}, marked free {marked:?}")) }
+}

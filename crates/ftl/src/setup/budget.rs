@@ -1,0 +1,143 @@
+//! How much room a core keeps for what it writes for itself, and whether it has it.
+//!
+//! These groups come out of the dies' free groups like those for data, the least worn of any die first, and go back there when what they hold is not needed
+//! any more. So nothing of it wears out blocks of its own, a group that grows bad is replaced like any other, and nothing depends on any one die.
+
+use crate::config::Config;
+use crate::pages::checkpoint::{groups_per_page, places_per_page};
+use crate::pages::journal::{marks_per_page, memos_per_page, records_per_page, units_per_page};
+use crate::pages::keys::{entries_per_page, most_bytes, most_pages};
+use crate::sanitise::keys::{Forest, GROWTH};
+use crate::state::layout::Layout;
+use crate::state::settings::Settings;
+use crate::techniques::hooks::Hook;
+use crate::techniques::seam::{KeyStore, Persists, merge_key_stores};
+
+/// Block groups that the journal has.
+const JOURNAL_GROUPS: u32 = 2;
+
+/// What the tables and the work of a core with this configuration go by.
+pub(crate) fn settings(config: &Config) -> Settings {
+    let (sheet, layout) = (&config.sheet, config.layout());
+    Settings {
+        unit: config.unit.0,
+        page: sheet.geometry.page.0 as usize,
+        bits: sheet.geometry.cell.bits(),
+        blocks: sheet.geometry.blocks,
+        any_order: sheet.capabilities.any_order,
+        copyback: sheet.capabilities.copyback,
+        keeps_data: config.keeps_data,
+        checkpoint_every: config.checkpoint_every,
+        reserve: config.dies * config.reserve() + groups(config, &layout),
+        buffer: config.buffer,
+        reclaim: config.reclaim,
+        wear: config.wear,
+        schedule: config.schedule,
+        order: config.order,
+    }
+}
+
+/// Block groups that a core with this configuration keeps for itself at most.
+pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
+    let keys = key_groups_of(config, layout);
+    if config.keeps_data || config.recovers { JOURNAL_GROUPS + checkpoint_groups(config, layout) + keys } else { keys }
+}
+
+/// Block groups that a core with this configuration keeps for its journal, its checkpoints and its keys, at most.
+pub fn own_groups(config: &Config) -> u32 {
+    groups(config, &config.layout())
+}
+
+/// Mapping units of a block group that take data, in a core with this configuration.
+pub fn data_units(config: &Config) -> u32 {
+    config.layout().data_units
+}
+
+/// Whether a core with this configuration has room for what it keeps for itself beside its data, and the journal for its snapshot; or what is missing.
+pub fn fits(config: &Config) -> Result<(), String> {
+    let config = &Config { keeps_data: true, ..config.clone() };
+    let layout = config.layout();
+    if layout.data_programs == 0 {
+        return Err("a block group has no room for the second copy of its marks: larger blocks would fit, or recovery.oob_copies = false"
+            .to_owned());
+    }
+    let programs = snapshot_programs(config, &layout);
+    if programs >= layout.programs as usize {
+        return Err(format!(
+            "a snapshot of the journal takes {programs} program units and a block group has {}: \
+             fewer logical units per core, or a smaller write buffer, would fit",
+            layout.programs
+        ));
+    }
+    let own = groups(config, &layout);
+    let reserve = config.dies * config.reserve() + own;
+    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.data_units.max(1)));
+    if needed > room {
+        return Err(format!(
+            "a core that keeps data needs {needed} block groups, {own} of them for its journal and checkpoints, and has {room}: \
+             show less to the host"
+        ));
+    }
+    Ok(())
+}
+
+/// Program units that the longest snapshot takes.
+fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
+    let page = config.sheet.geometry.page.0 as usize;
+    let bits = (config.exported_units as usize).div_ceil(units_per_page(page));
+    let records = (config.buffer.units as usize).div_ceil(records_per_page(page));
+    let memos = most_memos(config, layout).div_ceil(memos_per_page(page));
+    // The units that are refused are told only where marks are.
+    let refused = if config.copies_oob() { bits } else { 0 };
+    // Those of groups that are open now, and of those that were when the power went.
+    let groups = if config.copies_oob() { 2 * layout.dies as usize * (1 + config.order.open_blocks() as usize) } else { 0 };
+    let marks = (groups * layout.data_programs as usize).div_ceil(marks_per_page(page, layout.units_per_program as usize));
+    (2 * (bits + refused + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
+}
+
+/// Program units that a checkpoint takes at most.
+fn checkpoint_programs(config: &Config, layout: &Layout) -> u32 {
+    let page = config.sheet.geometry.page.0 as usize;
+    let pages = layout.group_count().div_ceil(groups_per_page(page)) + (config.exported_units as usize).div_ceil(places_per_page(page)) + 1;
+    pages.div_ceil((layout.units_per_program / layout.units_per_page) as usize) as u32
+}
+
+/// Block groups that checkpoints take at most: two of them, and what is left of a group in front of the older.
+fn checkpoint_groups(config: &Config, layout: &Layout) -> u32 {
+    if config.checkpoint_every.is_none() { 0 } else { (2 * checkpoint_programs(config, layout)).div_ceil(layout.programs) + 1 }
+}
+
+/// Block groups that the key store of a core with this configuration takes at most.
+fn key_groups_of(config: &Config, layout: &Layout) -> u32 {
+    let Some(store) = key_store(config, layout) else {
+        return 0;
+    };
+    let forest = Forest::new(layout, config.sheet.geometry.blocks, store.leaves);
+    let page = config.sheet.geometry.page.0 as usize;
+    let used = |tree: u32| (layout.units_per_group - tree * store.leaves).min(store.leaves);
+    let of_stand = (0..forest.per_stand()).map(|tree| most_bytes(store.leaves, used(tree)));
+    let largest = most_bytes(store.leaves, used(0));
+    let trees = most_pages(forest.stands() * of_stand.sum::<usize>(), largest, page);
+    let pages = trees + forest.trees().div_ceil(entries_per_page(page));
+    let per_program = (layout.units_per_program / layout.units_per_page) as usize;
+    let (whole, group) = (pages.div_ceil(per_program), layout.programs as usize);
+    // The log before it is found too long, the commit that makes it so, and the one that writes all of it anew. Then the end of a group that a program has
+    // failed in or that is not trusted after a power cut, and a group that waits for its erase.
+    ((GROWTH * whole).max(group) + 2 * whole).div_ceil(group) as u32 + 2
+}
+
+/// Block groups that a core with this configuration keeps for keys at most; 0 where it has no key store.
+pub fn key_groups(config: &Config) -> u32 {
+    key_groups_of(config, &config.layout())
+}
+
+fn key_store(config: &Config, layout: &Layout) -> Option<KeyStore> {
+    let with_store = config.techniques.iter().filter(|choice| choice.card().hooks.has(Hook::KeyStore));
+    merge_key_stores(with_store.map(|choice| choice.build(layout, &config.sheet, config.margins.as_deref()).key_store()))
+}
+
+/// The longest snapshot's memos.
+fn most_memos(config: &Config, layout: &Layout) -> usize {
+    let remember = config.techniques.iter().filter(|choice| matches!(choice.card().persists, Persists::Memos(_)));
+    remember.count() * layout.group_count()
+}

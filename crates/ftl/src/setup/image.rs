@@ -1,0 +1,215 @@
+//! A core at rest, as plain data.
+//!
+//! An image holds what the firmware knows, not what it is: that comes from the configuration. It is taken at a quiet instant, when the buffer is
+//! empty and nothing is under way, so neither has a place in it; and since virtual time starts anew with each run, spells of idleness do too.
+//!
+//! Whoever restores an image may have got it from anywhere. So every number in it is checked before it is used as an index, and every table against
+//! those it must agree with; whether map and spare areas agree is for [`crate::Ftl::audit`].
+
+use serde::{Deserialize, Serialize};
+use wordline_units::{Cause, DieId, Id};
+
+use crate::dispatch::Rooms;
+use crate::state::Core;
+use crate::state::groups::{GroupTable, Use};
+use crate::state::layout::{Group, UnitAddr};
+use crate::state::map::{SEGMENT, SEGMENT_BITS, Segment};
+use crate::state::order::{Open, Order};
+use crate::state::work::{Holdings, Stream};
+use crate::victim::Candidates;
+
+/// What a quiet core knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    exported: u32,
+    segments: Vec<Segment>,
+    groups: GroupTable,
+    dies: Vec<Holdings>,
+    turn: u32,
+    victims_drawn: u64,
+    /// By name, so that an image can be restored with other techniques switched on.
+    techniques: Vec<(String, Vec<u32>)>,
+    starved: bool,
+    worn_out: bool,
+}
+
+/// The core as plain data, if it is quiet.
+pub(crate) fn image(rooms: &Rooms) -> Option<Image> {
+    let Rooms { core, panel, metadata, sanitise, gc, .. } = rooms;
+    // What a core that keeps data knows is on its flash.
+    let is_still = rooms.is_quiet() && !metadata.has_journal() && core.is_still();
+    let mut groups = core.groups().image();
+    let mut dies: Vec<Holdings> = core.dies().map(|(_, die)| die.image(core.changes())).collect();
+    for group in sanitise.keys().iter().flat_map(|keys| keys.groups(core)) {
+        // The restored core takes all trees of keys for whole, and has no use for these.
+        groups.uses[group.index()] = Use::Drained;
+        dies[core.layout().die(group).index()].erasable.push((group, Cause::Sanitise));
+    }
+    is_still.then(|| Image {
+        exported: core.map().exported(),
+        segments: core.map().image(),
+        groups,
+        dies,
+        turn: core.idle().turn(),
+        victims_drawn: gc.victims_drawn(),
+        techniques: panel.images().map(|(name, learnt)| (name.to_owned(), learnt)).collect(),
+        starved: core.is_starved(),
+        worn_out: core.is_worn_out(),
+    })
+}
+
+/// Become the core that `image` was made of. This core must be new; the image may be anything. An image of another kind of core, or of none, is
+/// refused with the reason.
+pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static str> {
+    let Rooms { core, panel, sanitise, gc, .. } = rooms;
+    demand(image.exported == core.map().exported(), "a core shows another number of units to the host")?;
+    demand(image.dies.len() == core.layout().dies as usize, "a core has another number of dies")?;
+    demand(image.turn < core.layout().dies, "a core's turn is at a die it does not have")?;
+    check_table(core, &image.groups)?;
+    check_segments(core, &image)?;
+    for (die, holdings) in image.dies.iter().enumerate() {
+        check_die(core, DieId(die as u16), holdings, &image.groups)?;
+    }
+    let learnt = |name: &str| image.techniques.iter().find(|(known, _)| known == name).map(|(_, state)| state.as_slice());
+    panel.restore(learnt).map_err(|_| "a technique has learnt something of another shape")?;
+    core.restore(image.segments, image.groups, image.dies);
+    core.restore_state(image.turn, image.starved, image.worn_out);
+    gc.resume(image.victims_drawn);
+    sanitise.assume_secret(core);
+    Ok(())
+}
+
+fn check_table(core: &Core, table: &GroupTable) -> Result<(), &'static str> {
+    let GroupTable { uses, valid, closed, erases, stale, condemned, blocks, closings: _ } = table;
+    let lengths = [uses.len(), valid.len(), closed.len(), erases.len(), stale.len(), condemned.len(), blocks.len()];
+    demand(lengths.iter().all(|&length| length == core.layout().group_count()), "a core has another number of block groups")?;
+    let words = (core.layout().units_per_group as usize).div_ceil(64);
+    demand(stale.iter().flatten().all(|bits| bits.len() == words), "a table of stale units is of another size")?;
+    for (index, &count) in valid.iter().enumerate() {
+        let is_out = count & Candidates::OUT != 0;
+        demand(
+            is_out == (uses[index] != Use::Closed),
+            "a block group is a candidate for reclaim and is not closed, or the other way round",
+        )?;
+        demand(count & !Candidates::OUT <= core.layout().units_per_group, "a block group holds more units than it has")?;
+    }
+    Ok(())
+}
+
+fn check_segments(core: &Core, image: &Image) -> Result<(), &'static str> {
+    let (exported, layout) = (image.exported, core.layout());
+    demand(image.segments.len() == (exported as usize).div_ceil(SEGMENT), "the map has another length")?;
+    let exists = |addr: UnitAddr, units: u32| {
+        addr == UnitAddr::NONE
+            || (layout.group(addr).index() < layout.group_count() && layout.offset(addr) + units <= layout.units_per_group)
+    };
+    let mut mapped = 0u64;
+    for (index, segment) in image.segments.iter().enumerate() {
+        let first = (index << SEGMENT_BITS) as u32;
+        let inside = (exported - first).min(SEGMENT as u32);
+        let counted = match segment {
+            Segment::Unmapped => 0,
+            Segment::Regular => {
+                demand(inside == SEGMENT as u32, "the map's last segment cannot be regular")?;
+                u64::from(inside)
+            }
+            Segment::Units(units) => {
+                demand(units.len() == SEGMENT, "a segment of the map has another length")?;
+                demand(units.iter().all(|&addr| exists(addr, 1)), "the map points beyond the flash")?;
+                units[..inside as usize].iter().filter(|&&addr| addr != UnitAddr::NONE).count() as u64
+            }
+            Segment::Pages(pages) => {
+                let each = layout.units_per_page as usize;
+                demand(SEGMENT.is_multiple_of(each) && pages.len() == SEGMENT / each, "a segment of the map has another length")?;
+                demand(pages.iter().all(|&addr| exists(addr, each as u32)), "the map points beyond the flash")?;
+                (0..inside as usize).filter(|unit| pages[unit / each] != UnitAddr::NONE).count() as u64
+            }
+        };
+        mapped += counted;
+    }
+    let valid: u64 = image.groups.valid.iter().map(|&count| u64::from(count & !Candidates::OUT)).sum();
+    demand(mapped == valid, "the map and the block groups count different numbers of valid units")
+}
+
+fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -> Result<(), &'static str> {
+    let range = core.layout().groups_of(die);
+    let Holdings { free, open, job, failed, erasable, wanted, spares, .. } = holdings;
+    // What each group is found to be; compared at the end with what the table says it is.
+    let mut found: Vec<Option<Use>> = vec![None; range.len()];
+    let mut claim = |group: Group, what: Use| -> Result<(), &'static str> {
+        demand(range.contains(&group.index()), "a die's list names a block group of another die")?;
+        let entry = &mut found[group.index() - range.start];
+        demand(entry.is_none(), "a block group is in two places at once")?;
+        *entry = Some(what);
+        Ok(())
+    };
+    // What is marked stale before it is written would stay so when it is.
+    let is_marked =
+        |group: Group, unit: u32| table.stale[group.index()].as_ref().is_some_and(|bits| bits[unit as usize / 64] >> (unit % 64) & 1 == 1);
+    let blank = "a unit that was never written is marked stale";
+    for &group in free {
+        claim(group, Use::Free)?;
+        demand(table.stale[group.index()].iter().flatten().all(|&word| word == 0), blank)?;
+    }
+    for open in open.iter().flatten() {
+        claim(open.group, Use::Active)?;
+        demand(open.is_sound(core.layout()), "an open block group is written as none can be")?;
+        demand(!open.is_full(core.layout()), "an open block group is full")?;
+        let is_blank = |unit: &u32| !open.has(unit / core.layout().units_per_program, core.layout());
+        demand(!(0..core.layout().units_per_group).filter(is_blank).any(|unit| is_marked(open.group, unit)), blank)?;
+        let is_in_order = core.settings().order != Order::HorizontalFirst || open.is_prefix(core.layout());
+        demand(is_in_order, "an open block group was written in another order")?;
+    }
+    let few = |open: &Vec<Open>, most: u32| demand(open.len() <= most as usize, "a die has more open block groups than it may");
+    few(&open[Stream::Host as usize], core.settings().order.open_blocks())?;
+    few(&open[Stream::Moved as usize], 1)?;
+    for &(group, end) in failed {
+        claim(group, Use::Active)?;
+        demand(end <= core.layout().units_per_group, "a failed block group was programmed beyond its end")?;
+    }
+    if let Some(job) = job {
+        claim(job.victim, Use::Draining)?;
+        demand(job.cursor <= core.layout().units_per_group && job.end <= core.layout().units_per_group, "a victim is read beyond its end")?;
+    }
+    for &(group, _) in erasable {
+        claim(group, Use::Drained)?;
+    }
+    demand(wanted.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;
+    for (index, found) in range.clone().zip(&found) {
+        let use_of = table.uses[index];
+        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Journal);
+        demand(*found == is_listed.then_some(use_of), "a block group is not where its use says")?;
+        let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained | Use::Journal);
+        demand(!is_empty || table.valid[index] == Candidates::OUT, "a block group without data holds valid units")?;
+        // An allocation that a wear-levelling policy compares may not overflow when it is erased once more.
+        demand(table.erases[index] < u32::MAX, "a block group was erased too often")?;
+    }
+    check_blocks(core, range.filter(|&index| table.uses[index] != Use::Bad).map(|index| &table.blocks[index]), spares)
+}
+
+/// No physical block serves twice.
+fn check_blocks<'a>(core: &Core, groups: impl Iterator<Item = &'a [u16; 4]>, spares: &[Vec<u16>; 4]) -> Result<(), &'static str> {
+    let (blocks, planes) = (core.settings().blocks as usize, core.layout().planes as usize);
+    let mut taken = vec![false; blocks * planes];
+    let mut take = |plane: usize, block: u16| -> Result<(), &'static str> {
+        demand(usize::from(block) < blocks, "a physical block lies beyond the plane")?;
+        demand(!std::mem::replace(&mut taken[plane * blocks + usize::from(block)], true), "a physical block serves twice")
+    };
+    for group in groups {
+        for (plane, &block) in group[..planes].iter().enumerate() {
+            take(plane, block)?;
+        }
+    }
+    for (plane, spares) in spares.iter().enumerate() {
+        demand(plane < planes || spares.is_empty(), "a plane that does not exist has spare blocks")?;
+        for &block in spares {
+            take(plane, block)?;
+        }
+    }
+    Ok(())
+}
+
+/// What must hold, or why the image is refused.
+fn demand(holds: bool, why: &'static str) -> Result<(), &'static str> {
+    if holds { Ok(()) } else { Err(why) }
+}

@@ -1,0 +1,59 @@
+//! Cores that are made: new, used already, or as they once were.
+
+pub(crate) mod audit;
+pub(crate) mod budget;
+pub(crate) mod construct;
+pub mod image;
+mod steady;
+
+use wordline_units::random::{Draw, Stream as Dice};
+
+use crate::config::Config;
+use crate::dispatch::Rooms;
+use crate::gc::{Gc, form_groups};
+use crate::metadata::{Kinds, Metadata};
+use crate::sanitise::Sanitise;
+use crate::sanitise::keys::Keys;
+use crate::sanitise::secrets::Secrets;
+use crate::state::{Beginning, Core};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::panel::Panel;
+
+/// Questions about a program or erase that is under way.
+pub(crate) const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold]);
+
+/// The rooms of a core at its first start, all blocks erased.
+pub(crate) fn build(config: &Config) -> Rooms {
+    let layout = config.layout();
+    let mut choices = config.techniques.clone();
+    choices.sort_unstable();
+    let techniques = choices.iter().map(|choice| choice.build(&layout, &config.sheet, config.margins.as_deref())).collect();
+    let panel = Panel::new(techniques);
+    let (groups, spares) = form_groups(&config.factory_bad, config.sheet.geometry.blocks, &layout);
+    let has_secrets = panel.has(Hook::Sanitise);
+    let mut core = Core::new(Beginning {
+        settings: budget::settings(config),
+        layout,
+        exported: config.exported_units,
+        groups,
+        spares,
+        waiters: panel.idle_waits().len(),
+        watches_busy: panel.has_any(STOPPING),
+        watches_reads: has_secrets,
+    });
+    let keeps_journal = config.keeps_data || config.recovers;
+    if keeps_journal {
+        budget::fits(config).expect("whoever builds a core that keeps data has checked it");
+    }
+    let kinds = Kinds {
+        journal: keeps_journal,
+        oob: config.copies_oob(),
+        // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
+        checkpoints: keeps_journal && !has_secrets && config.checkpoint_every.is_some(),
+    };
+    let metadata = Metadata::new(&mut core, kinds);
+    let keys = panel.key_store().map(|store| Keys::new(store, &layout, config.sheet.geometry.blocks));
+    let sanitise = Sanitise::new(has_secrets.then(|| Secrets::new(layout)), keys);
+    let gc = Gc::new(Draw::new(config.seed, Dice::Victim, config.core));
+    Rooms::new(core, panel, metadata, sanitise, gc)
+}

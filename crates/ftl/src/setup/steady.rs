@@ -1,0 +1,337 @@
+//! The steady state of uniform overwrites, found by counting.
+//!
+//! Under uniform overwrites every valid unit is as likely as any other to be the next one that becomes stale. So the future depends on how many units
+//! of each block are valid, not on which: a model that keeps one number per block behaves as the firmware does, and a victim costs one addition
+//! instead of one read and one program per unit. What the firmware decides is decided here by the same rules: victim policy, free pool, host and
+//! moved blocks apart, leftovers that travel with the next victim, wear levelling. `docs/models/steady-state-construction.md` says how well it
+//! agrees.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use wordline_units::random::Draw;
+
+use crate::config::Config;
+use crate::state::layout::Layout;
+use crate::state::work::Stream;
+use crate::victim::Candidates;
+
+/// Throws that miss cost more than a walk over all groups where fewer than one place in this many is valid.
+const SPARSE: u64 = 64;
+
+/// A block group that is being written: its number and next program unit.
+pub(crate) type Writing = (u32, u32);
+
+/// The block groups of one die, counted but not addressed.
+#[derive(Clone, Debug)]
+pub(crate) struct CountedDie {
+    /// Valid units, with [`Candidates::OUT`] on top where the group cannot be taken.
+    pub(crate) valid: Vec<u32>,
+    /// When each was closed.
+    pub(crate) closed: Vec<u32>,
+    pub(crate) erases: Vec<u32>,
+    pub(crate) free: VecDeque<u32>,
+    pub(crate) open: [Option<Writing>; 2],
+    /// Victims that still have units to be programmed elsewhere, with how many program slots those take.
+    held: VecDeque<(u32, u32)>,
+    gathered: u32,
+    wanted: Option<(u32, u32)>,
+    /// How long it has worked.
+    clock: u64,
+}
+
+/// Some dies that take uniform overwrites in turn.
+#[derive(Debug)]
+pub(crate) struct Steady<'a> {
+    config: &'a Config,
+    layout: &'a Layout,
+    pub(crate) dies: Vec<CountedDie>,
+    /// Dies by how long they have worked: the one that has worked least takes the next program.
+    turns: BinaryHeap<Reverse<(u64, u32)>>,
+    pub(crate) closings: u32,
+    groups: u32,
+    /// Valid units, which overwrites do not change.
+    held: u64,
+    draw: Draw,
+}
+
+impl<'a> Steady<'a> {
+    /// Dies with `usable` groups each, filled in order with `units` units in all.
+    pub(crate) fn new(config: &'a Config, layout: &'a Layout, usable: &[u32], units: u64, draw: Draw) -> Steady<'a> {
+        let groups = usable.iter().copied().max().unwrap_or(0);
+        let all: u64 = usable.iter().map(|&count| u64::from(count)).sum();
+        let mut steady = Steady { config, layout, dies: Vec::new(), turns: BinaryHeap::new(), closings: 0, groups, held: units, draw };
+        let (mut groups_before, mut units_before) = (0, 0);
+        for (die, &count) in usable.iter().enumerate() {
+            groups_before += u64::from(count);
+            // By running totals, so that rounding loses no unit.
+            let until = (u128::from(units) * u128::from(groups_before) / u128::from(all.max(1))) as u64;
+            let mut counted = CountedDie::new(groups as usize, count);
+            counted.fill(layout, until - units_before, &mut steady.closings);
+            units_before = until;
+            steady.dies.push(counted);
+            steady.turns.push(Reverse((0, die as u32)));
+        }
+        steady
+    }
+
+    /// Overwrite until `programs` program units have been written for the host. Stops early where no die can take one.
+    pub(crate) fn overwrite(&mut self, programs: u64) {
+        let (mut left, mut stuck) = (programs, 0);
+        while left > 0 && stuck < self.dies.len() {
+            let Some(Reverse((_, turn))) = self.turns.pop() else { return };
+            let keep = if self.config.reclaim.preemptible { self.config.reclaim.floor + 1 } else { self.config.reclaim.start };
+            let Steady { config, layout, dies, closings, draw, .. } = self;
+            let die = &mut dies[turn as usize];
+            die.reclaim(config, layout, keep, closings, draw);
+            if !die.can_write(config) {
+                // It waits until something of it is overwritten. Where that is so of all dies, it would be so on the drive.
+                stuck += 1;
+                die.clock += config.sheet.timing.program[0].0.max(1);
+                let clock = die.clock;
+                self.turns.push(Reverse((clock, turn)));
+                continue;
+            }
+            (left, stuck) = (left - 1, 0);
+            let (group, _) = die.program(config, layout, Stream::Host, 1, closings).expect("it can write");
+            let clock = die.clock;
+            for _ in 0..layout.units_per_program {
+                self.invalidate_one();
+            }
+            self.dies[turn as usize].land(group, self.layout.units_per_program);
+            self.turns.push(Reverse((clock, turn)));
+        }
+    }
+
+    /// One valid unit, each as likely as the other, becomes stale.
+    #[inline]
+    fn invalidate_one(&mut self) {
+        let places = self.dies.len() as u64 * u64::from(self.groups);
+        if self.held < places * u64::from(self.layout.data_units) / SPARSE {
+            let nth = self.draw.below(self.held);
+            return self.invalidate_nth(nth);
+        }
+        // A drive that is nearly full is hit at the first or second throw.
+        loop {
+            let throw = u128::from(self.draw.next_u64()) * u128::from(places);
+            let place = (throw >> 64) as u32;
+            let unit = ((u128::from(throw as u64) * u128::from(self.layout.data_units)) >> 64) as u32;
+            let (die, group) = if self.dies.len() == 1 { (0, place) } else { (place / self.groups, place % self.groups) };
+            let valid = &mut self.dies[die as usize].valid[group as usize];
+            if unit < *valid & !Candidates::OUT {
+                *valid -= 1;
+                return;
+            }
+        }
+    }
+
+    /// The same for drives so empty that throws would mostly miss.
+    #[cold]
+    fn invalidate_nth(&mut self, mut nth: u64) {
+        for valid in self.dies.iter_mut().flat_map(|die| &mut die.valid) {
+            let count = u64::from(*valid & !Candidates::OUT);
+            if nth < count {
+                *valid -= 1;
+                return;
+            }
+            nth -= count;
+        }
+    }
+
+    /// What `die` looks like once the host has paused and it has finished what it had begun.
+    pub(crate) fn at_rest(&mut self, die: usize) -> CountedDie {
+        let mut resting = self.dies[die].clone();
+        // Stamps of closings that never happen may be given again: only their order matters.
+        let mut closings = self.closings;
+        resting.reclaim(self.config, self.layout, self.config.reclaim.start, &mut closings, &mut self.draw);
+        while resting.gathered > 0 && resting.program_moved(self.config, self.layout, &mut closings) {}
+        resting
+    }
+}
+
+impl CountedDie {
+    /// An erased die of which the first `usable` of `groups` groups are in service.
+    fn new(groups: usize, usable: u32) -> CountedDie {
+        CountedDie {
+            valid: vec![Candidates::OUT; groups],
+            closed: vec![0; groups],
+            erases: vec![0; groups],
+            free: (0..usable).collect(),
+            open: [None; 2],
+            held: VecDeque::new(),
+            gathered: 0,
+            wanted: None,
+            clock: 0,
+        }
+    }
+
+    /// Program units of `group` that are written.
+    pub(crate) fn programs(&self, group: u32, layout: &Layout) -> u32 {
+        match self.open.iter().flatten().find(|&&(open, _)| open == group) {
+            Some(&(_, program)) => program,
+            None if self.valid[group as usize] & Candidates::OUT == 0 => layout.data_programs,
+            None => 0,
+        }
+    }
+
+    /// The stamp of the group that was closed last.
+    pub(crate) fn newest(&self) -> u32 {
+        let closed = (0..self.valid.len()).filter(|&group| self.valid[group] & Candidates::OUT == 0);
+        closed.map(|group| self.closed[group]).max().unwrap_or(0)
+    }
+
+    fn fill(&mut self, layout: &Layout, units: u64, closings: &mut u32) {
+        let mut left = units;
+        while left > 0 {
+            let group = self.free.pop_front().expect("a fill fits the groups in service");
+            let here = left.min(u64::from(layout.data_units)) as u32;
+            left -= u64::from(here);
+            self.land(group, here);
+            let programs = here.div_ceil(layout.units_per_program);
+            if programs == layout.data_programs {
+                self.close(group, closings);
+            } else {
+                self.open[Stream::Host as usize] = Some((group, programs));
+            }
+        }
+    }
+
+    fn can_write(&self, config: &Config) -> bool {
+        self.open[Stream::Host as usize].is_some() || self.free.len() as u32 > config.reclaim.floor
+    }
+
+    /// Empty victims until `keep` groups are free.
+    fn reclaim(&mut self, config: &Config, layout: &Layout, keep: u32, closings: &mut u32, draw: &mut Draw) {
+        while (self.free.len() as u32) < keep {
+            let is_tight = self.free.len() as u32 <= config.reclaim.floor;
+            let has_moved = self.gathered > 0 && is_tight && self.program_moved(config, layout, closings);
+            if !has_moved && !self.empty_one(config, layout, closings, draw) {
+                return;
+            }
+        }
+    }
+
+    /// Move the valid units of the next victim; returns whether there is one.
+    fn empty_one(&mut self, config: &Config, layout: &Layout, closings: &mut u32, draw: &mut Draw) -> bool {
+        let is_roomy = self.free.len() as u32 > config.reclaim.floor;
+        let wanted = if is_roomy { self.wanted.take() } else { None };
+        let unchanged =
+            |&(group, erases): &(u32, u32)| self.erases[group as usize] == erases && self.valid[group as usize] & Candidates::OUT == 0;
+        let victim = wanted.filter(unchanged).map(|(group, _)| group as usize).or_else(|| {
+            let candidates =
+                Candidates { valid: &self.valid, closed: &self.closed, erases: &self.erases, now: *closings, capacity: layout.data_units };
+            let frees_something = candidates.valid.iter().any(|&valid| valid < candidates.capacity);
+            if frees_something { config.reclaim.victim.pick(&candidates, draw) } else { None }
+        });
+        let Some(victim) = victim else {
+            return false;
+        };
+        let units = self.valid[victim];
+        self.valid[victim] |= Candidates::OUT;
+        // Pages that hold several units are read once for all of them; how many is not known here, and only the dies' turns depend on it.
+        let reads = units.min(layout.data_units / layout.units_per_page);
+        self.clock += u64::from(reads) * config.sheet.timing.read[0].0;
+        if units == 0 {
+            self.erase(victim, config);
+        } else {
+            self.held.push_back((victim as u32, units));
+            self.gathered += units;
+        }
+        while self.gathered >= layout.units_per_program {
+            if !self.program_moved(config, layout, closings) {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Program what was gathered: as many whole program units as the open group takes, or the rest with padding. Returns whether there was a group to take it.
+    fn program_moved(&mut self, config: &Config, layout: &Layout, closings: &mut u32) -> bool {
+        if self.open[Stream::Moved as usize].is_none() && self.free.is_empty() {
+            return false;
+        }
+        let left = self.open[Stream::Moved as usize].map_or(layout.data_programs, |(_, program)| layout.data_programs - program);
+        let programs = (self.gathered / layout.units_per_program).clamp(1, left);
+        let (mut room, mut live) = (programs * layout.units_per_program, 0);
+        let mut emptied = Vec::new();
+        while room > 0
+            && let Some((victim, slots)) = self.held.front_mut()
+        {
+            let taken = room.min(*slots);
+            let entry = &mut self.valid[*victim as usize];
+            // Units overwritten since they were read still take their slots. Which those are is not known; they are spread evenly.
+            let count = *entry & !Candidates::OUT;
+            let landed = (u64::from(count) * u64::from(taken) / u64::from(*slots)) as u32;
+            *entry -= landed;
+            live += landed;
+            room -= taken;
+            self.gathered -= taken;
+            *slots -= taken;
+            if *slots == 0 {
+                emptied.push(*victim as usize);
+                self.held.pop_front();
+            }
+        }
+        let (group, _) = self.program(config, layout, Stream::Moved, programs, closings).expect("there is an open or a free group");
+        self.land(group, live);
+        emptied.into_iter().for_each(|victim| self.erase(victim, config));
+        true
+    }
+
+    /// Use up `count` program units of the open group of `stream`, which has as many left.
+    fn program(&mut self, config: &Config, layout: &Layout, stream: Stream, count: u32, closings: &mut u32) -> Option<Writing> {
+        let timing = &config.sheet.timing;
+        let each = if layout.pages_per_program > 1 { timing.program_wordline.0 } else { timing.program[0].0 };
+        self.clock += u64::from(count) * each;
+        let (group, program) = match self.open[stream as usize] {
+            Some(open) => open,
+            None => (self.allocate(config, stream)?, 0),
+        };
+        let next = (group, program + count);
+        if next.1 < layout.data_programs {
+            self.open[stream as usize] = Some(next);
+        } else {
+            self.open[stream as usize] = None;
+            self.close(group, closings);
+        }
+        Some(next)
+    }
+
+    /// As [`crate::Ftl::allocate`].
+    fn allocate(&mut self, config: &Config, stream: Stream) -> Option<u32> {
+        if !config.wear.dynamic {
+            return self.free.pop_front();
+        }
+        let worn = self.free.iter().enumerate().map(|(place, &group)| (self.erases[group as usize], place));
+        let (_, place) = match stream {
+            Stream::Host => worn.min()?,
+            Stream::Moved => worn.max_by_key(|&(erases, place)| (erases, Reverse(place)))?,
+        };
+        self.free.remove(place)
+    }
+
+    fn land(&mut self, group: u32, units: u32) {
+        self.valid[group as usize] += units;
+    }
+
+    fn close(&mut self, group: u32, closings: &mut u32) {
+        self.valid[group as usize] &= !Candidates::OUT;
+        self.closed[group as usize] = *closings;
+        *closings = closings.wrapping_add(1);
+    }
+
+    fn erase(&mut self, group: usize, config: &Config) {
+        self.clock += config.sheet.timing.erase.0;
+        self.erases[group] += 1;
+        self.free.push_back(group as u32);
+        let Some(gap) = config.wear.static_gap.filter(|_| self.wanted.is_none()) else {
+            return;
+        };
+        let closed = (0..self.valid.len()).filter(|&other| self.valid[other] & Candidates::OUT == 0);
+        if let Some(coldest) = closed.min_by_key(|&other| self.erases[other])
+            && self.erases[group].saturating_sub(self.erases[coldest]) >= gap
+        {
+            self.wanted = Some((coldest as u32, self.erases[coldest]));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The program that a die is doing: what it carries, what its spare areas say, and how it is to be done.
+
+use wordline_flash::ProgramSettings;
+use wordline_units::Lpn;
+
+use crate::state::work::Entry;
+
+/// The program that a die is doing.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    entries: Vec<Entry>,
+    /// How many of them are of the host, moved, padding.
+    carried: [u16; 3],
+    spare: Vec<Lpn>,
+    settings: ProgramSettings,
+}
+
+impl Batch {
+    /// Room for a program.
+    pub(crate) fn new() -> Batch {
+        Batch { entries: Vec::new(), carried: [0; 3], spare: Vec::new(), settings: ProgramSettings::DEFAULT }
+    }
+
+    /// Begin to gather the units of a program.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.entries.clear();
+        self.spare.clear();
+        // Pages of the core's own are programmed as the die does by itself.
+        self.settings = ProgramSettings::DEFAULT;
+        self.carried = [0; 3];
+    }
+
+    /// Put a unit into the program that is being gathered.
+    #[inline]
+    pub(crate) fn push(&mut self, entry: Entry, lpn: u32) {
+        let origin = match entry {
+            Entry::Host { .. } => 0,
+            Entry::Moved(_) => 1,
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => 2,
+        };
+        self.carried[origin] += 1;
+        self.entries.push(entry);
+        self.spare.push(Lpn(lpn));
+    }
+
+    /// Fill a program with what the core writes for itself: `entry` gives each unit, and their spare areas say `lpn`.
+    pub(crate) fn fill(&mut self, units: u32, lpn: Lpn, entry: impl Fn(u32) -> Entry) {
+        self.begin();
+        (0..units).for_each(|unit| self.push(entry(unit), lpn.0));
+    }
+
+    /// The units of the program.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Take them out, to be given back by [`Batch::end`].
+    #[inline]
+    pub(crate) fn take(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// The program has ended. `room` is for the next.
+    #[inline]
+    pub(crate) fn end(&mut self, mut room: Vec<Entry>) {
+        room.clear();
+        self.entries = room;
+    }
+
+    /// A program of the core's own has ended.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// What the spare areas of the program say.
+    #[inline]
+    pub(crate) fn spare(&self) -> &[Lpn] {
+        &self.spare
+    }
+
+    /// How many of the program's units are of the host, moved, padding.
+    #[inline]
+    pub(crate) fn carried(&self) -> [u16; 3] {
+        self.carried
+    }
+
+    /// How the program or copyback is to be done.
+    #[inline]
+    pub(crate) fn settings(&self) -> &ProgramSettings {
+        &self.settings
+    }
+
+    pub(crate) fn set(&mut self, settings: ProgramSettings) {
+        self.settings = settings;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::UnitAddr;
+    use crate::state::work::Moved;
+
+    #[test]
+    fn a_program_counts_what_it_carries_and_forgets_how_the_last_was_done() {
+        let mut batch = Batch::new();
+        batch.set(ProgramSettings { skip: [1; 15], ..ProgramSettings::DEFAULT });
+        batch.begin();
+        batch.push(Entry::Host { slot: 0 }, 7);
+        batch.push(Entry::Moved(Moved { lpn: 8, from: UnitAddr(1) }), 8);
+        batch.push(Entry::Padding, u32::MAX);
+        assert_eq!((batch.carried(), batch.spare().len()), ([1, 1, 1], 3));
+        assert_eq!(*batch.settings(), ProgramSettings::DEFAULT);
+        let room = batch.take();
+        assert!(batch.entries().is_empty() && room.len() == 3);
+        batch.end(room);
+        assert!(batch.entries().is_empty());
+    }
+}

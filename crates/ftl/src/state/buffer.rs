@@ -1,0 +1,645 @@
+//! The write buffer: host data between its arrival and the end of its program.
+//!
+//! ```text
+//!            write                     read-modify-write              program              commit
+//!   (host) ────────► Partial ──────────────► Filling ──┐       ┌──────────────► Flight ─────────────► (free)
+//!            │                                         ▼       │                  │  ▲
+//!            └──── whole unit ──────────────────────► Complete ┘      write again │  │ program failed: back to Complete
+//!                                                       ▲                         ▼
+//!                                                       └──── Flight ends ────── Held
+//! ```
+//!
+//! A unit that is being programmed is never changed: a new write of it waits as `Held` until the older program has ended. So the map is changed in
+//! the order of the host's writes whatever order the dies finish in, and the map never points at what is not yet on flash.
+//!
+//! A unit that is trimmed leaves at once. Where capacitors keep the buffer its slot is `Retired` first, until the trim is durable.
+
+use std::collections::VecDeque;
+
+use wordline_units::{Lpn, Nanos};
+
+use crate::state::settings::Protection;
+use crate::util::index::Index;
+use crate::util::list::{Links, List, NIL, Slab};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    Partial,
+    Filling,
+    Complete,
+    Flight,
+    Held,
+    /// Trimmed; what capacitors keep of it is still needed.
+    Retired,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    lpn: u32,
+    /// Which sectors hold host data.
+    mask: u64,
+    entered: Nanos,
+    epoch: u64,
+    /// The version of the newest write in it.
+    version: u64,
+    state: State,
+    /// All of it may stay readable on the chips once it is stale.
+    insecure: bool,
+    /// The data was trimmed, or worse, since: its program or fill must come to nothing.
+    doomed: bool,
+    waiters: u32,
+    /// A held slot's older version in flight, and the other way round.
+    partner: u32,
+}
+
+const UNUSED: Slot = Slot {
+    lpn: u32::MAX,
+    mask: 0,
+    entered: Nanos::ZERO,
+    epoch: 0,
+    version: 0,
+    state: State::Free,
+    insecure: false,
+    doomed: false,
+    waiters: NIL,
+    partner: NIL,
+};
+
+/// What a slot of the write buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Of which unit.
+    pub lpn: Lpn,
+    /// The version of the newest write in it.
+    pub version: u64,
+    /// Which sectors, one bit each.
+    pub mask: u64,
+}
+
+/// What became of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It is in this slot.
+    Slot(u32),
+    /// It is in the first slot, whose other sectors are those of the second, which is being programmed.
+    Behind(u32, u32),
+    /// There is no room until a program ends.
+    Full,
+}
+
+/// What a finished program leaves to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// Point the map at the new place.
+    Commit(u32),
+    /// The unit was trimmed meanwhile: the new place is stale.
+    Discard,
+}
+
+/// What a trim took from the buffer before it was on flash.
+#[derive(Clone, Debug)]
+pub(crate) struct Dropped {
+    /// The oldest epoch that any of it belonged to.
+    pub epoch: u64,
+    /// Who waited for it to become durable, once for each unit.
+    pub waiters: Vec<u32>,
+}
+
+/// The write buffer of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    whole: u64,
+    slots: Vec<Slot>,
+    links: Vec<Links>,
+    unused: Vec<u32>,
+    complete: List,
+    partial: List,
+    index: Index,
+    waiters: Slab<(u32, u32)>,
+    waiting: u32,
+    epoch: u64,
+    /// The version given out last.
+    version: u64,
+    /// Slots not yet durable, by epoch; the front belongs to `epoch - (len - 1)`.
+    pending: VecDeque<u32>,
+    released: Vec<u32>,
+    /// Capacitors keep it.
+    is_protected: bool,
+    /// Slots that were trimmed, oldest first, and the trim that must be durable before they are used again; not yet known of the last ones.
+    retired: VecDeque<(Option<u64>, u32)>,
+}
+
+impl Buffer {
+    /// A buffer of `units` slots for units of `sectors` sectors.
+    pub(crate) fn new(units: u32, sectors: u32, protection: Protection) -> Buffer {
+        assert!((1..=64).contains(&sectors), "a unit has 1 to 64 sectors");
+        Buffer {
+            whole: u64::MAX >> (64 - sectors),
+            slots: vec![UNUSED; units as usize],
+            links: vec![Links::default(); units as usize],
+            unused: (0..units).rev().collect(),
+            complete: List::default(),
+            partial: List::default(),
+            index: Index::new(units),
+            waiters: Slab::default(),
+            waiting: 0,
+            epoch: 0,
+            version: 0,
+            pending: VecDeque::from([0]),
+            released: Vec::new(),
+            is_protected: protection == Protection::Capacitor,
+            retired: VecDeque::new(),
+        }
+    }
+
+    /// Units ready to be programmed.
+    #[inline]
+    pub(crate) fn complete(&self) -> u32 {
+        self.complete.len()
+    }
+
+    /// Units that need the rest of their data from flash.
+    pub(crate) fn partial(&self) -> u32 {
+        self.partial.len()
+    }
+
+    /// Share of the slots in use.
+    pub(crate) fn fill(&self) -> f64 {
+        1.0 - self.unused.len() as f64 / self.slots.len() as f64
+    }
+
+    /// Slots that hold nothing.
+    pub(crate) fn room(&self) -> u32 {
+        self.unused.len() as u32
+    }
+
+    /// Whether nothing is in the buffer.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.unused.len() == self.slots.len()
+    }
+
+    /// Whether somebody waits for a unit to become durable.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.waiting > 0
+    }
+
+    /// When the unit that has been ready longest was written.
+    pub(crate) fn oldest_complete(&self) -> Option<Nanos> {
+        self.complete.first().map(|slot| self.slots[slot as usize].entered)
+    }
+
+    /// Whether the buffer holds all the sectors of `mask` of `lpn`.
+    #[inline]
+    pub(crate) fn covers(&self, lpn: u32, mask: u64) -> bool {
+        self.index.get(lpn).is_some_and(|slot| self.slots[slot as usize].mask & mask == mask)
+    }
+
+    /// The slot that holds the newest sectors of `lpn`, and which.
+    pub(crate) fn held(&self, lpn: u32) -> Option<(u32, u64)> {
+        self.index.get(lpn).map(|slot| (slot, self.slots[slot as usize].mask))
+    }
+
+    /// What is in `slot`.
+    #[inline]
+    pub(crate) fn content(&self, slot: u32) -> Held {
+        let Slot { lpn, version, mask, .. } = self.slots[slot as usize];
+        Held { lpn: Lpn(lpn), version, mask }
+    }
+
+    /// The slots that hold something.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.slots).filter(|(_, slot)| !matches!(slot.state, State::Free | State::Retired)).map(|(number, _)| number)
+    }
+
+    /// Put `held` into `slot`, where it was before a power cut. Its unit must be in no other slot.
+    pub(crate) fn restore(&mut self, slot: u32, held: Held) {
+        let at = self.unused.iter().position(|&unused| unused == slot).expect("nothing else is in it yet");
+        self.unused.remove(at);
+        let Held { lpn: Lpn(lpn), version, mask } = held;
+        self.slots[slot as usize] = Slot { lpn, mask, entered: Nanos::ZERO, epoch: self.epoch, version, ..UNUSED };
+        *self.pending.back_mut().expect("never empty") += 1;
+        self.index.insert(lpn, slot);
+        self.enlist(slot);
+    }
+
+    /// The unit in `slot`.
+    pub(crate) fn unit_in(&self, slot: u32) -> u32 {
+        self.slots[slot as usize].lpn
+    }
+
+    /// The sectors of the unit in `slot` that the host has not written.
+    pub(crate) fn missing(&self, slot: u32) -> u64 {
+        self.whole & !self.slots[slot as usize].mask
+    }
+
+    /// Take in the sectors of `mask` of `lpn`.
+    pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64, insecure: bool) -> Admission {
+        let version = self.version + 1;
+        let Some(slot) = self.index.get(lpn) else {
+            let Some(slot) = self.unused.pop() else {
+                return Admission::Full;
+            };
+            self.version = version;
+            self.slots[slot as usize] = Slot { lpn, mask, entered: now, epoch: self.epoch, version, insecure, ..UNUSED };
+            *self.pending.back_mut().expect("never empty") += 1;
+            self.index.insert(lpn, slot);
+            self.enlist(slot);
+            return Admission::Slot(slot);
+        };
+        match self.slots[slot as usize].state {
+            State::Complete | State::Filling | State::Held => self.slots[slot as usize].mask |= mask,
+            State::Partial => {
+                self.slots[slot as usize].mask |= mask;
+                if self.slots[slot as usize].mask == self.whole {
+                    self.partial.remove(&mut self.links, slot);
+                    self.enlist(slot);
+                }
+            }
+            State::Flight => {
+                let Some(held) = self.unused.pop() else {
+                    return Admission::Full;
+                };
+                // The older version is whole and still in memory, so the new one is whole too.
+                let insecure = insecure && (self.slots[slot as usize].insecure || mask == self.whole);
+                let mask = self.whole;
+                self.version = version;
+                self.slots[held as usize] =
+                    Slot { lpn, mask, entered: now, epoch: self.epoch, version, insecure, state: State::Held, partner: slot, ..UNUSED };
+                self.slots[slot as usize].partner = held;
+                *self.pending.back_mut().expect("never empty") += 1;
+                self.index.insert(lpn, held);
+                return Admission::Behind(held, slot);
+            }
+            State::Free | State::Retired => unreachable!("such a slot is in no index"),
+        }
+        self.version = version;
+        self.slots[slot as usize].version = version;
+        self.slots[slot as usize].insecure &= insecure;
+        Admission::Slot(slot)
+    }
+
+    /// A new version, newer than all before.
+    pub(crate) fn next_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
+    }
+
+    /// Go on counting versions behind `version`.
+    pub(crate) fn count_from(&mut self, version: u64) {
+        self.version = version;
+    }
+
+    /// Every unit in the buffer that is not trimmed, with the version below which nothing of it is wanted any more.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let newest = |&(number, slot): &(usize, &Slot)| slot.state != State::Free && self.index.get(slot.lpn) == Some(number as u32);
+        // An older version in flight may yet be the newest on flash.
+        self.slots.iter().enumerate().filter(newest).filter_map(|(_, slot)| Some((slot.lpn, self.oldest_version(slot.lpn)?)))
+    }
+
+    /// The version of the oldest bytes of `lpn` in the buffer, if there are any.
+    pub(crate) fn oldest_version(&self, lpn: u32) -> Option<u64> {
+        let slot = &self.slots[self.index.get(lpn)? as usize];
+        Some(if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version })
+    }
+
+    /// Whether all that is in `slot` may stay readable once it is stale.
+    pub(crate) fn is_insecure(&self, slot: u32) -> bool {
+        self.slots[slot as usize].insecure
+    }
+
+    /// Something secret has come into `slot` from flash.
+    pub(crate) fn make_secret(&mut self, slot: u32) {
+        self.slots[slot as usize].insecure = false;
+    }
+
+    /// The slot whose program of `lpn` is under way, if there is one that a trim would doom.
+    pub(crate) fn in_flight(&self, lpn: u32) -> Option<u32> {
+        let slot = self.index.get(lpn)?;
+        match self.slots[slot as usize].state {
+            State::Flight => Some(slot),
+            State::Held => Some(self.slots[slot as usize].partner),
+            State::Free | State::Partial | State::Filling | State::Complete | State::Retired => None,
+        }
+    }
+
+    /// Everybody whose wait for a unit is over.
+    pub(crate) fn take_released(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.released)
+    }
+
+    /// The same, without taking them.
+    pub(crate) fn released(&self) -> &[u32] {
+        &self.released
+    }
+
+    /// The version of the unit in `slot`.
+    pub(crate) fn version_of(&self, slot: u32) -> u64 {
+        self.slots[slot as usize].version
+    }
+
+    /// `part` wants to hear when `slot` is durable.
+    pub(crate) fn await_durable(&mut self, slot: u32, part: u32) {
+        let node = self.waiters.insert((part, self.slots[slot as usize].waiters));
+        self.slots[slot as usize].waiters = node;
+        self.waiting += 1;
+    }
+
+    /// Begin an epoch; returns the one that ends. Everything written up to now is durable once [`Buffer::durable_epoch`] has passed it.
+    pub(crate) fn barrier(&mut self) -> u64 {
+        let ended = self.epoch;
+        self.epoch += 1;
+        self.pending.push_back(0);
+        ended
+    }
+
+    /// All epochs before this one are durable.
+    pub(crate) fn durable_epoch(&mut self) -> u64 {
+        while self.pending.len() > 1 && self.pending[0] == 0 {
+            self.pending.pop_front();
+        }
+        self.epoch + 1 - self.pending.len() as u64
+    }
+
+    /// Take the next unit to be programmed: its slot and logical unit.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<(u32, u32)> {
+        let slot = self.complete.pop_front(&mut self.links)?;
+        self.slots[slot as usize].state = State::Flight;
+        Some((slot, self.slots[slot as usize].lpn))
+    }
+
+    /// Take the next partial unit to be completed from flash.
+    pub(crate) fn take_partial(&mut self) -> Option<(u32, u32)> {
+        let slot = self.partial.pop_front(&mut self.links)?;
+        self.slots[slot as usize].state = State::Filling;
+        Some((slot, self.slots[slot as usize].lpn))
+    }
+
+    /// Take the unit in `slot`, if it is partial, to be completed.
+    pub(crate) fn take_this_partial(&mut self, slot: u32) -> bool {
+        let is_partial = self.slots[slot as usize].state == State::Partial;
+        if is_partial {
+            self.partial.remove(&mut self.links, slot);
+            self.slots[slot as usize].state = State::Filling;
+        }
+        is_partial
+    }
+
+    /// The rest of the unit in `slot` is known.
+    pub(crate) fn filled(&mut self, slot: u32) {
+        assert_eq!(self.slots[slot as usize].state, State::Filling);
+        if self.slots[slot as usize].doomed {
+            self.retire(slot);
+        } else {
+            self.slots[slot as usize].mask = self.whole;
+            self.enlist(slot);
+        }
+    }
+
+    /// The program of `slot` has ended well.
+    #[inline]
+    pub(crate) fn landed(&mut self, slot: u32) -> Landing {
+        let Slot { lpn, doomed, partner, state, .. } = self.slots[slot as usize];
+        debug_assert_eq!(state, State::Flight);
+        if partner != NIL {
+            self.slots[partner as usize].partner = NIL;
+            self.enlist(partner);
+        } else if !doomed {
+            self.index.remove(lpn);
+        }
+        self.release(slot);
+        if doomed { Landing::Discard } else { Landing::Commit(lpn) }
+    }
+
+    /// The program of `slot` has failed: it is to be programmed again, before everything else. A trimmed one is not.
+    pub(crate) fn failed(&mut self, slot: u32) {
+        let Slot { doomed, partner, .. } = self.slots[slot as usize];
+        if doomed || partner != NIL {
+            // A newer version exists; it carries the promise of the older one, which no reader can ask for any more.
+            if partner != NIL {
+                let older = self.slots[slot as usize].epoch;
+                let newer = std::mem::replace(&mut self.slots[partner as usize].epoch, older);
+                self.slots[slot as usize].epoch = newer;
+                self.slots[partner as usize].partner = NIL;
+                let nodes = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+                self.hand_over(nodes, partner);
+                self.enlist(partner);
+            }
+            self.retire(slot);
+        } else {
+            self.slots[slot as usize].state = State::Complete;
+            self.complete.push_front(&mut self.links, slot);
+        }
+    }
+
+    /// Drop whatever the buffer holds of `lpn`: it was trimmed.
+    pub(crate) fn discard(&mut self, lpn: u32) {
+        let Some(slot) = self.index.get(lpn) else {
+            return;
+        };
+        self.index.remove(lpn);
+        match self.slots[slot as usize].state {
+            State::Complete => {
+                self.complete.remove(&mut self.links, slot);
+                self.retire(slot);
+            }
+            State::Partial => {
+                self.partial.remove(&mut self.links, slot);
+                self.retire(slot);
+            }
+            State::Filling | State::Flight => self.slots[slot as usize].doomed = true,
+            State::Held => {
+                let older = self.slots[slot as usize].partner;
+                self.slots[older as usize].partner = NIL;
+                self.slots[older as usize].doomed = true;
+                self.retire(slot);
+            }
+            State::Free | State::Retired => unreachable!("such a slot is in no index"),
+        }
+    }
+
+    /// `slot` was trimmed. Where capacitors keep it, the host was promised what is in it, and until the trim is durable older data would take its place.
+    fn retire(&mut self, slot: u32) {
+        if self.is_protected {
+            self.slots[slot as usize].state = State::Retired;
+            self.retired.push_back((None, slot));
+        } else {
+            self.release(slot);
+        }
+    }
+
+    /// Whether slots wait for trims to become durable.
+    #[inline]
+    pub(crate) fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
+    /// The newest trim, and the newest that is durable: slots that were trimmed up to that one are free.
+    pub(crate) fn pass_retired(&mut self, newest: u64, durable: u64) {
+        self.retired
+            .iter_mut()
+            .rev()
+            .map_while(|(version, _)| version.is_none().then_some(version))
+            .for_each(|version| *version = Some(newest));
+        while let Some((_, slot)) = self.retired.pop_front_if(|(version, _)| version.is_some_and(|version| version <= durable)) {
+            self.release(slot);
+        }
+    }
+
+    /// As [`Buffer::discard`], for a core that keeps data: who waits is not told that it is over, but noted in `dropped`.
+    pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) {
+        let Some(slot) = self.index.get(lpn) else {
+            return;
+        };
+        let older = Some(self.slots[slot as usize].partner).filter(|&partner| partner != NIL);
+        for slot in std::iter::once(slot).chain(older) {
+            dropped.epoch = dropped.epoch.min(self.slots[slot as usize].epoch);
+            let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+            while node != NIL {
+                let (part, next) = self.waiters.remove(node);
+                dropped.waiters.push(part);
+                self.waiting -= 1;
+                node = next;
+            }
+        }
+        self.discard(lpn);
+    }
+
+    /// The next part whose wait for a unit is over.
+    #[inline]
+    pub(crate) fn next_released(&mut self) -> Option<u32> {
+        self.released.pop()
+    }
+
+    /// Release everybody who waits, durable or not: the drive takes no more writes.
+    pub(crate) fn give_up(&mut self) {
+        for slot in 0..self.slots.len() as u32 {
+            self.notify(slot);
+        }
+    }
+
+    fn enlist(&mut self, slot: u32) {
+        if self.slots[slot as usize].mask == self.whole {
+            self.slots[slot as usize].state = State::Complete;
+            self.complete.push_back(&mut self.links, slot);
+        } else {
+            self.slots[slot as usize].state = State::Partial;
+            self.partial.push_back(&mut self.links, slot);
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, slot: u32) {
+        self.notify(slot);
+        let oldest = self.epoch + 1 - self.pending.len() as u64;
+        let epoch = self.slots[slot as usize].epoch;
+        self.pending[(epoch - oldest) as usize] -= 1;
+        self.slots[slot as usize].state = State::Free;
+        self.unused.push(slot);
+    }
+
+    #[inline]
+    fn notify(&mut self, slot: u32) {
+        let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+        while node != NIL {
+            let (part, next) = self.waiters.remove(node);
+            self.released.push(part);
+            self.waiting -= 1;
+            node = next;
+        }
+    }
+
+    fn hand_over(&mut self, mut nodes: u32, to: u32) {
+        while nodes != NIL {
+            let (part, next) = self.waiters.remove(nodes);
+            let node = self.waiters.insert((part, self.slots[to as usize].waiters));
+            self.slots[to as usize].waiters = node;
+            nodes = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Nanos = Nanos::ZERO;
+
+    fn slot(admission: Admission) -> u32 {
+        match admission {
+            Admission::Slot(slot) | Admission::Behind(slot, _) => slot,
+            Admission::Full => panic!("full"),
+        }
+    }
+
+    #[test]
+    fn a_unit_in_flight_is_not_changed_and_its_successor_follows_it() {
+        let mut buffer = Buffer::new(4, 1, Protection::None);
+        let first = slot(buffer.write(NOW, 7, 1, false));
+        assert_eq!(buffer.take(), Some((first, 7)));
+        let second = slot(buffer.write(NOW, 7, 1, false));
+        assert_ne!(first, second);
+        assert_eq!(slot(buffer.write(NOW, 7, 1, false)), second, "further writes join the one that waits");
+        assert_eq!(buffer.take(), None, "the newer version waits for the older");
+        assert_eq!(buffer.landed(first), Landing::Commit(7));
+        assert_eq!(buffer.take(), Some((second, 7)));
+        assert_eq!(buffer.landed(second), Landing::Commit(7));
+        assert!(buffer.is_empty() && !buffer.covers(7, 1));
+    }
+
+    #[test]
+    fn a_trim_undoes_writes_in_every_state() {
+        let mut buffer = Buffer::new(8, 4, Protection::None);
+        buffer.write(NOW, 1, 0b1111, false);
+        buffer.write(NOW, 2, 0b0001, false);
+        buffer.discard(1);
+        buffer.discard(2);
+        assert!(buffer.is_empty());
+        buffer.write(NOW, 3, 0b0001, false);
+        let (filling, _) = buffer.take_partial().unwrap();
+        buffer.discard(3);
+        buffer.filled(filling);
+        assert!(buffer.is_empty() && buffer.complete() == 0);
+        buffer.write(NOW, 4, 0b1111, false);
+        let (flight, _) = buffer.take().unwrap();
+        buffer.write(NOW, 4, 0b1111, false);
+        buffer.discard(4);
+        assert_eq!(buffer.landed(flight), Landing::Discard);
+        assert!(buffer.is_empty());
+    }
+
+    #[test]
+    fn a_barrier_passes_when_everything_before_it_is_durable() {
+        let mut buffer = Buffer::new(8, 1, Protection::None);
+        buffer.write(NOW, 1, 1, false);
+        let first = buffer.barrier();
+        buffer.write(NOW, 2, 1, false);
+        let (one, _) = buffer.take().unwrap();
+        let (two, _) = buffer.take().unwrap();
+        buffer.landed(two);
+        assert!(buffer.durable_epoch() <= first, "unit 1 is not durable yet");
+        buffer.landed(one);
+        assert!(buffer.durable_epoch() > first);
+    }
+
+    #[test]
+    fn a_failed_program_comes_first_and_keeps_its_waiters() {
+        let mut buffer = Buffer::new(8, 1, Protection::None);
+        let one = slot(buffer.write(NOW, 1, 1, false));
+        buffer.await_durable(one, 42);
+        buffer.write(NOW, 2, 1, false);
+        buffer.take();
+        buffer.failed(one);
+        assert_eq!(buffer.next_released(), None);
+        assert_eq!(buffer.take(), Some((one, 1)));
+        buffer.write(NOW, 1, 1, false);
+        buffer.failed(one);
+        assert_eq!(buffer.next_released(), None, "the newer version has inherited the wait");
+        buffer.take();
+        let (newer, lpn) = buffer.take().unwrap();
+        assert_eq!(lpn, 1);
+        buffer.landed(newer);
+        assert_eq!(buffer.next_released(), Some(42));
+    }
+}

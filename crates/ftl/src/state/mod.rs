@@ -1,0 +1,700 @@
+//! The core's tables, and what they agree on: which unit lies where, what each block group holds, what each die and each request is at.
+//!
+//! Every other room works on these tables through [`Core`]. Nothing here decides anything.
+
+use std::collections::BTreeMap;
+
+use wordline_flash::{Operation, OperationKind};
+use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, Priority};
+
+pub(crate) mod batch;
+pub(crate) mod buffer;
+pub(crate) mod data;
+pub(crate) mod die;
+pub(crate) mod gates;
+pub mod groups;
+pub(crate) mod idle;
+pub mod layout;
+pub mod map;
+pub mod order;
+pub(crate) mod outbox;
+pub(crate) mod pending;
+pub(crate) mod reads;
+pub(crate) mod refused;
+pub mod request;
+pub(crate) mod settings;
+pub mod view;
+pub(crate) mod work;
+
+use buffer::Buffer;
+use data::Newest;
+use die::Die;
+use gates::Gates;
+use groups::{Groups, Use};
+use idle::IdleDies;
+use layout::{Group, Layout, UnitAddr};
+use map::Map;
+use outbox::Outbox;
+use pending::{Pending, Purpose};
+use refused::Refused;
+use request::{Note, Requests};
+use settings::{Acknowledge, Settings};
+use view::View;
+use work::{Activity, Busy, Entry, Moved, Stream};
+
+use crate::util::list::Slab;
+
+/// The tables of one core.
+#[derive(Debug)]
+pub(crate) struct Core {
+    settings: Settings,
+    layout: Layout,
+    map: Map,
+    groups: Groups,
+    buffer: Buffer,
+    dies: IdMap<DieId, Die>,
+    idle: IdleDies,
+    /// Dies that can take an operation and may have one to do.
+    ready: Vec<DieId>,
+    suspends: Vec<DieId>,
+    pending: Slab<Pending>,
+    under_way: u32,
+    requests: Requests,
+    gates: Gates,
+    /// Reads of pages that are queued or not reported yet, by the first unit of the page; where somebody cares.
+    readers: Option<BTreeMap<UnitAddr, u32>>,
+    /// Units that are not handed out, if there are any.
+    refused: Option<Box<Refused>>,
+    outbox: Outbox,
+    /// How often spare blocks had been erased when the core came back from a power cut, by die and block of the first plane; others are new.
+    spare_erases: BTreeMap<(DieId, u16), u32>,
+    /// The instant of the call that is being answered.
+    now: Nanos,
+    /// How often the host has changed what is valid: its programs and trims.
+    changes: u64,
+    /// Units of host data that became stale and have not been written down.
+    invalidated: u32,
+    /// Some die can reclaim nothing.
+    starved: bool,
+    worn_out: bool,
+    /// The buffer is to be emptied.
+    draining: bool,
+    /// Somebody may want a program or an erase to be stopped.
+    watches_busy: bool,
+}
+
+/// What a core begins with.
+pub(crate) struct Beginning {
+    pub settings: Settings,
+    pub layout: Layout,
+    /// Units shown to the host.
+    pub exported: u32,
+    /// The blocks of each group, and whether it is in service.
+    pub groups: Vec<([u16; 4], bool)>,
+    /// The spare blocks of each die.
+    pub spares: Vec<[Vec<u16>; 4]>,
+    /// How many wait for idle dies.
+    pub waiters: usize,
+    pub watches_busy: bool,
+    pub watches_reads: bool,
+}
+
+impl Core {
+    /// The tables of a new core, all blocks erased.
+    pub(crate) fn new(beginning: Beginning) -> Core {
+        let Beginning { settings, layout, exported, groups, mut spares, waiters, watches_busy, watches_reads } = beginning;
+        let mut table = Groups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
+        let usable = |group: &Group| groups[group.index()].1;
+        (0..groups.len() as u32).map(Group).filter(|group| !usable(group)).for_each(|group| table.retire(group, None));
+        let dies = IdMap::from_fn(layout.dies as usize, |die: DieId| {
+            let free = layout.groups_of(die).map(|group| Group(group as u32)).filter(usable).collect();
+            Die::new(free, std::mem::take(&mut spares[usize::from(die.0)]))
+        });
+        Core {
+            map: Map::new(layout, exported),
+            groups: table,
+            buffer: Buffer::new(settings.buffer.units, settings.sectors(), settings.buffer.protection),
+            dies,
+            idle: IdleDies::new(layout.dies, waiters),
+            ready: Vec::new(),
+            suspends: Vec::new(),
+            pending: Slab::default(),
+            under_way: 0,
+            requests: Requests::default(),
+            gates: Gates::default(),
+            readers: watches_reads.then(BTreeMap::new),
+            refused: None,
+            outbox: Outbox::new(settings.keeps_data),
+            spare_erases: BTreeMap::new(),
+            now: Nanos::ZERO,
+            changes: 0,
+            invalidated: 0,
+            starved: false,
+            worn_out: false,
+            draining: false,
+            watches_busy,
+            settings,
+            layout,
+        }
+    }
+
+    // The tables.
+
+    #[inline]
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline]
+    pub(crate) fn map(&self) -> &Map {
+        &self.map
+    }
+
+    #[inline]
+    pub(crate) fn map_mut(&mut self) -> &mut Map {
+        &mut self.map
+    }
+
+    #[inline]
+    pub(crate) fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    #[inline]
+    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
+        &mut self.groups
+    }
+
+    #[inline]
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    #[inline]
+    pub(crate) fn buffer_mut(&mut self) -> &mut Buffer {
+        &mut self.buffer
+    }
+
+    #[inline]
+    pub(crate) fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
+    #[inline]
+    pub(crate) fn requests_mut(&mut self) -> &mut Requests {
+        &mut self.requests
+    }
+
+    pub(crate) fn gates(&self) -> &Gates {
+        &self.gates
+    }
+
+    pub(crate) fn gates_mut(&mut self) -> &mut Gates {
+        &mut self.gates
+    }
+
+    #[inline]
+    pub(crate) fn die(&self, die: DieId) -> &Die {
+        &self.dies[die]
+    }
+
+    #[inline]
+    pub(crate) fn die_mut(&mut self, die: DieId) -> &mut Die {
+        &mut self.dies[die]
+    }
+
+    /// All dies.
+    pub(crate) fn dies(&self) -> impl Iterator<Item = (DieId, &Die)> {
+        self.dies.iter()
+    }
+
+    /// The numbers of all dies.
+    pub(crate) fn die_ids(&self) -> impl Iterator<Item = DieId> + use<> {
+        (0..self.layout.dies as u16).map(DieId)
+    }
+
+    /// What techniques can see.
+    #[inline]
+    pub(crate) fn view(&self) -> View<'_> {
+        View::new(&self.groups, &self.dies)
+    }
+
+    // Time.
+
+    /// The instant of the call that is being answered.
+    #[inline]
+    pub(crate) fn now(&self) -> Nanos {
+        self.now
+    }
+
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: Nanos) {
+        self.now = now;
+    }
+
+    // Dies that wait, and are waited for.
+
+    /// `die`, if it has nothing to do, is to ask again.
+    #[inline]
+    pub(crate) fn wake(&mut self, die: DieId) {
+        if self.idle.contains(die) {
+            self.idle.remove(die);
+            self.ready.push(die);
+        }
+    }
+
+    /// `die` can take an operation.
+    #[inline]
+    pub(crate) fn ready(&mut self, die: DieId) {
+        self.dies[die].ready();
+        self.ready.push(die);
+    }
+
+    /// The next die that can take an operation.
+    #[inline]
+    pub(crate) fn next_ready(&mut self) -> Option<DieId> {
+        self.ready.pop()
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn is_any_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// `die` has nothing to do.
+    #[inline]
+    pub(crate) fn rest(&mut self, die: DieId) {
+        self.idle.insert(die, self.now);
+    }
+
+    #[inline]
+    pub(crate) fn idle(&self) -> &IdleDies {
+        &self.idle
+    }
+
+    pub(crate) fn idle_mut(&mut self) -> &mut IdleDies {
+        &mut self.idle
+    }
+
+    /// An idle die, in turn, that can take a program of host data.
+    #[inline]
+    pub(crate) fn next_idle_writer(&mut self) -> Option<DieId> {
+        let Core { idle, dies, settings, .. } = self;
+        idle.next(|die| dies[die].activity() == Activity::Free && can_write(&dies[die], settings))
+    }
+
+    /// Whether `die` could take a program of host data.
+    #[inline]
+    pub(crate) fn can_write(&self, die: DieId) -> bool {
+        can_write(&self.dies[die], &self.settings)
+    }
+
+    /// Whether `die` has a free group beyond the reserve.
+    #[inline]
+    pub(crate) fn is_roomy(&self, die: DieId) -> bool {
+        self.dies[die].free_count() > self.settings.reclaim.floor
+    }
+
+    /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.
+    #[inline]
+    pub(crate) fn is_short(&self, die: DieId) -> bool {
+        self.dies[die].is_short(self.settings.reclaim.start)
+    }
+
+    /// What `die` does is to be suspended.
+    pub(crate) fn suspend(&mut self, die: DieId) {
+        self.dies[die].suspend();
+        self.suspends.push(die);
+    }
+
+    /// Somebody may want a program or an erase to be stopped, if `busy`, and so many `wait` for idle dies.
+    pub(crate) fn watch(&mut self, busy: bool, wait: usize) {
+        self.watches_busy = busy;
+        self.idle.await_by(wait);
+    }
+
+    /// The next die that is to be suspended.
+    #[inline]
+    pub(crate) fn next_suspend(&mut self) -> Option<DieId> {
+        self.suspends.pop()
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn has_suspends(&self) -> bool {
+        !self.suspends.is_empty()
+    }
+
+    /// Nothing can be reclaimed on `die` at present, if `is_starved`.
+    pub(crate) fn note_starved(&mut self, die: DieId, is_starved: bool) {
+        self.dies[die].set_starved(is_starved);
+        self.starved |= is_starved;
+    }
+
+    #[inline]
+    pub(crate) fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// Something has become stale: dies that could reclaim nothing try again.
+    #[cold]
+    pub(crate) fn wake_starved(&mut self) {
+        self.starved = false;
+        for die in self.die_ids() {
+            if self.dies[die].take_starved() {
+                self.wake(die);
+            }
+        }
+    }
+
+    // Operations.
+
+    /// Operations under way.
+    #[inline]
+    pub(crate) fn under_way(&self) -> u32 {
+        self.under_way
+    }
+
+    /// Keep what an operation is for; returns its tag.
+    #[inline]
+    pub(crate) fn begin(&mut self, pending: Pending) -> u32 {
+        self.pending.insert(pending)
+    }
+
+    /// What the operation `tag` is for.
+    #[inline]
+    pub(crate) fn pending(&self, tag: u32) -> Pending {
+        self.pending[tag]
+    }
+
+    /// The queued read `tag` transfers so many bytes more.
+    pub(crate) fn lengthen(&mut self, tag: u32, bytes: Bytes) {
+        self.pending[tag].bytes += bytes;
+    }
+
+    /// The operation `tag` has ended.
+    #[inline]
+    pub(crate) fn end(&mut self, tag: u32) -> Pending {
+        self.under_way -= 1;
+        self.pending.remove(tag)
+    }
+
+    /// Program unit `program` of the group at `at` of those of `die` open for `stream` is ordered; returns the group.
+    #[inline]
+    pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> Group {
+        self.dies[die].order_program(stream, at, program, &self.layout)
+    }
+
+    /// Order the operation `tag` of `die`.
+    #[inline]
+    pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
+        self.under_way += 1;
+        if self.watches_busy {
+            self.note_busy(die, tag, kind, cause);
+        }
+        self.dies[die].begin(cause, matches!(kind, OperationKind::Program { .. } | OperationKind::Erase { .. }));
+        Operation { tag, die, kind, cause }
+    }
+
+    /// Keep what is under way for whoever is asked whether it is stopped.
+    #[cold]
+    #[inline(never)]
+    fn note_busy(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) {
+        let is_erase = matches!(kind, OperationKind::Erase { .. });
+        if is_erase || matches!(kind, OperationKind::Program { .. }) {
+            let busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
+            self.dies[die].note_busy(busy);
+        }
+    }
+
+    /// Fill a program of `die` from the buffer, and with padding where that has too few units.
+    pub(crate) fn batch_host(&mut self, die: DieId) {
+        let Core { dies, buffer, map, layout, .. } = self;
+        let batch = dies[die].batch_mut();
+        batch.begin();
+        for _ in 0..layout.units_per_program {
+            match buffer.take() {
+                Some((slot, lpn)) => {
+                    map.prefetch(lpn);
+                    batch.push(Entry::Host { slot }, lpn);
+                }
+                None => batch.push(Entry::Padding, u32::MAX),
+            }
+        }
+    }
+
+    /// Order the erase of `group`, for `purpose`.
+    pub(crate) fn order_erase(&mut self, group: Group, purpose: Purpose, cause: Cause) -> Operation {
+        let tag = self.begin(Pending::new(purpose, group, 0, Bytes(0)));
+        let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
+        self.order(self.layout.die(group), tag, OperationKind::Erase { target }, cause)
+    }
+
+    /// Order program unit `program` of `group`, whose units the die has gathered.
+    #[inline]
+    pub(crate) fn order_program(&mut self, group: Group, program: u32, purpose: Purpose, cause: Cause) -> Operation {
+        let bytes = self.settings.unit_bytes(self.layout.units_per_program);
+        let tag = self.begin(Pending::new(purpose, group, 0, bytes));
+        let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
+        self.order(self.layout.die(group), tag, OperationKind::Program { target, bytes }, cause)
+    }
+
+    /// Queue a read of `bytes` of the page that holds `addr`; returns its tag and its die.
+    #[inline]
+    pub(crate) fn queue_read(&mut self, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> (u32, DieId) {
+        let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
+        let die = self.layout.die(group);
+        let tag = self.pending.insert(Pending::read(purpose, group, offset, bytes, cause));
+        self.groups.pin(group);
+        if let Some(readers) = &mut self.readers {
+            *readers.entry(self.layout.unit(group, self.layout.page_start(offset))).or_insert(0) += 1;
+        }
+        if let Some(before) = self.dies[die].reads_mut().push(priority, tag) {
+            self.pending[before].next = tag;
+        }
+        (tag, die)
+    }
+
+    /// Take the next read that waits for `die`.
+    #[inline]
+    pub(crate) fn pop_read(&mut self, die: DieId) -> Option<u32> {
+        let Core { dies, pending, .. } = self;
+        dies[die].reads_mut().pop(|tag| pending[tag].next)
+    }
+
+    /// A read of the page that holds `offset` of `group` was reported. Returns whether it was the last, where somebody cares.
+    #[inline]
+    pub(crate) fn end_reading(&mut self, group: Group, offset: u32) -> bool {
+        let Some(readers) = &mut self.readers else { return false };
+        let page = self.layout.unit(group, self.layout.page_start(offset));
+        let count = readers.get_mut(&page).expect("it has begun");
+        *count -= 1;
+        let is_last = *count == 0;
+        if is_last {
+            readers.remove(&page);
+        }
+        is_last
+    }
+
+    /// Whether one of the pages that begin at `starts` in `group` is being read.
+    pub(crate) fn is_being_read(&self, group: Group, mut starts: impl Iterator<Item = u32>) -> bool {
+        let readers = self.readers.as_ref().filter(|readers| !readers.is_empty());
+        readers.is_some_and(|readers| starts.any(|start| readers.contains_key(&self.layout.unit(group, start))))
+    }
+
+    /// Of the units of victims that wait on `die`, forget those that `keep` does not want.
+    #[inline]
+    pub(crate) fn retain_moved(&mut self, die: DieId, keep: impl Fn(&Groups, &Layout, &Moved) -> bool) {
+        let Core { dies, groups, layout, .. } = self;
+        let die = &mut dies[die];
+        if !die.moved().iter().all(|moved| keep(groups, layout, moved)) {
+            die.retain_moved(|moved| keep(groups, layout, moved));
+        }
+    }
+
+    // Groups.
+
+    /// Take a free group of `die` for `stream`.
+    pub(crate) fn allocate(&mut self, die: DieId, stream: Stream) -> Option<Group> {
+        if !self.settings.wear.dynamic {
+            return self.dies[die].take_first_free();
+        }
+        let worn = self.dies[die].free_groups().enumerate().map(|(place, group)| (self.groups.erases(group), place));
+        let (_, place) = match stream {
+            // Host data is young and will be overwritten soon, so its block is erased soon: give it the least worn. The most worn may rest under what
+            // has moved before.
+            Stream::Host => worn.min()?,
+            Stream::Moved => worn.max_by_key(|&(erases, place)| (erases, std::cmp::Reverse(place)))?,
+        };
+        self.dies[die].take_free_at(place)
+    }
+
+    /// Take the least worn free group of any die that has more than `left` of them, for what the core writes for itself.
+    pub(crate) fn take_own_group(&mut self, left: u32) -> Option<Group> {
+        let is_levelled = self.settings.wear.dynamic;
+        let worn = |group: Group| if is_levelled { self.groups.erases(group) } else { 0 };
+        let offers = self.dies.iter().filter(|(_, die)| die.free_count() > left);
+        let (.., die) = offers.map(|(id, die)| (die.free_groups().map(worn).min(), std::cmp::Reverse(die.free_count()), id)).min()?;
+        let group = self.allocate(die, Stream::Host).expect("it has one");
+        self.groups.take_for_core(group);
+        Some(group)
+    }
+
+    /// Take the last group of the die that has most, of a core that is new: a fill begins with the first of each die.
+    pub(crate) fn take_last_group(&mut self) -> Option<Group> {
+        let (.., die) = self.dies.iter().map(|(id, die)| (std::cmp::Reverse(die.free_count()), id)).min()?;
+        let group = self.dies[die].take_last_free()?;
+        self.groups.take_for_core(group);
+        Some(group)
+    }
+
+    /// What the core has written to `group` is not needed any more.
+    pub(crate) fn release_own_group(&mut self, group: Group, cause: Cause) {
+        self.groups.release(group);
+        let die = self.layout.die(group);
+        self.dies[die].give_erasable(group, cause);
+        self.wake(die);
+    }
+
+    /// Whether the blocks in service can hold what was promised to the host and still be reclaimed.
+    pub(crate) fn has_enough_space(&self) -> bool {
+        let per_group = u64::from(self.layout.data_units);
+        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
+        good.saturating_sub(u64::from(self.settings.reserve)) * per_group >= u64::from(self.map.exported())
+    }
+
+    /// How often the spare block `block` of the first plane of `die` had been erased; asked once, when it comes into service.
+    pub(crate) fn take_spare_erases(&mut self, die: DieId, block: u16) -> u32 {
+        self.spare_erases.remove(&(die, block)).unwrap_or(0)
+    }
+
+    /// Found after a power cut: `blocks` of `die` are spare, erased `erases` times.
+    pub(crate) fn found_spares(&mut self, die: DieId, blocks: &[u16], erases: u32) {
+        self.spare_erases.insert((die, blocks[0]), erases);
+        self.dies[die].give_spares(blocks);
+    }
+
+    // Units.
+
+    /// The unit at `addr`, which is valid: `marked` as the spare area says, or as the map knows where that can no longer be read.
+    #[inline]
+    pub(crate) fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
+        if marked < self.map.exported() { marked } else { self.look_up(addr) }
+    }
+
+    #[cold]
+    fn look_up(&self, addr: UnitAddr) -> u32 {
+        (0..self.map.exported()).find(|&lpn| self.map.get(lpn) == addr).expect("what is valid is mapped")
+    }
+
+    /// Where the newest bytes of `lpn` are.
+    pub(crate) fn newest(&self, lpn: u32) -> Newest {
+        Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
+    }
+
+    /// Whether `lpn` is refused.
+    #[inline]
+    pub(crate) fn is_refused(&self, lpn: u32) -> bool {
+        self.refused.as_ref().is_some_and(|refused| refused.has(lpn))
+    }
+
+    pub(crate) fn refused(&self) -> Option<&Refused> {
+        self.refused.as_deref()
+    }
+
+    /// Refuse what `refused` says.
+    pub(crate) fn refuse(&mut self, refused: Refused) {
+        self.refused = Some(Box::new(refused));
+    }
+
+    /// `lpn` was written or trimmed.
+    #[inline]
+    pub(crate) fn trust(&mut self, lpn: u32) {
+        if let Some(refused) = &mut self.refused {
+            refused.remove(lpn);
+            if refused.count() == 0 {
+                self.refused = None;
+            }
+        }
+    }
+
+    /// The version for a copy of `lpn` that says its bytes are lost: newer than what was there, older than anything of it in the buffer.
+    pub(crate) fn version_of_lost(&mut self, lpn: u32) -> u64 {
+        match self.buffer.oldest_version(lpn) {
+            Some(oldest) => oldest - 1,
+            None => self.buffer.next_version(),
+        }
+    }
+
+    /// So many units of host data have become stale, by the host.
+    #[inline]
+    pub(crate) fn add_invalidated(&mut self, units: u32) {
+        self.invalidated += units;
+    }
+
+    /// Units of host data that have become stale since this was last asked.
+    #[inline]
+    pub(crate) fn take_invalidated(&mut self) -> u32 {
+        std::mem::take(&mut self.invalidated)
+    }
+
+    /// How often the host has changed what is valid.
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    #[inline]
+    pub(crate) fn note_change(&mut self, is_one: bool) {
+        self.changes += u64::from(is_one);
+    }
+
+    // What is promised.
+
+    /// Whether `request`, a write or a trim, is acknowledged as soon as the buffer holds it.
+    pub(crate) fn acknowledges_buffered(&self, is_fua: bool) -> bool {
+        self.settings.buffer.acknowledge == Acknowledge::Buffered && !is_fua
+    }
+
+    #[inline]
+    pub(crate) fn is_worn_out(&self) -> bool {
+        self.worn_out
+    }
+
+    pub(crate) fn wear_out(&mut self) {
+        self.worn_out = true;
+        self.outbox.note(Note::WornOut);
+    }
+
+    #[inline]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining
+    }
+
+    pub(crate) fn set_draining(&mut self, is_draining: bool) {
+        self.draining = is_draining;
+    }
+
+    /// What is told to the drive.
+    #[inline]
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    #[inline]
+    pub(crate) fn outbox_mut(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    // As plain data.
+
+    /// Whether every die is free and nobody reads.
+    pub(crate) fn is_still(&self) -> bool {
+        self.suspends.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
+    }
+
+    /// Become a core with these tables, which somebody has checked.
+    pub(crate) fn restore(&mut self, segments: Vec<map::Segment>, groups: groups::GroupTable, dies: Vec<work::Holdings>) {
+        self.map.restore(segments);
+        self.groups.restore(groups);
+        let mut holdings = dies.into_iter();
+        self.dies = IdMap::from_fn(self.dies.len(), |_: DieId| Die::restored(holdings.next().expect("as many as dies")));
+    }
+
+    /// Take over how a core stood.
+    pub(crate) fn restore_state(&mut self, turn: u32, is_starved: bool, is_worn_out: bool) {
+        self.idle.set_turn(turn);
+        (self.starved, self.worn_out) = (is_starved, is_worn_out);
+    }
+}
+
+#[inline]
+fn can_write(die: &Die, settings: &Settings) -> bool {
+    !die.open(Stream::Host).is_empty() || die.free_count() > settings.reclaim.floor
+}

@@ -1,0 +1,240 @@
+//! Which wordline of an open block group is programmed next: the exclusive placement slot.
+//!
+//! The program units of a group lie in h-layers. The first of each is its *leader*, the others are its *followers*: cells of one h-layer are alike, so what was
+//! measured on the leader holds for them (003 §4.1.3). A follower can be programmed once its leader is. Where wordlines go in any order, leaders can be
+//! programmed ahead and their followers kept for later.
+//!
+//! ```text
+//!   horizontal first   L0 f f f  L1 f f f  L2 f f f …        one after the other
+//!   mixed              L0 L1 L2 L3 … f f f f f f …           leaders while there is time, followers while there is not
+//! ```
+//!
+//! On dies that program page by page, or have one wordline in an h-layer, every program unit counts as a leader.
+
+use crate::state::layout::{Group, Layout};
+
+/// In which order the wordlines of blocks for host data are programmed. What is moved goes horizontal first.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Order {
+    /// All wordlines of an h-layer, then those of the next.
+    #[default]
+    HorizontalFirst,
+    /// Leaders while the write buffer is not fuller than this share, followers while it is (003 §5.2).
+    Mixed {
+        /// The share of the write buffer in use above which host data is taken to come in a burst.
+        threshold: f64,
+        /// How many blocks of a die take host data at once.
+        open_blocks: u32,
+    },
+}
+
+impl Order {
+    /// Blocks of a die that may take host data at once.
+    pub const fn open_blocks(&self) -> u32 {
+        match self {
+            Order::HorizontalFirst => 1,
+            Order::Mixed { open_blocks, .. } => *open_blocks,
+        }
+    }
+}
+
+/// A group being written: how many of its leaders, and of its followers, have been ordered. Both go from the first h-layer to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Open {
+    pub group: Group,
+    leaders: u32,
+    followers: u32,
+}
+
+/// A program unit of one of the open groups of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pick {
+    /// The open group, by its place among them.
+    pub at: usize,
+    pub program: u32,
+}
+
+impl Open {
+    /// `group` with its first `programs` program units written, horizontal first.
+    pub(crate) fn at(group: Group, programs: u32, layout: &Layout) -> Open {
+        let leaders = programs.div_ceil(layout.programs_per_layer);
+        Open { group, leaders, followers: programs - leaders }
+    }
+
+    /// Program units ordered so far.
+    pub(crate) fn ordered(&self) -> u32 {
+        self.leaders + self.followers
+    }
+
+    /// Whether there is none left.
+    pub(crate) fn is_full(&self, layout: &Layout) -> bool {
+        self.ordered() >= layout.data_programs
+    }
+
+    /// Whether there can be such a group.
+    pub(crate) fn is_sound(&self, layout: &Layout) -> bool {
+        self.leaders <= layout.leaders() && self.followers <= self.followers_open(layout)
+    }
+
+    /// Whether the program units ordered so far are the first ones.
+    pub(crate) fn is_prefix(&self, layout: &Layout) -> bool {
+        *self == Open::at(self.group, self.ordered(), layout)
+    }
+
+    /// Whether program unit `program` has been ordered.
+    pub(crate) fn has(&self, program: u32, layout: &Layout) -> bool {
+        let (layer, place) = (program / layout.programs_per_layer, program % layout.programs_per_layer);
+        let followers = layout.programs_per_layer - 1;
+        if place == 0 { layer < self.leaders } else { layer * followers + place - 1 < self.followers }
+    }
+
+    /// The next leader: i_Leader of 003 §5.2.
+    pub(crate) fn leader(&self, layout: &Layout) -> Option<u32> {
+        (self.leaders < layout.leaders()).then(|| self.leaders * layout.programs_per_layer)
+    }
+
+    /// The next follower whose leader has been ordered: i_Follower < i_Leader.
+    pub(crate) fn follower(&self, layout: &Layout) -> Option<u32> {
+        let followers = layout.programs_per_layer - 1;
+        (self.followers < self.followers_open(layout))
+            .then(|| self.followers / followers * layout.programs_per_layer + 1 + self.followers % followers)
+    }
+
+    /// Followers whose leader has been ordered and that have not.
+    pub(crate) fn followers_waiting(&self, layout: &Layout) -> u32 {
+        self.followers_open(layout) - self.followers
+    }
+
+    /// Followers whose leader has been ordered. In the last h-layer some of them may be kept for the second copy of the marks.
+    fn followers_open(&self, layout: &Layout) -> u32 {
+        (self.leaders * (layout.programs_per_layer - 1)).min(layout.data_programs - layout.leaders())
+    }
+
+    /// The next program unit, horizontal first.
+    pub(crate) fn next(&self, layout: &Layout) -> Option<u32> {
+        self.follower(layout).or_else(|| self.leader(layout))
+    }
+
+    /// Program unit `program`, which [`Open::leader`] or [`Open::follower`] gave, is ordered.
+    pub(crate) fn order(&mut self, program: u32, layout: &Layout) {
+        debug_assert!(self.leader(layout) == Some(program) || self.follower(layout) == Some(program));
+        if program.is_multiple_of(layout.programs_per_layer) {
+            self.leaders += 1;
+        } else {
+            self.followers += 1;
+        }
+    }
+
+    /// Everything before program unit `end` is ordered or done without, horizontal first.
+    pub(crate) fn skip_to(&mut self, end: u32, layout: &Layout) {
+        *self = Open::at(self.group, end, layout);
+    }
+}
+
+/// Which program unit of the `open` groups takes what comes next; `None`: none of them, and another group is to be opened if there is one to open.
+/// `in_use`: the share of the write buffer. `may_open`: another group could be.
+pub(crate) fn pick(order: Order, open: &[Open], layout: &Layout, in_use: f64, may_open: bool) -> Option<Pick> {
+    let (threshold, open_blocks) = match order {
+        Order::HorizontalFirst => return open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),
+        Order::Mixed { threshold, open_blocks } => (threshold, open_blocks as usize),
+    };
+    // Of several groups, the one with the most followers waiting: so none is left with few leaders and many followers.
+    let waiting = |&(_, open): &(usize, &Open)| open.followers_waiting(layout);
+    let follower = || {
+        let (at, open) = open.iter().enumerate().rev().max_by_key(waiting)?;
+        Some(Pick { at, program: open.follower(layout)? })
+    };
+    let leader = || open.iter().enumerate().find_map(|(at, open)| Some(Pick { at, program: open.leader(layout)? }));
+    if in_use > threshold {
+        return follower().or_else(leader);
+    }
+    // Quiet: a leader, if need be of another group.
+    leader().or_else(|| if may_open && open.len() < open_blocks { None } else { follower() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use proptest::prelude::*;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    fn layout(layers: u32, wordlines: u32) -> Layout {
+        let mut sheet = small_sheet(1, 5, ProgramScope::Wordline);
+        (sheet.geometry.layers, sheet.geometry.wordlines_per_layer) = (layers, wordlines);
+        Layout::new(&sheet, 1, 5, Bytes::kib(16))
+    }
+
+    #[test]
+    fn all_leaders_can_go_first_and_three_of_four_wordlines_wait() {
+        let layout = layout(48, 4);
+        let mixed = Order::Mixed { threshold: 0.9, open_blocks: 2 };
+        let mut open = [Open::at(Group(0), 0, &layout)];
+        let mut order = Vec::new();
+        while let Some(Pick { program, .. }) = pick(mixed, &open, &layout, 0.9, false) {
+            open[0].order(program, &layout);
+            order.push(program);
+        }
+        assert_eq!(order.len(), 192);
+        assert!(order[..48].iter().enumerate().all(|(layer, &program)| program == layer as u32 * 4));
+        assert!(order[48..].iter().all(|program| program % 4 != 0));
+    }
+
+    #[test]
+    fn a_burst_takes_followers_and_then_leaders() {
+        let layout = layout(4, 4);
+        let mixed = Order::Mixed { threshold: 0.9, open_blocks: 2 };
+        let mut open = [Open::at(Group(0), 0, &layout)];
+        open[0].order(0, &layout);
+        open[0].order(4, &layout);
+        let burst: Vec<u32> = (0..8)
+            .map(|_| {
+                let Pick { program, .. } = pick(mixed, &open, &layout, 0.91, true).unwrap();
+                open[0].order(program, &layout);
+                program
+            })
+            .collect();
+        assert_eq!(burst, [1, 2, 3, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn a_quiet_die_opens_another_group_for_its_leaders() {
+        let layout = layout(2, 4);
+        let mixed = Order::Mixed { threshold: 0.9, open_blocks: 2 };
+        let mut open = vec![Open::at(Group(0), 0, &layout)];
+        open[0].order(0, &layout);
+        open[0].order(4, &layout);
+        assert_eq!(pick(mixed, &open, &layout, 0.1, true), None);
+        assert_eq!(pick(mixed, &open, &layout, 0.1, false), Some(Pick { at: 0, program: 1 }), "there is no other");
+        open.push(Open::at(Group(1), 0, &layout));
+        assert_eq!(pick(mixed, &open, &layout, 0.1, true), Some(Pick { at: 1, program: 0 }));
+    }
+
+    proptest! {
+        #[test]
+        fn every_program_unit_goes_once_and_no_follower_before_its_leader(
+            layers in 1u32..6, wordlines in 1u32..9, demand in prop::collection::vec(0.0..1.0, 1..60), mixed: bool,
+        ) {
+            let layout = layout(layers, wordlines);
+            let order = if mixed { Order::Mixed { threshold: 0.5, open_blocks: 1 } } else { Order::HorizontalFirst };
+            let mut open = [Open::at(Group(0), 0, &layout)];
+            let mut done = vec![false; layout.data_programs as usize];
+            let mut demand = demand.iter().cycle();
+            while let Some(Pick { program, .. }) = pick(order, &open, &layout, *demand.next().unwrap(), false) {
+                prop_assert!(!open[0].has(program, &layout) && !done[program as usize]);
+                prop_assert!(program % wordlines == 0 || done[(program / wordlines * wordlines) as usize]);
+                if !mixed {
+                    prop_assert!(open[0].is_prefix(&layout) && program == open[0].ordered());
+                }
+                open[0].order(program, &layout);
+                done[program as usize] = true;
+                prop_assert!(open[0].is_sound(&layout));
+                for program in 0..layout.data_programs {
+                    prop_assert_eq!(open[0].has(program, &layout), done[program as usize]);
+                }
+            }
+            prop_assert!(open[0].is_full(&layout) && done.iter().all(|&done| done));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the core tells the drive beside its operations and acknowledgements: notes for the log, and what is to be done with bytes.
+
+use std::collections::VecDeque;
+
+use crate::state::data::DataStep;
+use crate::state::request::Note;
+
+/// What is told to the drive, oldest first.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox {
+    keeps_data: bool,
+    notes: VecDeque<Note>,
+    steps: VecDeque<DataStep>,
+    /// What capacitors are to keep, beside the buffer.
+    facts: VecDeque<(u32, Vec<u8>)>,
+}
+
+impl Outbox {
+    /// Nothing to tell; `keeps_data`: somebody keeps the bytes.
+    pub(crate) fn new(keeps_data: bool) -> Outbox {
+        Outbox { keeps_data, notes: VecDeque::new(), steps: VecDeque::new(), facts: VecDeque::new() }
+    }
+
+    /// The drive is to write this down.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.notes.push_back(note);
+    }
+
+    #[inline]
+    pub(crate) fn has_notes(&self) -> bool {
+        !self.notes.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn next_note(&mut self) -> Option<Note> {
+        self.notes.pop_front()
+    }
+
+    /// Something is to be done with bytes, if anybody keeps them.
+    #[inline]
+    pub(crate) fn step(&mut self, step: DataStep) {
+        if self.keeps_data {
+            self.steps.push_back(step);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_step(&mut self) -> Option<DataStep> {
+        self.steps.pop_front()
+    }
+
+    /// Capacitors are to keep `fact` at place `index`, if anybody keeps the bytes.
+    pub(crate) fn keep(&mut self, index: u32, fact: Vec<u8>) {
+        if self.keeps_data {
+            self.facts.push_back((index, fact));
+            self.steps.push_back(DataStep::Kept);
+        }
+    }
+
+    pub(crate) fn next_fact(&mut self) -> Option<(u32, Vec<u8>)> {
+        self.facts.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_spoken_of_only_where_somebody_keeps_them() {
+        for keeps_data in [false, true] {
+            let mut outbox = Outbox::new(keeps_data);
+            outbox.keep(3, vec![1]);
+            outbox.note(Note::WornOut);
+            assert_eq!(outbox.next_step(), keeps_data.then_some(DataStep::Kept));
+            assert_eq!(outbox.next_fact(), keeps_data.then(|| (3, vec![1])));
+            assert!(outbox.has_notes() && outbox.next_note() == Some(Note::WornOut) && !outbox.has_notes());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The reads that wait for a die.
+
+use wordline_units::Priority;
+
+use crate::util::list::NIL;
+
+/// First in, first out, linked through the operations.
+#[derive(Clone, Copy, Debug)]
+struct Fifo {
+    head: u32,
+    tail: u32,
+}
+
+/// The reads that wait for a die, by priority; within one, in the order they came.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadQueue {
+    queues: [Fifo; Priority::ALL.len()],
+    waiting: u32,
+    /// Reads are served every other time when they are not served first.
+    turn: bool,
+}
+
+impl ReadQueue {
+    /// No read waits.
+    pub(crate) fn new() -> ReadQueue {
+        ReadQueue::with_turn(false)
+    }
+
+    /// No read waits, and `turn` says whether the last choice was a read's.
+    pub(crate) fn with_turn(turn: bool) -> ReadQueue {
+        ReadQueue { queues: [Fifo { head: NIL, tail: NIL }; Priority::ALL.len()], waiting: 0, turn }
+    }
+
+    /// Whether the last choice was a read's.
+    pub(crate) fn turn(&self) -> bool {
+        self.turn
+    }
+
+    /// How many wait.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Whether a read goes before everything else; where reads are not `first`, every other time.
+    #[inline]
+    pub(crate) fn takes_turn(&mut self, first: bool) -> bool {
+        self.waiting > 0 && {
+            self.turn = !self.turn;
+            first || self.turn
+        }
+    }
+
+    /// The priority of the read that is served next; `None`: none waits.
+    pub(crate) fn next_priority(&self) -> Option<Priority> {
+        Priority::ALL.into_iter().zip(&self.queues).find(|(_, fifo)| fifo.head != NIL).map(|(priority, _)| priority)
+    }
+
+    /// Take the first read; `next` is what is queued behind an operation.
+    #[inline]
+    pub(crate) fn pop(&mut self, next: impl FnOnce(u32) -> u32) -> Option<u32> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let fifo = self.queues.iter_mut().find(|fifo| fifo.head != NIL)?;
+        let tag = fifo.head;
+        fifo.head = next(tag);
+        if fifo.head == NIL {
+            fifo.tail = NIL;
+        }
+        self.waiting -= 1;
+        Some(tag)
+    }
+
+    /// Queue the read `tag`; returns the one that it stands behind, if there is one.
+    #[inline]
+    pub(crate) fn push(&mut self, priority: Priority, tag: u32) -> Option<u32> {
+        let fifo = &mut self.queues[priority as usize];
+        let before = fifo.tail;
+        if before == NIL {
+            fifo.head = tag;
+        }
+        fifo.tail = tag;
+        self.waiting += 1;
+        (before != NIL).then_some(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_leave_by_priority_and_in_the_order_they_came() {
+        let mut reads = ReadQueue::new();
+        let mut next = [NIL; 4];
+        for (tag, priority) in [Priority::Normal, Priority::Normal, Priority::ALL[0], Priority::ALL[0]].into_iter().enumerate() {
+            if let Some(before) = reads.push(priority, tag as u32) {
+                next[before as usize] = tag as u32;
+            }
+        }
+        let left: Vec<u32> = std::iter::from_fn(|| reads.pop(|tag| next[tag as usize])).collect();
+        let expected = if Priority::ALL[0] == Priority::Normal { vec![0, 1, 2, 3] } else { vec![2, 3, 0, 1] };
+        assert_eq!((left, reads.waiting()), (expected, 0));
+    }
+}

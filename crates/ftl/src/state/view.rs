@@ -1,0 +1,56 @@
+//! What techniques can see of the core's tables.
+
+use wordline_units::{DieId, IdMap};
+
+use crate::state::die::Die;
+use crate::state::groups::{Groups, Use};
+use crate::state::layout::{Group, Layout};
+
+/// The core's tables, to be read.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    groups: &'a Groups,
+    dies: &'a IdMap<DieId, Die>,
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").field("groups", &self.layout().group_count()).field("dies", &self.dies.len()).finish()
+    }
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(groups: &'a Groups, dies: &'a IdMap<DieId, Die>) -> View<'a> {
+        View { groups, dies }
+    }
+
+    /// The arithmetic of addresses.
+    pub fn layout(&self) -> &'a Layout {
+        self.groups.layout()
+    }
+
+    /// What `group` is used for.
+    pub fn use_of(&self, group: Group) -> Use {
+        self.groups.use_of(group)
+    }
+
+    /// Valid units in `group`.
+    pub fn valid(&self, group: Group) -> u32 {
+        self.groups.valid(group)
+    }
+
+    /// Units of a group that can hold data.
+    pub fn usable(&self) -> u32 {
+        self.layout().data_units
+    }
+
+    /// How often `group` was erased.
+    pub fn erases(&self, group: Group) -> u32 {
+        self.groups.erases(group)
+    }
+
+    /// Free groups of `die`.
+    pub fn free(&self, die: DieId) -> u32 {
+        self.dies[die].free_count()
+    }
+}

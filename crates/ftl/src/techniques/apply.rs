@@ -1,0 +1,90 @@
+//! What the core does with the panel's answers: which reads stop a program, where a read begins, how a program is done, what is to be worked at.
+
+use wordline_flash::{Operation, OperationKind};
+use wordline_units::{DieId, Priority};
+
+use super::hooks::Hook;
+use super::panel::Panel;
+use super::say::Urgency;
+use super::seam::{Ctx, FlashPage, Held, ProgramUnit};
+use super::work::{Work, WorkKind};
+use crate::state::Core;
+use crate::state::groups::Use;
+use crate::state::layout::{Group, Place};
+use crate::state::work::{Activity, Asked, Wanted};
+
+/// The instant, and what techniques can see of `core`.
+#[inline]
+pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
+    Ctx { now: core.now(), view: core.view() }
+}
+
+/// Have `die` stop its program or erase for a waiting read, if that is agreed on.
+pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
+    let state = core.die(die);
+    if matches!(state.activity(), Activity::Working(_))
+        && panel.has(Hook::Stop)
+        && panel.urgency(&ctx(core), state.busy(), priority) == Urgency::Now
+    {
+        core.suspend(die);
+    }
+}
+
+/// Whether a read that waits for `die` is served before what is suspended goes on.
+pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool {
+    if !panel.has(Hook::Hold) {
+        return true;
+    }
+    let state = core.die(die);
+    let held = |next| Held { busy: state.busy(), served: state.served(), next };
+    state.reads().next_priority().is_some_and(|next| panel.serves(&ctx(core), &held(next)))
+}
+
+/// Order the read `tag` of the page it names.
+#[inline]
+pub(crate) fn order_read(core: &mut Core, panel: &Panel, die: DieId, tag: u32) -> Operation {
+    let pending = core.pending(tag);
+    let place = core.layout().place(pending.offset);
+    let target = core.layout().one_plane(core.groups().blocks(pending.group), place.plane, place.page);
+    let begin = if panel.has(Hook::ReadEntry) { read_entry(core, panel, pending.group, &place) } else { 0 };
+    core.order(die, tag, OperationKind::Read { target, bytes: pending.bytes, begin }, pending.cause)
+}
+
+#[inline(never)]
+fn read_entry(core: &Core, panel: &Panel, group: Group, place: &Place) -> u8 {
+    panel.read_entry(&ctx(core), FlashPage { group, plane: place.plane, page: place.page }).unwrap_or(0)
+}
+
+/// Order the next read that waits for `die`.
+#[inline]
+pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
+    let tag = core.pop_read(die)?;
+    Some(order_read(core, panel, die, tag))
+}
+
+/// How program unit `program` of `group` is to be done, is what the die is told with it.
+#[inline]
+pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: Group, program: u32) {
+    if panel.sets_programs() {
+        let settings = panel.program_settings(&ctx(core), &ProgramUnit::new(core.layout(), group, program));
+        let die = core.layout().die(group);
+        core.die_mut(die).batch_mut().set(settings);
+    }
+}
+
+/// Have done what a technique asked for. Of a group that is not closed nothing can be asked.
+pub(crate) fn enqueue(core: &mut Core, work: Work) {
+    let asked = Asked { since: core.now(), due: work.due };
+    match work.kind {
+        WorkKind::Rewrite(group) => {
+            let (die, erases) = (core.layout().die(group), core.groups().erases(group));
+            if core.groups().use_of(group) == Use::Closed && core.die_mut(die).want(Wanted { group, cause: work.cause, erases, asked }) {
+                core.wake(die);
+            }
+        }
+        WorkKind::Collect(die) => {
+            core.die_mut(die).want_extra(asked);
+            core.wake(die);
+        }
+    }
+}
