@@ -25,29 +25,12 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report, spare: &[Lpn]) {
     let good = report.status == Status::Good;
     match purpose {
         Purpose::HostRead { part } => {
-            let Rooms { core, metadata, .. } = rooms;
-            metadata.note_media_error(!good);
-            core.groups_mut().unpin(group);
-            end_reading(rooms, group, offset);
-            let requests = rooms.core.requests_mut();
-            if !good {
-                requests.spoil(part);
-            }
-            requests.release(part);
+            host_read(rooms, (group, offset), part, good);
             page_read(rooms, report, group, offset, cause);
             wake_for_erase(&mut rooms.core, report.die, group);
         }
         Purpose::Fill { slot } => {
-            let Rooms { core, metadata, sanitise, .. } = rooms;
-            metadata.note_media_error(!good);
-            core.groups_mut().unpin(group);
-            let from = core.layout().unit(group, offset);
-            host::complete(core, sanitise, slot, from);
-            end_reading(rooms, group, offset);
-            let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-            host::admit_waiting(core, panel, metadata, sanitise);
-            // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
-            rooms.settle();
+            filled(rooms, (group, offset), slot, good);
             page_read(rooms, report, group, offset, cause);
             wake_for_erase(&mut rooms.core, report.die, group);
         }
@@ -133,6 +116,33 @@ fn journaled(rooms: &mut Rooms, die: DieId, good: bool, group: Group) {
     sanitise.wake_keys(core, metadata);
     rooms.settle();
     rooms.metadata.wake_journal(&mut rooms.core);
+}
+
+/// A page that the host's request `part` asks for has been read.
+#[inline]
+fn host_read(rooms: &mut Rooms, (group, offset): (Group, u32), part: u32, good: bool) {
+    rooms.metadata.note_media_error(!good);
+    rooms.core.groups_mut().unpin(group);
+    end_reading(rooms, group, offset);
+    let requests = rooms.core.requests_mut();
+    if !good {
+        requests.spoil(part);
+    }
+    requests.release(part);
+}
+
+/// The rest of the unit in `slot`, which the host has written in part, has been read.
+fn filled(rooms: &mut Rooms, (group, offset): (Group, u32), slot: u32, good: bool) {
+    let Rooms { core, metadata, sanitise, .. } = rooms;
+    metadata.note_media_error(!good);
+    core.groups_mut().unpin(group);
+    let from = core.layout().unit(group, offset);
+    host::complete(core, sanitise, slot, from);
+    end_reading(rooms, group, offset);
+    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    host::admit_waiting(core, panel, metadata, sanitise);
+    // A unit that was trimmed meanwhile is let go here, and somebody may have waited for it to become durable.
+    rooms.settle();
 }
 
 /// A page of a victim has been read: what is still valid of its `units`, one bit each, waits to be programmed elsewhere.

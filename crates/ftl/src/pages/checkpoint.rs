@@ -6,7 +6,7 @@
 //!   0 magic | 8 number | 16 kind | 20 count | 24 index | 28 first | 32 check | 40 groups, or places
 //! ```
 
-use crate::pages::journal::check;
+use crate::pages::check::check;
 use crate::state::layout::UnitAddr;
 
 /// What a page of a checkpoint begins with.

@@ -16,6 +16,7 @@
 //!
 //! Pages of the format before had no serial numbers (a magic of their own, facts from byte 48 on). They are still read.
 
+use crate::pages::check::check;
 use crate::pages::oob::{ProgramMarks, record_bytes};
 
 /// What a journal page begins with.
@@ -281,16 +282,6 @@ impl Page {
         };
         Some(Page { generation: long(8)?, of_snapshot: (total > 0).then_some((index, total)), serial, facts })
     }
-}
-
-/// FNV-1a over everything but itself, which stands at `own`, eight bytes at a time.
-pub(crate) fn check(bytes: &[u8], own: std::ops::Range<usize>) -> u64 {
-    let parts = [&bytes[..own.start], &bytes[own.end..]];
-    parts.iter().flat_map(|part| part.chunks(8)).fold(0xCBF2_9CE4_8422_2325, |hash, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x100_0000_01B3)
-    })
 }
 
 #[cfg(test)]

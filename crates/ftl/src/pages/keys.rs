@@ -9,7 +9,7 @@
 //!   table: the commit that each tree was last written by | its key
 //! ```
 
-use crate::pages::journal::check;
+use crate::pages::check::check;
 
 /// What a key page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-keys\0");

@@ -10,7 +10,7 @@
 
 use wordline_flash::Mark;
 
-use crate::pages::journal::check;
+use crate::pages::check::check;
 
 /// What a summary page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-oobcp");

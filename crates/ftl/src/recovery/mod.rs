@@ -208,6 +208,21 @@ fn restore_buffer(core: &mut Core, findings: &Findings) {
     kept.into_iter().for_each(|(slot, held)| core.buffer_mut().restore(slot, held));
 }
 
+/// Say which blocks each group stands on, and which of them the core has for itself.
+fn stand_groups(core: &mut Core, findings: &Findings, is_live: &[bool], stands: &[Option<usize>], journal: Option<&JournalFound>) {
+    for (group, &stand) in (0..).map(Group).zip(stands) {
+        let groups = core.groups_mut();
+        groups.found(group, stand.map(|stand| (findings.stands[stand].blocks, findings.stands[stand].erases)));
+        let Some(stand) = stand else { continue };
+        if is_own(findings, stand, journal) {
+            groups.take_for_core(group);
+        }
+        if is_live[stand] {
+            groups.found_written(group);
+        }
+    }
+}
+
 /// Make the tables say what the stands hold.
 fn lay_out_groups(
     config: &Config,
@@ -225,17 +240,7 @@ fn lay_out_groups(
             group_of[*stand] = Some(Group(group as u32));
         }
     }
-    for (group, &stand) in (0..).map(Group).zip(stands) {
-        let groups = core.groups_mut();
-        groups.found(group, stand.map(|stand| (findings.stands[stand].blocks, findings.stands[stand].erases)));
-        let Some(stand) = stand else { continue };
-        if is_own(findings, stand, journal) {
-            groups.take_for_core(group);
-        }
-        if is_live[stand] {
-            groups.found_written(group);
-        }
-    }
+    stand_groups(core, findings, is_live, stands, journal);
     let mut valid = vec![0u32; stands.len()];
     for (lpn, copy) in (0..).zip(&findings.best).filter(|&(_, copy)| *copy != Copied::NONE) {
         if let Some(group) = group_of[copy.stand as usize] {
