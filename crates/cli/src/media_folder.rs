@@ -37,7 +37,7 @@ pub(crate) fn keep_plan(folder: &Path, plan: &Plan, is_found: bool) -> Result<()
 pub(crate) fn kept_plan(folder: &Path) -> Option<Plan> {
     let (name, number) = Taken::identity(folder).ok()?;
     let plan = Plan::parse(&name, &std::fs::read_to_string(folder.join(PLAN)).ok()?).ok()?;
-    (u128::from(plan.hash()) == number).then_some(plan)
+    plan.has_hash(number).then_some(plan)
 }
 
 /// The number of the drive whose media are in `folder`.

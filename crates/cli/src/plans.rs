@@ -66,7 +66,7 @@ impl DriveOptions {
         let more: &[&str] = if is_said { &[RECOVERY] } else { &[RECOVERY, &copies] };
         let Some(folder) = folder else { return self.load(drive, more) };
         let made = media_folder::identity(folder);
-        let is_theirs = |plan: &Plan| made.is_some_and(|made| made == u128::from(plan.hash()));
+        let is_theirs = |plan: &Plan| made.is_some_and(|made| plan.has_hash(made));
         let loaded = self.load_kept(drive, more, folder);
         if is_said || made.is_none() || loaded.as_ref().is_ok_and(|(plan, _)| is_theirs(plan)) {
             return loaded;

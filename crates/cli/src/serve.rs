@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use listenfd::ListenFd;
-use wordline_chip::{Payload, RamPayload};
+use wordline_chip::{Payload, RamPayload, Sanitisation};
 use wordline_drive::{Config as DriveConfig, Drive, Recovery};
+use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::declaration::Need;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_nbd::Export;
 use wordline_plan::Plan;
@@ -133,10 +135,11 @@ fn described(plan: &Plan) -> String {
 
 /// What the user should know of the drive before data is on it.
 fn warnings(config: &DriveConfig) -> Vec<String> {
-    let cards = config.firmware.techniques.iter().map(|choice| choice.card());
-    let spoilers = cards.filter(|card| card.needs.contains(&"reprogram"));
+    let spoils = |choice: &&Choice| choice.declaration().has_need(Need::Sanitise(Sanitisation::Reprogram));
+    let spoilers = config.firmware.techniques.iter().filter(spoils);
     spoilers
-        .map(|card| {
+        .map(|choice| {
+            let card = choice.card();
             format!("warning: this drive spoils data by design: techniques.{} reprograms stale pages, and {}", card.name, card.limits)
         })
         .collect()
@@ -264,7 +267,9 @@ fn on_media(plan: &Plan, config: DriveConfig, folder: &Path, options: &ServeOpti
         Survive::Host => wordline_serve::Durability::Host,
     };
     let units = units_per_page(&config);
-    let named = (plan.name(), u128::from(plan.hash()));
+    // Media that an older build has numbered by its own rule keep that number.
+    let number = media_folder::identity(folder).filter(|&number| plan.has_hash(number)).unwrap_or(plan.hash().into());
+    let named = (plan.name(), number);
     let opened = open_or_make(folder, &config, named, durability).map_err(|error| media_folder::refused(folder, plan, &error))?;
     let Opened { media, dump, is_found } = opened;
     media_folder::warning(folder).iter().for_each(|warning| eprintln!("{warning}"));

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use wordline_drive::image::Image;
+use wordline_drive::image::{Image, ImageError};
 use wordline_plan::Plan;
 
 use crate::failure::Failure;
@@ -69,7 +69,12 @@ pub(crate) fn load(path: &Path) -> Result<Saved, Failure> {
     let (name, text) = head.split_once('\n').ok_or_else(|| broken("the plan in it has no name"))?;
     let plan = Plan::parse(name, text)?;
     let unpacked = zstd::decode_all(image).map_err(|_| broken("the drive in it is damaged"))?;
-    let image = Image::from_bytes(&unpacked, plan.hash()).map_err(|error| broken(&error.to_string()))?;
+    let image = match Image::from_bytes(&unpacked, plan.hash()) {
+        // An older build has numbered the same plan by its own rule.
+        Err(ImageError::OtherPlan { found, .. }) if plan.has_hash(found.into()) => Image::from_bytes(&unpacked, found),
+        image => image,
+    };
+    let image = image.map_err(|error| broken(&error.to_string()))?;
     let damaged = || broken("the tags of files in it are damaged");
     let tags = if tags.is_empty() {
         None

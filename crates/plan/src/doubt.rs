@@ -2,7 +2,12 @@
 //! acts.
 
 use wordline_cells::Physics;
-use wordline_units::calendar;
+use wordline_drive::Config;
+use wordline_ftl::techniques::empty::EmptyCore;
+use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::seam::{Card, Exposed, Remedy};
+use wordline_ftl::{Group, Layout};
+use wordline_units::{Nanos, calendar};
 
 use crate::keys::filled;
 
@@ -53,47 +58,80 @@ pub fn energies(physics: &Physics) -> Vec<String> {
 }
 
 /// The notes of a drive's plan.
-pub(crate) fn notes(sections: &filled::Sections, physics: Option<&Physics>) -> Vec<String> {
+pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(physics) = physics {
+    if let Some(physics) = config.cells.as_ref().map(|cells| &cells.physics) {
         let cells = &sections.cells;
         let calibrated = Calibrated::of(&sections.calibrated);
         notes.extend(calibrated.beyond("it has", f64::from(cells.cycles.value), cells.retention.value.0 as f64, 0.0));
         notes.extend(energies(physics));
     }
-    notes.extend(sanitisers(sections));
+    notes.extend(sanitisers(config));
     notes
 }
 
+/// What a sanitiser does of itself.
+struct Sanitiser {
+    card: &'static Card,
+    /// In a block of which something is needed.
+    usual: Remedy,
+    /// In a block of which nothing is needed.
+    whole: Remedy,
+}
+
+/// The sanitisers that are on, in the rising order of what their remedies take along, as they say themselves when they are asked.
+fn asked(config: &Config) -> Vec<Sanitiser> {
+    // A few blocks tell as much as all of them.
+    let layout = Layout::new(&config.sheet, 1, 4, config.firmware.unit);
+    let core = EmptyCore::new(layout);
+    let ctx = core.ctx(Nanos::ZERO);
+    let pages = layout.programs * layout.pages_per_program * layout.planes;
+    let mut found = Vec::new();
+    for choice in config.firmware.techniques.iter().filter(|choice| choice.card().hooks.has(Hook::Sanitise)) {
+        let technique = choice.build(&layout, &config.sheet, config.firmware.margins.as_deref());
+        let needed = Exposed { group: Group(0), pages: 1, valid: 1, is_full: false, has_failed: false };
+        let needless = Exposed { pages, valid: 0, is_full: true, ..needed };
+        if let (Some(usual), Some(whole)) = (technique.sanitise(&ctx, &needed), technique.sanitise(&ctx, &needless)) {
+            found.push(Sanitiser { card: choice.card(), usual, whole });
+        }
+    }
+    found.sort_by_key(|sanitiser| sanitiser.usual);
+    found
+}
+
 /// Which of several sanitisers acts. The firmware asks all of them each time, and takes the most thorough remedy.
-fn sanitisers(sections: &filled::Sections) -> Option<String> {
-    // In the rising order of what their remedies take along, as the firmware's `Remedy` has it.
-    let all = [
-        ("crypto-erase", sections.crypto_erase.on.value),
-        ("page-lock", sections.page_lock.on.value),
-        ("reprogram-page", sections.reprogram_page.on.value),
-        ("wordline-scrub", sections.wordline_scrub.on.value),
-        ("erase-at-once", sections.erase_at_once.on.value),
-    ];
-    let on: Vec<&str> = all.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
+fn sanitisers(config: &Config) -> Option<String> {
+    let on = asked(config);
     let [others @ .., acts] = on.as_slice() else { return None };
     if others.is_empty() {
         return None;
     }
-    let has = |name: &str| on.contains(&name);
+    let names: Vec<&str> = others.iter().map(|other| other.card.name).collect();
     let mut told = format!(
-        "{} sanitisers are on, and of their remedies the most thorough one is taken: {acts} acts, {}",
+        "{} sanitisers are on, and of their remedies the most thorough one is taken: {} acts, {}",
         on.len(),
-        others.join(" and ")
+        acts.card.name,
+        names.join(" and ")
     );
     told.push_str(if others.len() == 1 { " does not" } else { " do not" });
-    if sections.page_lock.block_lock.value && has("page-lock") && *acts == "reprogram-page" {
-        told.push_str(", but that page-lock locks whole blocks where nothing in them is needed");
+    for other in others.iter().filter(|other| other.whole > acts.whole.max(acts.usual)) {
+        told.push_str(&format!(", but that {} {} where nothing in them is needed", other.card.name, done(other.whole)));
     }
-    if has("crypto-erase") {
+    if on.iter().any(|sanitiser| sanitiser.card.hooks.has(Hook::KeyStore)) {
         told.push_str("; keys are kept and written all the same");
     }
     Some(told)
+}
+
+fn done(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::DropKeys => "destroys the keys of blocks",
+        Remedy::LockPages => "locks the pages of blocks",
+        Remedy::Reprogram => "reprograms the pages of blocks",
+        Remedy::LockBlock => "locks whole blocks",
+        Remedy::Scrub => "scrubs the wordlines of blocks",
+        Remedy::Erase => "erases blocks",
+    }
 }
 
 #[cfg(test)]
@@ -159,6 +197,20 @@ mod tests {
         assert!(
             told.starts_with("3 sanitisers are on") && told.contains("erase-at-once acts, page-lock and wordline-scrub do not"),
             "{told}"
+        );
+    }
+
+    #[test]
+    fn a_sanitiser_that_goes_further_where_nothing_is_needed_is_told() {
+        let settings = ["techniques.reprogram-page.on=true", "timing.t_reprogram=100us"];
+        let with = |more: &[&str]| Plan::load_set("secssd", &[&settings, more].concat()).expect("it can be made").notes().join("; ");
+        let locks = ", but that page-lock locks whole blocks where nothing in them is needed";
+        assert!(with(&[]).contains("reprogram-page acts, page-lock does not") && with(&[]).contains(locks), "{}", with(&[]));
+        assert!(!with(&["techniques.page-lock.block_lock=false"]).contains("but that"));
+        assert!(!with(&["techniques.wordline-scrub.on=true"]).contains("but that"), "a scrub goes further still");
+        let keys = ["techniques.crypto-erase.on=true", "techniques.crypto-erase.leaves=64", "techniques.crypto-erase.register=1us"];
+        assert!(
+            with(&keys).contains("crypto-erase and page-lock do not") && with(&keys).ends_with("; keys are kept and written all the same")
         );
     }
 

@@ -2,6 +2,8 @@
 //!
 //! A default is never a number somebody measured or chose: it is the neutral value, with which the thing has no effect. All others must be written in a file,
 //! beside their source.
+//!
+//! The keys of techniques and of physics are declared where those are, and join the table from there.
 
 use std::sync::LazyLock;
 
@@ -14,7 +16,7 @@ use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 use crate::kind::{Degrees, Kind, List, Maybe, Number, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
-use crate::section::{KeyInfo, Line, SectionInfo, sections};
+use crate::section::{BEHIND_TECHNIQUES, KeyInfo, Line, SectionInfo, prose, sections};
 use crate::words::PageTimes;
 use crate::words::WordlineOrder;
 
@@ -292,102 +294,6 @@ sections! {
         /// that cannot be read after a power cut is taken for one that was never finished, and an older version of its data is handed out. It takes a wordline
         /// of each block, which small blocks have no room for, and programs of the journal that flushes wait for.
         oob_copies: bool = false;
-    }
-
-    /// Technique: rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.
-    "techniques.read-disturb-refresh" (drive) read_disturb_refresh: ReadDisturbRefresh {
-        /// Whether it is switched on.
-        on: bool = false;
-        /// Page reads of one block group between two erases. Needed where it is on.
-        reads_max: Maybe<u32> = Maybe(None);
-    }
-
-    /// Technique: reclaim space while a die has had nothing to do for a while.
-    "techniques.idle-reclaim" (drive) idle_reclaim: IdleReclaim {
-        /// Whether it is switched on.
-        on: bool = false;
-        /// How long a die must have been idle. Needed where it is on.
-        after: Maybe<Nanos> = Maybe(None);
-        /// Stop once this many block groups of the die are free; more than `reclaim.start`. Needed where it is on.
-        until_free: Maybe<u32> = Maybe(None);
-    }
-
-    /// Technique: move data by copyback, without the channel bus, wherever a whole program unit is valid.
-    "techniques.plain-copyback" (drive) plain_copyback: PlainCopyback {
-        /// Whether it is switched on. The die needs `capabilities.copyback`.
-        on: bool = false;
-    }
-
-    /// Technique: suspend programs and erases for host reads.
-    "techniques.read-preemption" (drive) read_preemption: ReadPreemption {
-        /// Whether it is switched on. The die needs `capabilities.suspend_program` or `capabilities.suspend_erase`.
-        on: bool = false;
-    }
-
-    /// Technique: each read begins at the entry of the retry table that its h-layer needed last (003 §5.1). Where reads need no retries it does nothing.
-    "techniques.layer-read-offsets" (drive) layer_read_offsets: LayerReadOffsets {
-        /// Whether it is switched on.
-        on: bool = false;
-    }
-
-    /// Technique: stale secrets are locked on the die, page by page or, where nothing else is in it, the whole block (002 §5, §6).
-    "techniques.page-lock" (drive) page_lock: PageLock {
-        /// Whether it is switched on. The die needs `timing.t_lock_page`.
-        on: bool = false;
-        /// Lock the whole block where that is quicker than its pages one by one. The die needs `timing.t_lock_block`.
-        block_lock: bool = true;
-    }
-
-    /// Technique: the wordlines of stale secrets are scrubbed, and what is valid in them is moved first.
-    "techniques.wordline-scrub" (drive) wordline_scrub: WordlineScrub {
-        /// Whether it is switched on. The die needs `timing.t_scrub`.
-        on: bool = false;
-    }
-
-    /// Technique: the blocks of stale secrets are erased at once, and what is valid in them is moved first.
-    "techniques.erase-at-once" (drive) erase_at_once: EraseAtOnce {
-        /// Whether it is switched on. The die needs `timing.t_scrub`, for blocks that cannot be erased any more.
-        on: bool = false;
-    }
-
-    /// Technique: the pages of stale secrets are destroyed by reprogramming them in one shot.
-    "techniques.reprogram-page" (drive) reprogram_page: ReprogramPage {
-        /// Whether it is switched on. The die needs `timing.t_reprogram`.
-        on: bool = false;
-    }
-
-    /// Technique: every unit is encrypted with a key of its own, and the keys of stale secrets are destroyed. What is encrypted passes the cipher at the pace
-    /// of the bus, so that costs no time of its own.
-    "techniques.crypto-erase" (drive) crypto_erase: CryptoErase {
-        /// Whether it is switched on. A drive that is served cannot have it.
-        on: bool = false;
-        /// Units whose keys are the leaves of one tree: a power of two from 64 on, and any tree of so many must fit a page. Needed where it is on.
-        leaves: Maybe<u32> = Maybe(None);
-        /// How long it takes to overwrite the controller's register, which opens the table of all trees. Needed where it is on.
-        register: Maybe<Nanos> = Maybe(None);
-    }
-
-    /// Technique: the wordlines of an h-layer that follow its first are programmed as that one has shown that they can be (003 §4.1, §5.1).
-    "techniques.layer-similarity" (drive) layer_similarity: LayerSimilarity {
-        /// Whether it is switched on. The die needs `capabilities.program_settings`; without `cells.physics` it tells of no program, and nothing is gained.
-        on: bool = false;
-        /// Narrow the window of voltages by what the first wordline's errors leave over. Needs the chip's `margins`; without them the window stays.
-        window: bool = true;
-        /// Leave out verifies before the first wordline's fastest cells arrived.
-        verify: bool = true;
-        /// Leave out all verifies before the loop in which the first wordline's cells arrived, as the paper is printed: counted from that one's V_start
-        /// though that of the others is raised, and none early, whatever the chip's `margins` say. It costs data, and is there to show that.
-        literal: bool = false;
-        /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
-        check: bool = true;
-        /// Program as the chip does by itself on dies where so many programs had to be done again that it is a loss; they try again now and then.
-        relent: bool = true;
-    }
-
-    /// Technique: V_final of every program is lowered by what the chip's `margins` say is safe for its h-layer in any block at any age.
-    "techniques.layer-margins" (drive) layer_margins: LayerMargins {
-        /// Whether it is switched on. The die needs `capabilities.program_settings`, and the chip `margins`.
-        on: bool = false;
     }
 
     /// How a run starts.

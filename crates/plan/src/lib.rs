@@ -20,6 +20,7 @@ mod document;
 mod doubt;
 mod error;
 mod figures;
+mod identity;
 mod keys;
 mod kind;
 mod layer;
@@ -33,6 +34,7 @@ mod reference;
 mod section;
 mod size;
 mod stages;
+mod techniques;
 mod words;
 
 pub use chip::Chip;

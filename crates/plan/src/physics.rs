@@ -13,7 +13,7 @@ use crate::kind::{quoted, unfit};
 use crate::layer::{Mistakes, Origin, Set};
 use crate::nearest::nearest;
 use crate::quantity::{Refusal, shown};
-use crate::section::{KeyInfo, Line, SectionInfo};
+use crate::section::{KeyInfo, Line, SectionInfo, prose};
 
 /// `physics.wear` for each section, in the order of the reference.
 static PATHS: LazyLock<Vec<(String, &'static str)>> =
@@ -202,14 +202,17 @@ pub(crate) fn sections() -> Vec<SectionInfo> {
     let keys = |section: &str| {
         let of = |parameter: &Parameter| KeyInfo {
             name: parameter.key,
-            doc: parameter.doc,
+            doc: prose(parameter.doc),
             expected: expected(parameter.unit),
             default: None,
             schema: schema(parameter.unit),
         };
         Physics::PARAMETERS.iter().filter(|parameter| parameter.section == section).map(of).collect()
     };
-    Physics::SECTIONS.iter().map(|(section, doc)| SectionInfo { path: path(section), doc, of_chip: true, keys: keys(section) }).collect()
+    Physics::SECTIONS
+        .iter()
+        .map(|(section, doc)| SectionInfo { path: path(section), doc: prose(doc), of_chip: true, keys: keys(section) })
+        .collect()
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl Plan {
                 let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
                 let figures = Figures::of(&config);
-                let notes = crate::doubt::notes(&sections, config.cells.as_ref().map(|cells| &cells.physics));
+                let notes = crate::doubt::notes(&sections, &config);
                 Ok(Plan { name, sections, config, physics, figures, gathered, notes })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
@@ -201,34 +201,14 @@ impl Plan {
 
     /// A number for everything that matters of the plan except its seed: the same for two plans that make the same drive, however their files are written.
     pub fn hash(&self) -> u64 {
-        // FNV-1a, 64 bits: the same on every machine and in every release of the compiler.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut take = |text: &str| {
-            for byte in text.bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            }
-        };
-        let lines = self.sections.lines();
-        let off: Vec<&str> = lines.iter().filter(|line| line.key == "on" && line.value == "false").map(|line| line.section).collect();
-        for line in lines {
-            let elsewhere =
-                matches!((line.section, line.key), ("run", "seed" | "may_fail") | ("mapping", "capacity" | "over_provisioning"));
-            // What cells were calibrated to makes no other drive.
-            let elsewhere = elsewhere || line.section == "calibrated";
-            // What drives made before these keys were there do, by their defaults: their media stay theirs.
-            let is_younger = matches!(
-                (line.section, line.key, line.value.as_str()),
-                ("recovery", "oob_copies", "false") | ("reclaim", "scheduler", "classic")
-            );
-            let elsewhere = elsewhere || is_younger;
-            // The parameters of a technique that is off change nothing.
-            if !elsewhere && (line.key == "on" || !off.contains(&line.section)) {
-                take(&format!("{}.{} = {}\n", line.section, line.key, line.value));
-            }
-        }
-        // What the host sees can be said in two ways.
-        take(&format!("exported_units = {}\n", self.config.exported_units));
-        hash
+        crate::identity::number(&self.sections.lines(), self.config.exported_units)
+    }
+
+    /// Whether `number` is the hash of this plan, by the rule of today or by that of the builds before it: a drive that was made under that one is the same
+    /// drive.
+    pub fn has_hash(&self, number: u128) -> bool {
+        let then = crate::identity::number_then(&self.sections.lines(), self.config.exported_units);
+        number == u128::from(self.hash()) || then.is_some_and(|then| number == u128::from(then))
     }
 
     /// [`Plan::hash`] as sixteen hexadecimal digits.

@@ -6,21 +6,17 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::table;
 
-fn prose(doc: &[&str]) -> String {
-    doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
-}
-
 /// `docs/reference/plan.md`.
 pub fn reference_markdown() -> String {
     let mut text = String::from(HEAD);
     for section in table() {
         let home = if section.of_chip { "chip or drive file" } else { "drive file" };
         // Writing into a String cannot fail.
-        let _ = writeln!(text, "\n## [{}]\n\n{} *({home})*\n", section.path, prose(section.doc));
+        let _ = writeln!(text, "\n## [{}]\n\n{} *({home})*\n", section.path, section.doc);
         let _ = writeln!(text, "| key | value | default | meaning |\n|---|---|---|---|");
         for key in &section.keys {
             let default = key.default.as_ref().map_or_else(|| "must be set".to_owned(), |value| format!("`{value}`"));
-            let _ = writeln!(text, "| `{}` | {} | {default} | {} |", key.name, key.expected, prose(key.doc));
+            let _ = writeln!(text, "| `{}` | {} | {default} | {} |", key.name, key.expected, key.doc);
         }
     }
     let _ = writeln!(text, "\n## Presets\n\n| drive | what it is |\n|---|---|");
@@ -58,13 +54,13 @@ pub fn json_schema() -> String {
                 "required": ["value"],
                 "additionalProperties": false,
             });
-            let mut schema = json!({ "description": prose(key.doc), "anyOf": [key.schema, sourced] });
+            let mut schema = json!({ "description": key.doc, "anyOf": [key.schema, sourced] });
             if let (Some(default), Some(object)) = (&key.default, schema.as_object_mut()) {
                 object.insert("default".into(), serde_json::from_str(default).unwrap_or(Value::Null));
             }
             keys.insert(key.name.into(), schema);
         }
-        let schema = json!({ "type": "object", "description": prose(section.doc), "properties": keys, "additionalProperties": false });
+        let schema = json!({ "type": "object", "description": section.doc, "properties": keys, "additionalProperties": false });
         match section.path.split_once('.') {
             Some(("techniques", technique)) => techniques.insert(technique.into(), schema),
             Some((_, effect)) => physics.insert(effect.into(), schema),

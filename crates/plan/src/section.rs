@@ -2,11 +2,14 @@
 
 use serde_json::Value as Json;
 
+/// The section before which those of techniques stand, wherever sections are listed.
+pub(crate) const BEHIND_TECHNIQUES: &str = "run";
+
 /// Everything there is to know about a key without having a value for it.
 pub(crate) struct KeyInfo {
     pub(crate) name: &'static str,
-    /// Its doc comment.
-    pub(crate) doc: &'static [&'static str],
+    /// What it means.
+    pub(crate) doc: String,
     /// What to write.
     pub(crate) expected: String,
     /// The value where nobody wrote one, as TOML; `None`: it must be written.
@@ -17,10 +20,10 @@ pub(crate) struct KeyInfo {
 
 /// Everything there is to know about a section.
 pub(crate) struct SectionInfo {
-    /// `timing`, or `techniques.idle_reclaim`.
+    /// `timing`, or `physics.wear`.
     pub(crate) path: &'static str,
-    /// Its doc comment.
-    pub(crate) doc: &'static [&'static str],
+    /// What it is about.
+    pub(crate) doc: String,
     /// Whether a chip file may have it.
     pub(crate) of_chip: bool,
     pub(crate) keys: Vec<KeyInfo>,
@@ -33,6 +36,11 @@ pub(crate) struct Line<'a> {
     /// The value as TOML.
     pub(crate) value: String,
     pub(crate) origin: &'a crate::layer::Origin,
+}
+
+/// A doc comment as one line.
+pub(crate) fn prose(doc: &[&str]) -> String {
+    doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
 /// Declares all sections.
@@ -79,6 +87,7 @@ macro_rules! sections {
             #[derive(Clone, Debug, Default)]
             pub(crate) struct Sections {
                 $( pub(crate) $field: $Name, )*
+                pub(crate) techniques: crate::techniques::Keys,
                 pub(crate) physics: crate::physics::Written,
             }
 
@@ -89,6 +98,7 @@ macro_rules! sections {
                         $( $(
                             ($path, stringify!($key)) => Some(<$Kind as Kind>::read(value).map(|value| self.$field.$key = Some(Set { value, origin }))),
                         )* )*
+                        (section, _) if section.starts_with(crate::techniques::TECHNIQUES) => self.techniques.read(section, key, value, origin),
                         _ => self.physics.read(section, key, value, origin),
                     }
                 }
@@ -96,13 +106,14 @@ macro_rules! sections {
                 /// Takes from `parent` what is not set here.
                 pub(crate) fn inherit(&mut self, parent: &Sections) {
                     $( self.$field.inherit(&parent.$field); )*
+                    self.techniques.inherit(&parent.techniques);
                     self.physics.inherit(&parent.physics);
                 }
 
                 /// Fills in defaults; says what is missing.
                 pub(crate) fn fill(self, missing: &mut Vec<(&'static str, &'static str, String)>) -> Option<filled::Sections> {
                     $( let $field = self.$field.fill(missing); )*
-                    Some(filled::Sections { $( $field: $field?, )* physics: self.physics })
+                    Some(filled::Sections { $( $field: $field?, )* techniques: self.techniques.fill(), physics: self.physics })
                 }
             }
         }
@@ -123,6 +134,7 @@ macro_rules! sections {
             #[derive(Clone, Debug, PartialEq)]
             pub(crate) struct Sections {
                 $( pub(crate) $field: $Name, )*
+                pub(crate) techniques: crate::techniques::Keys,
                 pub(crate) physics: crate::physics::Written,
             }
 
@@ -135,6 +147,8 @@ macro_rules! sections {
                         value: self.$field.$key.value.write(),
                         origin: &self.$field.$key.origin,
                     }, )* )* ];
+                    let at = lines.iter().position(|line| line.section == BEHIND_TECHNIQUES).unwrap_or(lines.len());
+                    lines.splice(at..at, self.techniques.lines());
                     lines.extend(self.physics.lines());
                     lines
                 }
@@ -145,16 +159,18 @@ macro_rules! sections {
         fn listed() -> Vec<SectionInfo> {
             let mut listed = vec![ $( SectionInfo {
                 path: $path,
-                doc: &[$($section_doc),*],
+                doc: prose(&[$($section_doc),*]),
                 of_chip: sections!(@$file),
                 keys: vec![ $( KeyInfo {
                     name: stringify!($key),
-                    doc: &[$($doc),*],
+                    doc: prose(&[$($doc),*]),
                     expected: <$Kind as Kind>::expected(),
                     default: sections!(@default $Kind $(, $default)?).map(|value: $Kind| value.write()),
                     schema: <$Kind as Kind>::schema(),
                 }, )* ],
             }, )* ];
+            let at = listed.iter().position(|section| section.path == BEHIND_TECHNIQUES).unwrap_or(listed.len());
+            listed.splice(at..at, crate::techniques::sections());
             listed.extend(crate::physics::sections());
             listed
         }

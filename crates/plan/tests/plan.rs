@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use wordline_flash::Sanitisation;
+use wordline_ftl::techniques::declaration::{Declaration, Kind, Param, Value};
+use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_plan::{Chip, Plan, json_schema, presets, reference_markdown};
 
 #[test]
@@ -93,30 +95,32 @@ fn bandwidths_follow_from_the_sheet() {
     assert_eq!(figures.write_peak, figures.program_bandwidth);
 }
 
+/// A value of `param` that a drive can have which has room for it.
+fn tried(param: &Param) -> Option<Value> {
+    if param.kind == Kind::FreeGroups { Some(Value::Count(22)) } else { param.default.or(param.tried.first().copied()) }
+}
+
 #[test]
-fn every_technique_of_the_firmware_has_a_section() {
-    let on: Vec<String> = reference_markdown()
-        .lines()
-        .filter_map(|line| line.strip_prefix("## [techniques.")?.strip_suffix(']').map(str::to_owned))
-        .collect();
+fn every_technique_of_the_firmware_can_be_switched_on() {
     let mut text = String::from(
         "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48\"\n[capabilities]\nprogram_settings = true\n",
     );
-    for name in &on {
-        let parameters = match name.as_str() {
-            "read-disturb-refresh" => "reads_max = 1000\n",
-            "idle-reclaim" => "after = \"1 ms\"\nuntil_free = 22\n",
-            "crypto-erase" => "leaves = 256\nregister = \"10 us\"\n",
-            _ => "",
-        };
-        text += &format!("[techniques.{name}]\non = true\n{parameters}");
+    for declaration in DECLARATIONS {
+        text += &format!("[techniques.{}]\non = true\n", declaration.card.name);
+        for param in declaration.params {
+            text += &match tried(param).expect("a value to try") {
+                Value::Flag(flag) => format!("{} = {flag}\n", param.key),
+                Value::Count(count) => format!("{} = {count}\n", param.key),
+                Value::Span(span) => format!("{} = \"{} ns\"\n", param.key, span.0),
+            };
+        }
     }
     let plan = Plan::parse("all.toml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let mut built: Vec<&str> = plan.build().firmware.techniques.iter().map(|choice| choice.card().name).collect();
-    let mut on: Vec<&str> = on.iter().map(String::as_str).collect();
-    built.sort_unstable();
-    on.sort_unstable();
-    assert_eq!(built, on);
+    let of = |declaration: &&Declaration| {
+        let values: Vec<Value> = declaration.params.iter().filter_map(tried).collect();
+        Choice::of(declaration.card.name, &values).expect("it is whole")
+    };
+    assert_eq!(plan.build().firmware.techniques, DECLARATIONS.iter().map(of).collect::<Vec<_>>());
 }
 
 #[test]

@@ -12,23 +12,24 @@ use wordline_units::{FlashOp, HostOp};
 
 const SEEDS: std::ops::Range<u64> = 1..4;
 
-/// What one technique is called in the tables, with its parameters. A new variant does not compile until it is named here; then put it into [`ALL`].
+/// What one technique is called in the tables, with its parameters.
+#[allow(clippy::wildcard_enum_match_arm, reason = "a technique joins the tables by hand")]
 fn label(choice: &Choice) -> (&'static str, String) {
+    let plain = || "no parameter".to_owned();
     match choice {
-        Choice::ReadDisturbRefresh { reads_max } => ("refresh", format!("after {reads_max} reads of a block group")),
-        Choice::IdleReclaim { after, until_free } => {
-            ("idle", format!("after {after} without work, until {until_free} block groups of a die are free"))
+        Choice::ReadDisturbRefresh(params) => ("refresh", format!("after {} reads of a block group", params.reads_max)),
+        Choice::IdleReclaim(params) => {
+            ("idle", format!("after {} without work, until {} block groups of a die are free", params.after, params.until_free))
         }
-        Choice::PlainCopyback => ("copyback", "no parameter".to_owned()),
-        Choice::ReadPreemption => ("preemption", "no parameter".to_owned()),
-        Choice::PageLock { block_lock } => ("lock", format!("blocks too: {block_lock}")),
-        Choice::WordlineScrub => ("scrub", "no parameter".to_owned()),
-        Choice::EraseAtOnce => ("erase", "no parameter".to_owned()),
-        Choice::CryptoErase { leaves, register } => ("keys", format!("trees of {leaves} keys, {register} for the register")),
-        Choice::ReprogramPage => ("reprogram", "no parameter".to_owned()),
-        Choice::LayerSimilarity { params } => ("alike", format!("{params:?}")),
-        Choice::LayerMargins => ("margins", "no parameter".to_owned()),
-        Choice::LayerReadOffsets => ("offsets", "no parameter".to_owned()),
+        Choice::PlainCopyback => ("copyback", plain()),
+        Choice::ReadPreemption => ("preemption", plain()),
+        Choice::PageLock(params) => ("lock", format!("blocks too: {}", params.block_lock)),
+        Choice::CryptoErase(params) => ("keys", format!("trees of {} keys, {} for the register", params.leaves, params.register)),
+        Choice::LayerSimilarity(params) => ("alike", format!("{params:?}")),
+        Choice::LayerMargins => ("margins", plain()),
+        Choice::LayerReadOffsets => ("offsets", plain()),
+        // One that is tried in no table yet.
+        other => (other.card().name, format!("{:?}", other.values())),
     }
 }
 

@@ -10,7 +10,6 @@ const CARD: Card = Card {
     claim: "a drive with it does what the drive does without it, event for event",
     hooks: Hooks::all(),
     asks: &[],
-    needs: &[],
     persists: Persists::Nothing("it knows nothing that could be forgotten"),
     limits: "it helps nobody",
 };

@@ -12,16 +12,16 @@
 //! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
 
 use wordline_flash::{ProgramScope, ProgramSettings, ProgramTrace, Sheet, Status};
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
+use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_ftl::techniques::layer_similarity::Params;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
 use wordline_ftl::techniques::seam::{
     Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Exposed, FlashPage, Held, Memo, News, ProgramReport, ProgramUnit, ReadReport,
     Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
-use wordline_ftl::techniques::empty::EmptyCore;
+use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::{Group, Layout};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, Cause, DieId, Nanos, PageId, PlaneId, Priority};
@@ -29,33 +29,19 @@ use wordline_units::{Bytes, Cause, DieId, Nanos, PageId, PlaneId, Priority};
 /// What is heard and asked in one trial.
 const STEPS: u32 = 400;
 
-/// Every technique that there is, with the parameters it comes with and at the ends of their ranges.
+/// Every technique that there is, with the values of its parameters that are worth trying and those at the ends of what they can be.
 pub fn every_choice() -> Vec<Choice> {
-    let (on, off) = (
-        Params { window: true, verify: true, is_literal: false, check: true, relent: true },
-        Params { window: false, verify: false, is_literal: true, check: false, relent: false },
-    );
-    vec![
-        Choice::ReadDisturbRefresh { reads_max: 1 },
-        Choice::ReadDisturbRefresh { reads_max: 100 },
-        Choice::ReadDisturbRefresh { reads_max: u32::MAX },
-        Choice::IdleReclaim { after: Nanos(1), until_free: u32::MAX },
-        Choice::IdleReclaim { after: Nanos::from_millis(5), until_free: 7 },
-        Choice::IdleReclaim { after: Nanos::from_secs(1_000_000), until_free: 0 },
-        Choice::PlainCopyback,
-        Choice::ReadPreemption,
-        Choice::PageLock { block_lock: true },
-        Choice::PageLock { block_lock: false },
-        Choice::WordlineScrub,
-        Choice::EraseAtOnce,
-        Choice::CryptoErase { leaves: 64, register: Nanos(0) },
-        Choice::CryptoErase { leaves: 4_096, register: Nanos::from_millis(1) },
-        Choice::LayerSimilarity { params: on },
-        Choice::LayerSimilarity { params: off },
-        Choice::LayerMargins,
-        Choice::ReprogramPage,
-        Choice::LayerReadOffsets,
-    ]
+    let of = |declaration: &&Declaration| {
+        let all = |value: &dyn Fn(&Param) -> Value| {
+            let values: Vec<Value> = declaration.params.iter().map(value).collect();
+            Choice::of(declaration.card.name, &values).expect("what is declared makes a choice")
+        };
+        let usual = |param: &Param| param.default.or(param.tried.first().copied()).expect("a default, or a value to try");
+        let mut choices = vec![all(&usual), all(&|param| param.kind.ends()[0]), all(&|param| param.kind.ends()[1])];
+        choices.dedup();
+        choices
+    };
+    DECLARATIONS.iter().flat_map(of).collect()
 }
 
 /// The core that trials are on: two dies of two planes, and wordlines that are programmed at once.

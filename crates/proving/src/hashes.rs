@@ -67,7 +67,7 @@ pub fn rows(mut tell: impl FnMut(&str)) {
         row("all", techniques);
     }
     // What shows that nobody is silenced by somebody who asks for the same thing sooner: the row of idle reclaim again.
-    let idle: Vec<Choice> = ALL.into_iter().filter(|choice| matches!(choice, Choice::IdleReclaim { .. })).collect();
+    let idle: Vec<Choice> = ALL.into_iter().filter(|choice| matches!(choice, Choice::IdleReclaim(_))).collect();
     tell(&format!("interactions/plain idle-reclaim+bystander {:016x}", of_small(config(&idle), true)));
 }
 

@@ -3,8 +3,7 @@
 use wordline_cells::Retries;
 use wordline_drive::Config;
 use wordline_ftl::config::Acknowledge;
-use wordline_ftl::techniques::Choice;
-use wordline_ftl::techniques::layer_similarity::Params;
+use wordline_ftl::techniques::{Choice, crypto_erase, idle_reclaim, layer_similarity, page_lock, read_disturb_refresh};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, HostRequest, Nanos, Rate};
@@ -13,34 +12,34 @@ use crate::{bench, shape};
 
 /// Techniques that have work to do under this load on cells that never err, with the parameters for it. Of the sanitisers the two that are not a baseline.
 pub const ALL: [Choice; 6] = [
-    Choice::ReadDisturbRefresh { reads_max: 200 },
-    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::PlainCopyback,
     Choice::ReadPreemption,
-    Choice::PageLock { block_lock: true },
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+    Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
 /// What [`Choice::LayerReadOffsets`] is tried with, where nine reads in ten need retries. Not copyback: what a die copies by itself is not tried again.
 pub const RETRIED: [Choice; 6] = [
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh { reads_max: 200 },
-    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
-    Choice::PageLock { block_lock: true },
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+    Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
 /// What [`Choice::LayerSimilarity`] is tried with, on cells with physics.
 pub const ALIKE: [Choice; 8] = [
-    Choice::LayerSimilarity { params: Params { window: true, verify: true, is_literal: false, check: true, relent: true } },
+    Choice::LayerSimilarity(layer_similarity::Params { window: true, verify: true, literal: false, check: true, relent: true }),
     Choice::LayerMargins,
     Choice::LayerReadOffsets,
-    Choice::ReadDisturbRefresh { reads_max: 2_000 },
-    Choice::IdleReclaim { after: Nanos::from_millis(2), until_free: 6 },
+    Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 2_000 }),
+    Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(2), until_free: 6 }),
     Choice::ReadPreemption,
-    Choice::PageLock { block_lock: true },
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+    Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
 ];
 
 /// One of the small drives, and what is tried on it.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use wordline_flash::{MarginStep, Margins, ProgramScope, Sheet, WindowMargin};
+use wordline_flash::{MarginStep, Margins, ProgramScope, Sanitisation, Sheet, WindowMargin};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use wordline_ftl::order::Order;
-use wordline_ftl::techniques::Choice;
-use wordline_ftl::techniques::layer_similarity::Params;
+use wordline_ftl::techniques::declaration::{Declaration, Kind, Need, Param, Table, Value};
+use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::seam::Ask;
+use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos};
@@ -63,15 +65,54 @@ fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
     of[draw.below(of.len() as u64) as usize]
 }
 
-/// The techniques of one of the sixteen subsets of those that order work. [`Choice::LayerReadOffsets`], which says only where reads begin, comes besides.
-pub fn techniques(subset: u64) -> Vec<Choice> {
-    let all = [
-        Choice::ReadDisturbRefresh { reads_max: 40 },
-        Choice::IdleReclaim { after: Nanos::from_micros(300), until_free: 5 },
-        Choice::PlainCopyback,
-        Choice::ReadPreemption,
-    ];
-    (0..4).filter(|bit| subset >> bit & 1 == 1).map(|bit| all[bit]).collect()
+/// A technique with values of its parameters worth trying, as it declares them. A flag is what it is by default four times out of five.
+pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
+    let mut value = |param: &Param| match param.kind {
+        Kind::Flag => Value::Flag((param.default == Some(Value::Flag(true))) == draw.happens(0.8)),
+        Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves => pick(draw, param.tried),
+    };
+    let values: Vec<Value> = declaration.params.iter().map(&mut value).collect();
+    Choice::of(declaration.card.name, &values).expect("what is declared makes a choice")
+}
+
+/// Whether and how a technique is on, drawn apart from all others: one that is added changes no scenario of those that there were but by what it does.
+fn own(seed: u64, declaration: &Declaration) -> Draw {
+    let number = declaration.card.name.bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    Draw::new(seed, Stream::Mix, number)
+}
+
+/// Techniques that need no store of keys, change nothing of programs and promise nothing of stale data. The first four of the list are those of the bits of
+/// `subset`.
+fn techniques(seed: u64, subset: u64) -> Vec<Choice> {
+    let is_plain = |declaration: &&&Declaration| !declaration.card.hooks.has(Hook::Sanitise) && declaration.card.asks.is_empty();
+    let mut chosen = Vec::new();
+    for (at, declaration) in DECLARATIONS.iter().filter(is_plain).enumerate() {
+        let draw = &mut own(seed, declaration);
+        if if at < 4 { subset >> at & 1 == 1 } else { draw.happens(0.3) } {
+            chosen.push(tried(declaration, draw));
+        }
+    }
+    chosen
+}
+
+/// Give the dies what the techniques of `config` need.
+pub(crate) fn equip(config: &mut Config) {
+    for choice in &config.techniques {
+        let able = &mut config.sheet.capabilities;
+        for need in choice.declaration().needs {
+            match need.whole() {
+                Need::Copyback => able.copyback = true,
+                Need::Suspend => (able.suspend_program, able.suspend_erase) = (true, true),
+                Need::ProgramSettings => able.program_settings = true,
+                Need::Sanitise(Sanitisation::LockPage) => able.page_lock = true,
+                Need::Sanitise(Sanitisation::LockBlock) => able.block_lock = true,
+                Need::Sanitise(Sanitisation::Scrub) => able.scrub = true,
+                Need::Sanitise(Sanitisation::Reprogram) => able.reprogram = true,
+                // Every scenario has one.
+                Need::Table(Table::Margins) | Need::Where(..) => {}
+            }
+        }
+    }
 }
 
 fn sheet(draw: &mut Draw) -> Sheet {
@@ -92,7 +133,7 @@ fn margins() -> Margins {
         MarginStep { errors_max, window }
     };
     let steps = vec![step(20, 200_000, 100_000), step(60, 100_000, 0)];
-    Margins { step: Microvolts(100_000), lowered: Microvolts(300_000), early: 1, steps, layers: vec![] }
+    Margins { step: Microvolts(100_000), lowered: Microvolts(300_000), early: 1, steps, layers: vec![Microvolts(50_000), Microvolts(0)] }
 }
 
 /// The scenario of `seed`.
@@ -151,7 +192,7 @@ pub fn scenario(seed: u64) -> Scenario {
             reads_first: draw.happens(0.5),
             linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
         },
-        techniques: techniques(subset),
+        techniques: techniques(seed, subset),
         keeps_data: false,
         checkpoint_every: None,
         recovers: false,
@@ -176,16 +217,12 @@ pub fn scenario(seed: u64) -> Scenario {
     let layers = &mut Draw::new(seed, Stream::Mix, 11);
     if sheet.capabilities.program_scope == ProgramScope::Wordline && layers.happens(0.5) {
         let config = &mut scenario.config;
-        config.sheet.capabilities.program_settings = true;
-        config.techniques.push(Choice::LayerSimilarity {
-            params: Params {
-                window: layers.happens(0.8),
-                verify: layers.happens(0.8),
-                is_literal: layers.happens(0.2),
-                check: layers.happens(0.8),
-                relent: Draw::new(seed, Stream::Mix, 14).happens(0.5),
-            },
-        });
+        for declaration in DECLARATIONS.iter().filter(|declaration| declaration.card.asks.contains(&Ask::Programs)) {
+            let draw = &mut own(seed, declaration);
+            if draw.happens(0.8) {
+                config.techniques.push(tried(declaration, draw));
+            }
+        }
         if layers.happens(0.7) {
             let open_blocks = 1 + layers.below(3) as u32;
             config.sheet.capabilities.any_order = true;
@@ -194,8 +231,6 @@ pub fn scenario(seed: u64) -> Scenario {
         }
         scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);
     }
-    if Draw::new(seed, Stream::Mix, 13).happens(0.3) {
-        scenario.config.techniques.push(Choice::LayerReadOffsets);
-    }
+    equip(&mut scenario.config);
     scenario
 }

@@ -4,7 +4,7 @@ use wordline_cells::Faults;
 use wordline_drive::Drive;
 use wordline_engine::{Event, Observer};
 use wordline_flash::ProgramScope;
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::{Choice, read_disturb_refresh};
 use wordline_units::{Bytes, FlashOp, HostOp, Nanos};
 
 use crate::serve;
@@ -52,7 +52,8 @@ fn ageing_takes_no_time_and_leaves_a_quiet_and_sound_drive() {
 #[test]
 fn reads_trims_flushes_and_techniques_go_through_the_same_doors() {
     let mut config = Shape { unit: Bytes::kib(4), planes: 2, ..Shape::default() }.config();
-    config.firmware.techniques = vec![Choice::ReadDisturbRefresh { reads_max: 200 }, Choice::ReadPreemption, Choice::PlainCopyback];
+    config.firmware.techniques =
+        vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 }), Choice::ReadPreemption, Choice::PlainCopyback];
     let span = config.exported_units * 4 / 5;
     let mut drive = Drive::new(config.clone(), ());
     drive.fill(0.8);

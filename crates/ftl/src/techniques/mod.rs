@@ -1,14 +1,16 @@
-//! The techniques there are. One explicit list; ids are fixed by its order and never by the order of a plan.
+//! The techniques there are. One explicit list: in its order they are listed everywhere, whatever the order of a plan.
 //!
-//! A technique is one folder beside this file, and one line in the list below. `docs/tutorials/sanitiser.md` walks through it.
+//! A technique is one folder beside this file, and one line in the list below. What the folder declares ([`declaration`]) makes its keys in drive files, their
+//! checks and their reference, and lets the proving ground draw it. `docs/tutorials/sanitiser.md` walks through it.
 
 use wordline_flash::{Margins, Sheet};
-use wordline_units::Nanos;
 
 use crate::state::layout::Layout;
+use crate::techniques::declaration::{Declaration, Site, Value};
 use crate::techniques::seam::{Card, Technique};
 
 pub(crate) mod apply;
+pub mod declaration;
 pub mod empty;
 pub mod hooks;
 pub mod panel;
@@ -17,108 +19,134 @@ pub mod seam;
 pub mod work;
 
 macro_rules! techniques {
-    (
-        by ($layout:ident, $sheet:ident, $margins:ident)
-        $($(#[$doc:meta])* $name:ident $({ $($(#[$about:meta])* $field:ident: $kind:ty,)* })? in $module:ident = $built:expr;)*
-    ) => {
+    ($($name:ident $(($params:ident))? in $module:ident;)*) => {
         $(pub mod $module;)*
 
         /// A technique that a plan switches on, with its parameters.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Choice {
-            $($(#[$doc])* $name $({ $($(#[$about])* $field: $kind,)* })?,)*
+            $(
+                #[doc = concat!("The technique of [`", stringify!($module), "`].")]
+                $name $((techniques!(@type $params $module)))?,
+            )*
         }
 
-        /// The cards of all techniques that there are.
-        pub const CARDS: &[&Card] = &[$(&$module::CARD,)*];
+        /// What all techniques that there are declare.
+        pub const DECLARATIONS: &[&Declaration] = &[$(&$module::DECLARATION,)*];
 
         impl Choice {
-            /// What the technique is.
-            pub fn card(&self) -> &'static Card {
-                match self { $(Choice::$name $({ $($field: _,)* })? => &$module::CARD,)* }
+            /// The technique of this name with these values of its parameters, in the order in which they are declared. `None`: there is none of this name, a
+            /// value is missing, or one is of another kind.
+            pub fn of(name: &str, values: &[Value]) -> Option<Choice> {
+                $(
+                    if name == $module::DECLARATION.card.name {
+                        return techniques!(@of values, $name in $module $($params)?);
+                    }
+                )*
+                None
             }
 
-            /// The technique, ready to work on a core with this `layout` and dies of this `sheet`, whose maker has found these `margins`.
-            pub fn build(&self, $layout: &Layout, $sheet: &Sheet, $margins: Option<&Margins>) -> Box<dyn Technique> {
-                match *self { $(Choice::$name $({ $($field,)* })? => Box::new($built),)* }
+            /// What the technique declares.
+            pub fn declaration(&self) -> &'static Declaration {
+                match self { $(techniques!(@any $name $($params)?) => &$module::DECLARATION,)* }
+            }
+
+            /// The values of its parameters, in the order in which they are declared.
+            pub fn values(&self) -> Vec<Value> {
+                match self { $(Choice::$name $(($params))? => techniques!(@values $($params)?),)* }
+            }
+
+            fn make(&self, site: &Site<'_>) -> Box<dyn Technique> {
+                match *self { $(Choice::$name $(($params))? => Box::new($module::$name::new(site $(, $params)?)),)* }
             }
         }
     };
+    (@type $params:ident $module:ident) => { $module::Params };
+    (@of $values:ident, $name:ident in $module:ident $params:ident) => { $module::Params::of($values).map(Choice::$name) };
+    (@of $values:ident, $name:ident in $module:ident) => { $values.is_empty().then_some(Choice::$name) };
+    (@any $name:ident $params:ident) => { Choice::$name(_) };
+    (@any $name:ident) => { Choice::$name };
+    (@values $params:ident) => { $params.values() };
+    (@values) => { Vec::new() };
 }
 
 techniques! {
-    by (layout, sheet, margins)
-    /// Rewrite a block whose pages have been read so often since its last erase that read disturb nears the limit of error correction.
-    ReadDisturbRefresh {
-        /// Page reads of one block group between two erases.
-        reads_max: u32,
-    } in read_disturb_refresh = read_disturb_refresh::ReadDisturbRefresh::new(layout, reads_max);
-    /// Reclaim space while a die has had nothing to do for a while.
-    IdleReclaim {
-        /// How long a die must have been idle.
-        after: Nanos,
-        /// Stop once this many block groups of the die are free.
-        until_free: u32,
-    } in idle_reclaim = idle_reclaim::IdleReclaim::new(after, until_free);
-    /// Move data by copyback wherever the die can.
-    PlainCopyback in plain_copyback = plain_copyback::PlainCopyback;
-    /// Suspend programs and erases for host reads.
-    ReadPreemption in read_preemption = read_preemption::ReadPreemption;
-    /// Lock stale secrets on the die.
-    PageLock {
-        /// Lock whole blocks where that is quicker.
-        block_lock: bool,
-    } in page_lock = page_lock::PageLock::new(sheet, block_lock);
-    /// Scrub the wordlines of stale secrets.
-    WordlineScrub in wordline_scrub = wordline_scrub::WordlineScrub;
-    /// Erase the blocks of stale secrets at once.
-    EraseAtOnce in erase_at_once = erase_at_once::EraseAtOnce;
-    /// Destroy the keys of stale secrets.
-    CryptoErase {
-        /// Units whose keys are the leaves of one tree.
-        leaves: u32,
-        /// How long it takes to overwrite the controller's register.
-        register: Nanos,
-    } in crypto_erase = crypto_erase::CryptoErase::new(leaves, register);
-    /// Program the followers of an h-layer as its leader has shown that they can be.
-    LayerSimilarity {
-        /// What of it is used.
-        params: layer_similarity::Params,
-    } in layer_similarity = layer_similarity::LayerSimilarity::new(layout, margins, params);
-    /// Narrow programs by a table of margins by h-layer.
-    LayerMargins in layer_margins = layer_margins::LayerMargins::new(margins.unwrap_or(&Margins::default()));
-    /// Reprogram the pages of stale secrets in one shot.
-    ReprogramPage in reprogram_page = reprogram_page::ReprogramPage;
-    /// Begin each read at the entry of the retry table that its h-layer needed last.
-    LayerReadOffsets in layer_read_offsets = layer_read_offsets::LayerReadOffsets::new(layout, sheet);
+    ReadDisturbRefresh(params) in read_disturb_refresh;
+    IdleReclaim(params) in idle_reclaim;
+    PlainCopyback in plain_copyback;
+    ReadPreemption in read_preemption;
+    LayerReadOffsets in layer_read_offsets;
+    PageLock(params) in page_lock;
+    WordlineScrub in wordline_scrub;
+    EraseAtOnce in erase_at_once;
+    ReprogramPage in reprogram_page;
+    CryptoErase(params) in crypto_erase;
+    LayerSimilarity(params) in layer_similarity;
+    LayerMargins in layer_margins;
+}
+
+impl Choice {
+    /// What the technique is.
+    pub fn card(&self) -> &'static Card {
+        &self.declaration().card
+    }
+
+    /// The technique, ready to work on a core with this `layout` and dies of this `sheet`, whose maker has found these `margins`.
+    pub fn build(&self, layout: &Layout, sheet: &Sheet, margins: Option<&Margins>) -> Box<dyn Technique> {
+        self.make(&Site { layout, sheet, margins })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::techniques::declaration::Kind;
     use crate::techniques::hooks::Hook;
     use crate::techniques::seam::Persists;
 
     #[test]
     fn who_remembers_says_so() {
-        let all = [
-            Choice::ReadDisturbRefresh { reads_max: 8 },
-            Choice::IdleReclaim { after: Nanos(1), until_free: 1 },
-            Choice::PlainCopyback,
-            Choice::ReadPreemption,
-            Choice::PageLock { block_lock: true },
-            Choice::WordlineScrub,
-            Choice::EraseAtOnce,
-            Choice::ReprogramPage,
-            Choice::LayerReadOffsets,
-            Choice::CryptoErase { leaves: 256, register: Nanos(1) },
-            Choice::LayerSimilarity {
-                params: layer_similarity::Params { window: true, verify: true, is_literal: false, check: true, relent: true },
-            },
-            Choice::LayerMargins,
-        ];
-        for card in all.map(|choice| choice.card()) {
+        for Declaration { card, .. } in DECLARATIONS {
             assert_eq!(card.hooks.has(Hook::Remember), matches!(card.persists, Persists::Memos(_)), "{}", card.name);
+        }
+    }
+
+    #[test]
+    fn what_is_declared_makes_a_choice_and_is_read_off_it_again() {
+        for declaration in DECLARATIONS {
+            let Declaration { card, params, .. } = **declaration;
+            let ends = [0, 1].map(|end| params.iter().map(|param| param.kind.ends()[end]).collect::<Vec<_>>());
+            for values in ends {
+                let choice = Choice::of(card.name, &values).unwrap_or_else(|| panic!("{}: {values:?} are of other kinds", card.name));
+                assert_eq!((choice.values(), choice.card().name), (values.clone(), card.name));
+                let longer = [&values[..], &[Value::Flag(true)]].concat();
+                assert_eq!(Choice::of(card.name, &longer), None, "{}: a value too many", card.name);
+            }
+        }
+        assert_eq!(Choice::of("nothing", &[]), None);
+    }
+
+    #[test]
+    fn a_declaration_is_whole_and_sound() {
+        for (index, declaration) in DECLARATIONS.iter().enumerate() {
+            let Declaration { card, about, params, needs } = declaration;
+            let name = card.name;
+            assert!(DECLARATIONS[..index].iter().all(|other| other.card.name != name), "{name} is there twice");
+            assert!(about.ends_with('.'), "{name}: its `about` is no sentence");
+            for param in *params {
+                let key = param.key;
+                assert!(key != "on" && key != "source", "{name}.{key} is a key that every section has");
+                assert!(!param.doc.is_empty() && !param.source.is_empty(), "{name}.{key} has no doc or no source");
+                let given = param.tried.iter().chain(&param.default);
+                given.for_each(|&value| assert!(param.kind.has(value), "{name}.{key}: {value:?} is not of its kind"));
+                assert_eq!(param.tried.is_empty(), param.kind == Kind::Flag, "{name}.{key}: values to try");
+                assert!(param.kind != Kind::Flag || param.default.is_some(), "{name}.{key}: a flag has a default");
+            }
+            for need in *needs {
+                if let declaration::Need::Where(key, _) = need {
+                    assert_eq!(declaration.param(key).map(|param| param.kind), Some(Kind::Flag), "{name}: {key} is no flag of it");
+                }
+            }
         }
     }
 }

@@ -343,8 +343,6 @@ pub struct Card {
     pub hooks: Hooks,
     /// What it asks of dies.
     pub asks: &'static [Ask],
-    /// What the die must be able to do.
-    pub needs: &'static [&'static str],
     /// What of it outlasts a power cut.
     pub persists: Persists,
     /// Where it is known to fall short.

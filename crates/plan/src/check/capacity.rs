@@ -3,6 +3,7 @@
 use wordline_drive::Config;
 use wordline_units::{Bytes, Geometry};
 
+use super::techniques;
 use crate::keys::filled::Sections;
 use crate::kind::{Kind, Share};
 use crate::layer::Mistakes;
@@ -247,17 +248,10 @@ fn journal(sections: &Sections, config: &Config, mistakes: &mut Mistakes<'_>) {
     }
 }
 
-/// Idle reclaim must be able to reach its goal, or a full drive would never rest.
+/// Free groups that techniques work towards must be within reach, or a full drive would never rest.
 fn idle(sections: &Sections, config: &Config, room: &Room, mistakes: &mut Mistakes<'_>) {
-    let idle = &sections.idle_reclaim;
-    let (true, Some(until_free)) = (idle.on.value, idle.until_free.value.0) else { return };
     let most = room
         .groups
         .saturating_sub(room.filled(config.exported_units) + room.spares + room.bad + room.keys.div_ceil(room.dies) + room.open + SLACK);
-    if u64::from(until_free) > most {
-        let what = format!(
-            "techniques.idle-reclaim.until_free is {until_free}: a full drive can never have more than {most} groups of a die free"
-        );
-        mistakes.at(&idle.until_free.origin, what, None);
-    }
+    techniques::reachable(sections, most, mistakes);
 }

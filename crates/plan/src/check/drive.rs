@@ -8,13 +8,12 @@ use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConf
 use wordline_ftl::order::Order;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
-use wordline_ftl::techniques::layer_similarity::Params;
-use wordline_units::{Nanos, Rate};
+use wordline_units::Rate;
 
-use super::within;
+use super::{techniques, within};
 use crate::keys::filled::Sections;
-use crate::kind::{Kind, Maybe, Number, Share};
-use crate::layer::{Mistakes, Set};
+use crate::kind::{Kind, Number, Share};
+use crate::layer::Mistakes;
 use crate::words::WordlineOrder;
 
 const QUEUE_MAX: u32 = 65_536;
@@ -77,7 +76,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         mistakes.at(&every.origin, "recovery.checkpoint_every is 0: expected at least 1, or \"none\"", None);
     }
     placement(sections, mistakes);
-    let techniques = techniques(sections, mistakes);
+    let techniques = techniques::check(sections, mistakes);
     let retries = retries(sections, mistakes);
     (mistakes.count() == before).then_some(Checked { techniques, retries })
 }
@@ -92,131 +91,6 @@ fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
         let what =
             "placement.order is \"mixed\", and the die cannot do it: it needs capabilities.any_order, and program_scope = \"wordline\"";
         mistakes.at(&placement.order.origin, what, None);
-    }
-}
-
-fn techniques(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Choice> {
-    let mut choices = Vec::new();
-    let refresh = &sections.read_disturb_refresh;
-    if refresh.on.value
-        && let Some(reads_max) = parameter(mistakes, "techniques.read-disturb-refresh.reads_max", &refresh.on, &refresh.reads_max)
-    {
-        if reads_max == 0 {
-            mistakes.at(&refresh.reads_max.origin, "techniques.read-disturb-refresh.reads_max is 0: expected at least 1", None);
-        }
-        choices.push(Choice::ReadDisturbRefresh { reads_max });
-    }
-    let idle = &sections.idle_reclaim;
-    if idle.on.value {
-        let after = parameter(mistakes, "techniques.idle-reclaim.after", &idle.on, &idle.after);
-        let until_free = parameter(mistakes, "techniques.idle-reclaim.until_free", &idle.on, &idle.until_free);
-        if let (Some(after), Some(until_free)) = (after, until_free) {
-            let start = sections.reclaim.start.value;
-            if until_free <= start {
-                let what = format!("techniques.idle-reclaim.until_free is {until_free}: expected more than reclaim.start, {start}");
-                mistakes.at(&idle.until_free.origin, what, Some("reclaim keeps that many free without it".into()));
-            }
-            choices.push(Choice::IdleReclaim { after, until_free });
-        }
-    }
-    let (copyback, preemption, able) = (&sections.plain_copyback, &sections.read_preemption, &sections.capabilities);
-    if copyback.on.value {
-        if !able.copyback.value {
-            let what = "techniques.plain-copyback is on, and the die cannot do it: capabilities.copyback is false";
-            mistakes.at(&copyback.on.origin, what, None);
-        }
-        choices.push(Choice::PlainCopyback);
-    }
-    if preemption.on.value {
-        if !able.suspend_program.value && !able.suspend_erase.value {
-            let what = "techniques.read-preemption is on, and the die can suspend nothing: capabilities.suspend_program and suspend_erase are false";
-            mistakes.at(&preemption.on.origin, what, None);
-        }
-        choices.push(Choice::ReadPreemption);
-    }
-    layers(sections, mistakes, &mut choices);
-    if sections.layer_read_offsets.on.value {
-        choices.push(Choice::LayerReadOffsets);
-    }
-    sanitisers(sections, mistakes, &mut choices);
-    crypto_erase(sections, mistakes, &mut choices);
-    choices
-}
-
-fn layers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
-    let able = &sections.capabilities.program_settings;
-    let mut needs = |on: &Set<bool>, technique: &str| {
-        if !able.value {
-            let what = format!("techniques.{technique} is on, and the die cannot do it: capabilities.program_settings is false");
-            mistakes.at(&on.origin, what, None);
-        }
-    };
-    let alike = &sections.layer_similarity;
-    if alike.on.value {
-        needs(&alike.on, "layer-similarity");
-        let params = Params {
-            window: alike.window.value,
-            verify: alike.verify.value,
-            is_literal: alike.literal.value,
-            check: alike.check.value,
-            relent: alike.relent.value,
-        };
-        choices.push(Choice::LayerSimilarity { params });
-    }
-    if sections.layer_margins.on.value {
-        needs(&sections.layer_margins.on, "layer-margins");
-        if sections.margins.step.value.0.is_none() {
-            let what = "techniques.layer-margins is on, and the chip has no table of margins: margins.step is not set";
-            mistakes.at(&sections.layer_margins.on.origin, what, Some("`wordline characterize margins` makes one".into()));
-        }
-        choices.push(Choice::LayerMargins);
-    }
-}
-
-fn sanitisers(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
-    let timing = &sections.timing;
-    let mut needs = |on: &Set<bool>, technique: &str, key: &str, time: &Set<Maybe<Nanos>>| {
-        if time.value.0.is_none() {
-            let what = format!("techniques.{technique} is on, and the die cannot do it: timing.{key} is not set");
-            mistakes.at(&on.origin, what, None);
-        }
-    };
-    let lock = &sections.page_lock;
-    if lock.on.value {
-        needs(&lock.on, "page-lock", "t_lock_page", &timing.t_lock_page);
-        if lock.block_lock.value {
-            needs(&lock.on, "page-lock with block_lock", "t_lock_block", &timing.t_lock_block);
-        }
-        choices.push(Choice::PageLock { block_lock: lock.block_lock.value });
-    }
-    if sections.wordline_scrub.on.value {
-        needs(&sections.wordline_scrub.on, "wordline-scrub", "t_scrub", &timing.t_scrub);
-        choices.push(Choice::WordlineScrub);
-    }
-    if sections.erase_at_once.on.value {
-        needs(&sections.erase_at_once.on, "erase-at-once", "t_scrub", &timing.t_scrub);
-        choices.push(Choice::EraseAtOnce);
-    }
-    if sections.reprogram_page.on.value {
-        needs(&sections.reprogram_page.on, "reprogram-page", "t_reprogram", &timing.t_reprogram);
-        choices.push(Choice::ReprogramPage);
-    }
-}
-
-fn crypto_erase(sections: &Sections, mistakes: &mut Mistakes<'_>, choices: &mut Vec<Choice>) {
-    let keys = &sections.crypto_erase;
-    if !keys.on.value {
-        return;
-    }
-    let leaves = parameter(mistakes, "techniques.crypto-erase.leaves", &keys.on, &keys.leaves);
-    let register = parameter(mistakes, "techniques.crypto-erase.register", &keys.on, &keys.register);
-    if let (Some(leaves), Some(register)) = (leaves, register) {
-        let most = wordline_ftl::most_leaves(sections.geometry.page.value.0);
-        if !leaves.is_power_of_two() || !(64..=most).contains(&leaves) {
-            let what = format!("techniques.crypto-erase.leaves is {leaves}: expected a power of two from 64 to {most}");
-            mistakes.at(&keys.leaves.origin, what, Some("any tree of keys must fit a page".into()));
-        }
-        choices.push(Choice::CryptoErase { leaves, register });
     }
 }
 
@@ -243,18 +117,7 @@ fn retries(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Retries> 
         let what = format!("retries.entries is {entries}: expected 2 to {ENTRIES_MAX}, the default among them");
         mistakes.at(&keys.entries.origin, what, None);
     }
-    if sections.plain_copyback.on.value {
-        let what = "techniques.plain-copyback is on, and retries.share is set: what a die copies by itself is not tried again";
-        mistakes.at(&sections.plain_copyback.on.origin, what, None);
-    }
     Some(Retries { share: share.value.fraction(), mean, alike: keys.alike.value.fraction(), entries })
-}
-
-fn parameter<T: Kind + Copy>(mistakes: &mut Mistakes<'_>, key: &str, on: &Set<bool>, set: &Set<Maybe<T>>) -> Option<T> {
-    if set.value.0.is_none() {
-        mistakes.at(&on.origin, format!("{key} is not set, and the technique is on"), Some(format!("expected {}", T::expected())));
-    }
-    set.value.0
 }
 
 /// The drive, with nothing in it yet that hangs on how much the host sees.

@@ -22,7 +22,9 @@ mod world;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wordline_ftl::config::{Acknowledge, Protection};
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::declaration::Declaration;
+use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::{Choice, DECLARATIONS, crypto_erase, page_lock};
 use wordline_units::Nanos;
 use wordline_units::random::{Draw, Stream};
 
@@ -30,16 +32,26 @@ pub use world::World;
 
 use crate::swarm::{self, Scenario};
 
-/// What trials draw sanitisers from. A drive whose plan has one of them promises that nothing stale can be read, whatever the technique says of itself: by this
-/// list the oracle looks.
-pub(crate) const SANITISERS: &[Choice] = &[
-    Choice::PageLock { block_lock: true },
-    Choice::PageLock { block_lock: false },
+/// Sanitisers that trials draw, whatever these techniques declare: a drive whose plan has one of them promises that nothing stale can be read, and the oracle
+/// must not be armed by the word of what it judges.
+const SANITISERS: &[Choice] = &[
+    Choice::PageLock(page_lock::Params { block_lock: true }),
+    Choice::PageLock(page_lock::Params { block_lock: false }),
     Choice::WordlineScrub,
     Choice::EraseAtOnce,
     Choice::ReprogramPage,
-    Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(20) },
+    Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(20) }),
 ];
+
+/// What trials draw sanitisers from, and by which the oracle looks: those of the list, and whatever else declares that it answers what is done about stale
+/// secrets.
+pub(crate) fn sanitisers() -> Vec<Choice> {
+    let is_new = |declaration: &&&Declaration| {
+        declaration.card.hooks.has(Hook::Sanitise) && SANITISERS.iter().all(|known| known.card().name != declaration.card.name)
+    };
+    let new = DECLARATIONS.iter().filter(is_new).map(|declaration| swarm::tried(declaration, &mut Draw::new(0, Stream::Mix, 0)));
+    SANITISERS.iter().copied().chain(new).collect()
+}
 
 /// A fault planted in the world, to see that it is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,17 +241,11 @@ pub fn scenario(seed: u64) -> Scenario {
         config.buffer.protection = Protection::Capacitor;
     }
     let draw_counts = &mut Draw::new(seed, Stream::Mix, 9);
-    for choice in &mut config.techniques {
-        if let Choice::ReadDisturbRefresh { reads_max } = choice {
-            // Limits that a short life comes near to, or exceeds.
-            *reads_max = [3, 16, 40, 200][draw_counts.below(4) as usize];
-        }
-    }
     let draw_sanitiser = &mut Draw::new(seed, Stream::Mix, 10);
     if draw_sanitiser.happens(0.5) {
-        config.techniques.push(SANITISERS[draw_sanitiser.below(SANITISERS.len() as u64) as usize]);
-        let able = &mut config.sheet.capabilities;
-        (able.page_lock, able.block_lock, able.scrub, able.reprogram) = (true, true, true, true);
+        let all = sanitisers();
+        config.techniques.push(all[draw_sanitiser.below(all.len() as u64) as usize]);
+        swarm::equip(config);
         let timing = &mut config.sheet.timing;
         (timing.lock_page, timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
         config.reclaim.lazy_erase = draw_sanitiser.happens(0.5);
@@ -315,7 +321,7 @@ pub const MANY: &[f64] = &[0.0, 0.003, 0.01, 0.05, 0.2];
 pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     let mut scenario = scenario(seed);
     // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
-    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase { .. } | Choice::LayerReadOffsets));
+    scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
     scenario.config.oob_copies = bug != Some(Bug::CopiesOff);
     let mut world = World::new(scenario, bug);
     let mut draw = Draw::new(seed, Stream::Mix, 11);

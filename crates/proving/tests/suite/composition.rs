@@ -3,11 +3,11 @@
 //! Does not check: whether they go well together, which is measured in `docs/reference/interactions.md`.
 
 use wordline_drive::{Config, Drive, Pace};
-use wordline_ftl::techniques::Choice;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Start};
 use wordline_ftl::techniques::seam::{Card, Ctx, News, Persists, Technique};
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
+use wordline_ftl::techniques::{Choice, idle_reclaim};
 use wordline_proving::bench::Tally;
 use wordline_proving::bystander::Bystander;
 use wordline_proving::interactions::{SMALL, Small, bursts, config, overwrites};
@@ -47,7 +47,7 @@ fn does_a_bystander_change_nothing_beside_any_technique() {
 /// The defect that this was written for: of two idle waits only the shorter was kept.
 #[test]
 fn does_idle_reclaim_still_hear_of_idle_dies_beside_somebody_who_hears_of_them_sooner() {
-    let idle = [Choice::IdleReclaim { after: Nanos::from_millis(5), until_free: 6 }];
+    let idle = [Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(5), until_free: 6 })];
     let (none, _) = hash(config(&[]), nobody);
     let (alone, _) = hash(config(&idle), nobody);
     let (with, _) = hash(config(&idle), |drive| drive.join(|| Box::new(Bystander::default())));
@@ -80,7 +80,7 @@ struct Holder;
 
 const fn card(name: &'static str, hooks: Hooks) -> Card {
     let persists = Persists::Nothing("it knows nothing that could be forgotten");
-    Card { name, source: "a test", claim: "none", hooks, asks: &[], needs: &[], persists, limits: "all" }
+    Card { name, source: "a test", claim: "none", hooks, asks: &[], persists, limits: "all" }
 }
 
 const MOVER: Card = card("mover", Hooks::of(&[Hook::Closed, Hook::Work]));

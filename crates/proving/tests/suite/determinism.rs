@@ -4,7 +4,7 @@
 //! Does not check: other machines (the hash has no floating-point number of the platform in it, but only running there can tell).
 
 use wordline_drive::{Config, Drive, Pace};
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::{Choice, crypto_erase, idle_reclaim, page_lock, read_disturb_refresh};
 use wordline_proving::bench::{self, Tally, overwrites, watched};
 use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
@@ -95,9 +95,9 @@ fn is_a_run_cut_into_rounds_the_same_run() {
 fn do_techniques_with_nothing_to_do_leave_no_trace() {
     let plain = hash(config(&[]));
     let never = Nanos::from_secs(1_000_000);
-    let disturb = Choice::ReadDisturbRefresh { reads_max: u32::MAX };
-    let idle = Choice::IdleReclaim { after: never, until_free: 10 };
-    let sated = Choice::IdleReclaim { after: Nanos::from_micros(100), until_free: 0 };
+    let disturb = Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: u32::MAX });
+    let idle = Choice::IdleReclaim(idle_reclaim::Params { after: never, until_free: 10 });
+    let sated = Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_micros(100), until_free: 0 });
     let offsets = Choice::LayerReadOffsets;
     for techniques in [&[disturb][..], &[idle], &[sated], &[offsets], &[disturb, idle], &[idle, disturb], &[offsets, disturb]] {
         assert_eq!(hash(config(techniques)), plain, "{techniques:?}");
@@ -146,11 +146,11 @@ fn does_a_sanitiser_leave_no_trace_where_nothing_is_secret() {
     let plain = hash_of_writes(&[], true);
     assert_eq!(plain, hash_of_writes(&[], false), "without a sanitiser nobody asks");
     let all = [
-        Choice::PageLock { block_lock: true },
+        Choice::PageLock(page_lock::Params { block_lock: true }),
         Choice::WordlineScrub,
         Choice::EraseAtOnce,
         Choice::ReprogramPage,
-        Choice::CryptoErase { leaves: 64, register: Nanos::from_micros(10) },
+        Choice::CryptoErase(crypto_erase::Params { leaves: 64, register: Nanos::from_micros(10) }),
     ];
     for sanitiser in all {
         assert_eq!(hash_of_writes(&[sanitiser], true), plain, "{sanitiser:?}");
@@ -162,7 +162,8 @@ fn does_a_sanitiser_leave_no_trace_where_nothing_is_secret() {
 
 #[test]
 fn does_the_order_of_techniques_in_a_plan_change_nothing() {
-    let [a, b, c] = [Choice::ReadDisturbRefresh { reads_max: 300 }, Choice::PlainCopyback, Choice::ReadPreemption];
+    let [a, b, c] =
+        [Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 300 }), Choice::PlainCopyback, Choice::ReadPreemption];
     let expected = hash(config(&[a, b, c]));
     for order in [[a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
         assert_eq!(hash(config(&order)), expected);
@@ -189,7 +190,7 @@ fn does_read_disturb_refresh_add_only_moves_for_disturb() {
         let load = addresses.iter().map(|&unit| bench::request(HostOp::Read, unit, 1, SECTORS));
         served(config(techniques), load, CLOSED, 100_000)
     };
-    let (off, on) = (run(&[]), run(&[Choice::ReadDisturbRefresh { reads_max: 200 }]));
+    let (off, on) = (run(&[]), run(&[Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 200 })]));
     let (off, on) = (&off.observer, &on.observer);
     let moved = on.flash[FlashOp::Program as usize][Cause::Disturb as usize];
     println!("refresh at 200 reads: {moved} pages programmed for disturb, {} erases", on.operations(FlashOp::Erase));
@@ -216,7 +217,7 @@ fn does_idle_reclaim_shorten_bursts_and_cost_write_amplification() {
         });
         served(config, load, Pace::Open { origin: Nanos::ZERO }, 300 * 256)
     };
-    let (off, on) = (run(&[]), run(&[Choice::IdleReclaim { after: Nanos::from_millis(5), until_free: 7 }]));
+    let (off, on) = (run(&[]), run(&[Choice::IdleReclaim(idle_reclaim::Params { after: Nanos::from_millis(5), until_free: 7 })]));
     let means = [&off, &on].map(|drive| Tally::mean(&drive.observer.writes) / 1e6);
     let wafs = [&off, &on].map(|drive| drive.observer.waf());
     println!("burst writes: mean {:.2} ms without idle reclaim, {:.2} ms with; WAF {:.3} and {:.3}", means[0], means[1], wafs[0], wafs[1]);

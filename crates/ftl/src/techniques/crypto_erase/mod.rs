@@ -2,23 +2,49 @@
 
 use wordline_units::Nanos;
 
+use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
 use crate::techniques::seam::{Card, Copy, Ctx, Exposed, KeyStore, Persists, Remedy, Technique};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "crypto-erase",
-    source: "ours, as the rival that 002 §3 names and does not evaluate; trees of keys as in Goldreich, Goldwasser and Micali, J. ACM 1986",
-    claim: "no stale secret can be read from the chips and the controller's key register once what made it stale is acknowledged",
-    hooks: Hooks::of(&[Hook::Sanitise, Hook::KeyStore, Hook::Way]),
-    asks: &[],
-    needs: &["a register of the controller that is overwritten in place"],
-    persists: Persists::Nothing(
-        "the key store is on flash and in the register; whatever is stale and has a key after a power cut loses it",
-    ),
-    limits: "as good as its register and its cipher; each commit of destroyed keys takes pages for their trees and for the table of all trees",
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "crypto-erase",
+        source: "ours, as the rival that 002 §3 names and does not evaluate; trees of keys as in Goldreich, Goldwasser and Micali, J. ACM 1986",
+        claim: "no stale secret can be read from the chips and the controller's key register once what made it stale is acknowledged",
+        hooks: Hooks::of(&[Hook::Sanitise, Hook::KeyStore, Hook::Way]),
+        asks: &[],
+        persists: Persists::Nothing(
+            "the key store is on flash and in the register; whatever is stale and has a key after a power cut loses it",
+        ),
+        limits: "as good as its register and its cipher; each commit of destroyed keys takes pages for their trees and for the table of all trees",
+    },
+    about: "every unit is encrypted with a key of its own, and the keys of stale secrets are destroyed. What is encrypted passes the cipher at the pace \
+            of the bus, so that costs no time of its own. A drive that is served cannot have it.",
+    params: Params::ALL,
+    needs: &[],
 };
+
+params! {
+    /// What the store of keys is like.
+    pub struct Params {
+        /// Units whose keys are the leaves of one tree: a power of two from 64 on, and any tree of so many must fit a page.
+        leaves: u32 {
+            kind: Kind::KeyLeaves,
+            default: None,
+            tried: &[Value::Count(64)],
+            source: "ours, measured in docs/techniques/crypto_erase",
+        }
+        /// How long it takes to overwrite the controller's register, which opens the table of all trees.
+        register: Nanos {
+            kind: Kind::Span { least: Nanos(0) },
+            default: None,
+            tried: &[Value::Span(Nanos::from_micros(20))],
+            source: "ours",
+        }
+    }
+}
 
 /// Destroys keys.
 #[derive(Clone, Copy, Debug)]
@@ -27,15 +53,15 @@ pub struct CryptoErase {
 }
 
 impl CryptoErase {
-    /// Trees of `leaves` keys; `register` is how long the register takes.
-    pub fn new(leaves: u32, register: Nanos) -> Self {
+    /// With a store of keys as it is set to.
+    pub fn new(_site: &Site<'_>, Params { leaves, register }: Params) -> Self {
         CryptoErase { store: KeyStore { leaves, register } }
     }
 }
 
 impl Technique for CryptoErase {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {

@@ -5,39 +5,63 @@
 
 use wordline_units::{Cause, Nanos};
 
+use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, News, Persists, Technique};
 use crate::techniques::work::{NEVER, Work, WorkKind};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "idle-reclaim",
-    source: "common practice (background garbage collection)",
-    claim: "bursts after idle time meet free blocks",
-    hooks: Hooks::of(&[Hook::Idle, Hook::Work]),
-    asks: &[],
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "idle-reclaim",
+        source: "common practice (background garbage collection)",
+        claim: "bursts after idle time meet free blocks",
+        hooks: Hooks::of(&[Hook::Idle, Hook::Work]),
+        asks: &[],
+        persists: Persists::Nothing("it knows nothing that could be forgotten"),
+        limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",
+    },
+    about: "reclaim space while a die has had nothing to do for a while.",
+    params: Params::ALL,
     needs: &[],
-    persists: Persists::Nothing("it knows nothing that could be forgotten"),
-    limits: "takes one victim at a time and does not know when the next burst comes; raises write amplification",
 };
+
+params! {
+    /// When a die counts as idle, and how far it goes.
+    pub struct Params {
+        /// How long a die must have been idle.
+        after: Nanos {
+            kind: Kind::Span { least: Nanos(1) },
+            default: None,
+            tried: &[Value::Span(Nanos::from_micros(300)), Value::Span(Nanos::from_millis(2))],
+            source: "common practice (background garbage collection)",
+        }
+        /// Stop once this many block groups of the die are free; more than `reclaim.start`.
+        until_free: u32 {
+            kind: Kind::FreeGroups,
+            default: None,
+            tried: &[Value::Count(5), Value::Count(7)],
+            source: "common practice (background garbage collection)",
+        }
+    }
+}
 
 /// Reclaims on idle dies.
 #[derive(Clone, Debug)]
 pub struct IdleReclaim {
-    after: Nanos,
-    until_free: u32,
+    params: Params,
 }
 
 impl IdleReclaim {
-    /// Reclaim on dies that have been idle for `after` and have fewer than `until_free` free groups.
-    pub fn new(after: Nanos, until_free: u32) -> Self {
-        IdleReclaim { after, until_free }
+    /// Reclaim on dies that have been idle for long enough and have too few free groups.
+    pub fn new(_site: &Site<'_>, params: Params) -> Self {
+        IdleReclaim { params }
     }
 }
 
 impl Technique for IdleReclaim {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
@@ -45,10 +69,10 @@ impl Technique for IdleReclaim {
             return None;
         };
         // Space is no promise: whoever would rather have the die left alone may say so for ever.
-        (free < self.until_free).then_some(Work { kind: WorkKind::Collect(die), cause: Cause::Reclaim, due: NEVER })
+        (free < self.params.until_free).then_some(Work { kind: WorkKind::Collect(die), cause: Cause::Reclaim, due: NEVER })
     }
 
     fn idle_after(&self) -> Option<Nanos> {
-        Some(self.after)
+        Some(self.params.after)
     }
 }

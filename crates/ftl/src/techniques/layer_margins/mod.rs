@@ -2,22 +2,27 @@
 //!
 //! The table knows that some h-layers are better than others, and nothing of this block or of its age. So it must be set for the worst of both.
 
-use wordline_flash::{Margins, ProgramSettings, WindowMargin};
+use wordline_flash::{ProgramSettings, WindowMargin};
 use wordline_units::Microvolts;
 
+use crate::techniques::declaration::{Declaration, Need, Site, Table};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, Persists, ProgramUnit, Technique};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "layer-margins",
-    source: "Hung et al. 2015, as described by Shim, dissertation, SNU 2020, §4.1.2 and §6.1 (vertFTL)",
-    claim: "programs of h-layers that are better than the worst take fewer loops, at no cost in lifetime",
-    hooks: Hooks::of(&[Hook::ProgramSettings]),
-    asks: &[Ask::Programs],
-    needs: &["program settings", "a table of margins by h-layer"],
-    persists: Persists::Nothing("the table is the chip's"),
-    limits: "safe for the worst block at the end of its life, so most of what could be had is left",
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "layer-margins",
+        source: "Hung et al. 2015, as described by Shim, dissertation, SNU 2020, §4.1.2 and §6.1 (vertFTL)",
+        claim: "programs of h-layers that are better than the worst take fewer loops, at no cost in lifetime",
+        hooks: Hooks::of(&[Hook::ProgramSettings]),
+        asks: &[Ask::Programs],
+        persists: Persists::Nothing("the table is the chip's"),
+        limits: "safe for the worst block at the end of its life, so most of what could be had is left",
+    },
+    about: "V_final of every program is lowered by what the chip's `margins` say is safe for its h-layer in any block at any age.",
+    params: &[],
+    needs: &[Need::ProgramSettings, Need::Table(Table::Margins)],
 };
 
 /// Lowers V_final by the table.
@@ -28,14 +33,14 @@ pub struct LayerMargins {
 
 impl LayerMargins {
     /// By the chip's table.
-    pub fn new(margins: &Margins) -> Self {
-        LayerMargins { layers: margins.layers.clone() }
+    pub fn new(site: &Site<'_>) -> Self {
+        LayerMargins { layers: site.margins.map(|margins| margins.layers.clone()).unwrap_or_default() }
     }
 }
 
 impl Technique for LayerMargins {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn program_settings(&self, _ctx: &Ctx<'_>, at: &ProgramUnit) -> Option<ProgramSettings> {

@@ -7,24 +7,29 @@
 //! A byte changes in two ways only. A read that took retries and ended well leaves the entry that worked; an erase puts the whole block back to the default. A
 //! read that failed at every entry teaches nothing: what made it fail (a torn program, a lock) is not where the references are.
 
-use wordline_flash::{Sheet, Status};
+use wordline_flash::Status;
 
 use crate::state::groups::Groups;
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::Group;
+use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, FlashPage, Memo, News, Persists, ReadReport, Technique};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "layer-read-offsets",
-    source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
-    claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
-    hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::ReadEntry]),
-    asks: &[],
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "layer-read-offsets",
+        source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
+        claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
+        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::ReadEntry]),
+        asks: &[],
+        persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
+        limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \
+                 high costs the way to the end of the table; reads inside a copyback are the die's own",
+    },
+    about: "each read begins at the entry of the retry table that its h-layer needed last (003 §5.1). Where reads need no retries it does nothing.",
+    params: &[],
     needs: &[],
-    persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
-    limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \
-             high costs the way to the end of the table; reads inside a copyback are the die's own",
 };
 
 /// Entries kept in one number of an image.
@@ -41,9 +46,9 @@ pub struct LayerReadOffsets {
 }
 
 impl LayerReadOffsets {
-    /// A table for the blocks of `layout`, on dies of this `sheet`, that knows nothing.
-    pub fn new(layout: &Layout, sheet: &Sheet) -> Self {
-        let geometry = &sheet.geometry;
+    /// A table for the blocks of the `site` that knows nothing.
+    pub fn new(site: &Site<'_>) -> Self {
+        let (layout, geometry) = (site.layout, &site.sheet.geometry);
         let per_group = (geometry.layers * layout.planes) as usize;
         LayerReadOffsets {
             entries: vec![0; per_group * layout.group_count()],
@@ -69,7 +74,7 @@ impl LayerReadOffsets {
 
 impl Technique for LayerReadOffsets {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn image(&self) -> Vec<u32> {

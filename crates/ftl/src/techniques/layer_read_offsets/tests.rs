@@ -5,6 +5,7 @@ use wordline_flash::ProgramScope;
 use wordline_units::{Bytes, Cause, Nanos, PageId, PlaneId};
 
 use super::*;
+use crate::state::layout::Layout;
 use crate::state::layout::tests::small_sheet;
 use crate::techniques::empty::EmptyCore;
 use crate::techniques::seam::EraseReport;
@@ -14,7 +15,8 @@ const PAGES: u16 = 2 * 2 * 3;
 /// Two planes of dies with two h-layers of two wordlines: twelve pages, two entries a block.
 fn table() -> LayerReadOffsets {
     let sheet = small_sheet(2, 5, ProgramScope::Page);
-    LayerReadOffsets::new(&Layout::new(&sheet, 2, 5, Bytes::kib(16)), &sheet)
+    let layout = Layout::new(&sheet, 2, 5, Bytes::kib(16));
+    LayerReadOffsets::new(&Site { layout: &layout, sheet: &sheet, margins: None })
 }
 
 fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Status) -> News {

@@ -22,7 +22,7 @@ mod state;
 
 use wordline_flash::{Margins, ProgramSettings, ProgramTrace, Status};
 
-use crate::state::layout::Layout;
+use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, News, Persists, ProgramReport, ProgramUnit, Technique};
 
@@ -30,16 +30,21 @@ use credit::Credit;
 pub use params::Params;
 use state::{How, Layers, Seen};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "layer-similarity",
-    source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.1 and §5.1 (cubeFTL)",
-    claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
-    hooks: Hooks::of(&[Hook::Programmed, Hook::Erased, Hook::ProgramSettings, Hook::Distrusts]),
-    asks: &[Ask::Programs],
-    needs: &["program settings", "cells with physics; without, nothing is known of a leader"],
-    persists: Persists::Nothing("what leaders have shown; blocks that were open at a power cut take no more data before their next erase"),
-    limits: "a leader may have been programmed long before its followers; the comparison after each program is what guards against that",
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "layer-similarity",
+        source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.1 and §5.1 (cubeFTL)",
+        claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
+        hooks: Hooks::of(&[Hook::Programmed, Hook::Erased, Hook::ProgramSettings, Hook::Distrusts]),
+        asks: &[Ask::Programs],
+        persists: Persists::Nothing("what leaders have shown; blocks that were open at a power cut take no more data before their next erase"),
+        limits: "a leader may have been programmed long before its followers; the comparison after each program is what guards against that",
+    },
+    about: "the wordlines of an h-layer that follow its first are programmed as that one has shown that they can be (003 §4.1, §5.1). Without \
+            `cells.physics` the die tells of no program, and nothing is gained.",
+    params: Params::ALL,
+    needs: &[Need::ProgramSettings],
 };
 
 /// The optimal parameter manager.
@@ -52,10 +57,10 @@ pub struct LayerSimilarity {
 }
 
 impl LayerSimilarity {
-    /// For a core with this `layout`. Without a table of `margins` the window stays as it is, and verifies begin a loop early.
-    pub fn new(layout: &Layout, margins: Option<&Margins>, params: Params) -> Self {
-        let margins = margins.cloned().unwrap_or_else(|| Margins { early: 1, ..Margins::default() });
-        LayerSimilarity { params, margins, layers: Layers::new(layout), credit: Credit::new(layout) }
+    /// For the wordlines of the `site`. Without a table of margins the window stays as it is, and verifies begin a loop early.
+    pub fn new(site: &Site<'_>, params: Params) -> Self {
+        let margins = site.margins.cloned().unwrap_or_else(|| Margins { early: 1, ..Margins::default() });
+        LayerSimilarity { params, margins, layers: Layers::new(site.layout), credit: Credit::new(site.layout) }
     }
 
     /// What was seen of the leader as whose follower the wordline is programmed; `None`: it is programmed as a leader.
@@ -71,7 +76,7 @@ impl LayerSimilarity {
         }
         if self.params.verify {
             for (skip, first) in settings.skip.iter_mut().zip(trace.first) {
-                *skip = if self.params.is_literal { first.saturating_sub(1) } else { self.margins.skip(first, settings.window.start) };
+                *skip = if self.params.literal { first.saturating_sub(1) } else { self.margins.skip(first, settings.window.start) };
             }
         }
         settings
@@ -85,7 +90,7 @@ impl LayerSimilarity {
 
 impl Technique for LayerSimilarity {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn image(&self) -> Vec<u32> {

@@ -1,19 +1,47 @@
 //! What can be chosen of it.
 
-/// The parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Params {
-    /// Narrow the window by what the leader's errors between the erased state and P1 leave over.
-    pub window: bool,
-    /// Leave out verifies before the leader's first cells arrived.
-    pub verify: bool,
-    /// Leave out all verifies before the leader's first cells arrived, as 003 is printed: counted from the leader's V_start though the follower's is raised,
-    /// and none early. For comparison: it costs data.
-    pub is_literal: bool,
-    /// Compare each program with the one before it on its layer, and program again where it is far worse.
-    pub check: bool,
-    /// Program as the chip does by itself on dies where so many programs are done again that it is a loss.
-    pub relent: bool,
+use crate::techniques::declaration::{Kind, Value, params};
+
+params! {
+    /// The parameters.
+    pub struct Params {
+        /// Narrow the window of voltages by what the first wordline's errors leave over. Needs the chip's `margins`; without them the window stays.
+        window: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(true)),
+            tried: &[],
+            source: "003 §4.1",
+        }
+        /// Leave out verifies before the first wordline's fastest cells arrived.
+        verify: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(true)),
+            tried: &[],
+            source: "003 §4.1",
+        }
+        /// Leave out all verifies before the loop in which the first wordline's cells arrived, as the paper is printed: counted from that one's V_start
+        /// though that of the others is raised, and none early, whatever the chip's `margins` say. It costs data, and is there to show that.
+        literal: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(false)),
+            tried: &[],
+            source: "003 §4.1, as it is printed",
+        }
+        /// Compare the errors of each program with those of the one before it on its h-layer, and program again where they are far more.
+        check: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(true)),
+            tried: &[],
+            source: "003 §4.1.4",
+        }
+        /// Program as the chip does by itself on dies where so many programs had to be done again that it is a loss; they try again now and then.
+        relent: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(true)),
+            tried: &[],
+            source: "ours",
+        }
+    }
 }
 
 /// The most that wrong cells may have multiplied between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what is

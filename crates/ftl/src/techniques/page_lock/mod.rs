@@ -3,25 +3,43 @@
 //! A page is locked by a short program pulse on its flag cells. A whole block is locked by one on its select transistors: where nothing in it is needed
 //! any more and its pages would take longer one by one, that is what is done.
 
-use wordline_flash::{Sanitisation, Sheet};
+use wordline_flash::Sanitisation;
 use wordline_units::Nanos;
 
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "page-lock",
-    source: "Kim et al., Evanesco, ASPLOS 2020, §5 and §6 (SecureSSD); Kim, dissertation, SNU 2020, §5.2 and §5.3",
-    claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
-    hooks: Hooks::of(&[Hook::Sanitise]),
-    asks: &[],
-    needs: &["page lock", "block lock, where it is used"],
-    persists: Persists::Nothing(
-        "the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked",
-    ),
-    limits: "a page with several mapping units is locked as a whole, so what is valid in it is moved; a lock is as good as its flag cells",
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "page-lock",
+        source: "Kim et al., Evanesco, ASPLOS 2020, §5 and §6 (SecureSSD); Kim, dissertation, SNU 2020, §5.2 and §5.3",
+        claim: "no stale secret can be read from the chips once what made it stale is acknowledged, and nothing is moved for it",
+        hooks: Hooks::of(&[Hook::Sanitise]),
+        asks: &[],
+        persists: Persists::Nothing(
+            "the locks are flash themselves; after a power cut whatever is stale and readable is found by its marks, and locked",
+        ),
+        limits: "a page with several mapping units is locked as a whole, so what is valid in it is moved; a lock is as good as its flag cells",
+    },
+    about: "stale secrets are locked on the die, page by page or, where nothing else is in it, the whole block (002 §5, §6).",
+    params: Params::ALL,
+    needs: &[Need::Sanitise(Sanitisation::LockPage), Need::Where("block_lock", &Need::Sanitise(Sanitisation::LockBlock))],
 };
+
+params! {
+    /// What is locked.
+    pub struct Params {
+        /// Lock the whole block where that is quicker than its pages one by one.
+        block_lock: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(true)),
+            tried: &[],
+            source: "002 §7; without it, it is secSSD_nobLock",
+        }
+    }
+}
 
 /// Locks pages and blocks.
 #[derive(Clone, Copy, Debug)]
@@ -32,16 +50,16 @@ pub struct PageLock {
 }
 
 impl PageLock {
-    /// By the times of `sheet`; with `block_lock`, whole blocks too.
-    pub fn new(sheet: &Sheet, block_lock: bool) -> Self {
-        let lock_block = sheet.timing.sanitise(Sanitisation::LockBlock);
-        PageLock { lock_page: sheet.timing.sanitise(Sanitisation::LockPage), lock_block: block_lock.then_some(lock_block) }
+    /// By the times of the data sheet.
+    pub fn new(site: &Site<'_>, Params { block_lock }: Params) -> Self {
+        let [lock_page, lock_block] = [Sanitisation::LockPage, Sanitisation::LockBlock].map(|how| site.sheet.timing.sanitise(how));
+        PageLock { lock_page, lock_block: block_lock.then_some(lock_block) }
     }
 }
 
 impl Technique for PageLock {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {

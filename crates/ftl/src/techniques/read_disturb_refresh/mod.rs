@@ -9,24 +9,42 @@
 use wordline_units::Cause;
 
 use crate::state::groups::Groups;
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::Group;
+use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique};
 use crate::techniques::work::{Work, WorkKind};
 
-/// What it is.
-pub const CARD: Card = Card {
-    name: "read-disturb-refresh",
-    source: "common practice; 004 §2 describes it as the read-induced rewrite of today's drives",
-    claim: "no block is read more than the limit, and a little, between two erases, power cuts or not",
-    hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Work, Hook::Remember]),
-    asks: &[],
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "read-disturb-refresh",
+        source: "common practice; 004 §2 describes it as the read-induced rewrite of today's drives",
+        claim: "no block is read more than the limit, and a little, between two erases, power cuts or not",
+        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Work, Hook::Remember]),
+        asks: &[],
+        persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
+        limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \
+                 a drive that is worn out may have no room to write counts down; each power cut may add an eighth of the limit to what a block counts that is \
+                 read before the next one",
+    },
+    about: "rewrite a block that has been read so often since its last erase that read disturb nears the limit of error correction.",
+    params: Params::ALL,
     needs: &[],
-    persists: Persists::Memos("page reads since the last erase, written down at each eighth of the limit"),
-    limits: "counts reads of the whole block, not of each page's neighbours; reads that arrive while the block is being moved still count on it; \
-             a drive that is worn out may have no room to write counts down; each power cut may add an eighth of the limit to what a block counts that is \
-             read before the next one",
 };
+
+params! {
+    /// When a block is rewritten.
+    pub struct Params {
+        /// Page reads of one block group between two erases.
+        reads_max: u32 {
+            kind: Kind::Count { least: 1, most: u32::MAX },
+            default: None,
+            tried: &[Value::Count(3), Value::Count(16), Value::Count(40), Value::Count(200)],
+            source: "common practice; 004 §2",
+        }
+    }
+}
 
 /// Steps of a count from erase to limit.
 const STEPS: u32 = 8;
@@ -39,9 +57,9 @@ pub struct ReadDisturbRefresh {
 }
 
 impl ReadDisturbRefresh {
-    /// Refresh each group after `reads_max` reads.
-    pub fn new(layout: &Layout, reads_max: u32) -> Self {
-        ReadDisturbRefresh { reads: vec![0; layout.group_count()], reads_max }
+    /// For the groups of the `site`.
+    pub fn new(site: &Site<'_>, Params { reads_max }: Params) -> Self {
+        ReadDisturbRefresh { reads: vec![0; site.layout.group_count()], reads_max }
     }
 
     fn step(&self) -> u32 {
@@ -51,7 +69,7 @@ impl ReadDisturbRefresh {
 
 impl Technique for ReadDisturbRefresh {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     fn image(&self) -> Vec<u32> {

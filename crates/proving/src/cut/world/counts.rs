@@ -14,7 +14,7 @@ use crate::cut::nand::Reads;
 
 impl World {
     pub(super) fn compare_counts(&mut self) -> Result<(), String> {
-        let of = |choice: &Choice| if let Choice::ReadDisturbRefresh { reads_max } = *choice { Some(reads_max) } else { None };
+        let of = |choice: &Choice| if let Choice::ReadDisturbRefresh(params) = choice { Some(params.reads_max) } else { None };
         let limit = self.scenario.config.techniques.iter().find_map(of);
         let Some(limit) = limit else {
             return Ok(());

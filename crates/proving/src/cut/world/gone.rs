@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 use wordline_ftl::techniques::Choice;
 
 use super::World;
-use crate::cut::SANITISERS;
 use crate::cut::keys::Opened;
 use crate::cut::nand::{Bytes, Stored};
+use crate::cut::sanitisers;
 
 impl World {
     fn has_sanitiser(&self) -> bool {
-        let is_one = |choice: &Choice| SANITISERS.iter().any(|known| std::mem::discriminant(known) == std::mem::discriminant(choice));
+        let all = sanitisers();
+        let is_one = |choice: &Choice| all.iter().any(|known| known.card().name == choice.card().name);
         self.scenario.config.techniques.iter().any(is_one)
     }
 

@@ -1,0 +1,136 @@
+//! The number of a plan: the same for two plans that make the same drive.
+//!
+//! A technique that is off leaves nothing in it, so a technique that is added changes no plan's number. Before that was the rule, each technique left a line,
+//! on or off. Media and saved drives of that time carry the number of the old rule, so it is still computed, over the techniques that there were.
+
+use crate::keys::table;
+use crate::section::Line;
+use crate::techniques::TECHNIQUES;
+
+/// The techniques that there were under the old rule, with their keys, in the order of that time. Frozen: what is new joins neither.
+const THEN: &[(&str, &[&str])] = &[
+    ("read-disturb-refresh", &["on", "reads_max"]),
+    ("idle-reclaim", &["on", "after", "until_free"]),
+    ("plain-copyback", &["on"]),
+    ("read-preemption", &["on"]),
+    ("layer-read-offsets", &["on"]),
+    ("page-lock", &["on", "block_lock"]),
+    ("wordline-scrub", &["on"]),
+    ("erase-at-once", &["on"]),
+    ("reprogram-page", &["on"]),
+    ("crypto-erase", &["on", "leaves", "register"]),
+    ("layer-similarity", &["on", "window", "verify", "literal", "check", "relent"]),
+    ("layer-margins", &["on"]),
+];
+
+/// The number of the plan of these `lines` whose host sees `exported` units.
+pub(crate) fn number(lines: &[Line<'_>], exported: u64) -> u64 {
+    whole(lines, exported, switched_on(lines).into_iter())
+}
+
+/// The number that it had under the old rule; `None`: it says something of techniques that could not be said then.
+pub(crate) fn number_then(lines: &[Line<'_>], exported: u64) -> Option<u64> {
+    let on = switched_on(lines);
+    let name = |line: &Line<'_>| line.section.strip_prefix(TECHNIQUES).unwrap_or_default();
+    let was_there = |line: &Line<'_>| THEN.iter().any(|(known, keys)| *known == name(line) && keys.contains(&line.key));
+    if on.iter().any(|line| !was_there(line) && !is_default(line)) {
+        return None;
+    }
+    let mut then = Vec::new();
+    for (technique, keys) in THEN {
+        let of_it = |key: &&str| lines.iter().find(|line| name(line) == *technique && line.key == *key);
+        then.extend(keys.iter().filter_map(of_it));
+    }
+    Some(whole(lines, exported, then.into_iter()))
+}
+
+/// The lines of techniques that are on.
+fn switched_on<'a>(lines: &'a [Line<'a>]) -> Vec<&'a Line<'a>> {
+    let is_on = |section: &str| lines.iter().any(|line| line.section == section && line.key == "on" && line.value == "true");
+    lines.iter().filter(|line| line.section.starts_with(TECHNIQUES) && is_on(line.section)).collect()
+}
+
+fn is_default(line: &Line<'_>) -> bool {
+    let keys = table().iter().filter(|section| section.path == line.section).flat_map(|section| &section.keys);
+    keys.filter(|key| key.name == line.key).any(|key| key.default.as_ref() == Some(&line.value))
+}
+
+/// The number of all `lines`, with those of `techniques` for the lines of techniques.
+fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>) -> u64 {
+    let is_technique = |line: &&Line<'_>| line.section.starts_with(TECHNIQUES);
+    // What is set of a part that is off changes nothing.
+    let off: Vec<&str> = lines.iter().filter(|line| line.key == "on" && line.value == "false").map(|line| line.section).collect();
+    let is_idle = |line: &Line<'_>| line.key != "on" && off.contains(&line.section);
+    let before = lines.iter().take_while(|line| !is_technique(line));
+    let after = lines.iter().skip_while(|line| !is_technique(line)).filter(|line| !is_technique(line));
+    // FNV-1a, 64 bits: the same on every machine and in every release of the compiler.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut take = |text: &str| {
+        for byte in text.bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line)) {
+        take(&format!("{}.{} = {}\n", line.section, line.key, line.value));
+    }
+    // What the host sees can be said in two ways.
+    take(&format!("exported_units = {exported}\n"));
+    hash
+}
+
+/// Whether a line says nothing of the drive, or nothing that is not said elsewhere.
+fn is_elsewhere(line: &Line<'_>) -> bool {
+    matches!((line.section, line.key), ("run", "seed" | "may_fail") | ("mapping", "capacity" | "over_provisioning"))
+        // What cells were calibrated to makes no other drive.
+        || line.section == "calibrated"
+        // What drives made before these keys were there do, by their defaults: their media stay theirs.
+        || matches!(
+            (line.section, line.key, line.value.as_str()),
+            ("recovery", "oob_copies", "false") | ("reclaim", "scheduler", "classic")
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plan;
+    use crate::layer::Origin;
+
+    /// The lines of a plan with one technique on, before the last of them those of a technique that nobody has written yet.
+    fn with_new<'a>(plan: &'a Plan, keys: &[(&'static str, &str)]) -> Vec<Line<'a>> {
+        let mut lines = plan.sections().lines();
+        let at = lines.iter().rposition(|line| line.section.starts_with(TECHNIQUES)).expect("there are techniques");
+        let line = |(key, value): &(&'static str, &str)| Line {
+            section: "techniques.new",
+            key,
+            value: (*value).to_owned(),
+            origin: &Origin::Default,
+        };
+        lines.splice(at..at, keys.iter().map(line).collect::<Vec<_>>());
+        lines
+    }
+
+    #[test]
+    fn a_technique_that_is_added_changes_no_number_until_it_is_on() {
+        let plan = Plan::load("secssd").expect("a preset");
+        let lines = plan.sections().lines();
+        let (number_now, then) = (number(&lines, 1), number_then(&lines, 1));
+        assert!(then.is_some() && then != Some(number_now));
+        let off = with_new(&plan, &[("on", "false"), ("quota", "7")]);
+        assert_eq!((number(&off, 1), number_then(&off, 1)), (number_now, then));
+        let on = with_new(&plan, &[("on", "true"), ("quota", "7")]);
+        assert_ne!(number(&on, 1), number_now);
+        assert_eq!(number_then(&on, 1), None, "no drive of that time had it");
+    }
+
+    #[test]
+    fn what_was_there_then_is_still_there() {
+        for (technique, keys) in THEN {
+            let path = format!("{TECHNIQUES}{technique}");
+            let section = table().iter().find(|section| section.path == path).unwrap_or_else(|| panic!("{path} is gone"));
+            for key in *keys {
+                assert!(section.keys.iter().any(|known| known.name == *key), "{path}.{key} is gone: how is it written now?");
+            }
+        }
+    }
+}

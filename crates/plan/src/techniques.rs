@@ -1,0 +1,243 @@
+//! The `[techniques.*]` sections of a drive file, as the firmware's techniques declare them.
+//!
+//! Which techniques there are, and what each is set to and needs, is [`DECLARATIONS`]; this module knows how values of each kind are written, and no
+//! technique by its name.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::Value as Json;
+use toml::de::DeValue;
+use wordline_flash::Sanitisation;
+use wordline_ftl::techniques::DECLARATIONS;
+use wordline_ftl::techniques::declaration::{Declaration, Kind as Form, Need, Param, Table, Value};
+use wordline_units::Nanos;
+
+use crate::kind::{Kind, Maybe};
+use crate::layer::{Origin, Set};
+use crate::quantity::Refusal;
+use crate::section::{KeyInfo, Line, SectionInfo, prose};
+
+/// What the sections of techniques begin with.
+pub(crate) const TECHNIQUES: &str = "techniques.";
+
+/// The key that switches a technique on.
+const ON: &str = "on";
+
+/// `techniques.idle-reclaim` for each technique, in the order of the list.
+static PATHS: LazyLock<Vec<String>> =
+    LazyLock::new(|| DECLARATIONS.iter().map(|declaration| format!("{TECHNIQUES}{}", declaration.card.name)).collect());
+
+/// The keys of techniques with their values: those that texts set, or all of them, once defaults are filled in. A value of nothing is written `"none"`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Keys(BTreeMap<Place, Set<Option<Value>>>);
+
+/// A key of a technique: its number in the list, and 0 for `on` or the number of the parameter from 1.
+type Place = (usize, usize);
+
+/// A technique that is switched on.
+pub(crate) struct On<'a> {
+    pub(crate) declaration: &'static Declaration,
+    /// Its section.
+    pub(crate) path: &'static str,
+    /// Who switched it on.
+    pub(crate) origin: &'a Origin,
+    /// Its parameters, in the order in which they are declared.
+    pub(crate) params: Vec<(&'static Param, &'a Set<Option<Value>>)>,
+}
+
+impl On<'_> {
+    /// Whether the flag `key` is set.
+    pub(crate) fn has_flag(&self, key: &str) -> bool {
+        self.params.iter().any(|(param, set)| param.key == key && set.value == Some(Value::Flag(true)))
+    }
+}
+
+impl Keys {
+    /// Reads one value. `None`: there is no such key.
+    pub(crate) fn read(&mut self, path: &str, key: &str, value: &DeValue<'_>, origin: Origin) -> Option<Result<(), Refusal>> {
+        let number = PATHS.iter().position(|known| known == path)?;
+        let (place, read) = if key == ON {
+            ((number, 0), read::<bool>(value))
+        } else {
+            let params = DECLARATIONS[number].params;
+            let at = params.iter().position(|param| param.key == key)?;
+            ((number, at + 1), (written(&params[at]).read)(value))
+        };
+        Some(read.map(|value| {
+            self.0.insert(place, Set { value, origin });
+        }))
+    }
+
+    /// Takes from `parent` what is not set here.
+    pub(crate) fn inherit(&mut self, parent: &Keys) {
+        for (place, set) in &parent.0 {
+            self.0.entry(*place).or_insert_with(|| set.clone());
+        }
+    }
+
+    /// Fills in defaults.
+    pub(crate) fn fill(mut self) -> Keys {
+        for (number, declaration) in DECLARATIONS.iter().enumerate() {
+            let defaults = std::iter::once(Some(Value::Flag(false))).chain(declaration.params.iter().map(|param| param.default));
+            for (at, default) in defaults.enumerate() {
+                self.0.entry((number, at)).or_insert_with(|| Set::default_of(default));
+            }
+        }
+        self
+    }
+
+    /// All that are set, in the order of the list.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        self.0.iter().map(|(&(number, at), set)| Line {
+            section: &PATHS[number],
+            key: if at == 0 { ON } else { DECLARATIONS[number].params[at - 1].key },
+            value: write(set.value),
+            origin: &set.origin,
+        })
+    }
+
+    /// The techniques that are switched on, once defaults are filled in.
+    pub(crate) fn on(&self) -> impl Iterator<Item = On<'_>> {
+        DECLARATIONS.iter().enumerate().filter_map(|(number, declaration)| {
+            let Set { value: Some(Value::Flag(true)), origin } = self.0.get(&(number, 0))? else { return None };
+            let params = declaration.params.iter().enumerate();
+            let params = params.filter_map(|(at, param)| Some((param, self.0.get(&(number, at + 1))?))).collect();
+            Some(On { declaration, path: &PATHS[number], origin, params })
+        })
+    }
+}
+
+/// How values of a parameter are written.
+struct Written {
+    expected: fn() -> String,
+    read: fn(&DeValue<'_>) -> Result<Option<Value>, Refusal>,
+    schema: fn() -> Json,
+}
+
+fn written(param: &Param) -> Written {
+    fn of<T: Kind + Into<Value>>(is_needed: bool) -> Written {
+        if is_needed {
+            let read = |value: &DeValue<'_>| Maybe::<T>::read(value).map(|Maybe(value)| value.map(T::into));
+            return Written { expected: Maybe::<T>::expected, read, schema: Maybe::<T>::schema };
+        }
+        Written { expected: T::expected, read: read::<T>, schema: T::schema }
+    }
+    let is_needed = param.default.is_none();
+    match param.kind {
+        Form::Flag => of::<bool>(is_needed),
+        Form::Count { .. } | Form::FreeGroups | Form::KeyLeaves => of::<u32>(is_needed),
+        Form::Span { .. } => of::<Nanos>(is_needed),
+    }
+}
+
+fn read<T: Kind + Into<Value>>(value: &DeValue<'_>) -> Result<Option<Value>, Refusal> {
+    T::read(value).map(|value| Some(value.into()))
+}
+
+/// What to write for a parameter that must be set.
+pub(crate) fn expected(param: &Param) -> String {
+    match param.kind {
+        Form::Flag => bool::expected(),
+        Form::Count { .. } | Form::FreeGroups | Form::KeyLeaves => u32::expected(),
+        Form::Span { .. } => Nanos::expected(),
+    }
+}
+
+/// As TOML, the same text for the same value always.
+pub(crate) fn write(value: Option<Value>) -> String {
+    match value {
+        None => Maybe::<bool>(None).write(),
+        Some(Value::Flag(flag)) => flag.write(),
+        Some(Value::Count(count)) => count.write(),
+        Some(Value::Span(span)) => span.write(),
+    }
+}
+
+/// The keys that a need is about; any one of them is enough.
+pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
+    match need.whole() {
+        Need::Copyback => &["capabilities.copyback"],
+        Need::Suspend => &["capabilities.suspend_program", "capabilities.suspend_erase"],
+        Need::ProgramSettings => &["capabilities.program_settings"],
+        Need::Sanitise(Sanitisation::LockPage) => &["timing.t_lock_page"],
+        Need::Sanitise(Sanitisation::LockBlock) => &["timing.t_lock_block"],
+        Need::Sanitise(Sanitisation::Scrub) => &["timing.t_scrub"],
+        Need::Sanitise(Sanitisation::Reprogram) => &["timing.t_reprogram"],
+        Need::Table(Table::Margins) => &["margins"],
+        Need::Where(..) => &[],
+    }
+}
+
+/// A sentence about each of these needs.
+fn told(needs: impl Iterator<Item = Need>) -> String {
+    let one = |need: Need| {
+        let keys: Vec<String> = keys_of(need).iter().map(|key| format!("`{key}`")).collect();
+        let who = if matches!(need.whole(), Need::Table(_)) { "chip" } else { "die" };
+        format!(" The {who} needs {}.", keys.join(" or "))
+    };
+    needs.map(one).collect()
+}
+
+/// The sections for the reference.
+pub(crate) fn sections() -> Vec<SectionInfo> {
+    let of = |(number, declaration): (usize, &&'static Declaration)| {
+        let needs = declaration.needs.iter().copied();
+        let whole = needs.clone().filter(|need| !matches!(need, Need::Where(..)));
+        let on = KeyInfo {
+            name: ON,
+            doc: format!("Whether it is switched on.{}", told(whole)),
+            expected: bool::expected(),
+            default: Some(write(Some(Value::Flag(false)))),
+            schema: bool::schema(),
+        };
+        let params = declaration.params.iter().map(|param| {
+            let here = needs.clone().filter(|need| matches!(need, Need::Where(key, _) if *key == param.key));
+            let must = if param.default.is_none() { " Needed where it is on." } else { "" };
+            let how = written(param);
+            KeyInfo {
+                name: param.key,
+                doc: format!("{}{}{must} Source: {}.", prose(param.doc), told(here), param.source),
+                expected: (how.expected)(),
+                default: Some(write(param.default)),
+                schema: (how.schema)(),
+            }
+        });
+        let keys = std::iter::once(on).chain(params).collect();
+        SectionInfo { path: &PATHS[number], doc: format!("Technique: {}", declaration.about), of_chip: false, keys }
+    };
+    DECLARATIONS.iter().enumerate().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_that_is_declared_is_written_and_read_again() {
+        for (number, declaration) in DECLARATIONS.iter().enumerate() {
+            for param in declaration.params {
+                for value in param.tried.iter().chain(&param.kind.ends()).copied().map(Some).chain([param.default]) {
+                    let text = write(value);
+                    let toml = DeValue::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                    let mut keys = Keys::default();
+                    let read = keys.read(&PATHS[number], param.key, toml.get_ref(), Origin::Default).expect("there is such a key");
+                    assert_eq!(read, Ok(()), "{}.{} = {text}", PATHS[number], param.key);
+                    assert_eq!(keys.lines().map(|line| line.value).collect::<Vec<_>>(), [text]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn none_stands_only_where_there_is_no_default() {
+        let none = "\"none\"";
+        let toml = DeValue::parse(none).expect("a text");
+        for (number, declaration) in DECLARATIONS.iter().enumerate() {
+            for param in declaration.params {
+                let read = Keys::default().read(&PATHS[number], param.key, toml.get_ref(), Origin::Default).expect("there is such a key");
+                assert_eq!(read.is_ok(), param.default.is_none(), "{}.{}", PATHS[number], param.key);
+            }
+        }
+    }
+}
