@@ -26,6 +26,7 @@ mod steady;
 mod stopped;
 mod sweep;
 mod tables;
+mod then;
 
 /// Run the command in `folder`.
 fn wordline(folder: &Path, arguments: &[&str]) -> Output {
