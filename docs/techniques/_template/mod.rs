@@ -3,28 +3,35 @@
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
 use crate::layout::Group;
+use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way, abstain};
 use crate::techniques::seam::{Card, Copy, Ctx, News, Persists, Technique};
 
-/// What it is.
-pub const CARD: Card = Card {
-    // The folder's name with dashes: the word in drive files.
-    name: "template",
-    // Authors, venue, year and section; or the standard; or "common practice".
-    source: "nobody",
-    // What it promises, in a form that a test can refute.
-    claim: "refuses copyback from groups that were read since their last erase",
-    // The news that it is told and the questions that it is asked; it hears of nothing else.
-    hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Way]),
-    // What it asks of dies that costs them time.
-    asks: &[],
-    // What the die must be able to do, as the data sheet names it.
-    needs: &["copyback"],
-    // What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
-    persists: Persists::Nothing("groups read before a power cut pass for unread"),
-    // Where it is known to fall short.
-    limits: "an example: it helps nobody",
+/// What it declares.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        // The folder's name with dashes: the word in drive files.
+        name: "template",
+        // Authors, venue, year and section; or the standard; or "common practice".
+        source: "nobody",
+        // What it promises, in a form that a test can refute.
+        claim: "refuses copyback from groups that were read since their last erase",
+        // The news that it is told and the questions that it is asked; it hears of nothing else.
+        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Way]),
+        // What it asks of dies that costs them time.
+        asks: &[],
+        // What of it outlasts a power cut, and where that stands; or what it costs that nothing does.
+        persists: Persists::Nothing("groups read before a power cut pass for unread"),
+        // Where it is known to fall short.
+        limits: "an example: it helps nobody",
+    },
+    // What it does, in the words of the reference of keys.
+    about: "copyback is refused from groups that were read since their last erase.",
+    // What it is set to: `Params::ALL`, where `params!` declares them.
+    params: &[],
+    // What the die must have; a drive file that switches it on without is refused.
+    needs: &[Need::Copyback],
 };
 
 /// What it remembers.
@@ -33,9 +40,16 @@ pub struct Template {
     read: Vec<Group>,
 }
 
+impl Template {
+    /// Knows nothing yet. The site has the layout, the data sheet and the chip's table of margins.
+    pub fn new(_site: &Site<'_>) -> Self {
+        Template::default()
+    }
+}
+
 impl Technique for Template {
     fn card(&self) -> &'static Card {
-        &CARD
+        &DECLARATION.card
     }
 
     // Learn here, and only here.

@@ -1,11 +1,9 @@
-//! Things that come in pairs: a technique and its card and page, a preset and its sources, a crate and the workspace's lints.
+//! Things that come in pairs: a technique and its declaration and page, a preset and its sources, a crate and the workspace's lints.
 
 use std::collections::BTreeSet;
 
+use super::declared::TECHNIQUES;
 use super::tree::{Finding, Severity, Tree};
-
-/// Where the techniques live.
-const TECHNIQUES: &str = "crates/ftl/src/techniques/";
 
 /// Checks the pairs.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -20,7 +18,7 @@ fn error(path: &str, rule: &'static str, message: String) -> Finding {
     Finding { severity: Severity::Error, path: path.to_owned(), line: 0, rule, message }
 }
 
-/// Every technique is a folder whose `mod.rs` or `card.rs` holds its card, and has a page with its name under `docs/techniques/`.
+/// Every technique is a folder whose `mod.rs` or `declaration.rs` holds its declaration, and has a page with its name under `docs/techniques/`.
 fn techniques(tree: &Tree) -> Vec<Finding> {
     let names: BTreeSet<&str> = tree
         .iter()
@@ -30,12 +28,12 @@ fn techniques(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for name in names {
         let module = format!("{TECHNIQUES}{name}/mod.rs");
-        let card = [module.clone(), format!("{TECHNIQUES}{name}/card.rs")];
-        if !card.iter().any(|path| tree.get(path).is_some_and(|text| text.contains("const CARD"))) {
+        let declaration = [module.clone(), format!("{TECHNIQUES}{name}/declaration.rs")];
+        if !declaration.iter().any(|path| tree.get(path).is_some_and(|text| text.contains("const DECLARATION"))) {
             findings.push(error(
                 &module,
                 "techniques",
-                format!("technique `{name}` has no `CARD`: name its source, its claim, what it answers and where its limits are"),
+                format!("technique `{name}` has no `DECLARATION`: name its source, its claim, what it answers, what it is set to and needs, and where its limits are"),
             ));
         }
         let page = format!("docs/techniques/{name}/README.md");
@@ -127,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn a_technique_needs_card_and_page() {
-        let module = ("crates/ftl/src/techniques/idle/mod.rs", "pub const CARD: Card = Card {};");
+    fn a_technique_needs_declaration_and_page() {
+        let module = ("crates/ftl/src/techniques/idle/mod.rs", "pub const DECLARATION: Declaration = Declaration {};");
         let bare = ("crates/ftl/src/techniques/idle/mod.rs", "");
-        let card = ("crates/ftl/src/techniques/idle/card.rs", "pub const CARD: Card = Card {};");
+        let card = ("crates/ftl/src/techniques/idle/declaration.rs", "pub const DECLARATION: Declaration = Declaration {};");
         let page = ("docs/techniques/idle/README.md", "");
         assert_eq!(found(&[module, page, ("crates/ftl/src/techniques/mod.rs", "")]), [""; 0]);
         assert_eq!(found(&[bare, card, page]), [""; 0]);

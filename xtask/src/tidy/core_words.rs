@@ -3,7 +3,9 @@
 //! Only what ships is read; tests may do as they like. `clippy.toml` bans what types can tell for every crate; this rule knows which crates are the core.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
+use super::declared::TECHNIQUES;
 use super::tokens::{Kind, Token, paths, tokens, without_tests};
 use super::tree::{Finding, Severity, Tree};
 
@@ -112,14 +114,29 @@ fn check_source(source: &Source<'_>) -> Vec<Finding> {
         }
     }
     if source.name != "units" {
+        let tried = tried(source);
         for window in source.code.windows(3) {
             let (Some(word), Kind::Number(number)) = (window[0].word(), &window[2].kind) else { continue };
-            if SPANS.contains(&word) && window[1].is_mark('(') && number != "0" {
+            let is_tried = tried.iter().any(|lines| lines.contains(&window[0].line));
+            if SPANS.contains(&word) && window[1].is_mark('(') && number != "0" && !is_tried {
                 object(window[0].line, "sourced-numbers", format!("`{word}({number})`: {NUMBER}"));
             }
         }
     }
     findings
+}
+
+/// The lines of `tried: &[…]` in declarations of techniques: what is worth trying on small drives is a figure of no drive.
+fn tried(source: &Source<'_>) -> Vec<RangeInclusive<usize>> {
+    let mut found = Vec::new();
+    if source.path.starts_with(TECHNIQUES) {
+        for (at, window) in source.code.windows(4).enumerate() {
+            let begins = window[0].word() == Some("tried") && window[1].is_mark(':') && window[2].is_mark('&') && window[3].is_mark('[');
+            let end = source.code[at..].iter().find(|token| token.is_mark(']')).filter(|_| begins);
+            found.extend(end.map(|end| window[0].line..=end.line));
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -179,5 +196,8 @@ mod tests {
         assert_eq!(found("crates/drive/src/lib.rs", "const T: Nanos = Nanos::from_micros(65);").len(), 1);
         assert_eq!(found("crates/drive/src/lib.rs", "fn f(n: u64) { Nanos::from_micros(n); Nanos::from_secs(0); }"), [""; 0]);
         assert_eq!(found("crates/units/src/lib.rs", "const T: Nanos = Nanos::from_micros(65);"), [""; 0]);
+        let declared = "after {\ndefault: Nanos::from_micros(5),\ntried: &[Nanos::from_micros(65), Nanos::from_millis(2)],\n}";
+        assert_eq!(found("crates/ftl/src/techniques/idle/mod.rs", declared).len(), 1, "a default is a figure, what is tried is none");
+        assert_eq!(found("crates/drive/src/lib.rs", declared).len(), 3);
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 mod bench_words;
 mod catalogue;
 mod core_words;
+mod declared;
 mod prose;
 mod rooms;
 mod shape;
@@ -29,6 +30,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>, String> {
     findings.extend(shape::check(&tree));
     findings.extend(prose::check(&tree));
     findings.extend(catalogue::check(&tree));
+    findings.extend(declared::check(&tree));
     findings.sort();
     Ok(findings)
 }
