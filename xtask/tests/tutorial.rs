@@ -12,6 +12,8 @@ use std::process::{Command, Output};
 const POLICY: &str = "docs/tutorials/victim-policy.md";
 /// The tutorial of a scheduler.
 const SCHEDULER: &str = "docs/tutorials/scheduler.md";
+/// The tutorial of a technique with a parameter.
+const TECHNIQUE: &str = "docs/tutorials/technique.md";
 /// The tutorial of a sanitiser.
 const SANITISER: &str = "docs/tutorials/sanitiser.md";
 
@@ -38,8 +40,8 @@ fn the_tutorial_and_the_template_work_as_they_stand() {
     }
 }
 
-/// Loads the drive that the tutorial ends with.
-const DRIVE_LOADS: &str = r#"//! Loads the drive of the tutorial.
+/// Loads the drives that the tutorials end with.
+const DRIVE_LOADS: &str = r#"//! Loads the drives of the tutorials.
 #[test]
 fn a_die_that_cannot_lock_pages_is_refused_and_other_drives_keep_their_number() {
     let told = wordline_plan::Plan::load_set("mqsim-default", &["techniques.lock-or-erase.on=true"]).expect_err("it cannot").to_string();
@@ -55,24 +57,44 @@ fn the_drive_of_the_tutorial_has_its_technique() {
     let plan = wordline_plan::Plan::load("../../lock-or-erase.toml").expect("a drive").build();
     assert_eq!(plan.firmware.techniques, [wordline_ftl::techniques::Choice::LockOrErase]);
 }
+
+#[test]
+fn a_parameter_is_read_and_held_to_its_range() {
+    use wordline_ftl::techniques::{Choice, suspend_quota};
+    let load = |setting: &str| wordline_plan::Plan::load_set("../../suspend-quota.toml", &[format!("techniques.suspend-quota.{setting}")]);
+    let quota = Choice::SuspendQuota(suspend_quota::Params { stops_max: 2 });
+    assert_eq!(load("on=true").expect("a drive").build().firmware.techniques, [Choice::ReadPreemption, quota]);
+    let told = load("stops_max=0").expect_err("out of range").to_string();
+    assert!(told.contains("techniques.suspend-quota.stops_max is 0: expected at least 1"), "{told}");
+    let told = load("stop_max=1").expect_err("no such key").to_string();
+    assert!(told.contains("did you mean `stops_max`?"), "{told}");
+    let told = load("stops_max=none").expect_err("it must be set").to_string();
+    assert!(told.contains("techniques.suspend-quota.stops_max is not set, and the technique is on"), "{told}");
+}
 "#;
 
 #[test]
-fn the_sanitiser_of_the_tutorial_keeps_its_promise_and_is_caught_where_it_does_not() {
+fn the_techniques_of_the_tutorials_are_one_folder_and_one_line_and_the_sanitiser_keeps_its_promise_and_is_caught_where_it_does_not() {
     let scratch = Scratch::new("sanitiser", &["ftl", "plan", "proving"]);
-    let edits = scratch.follow(SANITISER);
-    let files: Vec<&str> = edits.iter().map(|edit| edit.file.as_str()).collect();
-    let (folder, list) = ("crates/ftl/src/techniques/lock_or_erase/mod.rs", "crates/ftl/src/techniques/mod.rs");
-    assert_eq!(files, [folder, list, "lock-or-erase.toml"], "the tutorial promises one folder and one line, and has a drive for it");
+    for (page, name) in [(TECHNIQUE, "suspend_quota"), (SANITISER, "lock_or_erase")] {
+        let edits = scratch.follow(page);
+        let files: Vec<&str> = edits.iter().map(|edit| edit.file.as_str()).collect();
+        let (folder, drive) = (format!("crates/ftl/src/techniques/{name}/mod.rs"), format!("{}.toml", name.replace('_', "-")));
+        let promised = [folder.as_str(), "crates/ftl/src/techniques/mod.rs", &drive];
+        assert_eq!(files, promised, "{page} promises one folder and one line, and has a drive for it");
+    }
     fs::write(scratch.tree.join("crates/plan/tests/tutorial.rs"), DRIVE_LOADS).expect("writable");
     let cuts = || scratch.cargo(&["run", "--package", "wordline-proving", "--example", "power_cuts", "--", "1", "60", "100"]);
 
-    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "lock_or_erase", "techniques"]));
-    for test in ["techniques::lock_or_erase::tests::", "techniques::tests::who_remembers_says_so"] {
+    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "techniques"]));
+    for test in ["techniques::lock_or_erase::tests::", "techniques::suspend_quota::tests::", "techniques::tests::who_remembers_says_so"] {
         assert!(has_run(&printed, test), "{test} did not run:\n{printed}");
     }
     let printed = passes(&scratch.cargo(&["test", "--package", "wordline-plan", "--test", "tutorial"]));
-    assert!(has_run(&printed, "the_drive_of_the_tutorial") && has_run(&printed, "a_die_that_cannot_lock_pages"), "{printed}");
+    assert!(
+        ["the_drive_of_the_tutorial", "a_die_that_cannot_lock_pages", "a_parameter_is_read"].iter().all(|test| has_run(&printed, test)),
+        "{printed}"
+    );
     passes(&scratch.cargo(&["test", "--package", "wordline-proving", "--test", "suite", "--", "conformance"]));
     passes(&cuts());
 

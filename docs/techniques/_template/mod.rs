@@ -72,8 +72,8 @@ impl Technique for Template {
 mod tests {
     use super::*;
     use crate::layout::Layout;
+    use crate::techniques::empty::EmptyCore;
     use crate::techniques::seam::{EraseReport, FlashPage, ProgramUnit, ReadReport};
-    use crate::view::EmptyCore;
     use wordline_flash::{Status, example};
     use wordline_units::{Bytes, Cause, Nanos, PageId, PlaneId};
 

@@ -1,7 +1,7 @@
 //! The techniques there are. One explicit list: in its order they are listed everywhere, whatever the order of a plan.
 //!
 //! A technique is one folder beside this file, and one line in the list below. What the folder declares ([`declaration`]) makes its keys in drive files, their
-//! checks and their reference, and lets the proving ground draw it. `docs/tutorials/sanitiser.md` walks through it.
+//! checks and their reference, and lets the proving ground draw it. `docs/tutorials/technique.md` walks through it.
 
 use wordline_flash::{Margins, Sheet};
 
