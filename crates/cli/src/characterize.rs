@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use wordline_lab::LabError;
 use wordline_lab::bench::{BENCHES, Bench, On, Setup, Teller};
 use wordline_lab::conditions::{LotSize, Retention, pe_list, reads_list, retention_list};
 use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
 use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
 use wordline_lab::raw::{COLUMNS, FIGURE_COLUMNS, Raw, RawError};
-use wordline_lab::{LabError, parallel};
 use wordline_plan::{Chip, energies};
 use wordline_report::html::document;
 use wordline_report::text::number;
+use wordline_runs::parallel;
 
 use crate::args::CharacterizeOptions;
 use crate::failure::Failure;

@@ -1,22 +1,23 @@
 //! `wordline compare`: several drives on several workloads at several ages, several seeds, all cores.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wordline_plan::Plan;
 use wordline_report::{CellResult, DriveDetail, DriveResult, MadeBy, Report, Setting, WorkloadName, text};
+use wordline_runs::compare::{Turn, turns};
+use wordline_runs::{Job, Load, Workload, parallel};
 use wordline_workload::{AnySpec, trace};
 
 use crate::args::{CompareOptions, OutputOptions};
 use crate::command;
 use crate::failure::Failure;
-use crate::input::{Workload, only_for_traces};
+use crate::load;
+use crate::logs::LogFiles;
 use crate::places::Places;
 use crate::plans::raw_flash_note;
-use crate::progress::{Board, Parts};
+use crate::progress::{Board, Line, Parts};
 use crate::run::{self, Tables};
-use crate::simulate::Job;
 use crate::sweep::{self, Sweep};
 
 /// Where the page goes when nobody says where.
@@ -44,20 +45,20 @@ struct Cell<'a> {
     slug: String,
 }
 
-/// One run: a drive with one seed in one cell.
-struct Turn<'a> {
-    cell: &'a Cell<'a>,
-    plan: Plan,
-    /// Whether it is drawn.
-    first: bool,
+/// What all runs have in common.
+struct Common<'a> {
+    load: &'a Load,
+    output: &'a OutputOptions,
+    made_by: &'a MadeBy,
 }
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     let output = OutputOptions { html: Some(options.output.html.clone().unwrap_or_else(|| PathBuf::from(PAGE))), ..options.output.clone() };
     let aged = aged_plans(options)?;
     let names = split(&options.workload);
-    let workloads = load_workloads(&names, options)?;
-    only_for_traces(&workloads, &options.load)?;
+    let load = options.load.load()?;
+    let workloads = load_workloads(&names, &load, options)?;
+    load.check(&workloads)?;
     let digests = names.iter().map(|name| command::workload_name(name)).collect::<Result<Vec<WorkloadName>, Failure>>()?;
     let made_by = command::made_by(aged.iter().flat_map(|aged| &aged.plans));
 
@@ -73,7 +74,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<(), Failure> {
     places.read(names.iter().flat_map(|name| trace::files(Path::new(name))));
     run::interval(&output)?;
     run::check_places(&output, &mut places, &tables_of(&cells, options.seeds))?;
-    let mut runs = run_all(&cells, options, &output, &made_by)?.into_iter();
+    let mut runs = run_all(&cells, options, &Common { load: &load, output: &output, made_by: &made_by })?.into_iter();
     let mut results = Vec::new();
     let mut tables = Vec::new();
     for cell in &cells {
@@ -163,7 +164,7 @@ fn split(given: &[String]) -> Vec<&str> {
         .collect()
 }
 
-fn load_workloads(names: &[&str], options: &CompareOptions) -> Result<Vec<Workload>, Failure> {
+fn load_workloads(names: &[&str], load: &Load, options: &CompareOptions) -> Result<Vec<Workload>, Failure> {
     let mut seen: Vec<(&str, PathBuf)> = Vec::new();
     let mut workloads = Vec::new();
     for name in names {
@@ -179,7 +180,7 @@ fn load_workloads(names: &[&str], options: &CompareOptions) -> Result<Vec<Worklo
             return Err(Failure::Usage(format!("--workload: '{name}' {why}; name each workload once")));
         }
         seen.push((name, full));
-        workloads.push(Workload::load(name, &options.load).map_err(|failure| in_a_list(failure, name, options))?);
+        workloads.push(load::workload(name, load).map_err(|failure| in_a_list(failure, name, options))?);
     }
     Ok(workloads)
 }
@@ -205,81 +206,44 @@ fn slug(number: usize, workload: &str, age: Option<&str>, swept: Option<&Setting
 }
 
 /// Make all runs, as many at a time as there are cores. Each is a world of its own, so their number changes nothing but the time.
-fn run_all(cells: &[Cell<'_>], options: &CompareOptions, output: &OutputOptions, made_by: &MadeBy) -> Result<Vec<Made>, Failure> {
-    // The seeds are the same for every drive: what the generators draw for one they draw for all.
-    let first = cells[0].plans[0].seed();
-    let turn = |cell, plan: &Plan, number: u64| Turn { cell, plan: plan.clone().with_seed(first.wrapping_add(number)), first: number == 0 };
-    let seeded = |cell| move |plan| (0..options.seeds).map(move |number| turn(cell, plan, number));
-    let turns: Vec<Turn<'_>> = cells.iter().flat_map(|cell| cell.plans.iter().flat_map(seeded(cell))).collect();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.threads.map_or(cores, |threads| threads as usize).min(turns.len());
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Result<Made, Failure>>>> = Mutex::new(turns.iter().map(|_| None).collect());
-    let board = Board::new(output.quiet);
-    let titles: Vec<String> = turns.iter().map(title).collect();
+fn run_all(cells: &[Cell<'_>], options: &CompareOptions, common: &Common<'_>) -> Result<Vec<Made>, Failure> {
+    let turns = turns(&cells.iter().map(|cell| cell.plans).collect::<Vec<_>>(), options.seeds);
+    let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
+    let board = Board::new(common.output.quiet);
+    let titles: Vec<String> = turns.iter().map(|turn| title(&cells[turn.cell()], turn)).collect();
     let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
     let all = (cells.len() > 1).then(|| Parts::new(board.count(&format!("{:width$}", "all"), "runs", turns.len() as u64)));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((index, turn)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, turns.get(index)?)))
-                {
-                    let outcome = turn.run(options, output, made_by, board.line(&format!("{:width$}", titles[index])));
-                    if outcome.is_err() {
-                        // What one run cannot do, nobody wants to wait for the others to be told.
-                        next.store(turns.len(), Ordering::Relaxed);
-                    }
-                    let mut done = done.lock().expect("no run panicked");
-                    done[index] = Some(outcome);
-                    if let Some(all) = &all {
-                        all.at(done.iter().flatten().count() as u64, &titles[index]);
-                    }
-                }
-            });
-        }
+    let done = AtomicUsize::new(0);
+    let made = parallel::try_map(threads, turns.len(), |index| {
+        let (turn, title) = (&turns[index], &titles[index]);
+        let made = run_one(&cells[turn.cell()], turn, common, board.line(&format!("{title:width$}")));
+        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+        all.iter().for_each(|all| all.at(done as u64, title));
+        made
     });
     all.iter().for_each(Parts::finish);
-    // A run that was not made comes after one that failed, which ends this.
-    done.into_inner().expect("no run panicked").into_iter().flatten().collect()
+    made
 }
 
 /// What a run is called while it goes.
-fn title(turn: &Turn<'_>) -> String {
-    let cell = if turn.cell.slug.is_empty() {
+fn title(cell: &Cell<'_>, turn: &Turn) -> String {
+    let of = if cell.slug.is_empty() {
         String::new()
     } else {
-        let age = turn.cell.age.as_deref().map(|age| format!(" at {age}")).unwrap_or_default();
-        let swept = turn.cell.swept.as_ref().map(|swept| format!(" at {}", swept.value)).unwrap_or_default();
-        format!(" {}{age}{swept}", turn.cell.name)
+        let age = cell.age.as_deref().map(|age| format!(" at {age}")).unwrap_or_default();
+        let swept = cell.swept.as_ref().map(|swept| format!(" at {}", swept.value)).unwrap_or_default();
+        format!(" {}{age}{swept}", cell.name)
     };
-    format!("{}{cell} seed {}", turn.plan.name(), turn.plan.seed())
+    format!("{}{of} seed {}", turn.plan().name(), turn.plan().seed())
 }
 
-impl Turn<'_> {
-    fn run(
-        &self,
-        options: &CompareOptions,
-        output: &OutputOptions,
-        made_by: &MadeBy,
-        line: crate::progress::Line,
-    ) -> Result<Made, Failure> {
-        let (cell, plan) = (self.cell, &self.plan);
-        let requests = run::table_files(output, &requests_table(&cell.slug, plan.name(), plan.seed()));
-        let job = Job {
-            plan,
-            workload: cell.workload,
-            load: &options.load,
-            name: cell.digest,
-            made_by,
-            requests,
-            interval: run::interval(output)?,
-            image: None,
-            vertrace: None,
-            save: None,
-        };
-        let outcome = job.run(line)?;
-        // The charts show each drive's first seed; the others' details would only fill the memory.
-        Ok((outcome.result, self.first.then_some(outcome.detail)))
-    }
+fn run_one(cell: &Cell<'_>, turn: &Turn, common: &Common<'_>, mut line: Line) -> Result<Made, Failure> {
+    let plan = turn.plan();
+    let (files, logs) = LogFiles::begin(&run::table_files(common.output, &requests_table(&cell.slug, plan.name(), plan.seed())))?;
+    let job = Job::new(plan, cell.workload, common.load).named(cell.digest, common.made_by).with_interval(run::interval(common.output)?);
+    let outcome = job.run(logs, &mut line)?;
+    files.finish(outcome.beside)?;
+    line.finish();
+    // The charts show each drive's first seed; the others' details would only fill the memory.
+    Ok((outcome.result, turn.is_first().then_some(outcome.detail)))
 }

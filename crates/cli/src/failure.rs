@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use wordline_plan::PlanError;
 use wordline_report::table::TableError;
-use wordline_workload::{FitError, ReplayError, SpecError, TraceError};
+use wordline_runs::RunError;
+use wordline_workload::{FitError, SpecError, TraceError};
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +20,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Fit(#[from] FitError),
     #[error("{0}")]
-    Replay(#[from] ReplayError),
+    Run(#[from] RunError),
     #[error("{0}")]
     Table(#[from] TableError),
     #[error("{path}: {error}", path = path.display())]
@@ -49,7 +50,7 @@ impl Failure {
     /// stopped, 1 for claims that are off where that was to count, 2 for everything the user can mend.
     pub(crate) fn code(&self) -> ExitCode {
         match self {
-            Failure::Checks(_) => ExitCode::from(3),
+            Failure::Checks(_) | Failure::Run(RunError::Broken { .. }) => ExitCode::from(3),
             Failure::Failed(_) => ExitCode::from(4),
             Failure::Off(_) => ExitCode::from(1),
             Failure::Stop(_) => ExitCode::from(4),
@@ -57,7 +58,7 @@ impl Failure {
             | Failure::Spec(_)
             | Failure::Trace(_)
             | Failure::Fit(_)
-            | Failure::Replay(_)
+            | Failure::Run(_)
             | Failure::Table(_)
             | Failure::File { .. }
             | Failure::Lab(_)

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wordline_runs::Progress;
 use wordline_units::Nanos;
 
 /// The progress of several runs.
@@ -131,9 +132,8 @@ pub(crate) struct Line {
     total: Option<u64>,
 }
 
-impl Line {
-    /// The run will take about so many requests in all.
-    pub(crate) fn expect(&mut self, total: Option<u64>) {
+impl Progress for Line {
+    fn expect(&mut self, total: Option<u64>) {
         self.total = total;
         if let Some(bar) = &self.bar {
             bar.set_style(style(total));
@@ -141,8 +141,7 @@ impl Line {
         }
     }
 
-    /// So many requests are done, at this virtual time.
-    pub(crate) fn update(&mut self, requests: u64, now: Nanos, stage: &str) {
+    fn update(&mut self, requests: u64, now: Nanos, stage: &str) {
         if let Some(bar) = &self.bar {
             bar.set_position(requests);
             bar.set_message(format!("{stage}, {now} simulated"));
@@ -153,15 +152,16 @@ impl Line {
         }
     }
 
-    /// Something that is true once, and worth knowing whatever the figures are.
-    pub(crate) fn say(&self, what: &str) {
+    fn say(&mut self, what: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{}: {what}", self.name)),
             None if !self.quiet => eprintln!("{}: {what}", self.name),
             None => {}
         }
     }
+}
 
+impl Line {
     /// The run is over.
     pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {

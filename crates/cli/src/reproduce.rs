@@ -6,7 +6,8 @@ use std::sync::Arc;
 use wordline_lab::bench::Teller;
 use wordline_lab::reproduce::{Bookings, Count, Outcome, select, to_json, unmeasured};
 use wordline_lab::seeds::BySeed;
-use wordline_lab::{Study, page, parallel};
+use wordline_lab::{Study, page};
+use wordline_runs::parallel;
 
 use crate::args::ReproduceOptions;
 use crate::failure::Failure;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use wordline_report::table::Format;
 use wordline_report::{DriveDetail, Interval, Report, html, table, text};
+use wordline_runs::{Job, Plotted, saved};
 use wordline_units::Nanos;
 use wordline_workload::spec::read_time;
 use wordline_workload::trace;
@@ -13,19 +14,19 @@ use crate::args::{OutputOptions, RunOptions};
 use crate::command;
 use crate::failure::Failure;
 use crate::files;
-use crate::input::{Workload, only_for_traces};
+use crate::load;
+use crate::logs::LogFiles;
 use crate::places::Places;
 use crate::progress::Board;
-use crate::simulate::Job;
-use crate::snapshot;
 
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let (plan, image) = match &options.from {
-        Some(path) => snapshot::load(path).map(|saved| (options.options.seeded(saved.plan), Some(saved.image)))?,
+        Some(path) => saved::load(path).map(|saved| (options.options.seeded(saved.plan), Some(saved.image)))?,
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
-    let workload = Workload::load(&options.workload, &options.load)?;
-    only_for_traces(std::slice::from_ref(&workload), &options.load)?;
+    let load = options.load.load()?;
+    let workload = load::workload(&options.workload, &load)?;
+    load.check(std::slice::from_ref(&workload))?;
     let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by([&plan]));
     let mut places = Places::reading(plan.files());
     places.read(&options.from);
@@ -33,22 +34,35 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     check_places(&options.output, &mut places, &["intervals", "requests"])?;
     options.save.iter().try_for_each(|path| places.write(path))?;
     let interval = interval(&options.output)?;
-    let job = Job {
-        plan: &plan,
-        workload: &workload,
-        load: &options.load,
-        name: &name,
-        made_by: &made_by,
-        requests: table_files(&options.output, "requests"),
-        interval,
-        image,
-        vertrace: options.vertrace.then_some(&options.plot_files),
-        save: options.save.as_deref(),
-    };
-    let outcome = job.run(Board::new(options.output.quiet).line(plan.name()))?;
+    let (files, logs) = LogFiles::begin(&table_files(&options.output, "requests"))?;
+    let job = Job::new(&plan, &workload, &load)
+        .named(&name, &made_by)
+        .with_interval(interval)
+        .on(image)
+        .tracing(options.vertrace.then(|| plotted(&options.plot_files)))
+        .keeping(options.save.is_some());
+    let mut line = Board::new(options.output.quiet).line(plan.name());
+    let outcome = job.run(logs, &mut line)?;
+    if let (Some(path), Some((image, tags))) = (&options.save, &outcome.kept) {
+        save(path, saved::to_bytes(&plan, image, tags.as_ref()))?;
+    }
+    files.finish(outcome.beside)?;
+    line.finish();
     let shown = text::run(&outcome.result);
     let report = Report::new(vec![outcome.result]).with_made_by(made_by);
     write(&options.output, &report, vec![Tables { of: String::new(), details: vec![outcome.detail] }], &shown)
+}
+
+/// The files whose counts over time are kept: those with these numbers, or one of each set.
+fn plotted(files: &[u32]) -> Plotted {
+    if files.is_empty() { Plotted::OfEachSet(1) } else { Plotted::Files(files.to_vec()) }
+}
+
+/// Write a drive to be saved; returns how many bytes the file has.
+pub(crate) fn save(path: &Path, drive: std::io::Result<Vec<u8>>) -> Result<u64, Failure> {
+    let bytes = drive.map_err(|error| Failure::File { path: path.to_owned(), error })?;
+    files::write(path, &bytes)?;
+    Ok(bytes.len() as u64)
 }
 
 /// The length of intervals that was asked for.

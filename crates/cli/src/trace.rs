@@ -10,7 +10,7 @@ use wordline_workload::{TraceError, TraceInfo, TraceReader, trace};
 use crate::args::{TraceCommand, TraceOptions};
 use crate::failure::Failure;
 use crate::files;
-use crate::input::read_options;
+use crate::load::read_options;
 use crate::places::Places;
 
 pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {

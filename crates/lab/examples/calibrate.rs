@@ -6,8 +6,8 @@
 
 use wordline_lab::bench::{Bench, Findings, Setup, metric};
 use wordline_lab::conditions::LotSize;
-use wordline_lab::parallel;
 use wordline_lab::reproduce::select;
+use wordline_runs::parallel;
 
 fn main() {
     if let Err(error) = calibrate() {

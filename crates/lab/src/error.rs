@@ -1,6 +1,7 @@
 //! Errors of the lab: why a study, a bench or a question was refused.
 
 use wordline_plan::{Mistake, Place, PlanError, nearest};
+use wordline_runs::RunError;
 
 /// A request to the lab that cannot be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,9 @@ pub enum LabError {
     /// A chip file that is wrong.
     #[error("{0}")]
     Plan(#[from] PlanError),
+    /// A run that cannot be made.
+    #[error("{0}")]
+    Run(#[from] RunError),
     /// Any other request that cannot be carried out.
     #[error("{0}")]
     Usage(String),

@@ -8,8 +8,8 @@ use wordline_units::random::philox4x32;
 use crate::bench::Setup;
 use crate::conditions::LotSize;
 use crate::error::LabError;
-use crate::parallel;
 use crate::protocol::{Cycles, Degrees, Protocol, Span, conditions};
+use wordline_runs::parallel;
 
 conditions! {
     "lot",

@@ -38,8 +38,14 @@ const WALLS: &[Wall] = &[
     Wall { name: "report", may_name: &["engine", "units"], tests_may_name: &[], outside: None },
     Wall { name: "plan", may_name: &["cells", "drive", "flash", "ftl", "units", "workload"], tests_may_name: &[], outside: None },
     Wall {
+        name: "runs",
+        may_name: &["cells", "drive", "engine", "plan", "report", "units", "workload"],
+        tests_may_name: &[],
+        outside: None,
+    },
+    Wall {
         name: "lab",
-        may_name: &["cells", "drive", "engine", "flash", "plan", "report", "units", "workload"],
+        may_name: &["cells", "drive", "engine", "flash", "plan", "report", "runs", "units", "workload"],
         tests_may_name: &[],
         outside: None,
     },
@@ -53,7 +59,7 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         name: "cli",
-        may_name: &["cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "serve", "units", "workload"],
+        may_name: &["cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "runs", "serve", "units", "workload"],
         tests_may_name: &[],
         outside: None,
     },

@@ -10,6 +10,7 @@ use wordline_drive::{Desoldered, Drive};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_plan::{Plan, read_text};
 use wordline_report::ForensicsResult;
+use wordline_runs::{Saved, saved};
 use wordline_serve::{MediaError, Taken};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Celsius, Nanos};
@@ -19,7 +20,6 @@ use crate::failure::Failure;
 use crate::files;
 use crate::media_folder::PLAN;
 use crate::places::Places;
-use crate::snapshot::{self, Saved};
 use sift::Sifter;
 
 pub(crate) fn forensics(options: &ForensicsOptions) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
 
 /// The chips of a drive that was saved.
 fn saved(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
-    let Saved { plan, image, tags } = snapshot::load(&options.target)?;
+    let Saved { plan, image, tags } = saved::load(&options.target)?;
     refuse_keys(&options.target, &plan)?;
     let wait = Wait::read(options, &plan)?;
     if options.find.is_some() {

@@ -6,11 +6,11 @@ use wordline_chip::Sanitisation;
 use wordline_drive::{FlashPlace, Holds, Output, PageRead};
 use wordline_report::ForensicsResult;
 use wordline_report::forensics::{FileRead, Found, Hit, HitState, HowRead, PagesRead, PlaceRead, ReadOutput, StaleUnit, UnitsRead};
+use wordline_runs::{Tag, Tags};
 use wordline_units::Bytes;
 
 use super::text::{Needle, Traces};
 use crate::failure::Failure;
-use crate::tags::{Tag, Tags};
 
 /// A mapping unit as it came out of a chip.
 struct Copy {

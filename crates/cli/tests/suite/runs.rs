@@ -111,3 +111,36 @@ fn versions_of_files_are_traced_without_changing_the_run() {
     assert_eq!(plots.iter().map(|plot| plot["file"].as_u64()).collect::<Vec<_>>(), [Some(0), Some(9)]);
     assert!(plots.iter().all(|plot| plot["points"].as_array().is_some_and(|points| points.len() == 256 * 3 / 2 + 1)), "{plots:#?}");
 }
+
+/// The command adds arguments, a terminal and files to a run, and takes no way of its own through it.
+#[test]
+fn the_command_makes_the_run_that_anybody_makes() {
+    use wordline_runs::{Job, Load, Workload};
+    const SET: [&str; 5] =
+        ["mapping.over_provisioning=40 %", "geometry.blocks=24", "geometry.layers=4", "cells.cycles=2000", "cells.retention=1y"];
+    let scratch = Scratch::new("anybody");
+    let set: Vec<&str> = SET.iter().flat_map(|&setting| ["--set", setting]).collect();
+    let hash_of = |arguments: &[&str]| {
+        let output = wordline(&scratch.0, arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let run: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        run["drives"][0]["event_log_hash"].as_str().expect("a hash").to_owned()
+    };
+    let plan = wordline_plan::Plan::load_set("pageftl", &SET).unwrap_or_else(|error| panic!("{error}")).with_seed(7);
+    let cases: [(&str, &[&str], Load); 3] = [
+        ("mailserver", &["--length", "30%"], Load { length: Some(0.3), ..Load::default() }),
+        ("oltp", &["--qd", "4", "--fill", "60%"], Load { queue_depth: Some(4), fill: Some(0.6), ..Load::default() }),
+        ("hot-cold", &["--requests", "3000"], Load { requests: Some(3_000), ..Load::default() }),
+    ];
+    for (name, options, load) in cases {
+        let workload = Workload::load(name, &load, &mut |line| panic!("{line}")).unwrap_or_else(|error| panic!("{error}"));
+        let anybody = Job::new(&plan, &workload, &load).run((), &mut ()).unwrap_or_else(|error| panic!("{error}")).result;
+        let shared = [&["--workload", name, "--json", "-"], options].concat();
+        let run = hash_of(&[&["run", "pageftl", "--seed", "7"], &set[..], &shared[..]].concat());
+        assert_eq!(run, anybody.event_log_hash, "run {name}");
+        // A comparison counts its seeds from the drive's own.
+        let seeded = ["--drives", "pageftl", "--seeds", "1", "--set", "run.seed=7"];
+        let compared = hash_of(&[&["compare"], &seeded[..], &set[..], &shared[..], &["--html", "page.html"]].concat());
+        assert_eq!(compared, anybody.event_log_hash, "compare {name}");
+    }
+}

@@ -11,7 +11,8 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::{files, plan};
 use crate::lot::{greatest, least, mean, share};
-use crate::paced::{Again, Load, Programs, Rhythm, Trial, Tried, all};
+use crate::paced::{Load, Rhythm, Trial, Tried, all};
+use crate::programs::{Again, Programs};
 use crate::protocol::{Count, Cycles, Degrees, Name, Number, Share, Span, conditions};
 
 /// The `alike` bench: its metrics, its conditions and the function that measures.

@@ -11,7 +11,8 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::plan;
 use crate::lot::{greatest, least, mean, quantile};
-use crate::paced::{Load, Programs, Rhythm, Trial, Tried, all, shares};
+use crate::paced::{Load, Rhythm, Trial, Tried, all, shares};
+use crate::programs::Programs;
 use crate::protocol::{Count, Cycles, Degrees, Micros, Name, Share, Size, Span, conditions};
 
 /// The `followers` bench: its metrics, its conditions and the function that measures.

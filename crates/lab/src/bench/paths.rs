@@ -6,6 +6,7 @@ use wordline_drive::{Drive, Pace};
 use wordline_engine::{Event, Observer};
 use wordline_plan::Plan;
 use wordline_report::html::figure::{Curve, Curves, Figure, Scale};
+use wordline_runs::Prepared;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, FlashOp, HostOp, HostRequest, Nanos};
@@ -102,15 +103,9 @@ impl Observer for Seen {
 fn work(plan: &Plan, op: HostOp, count: u64, depth: u32, steady: bool) -> Drive<Seen> {
     let config = plan.build();
     let (units, seed, unit) = (config.exported_units, config.seed, config.firmware.unit.0);
-    let mut drive = Drive::new(config, Seen::default());
-    if steady {
-        drive.construct_steady(1.0, seed);
-    } else {
-        drive.construct_filled(units);
-    }
-    if let Some(age) = drive.config().cells.as_ref().and_then(|cells| cells.age) {
-        drive.set_age(&age);
-    }
+    let seen = Seen::default();
+    let prepared = if steady { Prepared::steady(config, 1.0, seen) } else { Prepared::filled(config, units, seen) };
+    let mut drive = prepared.aged();
     let sectors = (unit / SECTOR_BYTES) as u32;
     let mut draw = Draw::new(seed, Stream::Construct, 1);
     let mut load = std::iter::from_fn(|| {

@@ -179,7 +179,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 fn time_within(lot: &Lot, at: &At) -> f64 {
     let layers = lot.traits(&lot.block(0, 0));
     let loop_time = |program: &wordline_cells::Program| program.time / f64::from(program.loops);
-    let apart = crate::parallel::map(lot.threads, 3, |which| {
+    let apart = wordline_runs::parallel::map(lot.threads, 3, |which| {
         let traits = &layers[which * (layers.len() - 1) / 2];
         let fresh = lot.aged(0.0, 0.0);
         let loops = (0..at.drawn).map(|number| f64::from(Sample::draw(&lot.model, traits, &fresh, lot.seed, number).loops));

@@ -202,7 +202,7 @@ fn attempt(lot: &Lot, at: &At, known: &[Case], tried: &[Case], index: &(dyn Fn(&
     let mut keys: Vec<u32> = tried.iter().map(index).collect();
     keys.sort_unstable();
     keys.dedup();
-    let per_key = crate::parallel::map(lot.threads, keys.len(), |number| {
+    let per_key = wordline_runs::parallel::map(lot.threads, keys.len(), |number| {
         let key = keys[number];
         let mut found = Vec::new();
         for layer in (0..lot.layers()).step_by(every) {

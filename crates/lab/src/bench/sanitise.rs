@@ -7,7 +7,7 @@ use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::{Job, Ran, Run, all, files, plan};
+use crate::filed::{Job, Ran, all, files, plan};
 use crate::lot::{greatest, least, mean, share};
 use crate::protocol::{Name, Number, Rising, Share, conditions};
 
@@ -118,8 +118,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let spec = files(name)?;
         let mut job = |plan: &Plan, length: f64, secure: f64, is_traced: bool| {
             let options = FileOptions { length: Some(length), secure: Some(secure), ..FileOptions::default() };
-            let run = Run { plan: plan.clone(), spec: spec.clone(), options };
-            jobs.push(Job { run, followed: is_traced.then_some(0) });
+            jobs.push(Job::new(plan.clone(), spec.clone(), options, is_traced.then_some(1)));
         };
         job(&plain, at.length, 1.0, false);
         job(&plain, at.short, 1.0, true);

@@ -6,7 +6,7 @@ use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::{Job, Ran, Run, all, files, plan};
+use crate::filed::{Job, Ran, all, files, plan};
 use crate::lot::{greatest, least, share};
 use crate::protocol::{Count, Name, Number, Share, conditions};
 
@@ -99,7 +99,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let keys: Vec<&str> = setting.keys.iter().map(String::as_str).collect();
         for name in [&at.plain, &at.scrubbing, &at.locking] {
             let plan: Plan = plan(setup, name, &at.size, &keys)?;
-            jobs.push(Job { run: Run { plan, spec: spec.clone(), options: setting.options }, followed: None });
+            jobs.push(Job::new(plan, spec.clone(), setting.options, None));
         }
     }
     let ran = all(setup, &jobs)?;

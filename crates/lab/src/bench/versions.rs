@@ -6,7 +6,7 @@ use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::filed::{Job, Ran, Run, all, files, plan};
+use crate::filed::{Job, Ran, all, files, plan};
 use crate::protocol::{Count, Name, Number, conditions};
 
 macro_rules! classes {
@@ -71,7 +71,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let (lazy, eager) = (load(&[])?, load(&["reclaim.lazy_erase=false"])?);
     let jobs = [(&at.mobile, &lazy), (&at.mailserver, &lazy), (&at.dbserver, &lazy), (&at.mailserver, &eager)].map(|(name, plan)| {
         let options = FileOptions { length: Some(at.length), ..FileOptions::default() };
-        Ok(Job { run: Run { plan: plan.clone(), spec: files(name)?, options }, followed: Some(at.grown as usize) })
+        Ok(Job::new(plan.clone(), files(name)?, options, Some(at.grown as usize)))
     });
     let jobs = jobs.into_iter().collect::<Result<Vec<Job>, LabError>>()?;
     let traced = |ran: Ran| ran.result.vertrace.expect("files were watched");

@@ -110,7 +110,7 @@ fn spoken(setup: &Setup, at: &At) -> Result<Vec<Spoken>, LabError> {
     let of = |&every: &u32| {
         setup.teller.tell(&format!("{}: a leader for {every} blocks", setup.chip));
         let groups = lot.size.blocks / every;
-        let found = crate::parallel::map(setup.threads, (lot.size.chips * groups) as usize, |index| {
+        let found = wordline_runs::parallel::map(setup.threads, (lot.size.chips * groups) as usize, |index| {
             let (chip, first) = (index as u32 / groups, index as u32 % groups * every);
             let blocks: Vec<_> = (first..first + every).map(|block| lot.block(chip, block)).collect();
             (looker.lent(&blocks[0], &blocks[..1], &table), looker.lent(&blocks[0], &blocks[1..], &table))

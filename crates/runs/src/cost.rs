@@ -7,18 +7,20 @@ use wordline_report::Cost;
 use wordline_units::Bytes;
 
 /// A stopwatch over this thread's processor time and the wall's.
-#[derive(Debug)]
-pub(crate) struct Stopwatch {
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch {
     cpu: ThreadTime,
     wall: Instant,
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Stopwatch {
+    /// A stopwatch that starts now.
+    pub fn start() -> Stopwatch {
         Stopwatch { cpu: ThreadTime::now(), wall: Instant::now() }
     }
 
-    pub(crate) fn read(&self) -> Cost {
+    /// What was spent since it was started.
+    pub fn read(&self) -> Cost {
         Cost { cpu_seconds: self.cpu.elapsed().as_secs_f64(), wall_seconds: self.wall.elapsed().as_secs_f64(), peak_rss: peak_rss() }
     }
 }

@@ -4,17 +4,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wordline_drive::{Drive, FlashPlace};
-use wordline_engine::Observer;
+use wordline_drive::FlashPlace;
+use wordline_engine::UnitPlace;
 use wordline_report::VerTrace;
 use wordline_units::{BlockId, DieId, PageId, PlaneId};
 
 /// A file, and which write of it.
-pub(crate) type Tag = (u32, u32);
+pub type Tag = (u32, u32);
 
 /// The book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tags {
+pub struct Tags {
     places: BTreeMap<FlashPlace, Tag>,
     /// Files whose data need not be gone once it is stale.
     insecure: BTreeSet<u32>,
@@ -23,19 +23,19 @@ pub(crate) struct Tags {
 const RECORD: usize = 24;
 
 impl Tags {
-    /// What `books` say of `drive` now.
-    pub(crate) fn of<O: Observer>(drive: &Drive<O>, books: &VerTrace, insecure: BTreeSet<u32>) -> Tags {
-        let held = drive.unit_places().filter_map(|(place, flash)| books.holder(place).map(|tag| (flash, tag)));
+    /// What `books` say of the units that lie in these places of a drive.
+    pub(crate) fn of(units: impl IntoIterator<Item = (UnitPlace, FlashPlace)>, books: &VerTrace, insecure: BTreeSet<u32>) -> Tags {
+        let held = units.into_iter().filter_map(|(place, flash)| books.holder(place).map(|tag| (flash, tag)));
         Tags { places: held.collect(), insecure }
     }
 
     /// The file and the version of what was programmed last at `place`, if it is a file's.
-    pub(crate) fn at(&self, place: FlashPlace) -> Option<Tag> {
+    pub fn at(&self, place: FlashPlace) -> Option<Tag> {
         self.places.get(&place).copied()
     }
 
     /// Whether a file's data must be gone once it is stale.
-    pub(crate) fn is_secure(&self, file: u32) -> bool {
+    pub fn is_secure(&self, file: u32) -> bool {
         !self.insecure.contains(&file)
     }
 

@@ -1,12 +1,12 @@
-//! `--prefill-reads`: what a trace reads before it writes it was there when the trace was recorded, so it is written before the replay.
+//! Data of traces: what a trace reads before it writes it was there when the trace was recorded, so it is written before the replay.
 
 use wordline_drive::Drive;
 use wordline_engine::Observer;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest};
 
-use crate::failure::Failure;
-use crate::input::{Source, Workload};
+use crate::error::RunError;
+use crate::workload::Workload;
 
 /// Units written by one request.
 const UNITS: u64 = 32;
@@ -33,12 +33,12 @@ impl UnitSet {
 
 /// Writes to `drive`, in the order of their addresses and without that time passes, the units that the trace reads before it writes them and that hold
 /// nothing. Returns how many there were; `None` where the workload is no trace.
-pub(crate) fn prefill_reads<O: Observer>(drive: &mut Drive<O>, workload: &Workload) -> Result<Option<u64>, Failure> {
+pub(crate) fn prefill_reads<O: Observer>(drive: &mut Drive<O>, workload: &Workload) -> Result<Option<u64>, RunError> {
+    let Workload::Traced(traced) = workload else { return Ok(None) };
     let config = drive.config();
     let (units, sectors, capacity) = (config.exported_units, config.firmware.unit.0 / SECTOR_BYTES, config.exported());
-    let Some(replay) = Source::once(workload, capacity)? else { return Ok(None) };
     let (mut seen, mut wanted) = (UnitSet::new(units), UnitSet::new(units));
-    for request in replay {
+    for request in traced.once(capacity)? {
         let request = request?;
         if request.sectors == 0 {
             continue;
@@ -60,7 +60,7 @@ pub(crate) fn prefill_reads<O: Observer>(drive: &mut Drive<O>, workload: &Worklo
     });
     drive.age(&mut writes, u64::MAX);
     if drive.is_worn_out() {
-        return Err(Failure::Usage("--prefill-reads: the drive wore out before the trace began; take one with more endurance".to_owned()));
+        return Err(RunError::WornOut);
     }
     Ok(Some(missing.len() as u64))
 }

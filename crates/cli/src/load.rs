@@ -1,0 +1,46 @@
+//! From the options of a load to the load, and from a name to a workload.
+
+use wordline_runs::{Load, Workload, share};
+use wordline_workload::file::spec::Multiple;
+use wordline_workload::trace::{OnFault, ReadOptions};
+use wordline_workload::{Fit, Format};
+
+use crate::args::LoadOptions;
+use crate::failure::Failure;
+
+impl LoadOptions {
+    /// The load that was asked for.
+    pub(crate) fn load(&self) -> Result<Load, Failure> {
+        let length = self.length.as_deref().map(Multiple::parse).transpose();
+        Ok(Load {
+            queue_depth: self.qd,
+            open_loop: self.open_loop,
+            speed: self.speed,
+            repeat: self.repeat,
+            requests: self.requests,
+            fit: self.fit.as_deref().map(Fit::parse).transpose()?,
+            lenient: self.lenient,
+            format: format(self.format.as_deref())?,
+            fill: self.fill.as_deref().map(share).transpose()?,
+            prefill_reads: self.prefill_reads,
+            secure: self.secure_fraction.as_deref().map(share).transpose()?,
+            length: length.map_err(|error| Failure::Usage(format!("--length: {error}")))?.map(|multiple| multiple.0),
+            until_steady: self.until_steady,
+            round: self.round,
+        })
+    }
+}
+
+/// The workload called `name`. What is worth knowing of a trace is printed.
+pub(crate) fn workload(name: &str, load: &Load) -> Result<Workload, Failure> {
+    Ok(Workload::load(name, load, &mut |line| eprintln!("wordline: {line}"))?)
+}
+
+fn format(name: Option<&str>) -> Result<Option<Format>, Failure> {
+    name.map(Format::parse).transpose().map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// How to read a trace.
+pub(crate) fn read_options(name: Option<&str>, lenient: bool) -> Result<ReadOptions, Failure> {
+    Ok(ReadOptions { format: format(name)?, on_fault: if lenient { OnFault::Skip } else { OnFault::Stop } })
+}

@@ -1,0 +1,73 @@
+//! The last step of a run: from what was measured to a result.
+
+use wordline_drive::Drive;
+use wordline_engine::BlockView;
+use wordline_plan::Plan;
+use wordline_report::vertrace::VerTraceResult;
+use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, Violation, conclude};
+
+use crate::files::Files;
+use crate::watch::{Beside, Watch};
+
+/// Figures of a run at the end of its window, before the drive is brought to rest.
+pub(crate) struct Measurement {
+    measured: Measured,
+    blocks: Vec<BlockView>,
+    event_log_hash: u64,
+    vertrace: Option<VerTraceResult>,
+    is_steady: bool,
+    cost: Cost,
+}
+
+impl Measurement {
+    /// Figures of `drive` now.
+    pub(crate) fn take<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, is_steady: bool, cost: Cost) -> Measurement {
+        let mut measured = drive.observer.metrics().clone().finish(drive.now(), u64::from(drive.outstanding()));
+        measured.buffered_units = Some(drive.buffered_units());
+        Measurement {
+            measured,
+            blocks: drive.blocks().collect(),
+            event_log_hash: drive.log().hash(),
+            vertrace: drive.observer.files().conclude(),
+            is_steady,
+            cost,
+        }
+    }
+
+    /// The result of the run that `identity` identifies, with what was violated after its end.
+    pub(crate) fn conclude(self, identity: Identity, mut later: Vec<Violation>) -> (DriveResult, DriveDetail, Measured) {
+        let identity = Identity { event_log_hash: self.event_log_hash, steady: self.is_steady, ..identity };
+        let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
+        result.vertrace = self.vertrace;
+        later.retain(|violation| !result.checks.violations.contains(violation));
+        result.checks.violations.append(&mut later);
+        (result, detail, self.measured)
+    }
+}
+
+/// Identity of a run of a drive of `plan` that has not yet been made.
+pub fn identity(plan: &Plan) -> Identity {
+    let (name, plan_hash, seed) = (plan.name().to_owned(), plan.hash(), plan.seed());
+    let (capacity, notes) = (Some(capacity(plan)), plan.notes().to_vec());
+    Identity { name, plan_hash, seed, plan: plan.describe(), capacity, notes, ..Identity::default() }
+}
+
+/// Capacity of the flash of the drive of `plan`.
+pub fn capacity(plan: &Plan) -> CapacityResult {
+    let (figures, config) = (plan.figures(), plan.build());
+    let geometry = &config.sheet.geometry;
+    CapacityResult {
+        raw_bytes: figures.raw.0,
+        exported_bytes: figures.exported.0,
+        spare_nominal: figures.spare_factor,
+        spare_usable: figures.usable_spare,
+        channels: geometry.channels,
+        dies: figures.dies,
+        planes: figures.planes,
+        blocks: figures.groups_per_die,
+        h_layers: geometry.layers,
+        pages_per_block: figures.pages_per_block,
+        page_bytes: geometry.page.0,
+        unit_bytes: config.firmware.unit.0,
+    }
+}

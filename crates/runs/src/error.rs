@@ -1,0 +1,153 @@
+//! Errors of runs: why one was refused, or is not to be believed.
+
+use std::path::PathBuf;
+
+use wordline_drive::image::{ImageError, NotQuiet};
+use wordline_plan::PlanError;
+use wordline_workload::steady::LEAST_SHARE;
+use wordline_workload::{FitError, ReplayError, SpecError, TraceError};
+
+use crate::load::LoadKey;
+
+/// A run that cannot be made, or whose figures are not to be trusted.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The plan of a saved drive is wrong.
+    #[error("{0}")]
+    Plan(#[from] PlanError),
+    /// The workload is wrong.
+    #[error("{0}")]
+    Spec(#[from] SpecError),
+    /// The trace is wrong.
+    #[error("{0}")]
+    Trace(#[from] TraceError),
+    /// The trace does not fit on the drive.
+    #[error("{0}")]
+    Fit(#[from] FitError),
+    /// The trace cannot be played so.
+    #[error("{0}")]
+    Replay(#[from] ReplayError),
+    /// A file cannot be read.
+    #[error("{path}: {error}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A file holds no saved drive.
+    #[error("{path}: {why}", path = path.display())]
+    Saved {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: SavedError,
+    },
+    /// The saved drive is another one.
+    #[error("{0}")]
+    Image(#[from] ImageError),
+    /// The drive cannot be saved as it is.
+    #[error("{0}")]
+    Busy(#[from] NotQuiet),
+    /// Text that is no share.
+    #[error("'{0}' is not a share: expected 0 % to 100 %, such as \"90 %\"")]
+    NoShare(String),
+    /// Text that is no overwrite.
+    #[error("'{0}' is not an overwrite: expected random:2x or sequential:1x, in multiples of what is filled")]
+    NoOverwrite(String),
+    /// An option that only traces have.
+    #[error("{flag} is for traces, and the workload is none; name a trace's file with --workload", flag = .0.flag())]
+    OnlyForTraces(LoadKey),
+    /// An option that only workloads of files have.
+    #[error("{flag} is for workloads of files, such as mobile; {workload} has none", flag = key.flag())]
+    OnlyForFiles {
+        /// The option.
+        key: LoadKey,
+        /// The workload.
+        workload: String,
+    },
+    /// Versions of files where there are no files.
+    #[error("--vertrace needs a workload of files, such as mobile; this one has none")]
+    NoFiles,
+    /// A trace without requests.
+    #[error("{0}: the trace holds no request")]
+    NoRequest(String),
+    /// A trace that would be played for longer than the clock goes.
+    #[error(
+        "{name}: played {repeat} times at a speed of {speed}, it lasts {years:.3e} years, and a run 100 at most: take a lower --repeat{slower}",
+        slower = if *speed < 1.0 { " or play it faster" } else { "" }
+    )]
+    TooLong {
+        /// The trace.
+        name: String,
+        /// How often it is played.
+        repeat: u32,
+        /// How fast it is played.
+        speed: f64,
+        /// How long that takes.
+        years: f64,
+    },
+    /// A speed beside a number of requests outstanding.
+    #[error("--speed does nothing here: --qd issues requests as others complete, not at the trace's times; leave out one of the two")]
+    SpeedOfDepth,
+    /// A speed of a trace without times.
+    #[error("--speed does nothing here: {0} has no times; leave out --speed")]
+    SpeedWithoutTimes(String),
+    /// An open loop of a trace without times.
+    #[error("{0} has no times, so it cannot be replayed in an open loop; use --qd N")]
+    OpenWithoutTimes(String),
+    /// Rounds of a workload that has none.
+    #[error("--until-steady needs a workload of phases: a trace ends before it is steady, and what files do has no rounds")]
+    NoRounds,
+    /// Rounds that touch too little of the drive.
+    #[error(
+        "--round {requests} is too short: five rounds that hardly touch the drive look steady whatever it does; a round moves at least {share:.0} % \
+         of the drive, which takes {least} requests of phase '{phase}' on this one",
+        share = LEAST_SHARE * 100.0
+    )]
+    ShortRound {
+        /// Requests of a round as asked for.
+        requests: u64,
+        /// Requests that a round must have.
+        least: u64,
+        /// The phase that is repeated.
+        phase: String,
+    },
+    /// A drive that wore out before the run.
+    #[error("--prefill-reads: the drive wore out before the trace began; take one with more endurance")]
+    WornOut,
+    /// A run's books do not balance: the figures are not to be trusted.
+    #[error("the run broke its own checks; its figures are not to be trusted:\n  {drive}: {what}")]
+    Broken {
+        /// The drive.
+        drive: String,
+        /// What is amiss.
+        what: String,
+    },
+}
+
+/// A file that is no saved drive.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SavedError {
+    /// It is something else.
+    #[error("not a drive that `wordline age` or `wordline run --save` saved")]
+    Foreign,
+    /// Another format of saved drives.
+    #[error("another version of Wordline saved this drive: make it again")]
+    OtherVersion,
+    /// It ends too early.
+    #[error("the file ends in {0}")]
+    Cut(&'static str),
+    /// It goes on after its end.
+    #[error("{0} bytes stand behind the drive that was saved in it")]
+    Longer(usize),
+    /// Its plan cannot be read.
+    #[error("the plan in it {0}")]
+    Head(&'static str),
+    /// A part of it cannot be unpacked.
+    #[error("{0} damaged")]
+    Damaged(&'static str),
+    /// Its image is not of its plan, or none.
+    #[error("{0}")]
+    Image(ImageError),
+}

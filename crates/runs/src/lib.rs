@@ -1,0 +1,52 @@
+//! Whole runs: from a checked plan, an age, a load and a seed to a result.
+//!
+//! ```text
+//!              Workload, Load ──► Source              Serve: Stages, Rounds, or a user's own
+//!                                   │                            │
+//! Plan ──► prepare ──► age ──► [ drive with its Watch ] ──► serve ──► settle ──► conclude ──► Made
+//!  or a saved drive ─────┘                                              books      figures
+//! ```
+//!
+//! - There is one way through a run, [`Run::make`], and nobody who takes it can leave out a step: what is prepared is no drive to serve with before it has its
+//!   age. The command and the lab differ in what they ask for, in who watches and in how requests come, and in nothing else.
+//! - A [`Job`] is the usual run: a workload, as it says or as the options change it. Who has requests of his own, at a pace of his own, brings a [`Serve`].
+//! - No terminal, no arguments, no exit codes: progress is told to a [`Progress`], logs are handed in, and errors are values.
+//!
+//! The figures of a run are those of its window, which ends before the drive is brought to rest: what follows is none of the workload's.
+
+pub mod age;
+pub mod compare;
+pub mod conclude;
+mod cost;
+mod error;
+mod files;
+mod job;
+mod load;
+pub mod parallel;
+mod prefill;
+mod prepare;
+mod progress;
+mod rounds;
+mod run;
+pub mod saved;
+mod serve;
+mod settle;
+mod source;
+mod tags;
+mod watch;
+mod workload;
+
+pub use cost::Stopwatch;
+pub use error::{RunError, SavedError};
+pub use files::{Files, Plotted};
+pub use job::{Job, Outcome};
+pub use load::{Load, LoadKey, share};
+pub use prepare::{Prepared, Start, filled};
+pub use progress::Progress;
+pub use run::{Made, Run};
+pub use saved::Saved;
+pub use serve::{Serve, Served, Stages};
+pub use source::{Source, Stage};
+pub use tags::{Tag, Tags};
+pub use watch::{Beside, Logs, Watch};
+pub use workload::{Traced, Workload};

@@ -1,0 +1,165 @@
+//! Changes that a user makes to the way in which a workload comes.
+
+use wordline_workload::trace::{OnFault, ReadOptions};
+use wordline_workload::{Fit, Format, ReplayError, ReplayOptions};
+
+use crate::error::RunError;
+use crate::workload::Workload;
+
+/// Options of a load. By default the workload comes as it says itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Number of requests that are always outstanding (closed loop), whatever the workload says.
+    pub queue_depth: Option<u32>,
+    /// Whether a trace's requests are to be issued at its own times, which it must have.
+    pub open_loop: bool,
+    /// Speed of a trace in an open loop, over its own.
+    pub speed: Option<f64>,
+    /// Number of times that a trace is played.
+    pub repeat: Option<u32>,
+    /// Number of requests after which the run stops.
+    pub requests: Option<u64>,
+    /// Treatment of a trace's addresses beyond the drive.
+    pub fit: Option<Fit>,
+    /// Whether malformed lines of a trace are counted and passed over.
+    pub lenient: bool,
+    /// Format of a trace, where it is not to be recognised.
+    pub format: Option<Format>,
+    /// Share of the drive that is written, in order, before the run.
+    pub fill: Option<f64>,
+    /// Whether what a trace reads before it writes it is written before the run.
+    pub prefill_reads: bool,
+    /// Share of what a workload of files writes that belongs to secure files.
+    pub secure: Option<f64>,
+    /// Bytes that a workload of files writes, in capacities of the drive.
+    pub length: Option<f64>,
+    /// Whether the last phase is repeated until the drive is steady, and measured then.
+    pub until_steady: bool,
+    /// Number of requests of one round until the drive is steady.
+    pub round: Option<u64>,
+}
+
+/// Name of an option of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadKey {
+    /// The option [`Load::open_loop`].
+    OpenLoop,
+    /// The option [`Load::speed`].
+    Speed,
+    /// The option [`Load::repeat`].
+    Repeat,
+    /// The option [`Load::fit`].
+    Fit,
+    /// The option [`Load::prefill_reads`].
+    PrefillReads,
+    /// The option [`Load::lenient`].
+    Lenient,
+    /// The option [`Load::format`].
+    Format,
+    /// The option [`Load::secure`].
+    SecureFraction,
+    /// The option [`Load::length`].
+    Length,
+}
+
+impl LoadKey {
+    /// The option as the command line has it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            LoadKey::OpenLoop => "--open-loop",
+            LoadKey::Speed => "--speed",
+            LoadKey::Repeat => "--repeat",
+            LoadKey::Fit => "--fit",
+            LoadKey::PrefillReads => "--prefill-reads",
+            LoadKey::Lenient => "--lenient",
+            LoadKey::Format => "--format",
+            LoadKey::SecureFraction => "--secure-fraction",
+            LoadKey::Length => "--length",
+        }
+    }
+}
+
+impl Load {
+    /// Refuses options of traces where none of `workloads` is one.
+    ///
+    /// # Errors
+    ///
+    /// The first option that does nothing, or a speed that is none.
+    pub fn check(&self, workloads: &[Workload]) -> Result<(), RunError> {
+        self.replay()?;
+        let given = [
+            (LoadKey::OpenLoop, self.open_loop),
+            (LoadKey::Speed, self.speed.is_some()),
+            (LoadKey::Repeat, self.repeat.is_some()),
+            (LoadKey::Fit, self.fit.is_some()),
+            (LoadKey::PrefillReads, self.prefill_reads),
+            (LoadKey::Lenient, self.lenient),
+            (LoadKey::Format, self.format.is_some()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) if !workloads.iter().any(Workload::is_trace) => Err(RunError::OnlyForTraces(key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses options of workloads of files, which `workload` is none of.
+    pub(crate) fn without_files(&self, workload: &str) -> Result<(), RunError> {
+        let given = [(LoadKey::SecureFraction, self.secure.is_some()), (LoadKey::Length, self.length.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => Err(RunError::OnlyForFiles { key, workload: workload.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// How a trace is read.
+    pub(crate) fn read(&self) -> ReadOptions {
+        ReadOptions { format: self.format, on_fault: if self.lenient { OnFault::Skip } else { OnFault::Stop } }
+    }
+
+    /// How a trace is played.
+    pub(crate) fn replay(&self) -> Result<ReplayOptions, RunError> {
+        let speed = self.speed.unwrap_or(1.0);
+        if !(speed.is_finite() && speed > 0.0) {
+            return Err(ReplayError::Speed(speed).into());
+        }
+        Ok(ReplayOptions { speed, repeat: self.repeat.unwrap_or(1), ..ReplayOptions::default() })
+    }
+}
+
+/// Reads a share such as "90 %": a number between 0 and 1.
+///
+/// # Errors
+///
+/// The text is no share.
+pub fn share(text: &str) -> Result<f64, RunError> {
+    let number = text.trim().strip_suffix('%').map(str::trim_end);
+    number
+        .and_then(|number| number.parse::<f64>().ok())
+        .filter(|value| (0.0..=100.0).contains(value))
+        .map(|value| value / 100.0)
+        .ok_or_else(|| RunError::NoShare(text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_with_their_unit_and_nothing_else_is() {
+        for (text, value) in [("90 %", 0.9), ("0%", 0.0), (" 12.5 % ", 0.125), ("100%", 1.0)] {
+            assert_eq!(share(text).expect("a share"), value, "{text}");
+        }
+        for wrong in ["0.9", "", "%", "101 %", "-1 %", "nan %"] {
+            assert!(matches!(share(wrong), Err(RunError::NoShare(text)) if text == wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn options_of_traces_are_refused_without_one() {
+        let wrong = Load { repeat: Some(2), lenient: true, ..Load::default() };
+        assert!(matches!(wrong.check(&[]), Err(RunError::OnlyForTraces(LoadKey::Repeat))));
+        assert!(Load { requests: Some(3), until_steady: true, ..Load::default() }.check(&[]).is_ok());
+        let still = Load { speed: Some(0.0), ..Load::default() };
+        assert!(matches!(still.check(&[]), Err(RunError::Replay(ReplayError::Speed(_)))));
+    }
+}

@@ -1,0 +1,97 @@
+//! The first two steps of a run: a drive as it lies there before the first request, and its age.
+
+use wordline_drive::image::{Image, ImageError};
+use wordline_drive::{Config, Drive};
+use wordline_engine::Observer;
+use wordline_plan::Plan;
+
+use crate::error::RunError;
+use crate::load::Load;
+use crate::prefill::prefill_reads;
+use crate::source::Source;
+use crate::workload::Workload;
+
+/// The state of a drive before a run.
+#[derive(Debug)]
+pub enum Start {
+    /// New, with the first units written once in order.
+    Filled {
+        /// How many units.
+        units: u64,
+    },
+    /// New, with a share of its units in the steady state of uniform random overwrites.
+    Steady {
+        /// The share.
+        fill: f64,
+    },
+    /// As it was saved, with the age that it had.
+    Saved(Image),
+}
+
+/// A drive that has its data and not yet its age. Nothing can be asked of it before [`Prepared::aged`].
+#[derive(Debug)]
+pub struct Prepared<O: Observer> {
+    drive: Drive<O>,
+    is_new: bool,
+}
+
+/// Prepares a drive of `config` as `start` says, under the eyes of `observer`.
+///
+/// # Errors
+///
+/// The saved drive is not of this configuration.
+pub(crate) fn prepare<O: Observer>(config: Config, start: Start, observer: O) -> Result<Prepared<O>, ImageError> {
+    match start {
+        Start::Filled { units } => Ok(Prepared::filled(config, units, observer)),
+        Start::Steady { fill } => Ok(Prepared::steady(config, fill, observer)),
+        Start::Saved(image) => Ok(Prepared { drive: Drive::from_image(config, image, observer)?, is_new: false }),
+    }
+}
+
+impl<O: Observer> Prepared<O> {
+    /// A new drive of `config` with its first `units` units written once in order.
+    pub fn filled(config: Config, units: u64, observer: O) -> Prepared<O> {
+        let mut drive = Drive::new(config, observer);
+        drive.construct_filled(units);
+        Prepared { drive, is_new: true }
+    }
+
+    /// A new drive of `config` with the share `fill` of its units in the steady state of uniform random overwrites.
+    pub fn steady(config: Config, fill: f64, observer: O) -> Prepared<O> {
+        let seed = config.seed;
+        let mut drive = Drive::new(config, observer);
+        drive.construct_steady(fill, seed);
+        Prepared { drive, is_new: true }
+    }
+
+    /// Writes what the trace of `workload` reads before it writes it. Returns the number of units; `None` where it is no trace.
+    pub(crate) fn prefill_reads(&mut self, workload: &Workload) -> Result<Option<u64>, RunError> {
+        prefill_reads(&mut self.drive, workload)
+    }
+
+    /// Ages the drive without timing, by the firmware itself, in a way that `write` knows.
+    pub(crate) fn written_over(mut self, write: impl FnOnce(&mut Drive<O>)) -> Prepared<O> {
+        write(&mut self.drive);
+        self
+    }
+
+    /// Sets a new drive to the age that its plan asks for. Returns it, ready for requests.
+    pub fn aged(mut self) -> Drive<O> {
+        let age = self.drive.config().cells.as_ref().and_then(|cells| cells.age);
+        age.iter().filter(|_| self.is_new).for_each(|age| self.drive.set_age(age));
+        self.drive
+    }
+}
+
+/// Number of units that are written before a run of a drive of `plan`, which has this `config`.
+pub fn filled(plan: &Plan, config: &Config, source: &Source, load: &Load) -> u64 {
+    let units = config.exported_units;
+    let share = |fill: f64| (units as f64 * fill) as u64;
+    match (source.files(), load.fill) {
+        // The drive holds what the file system believes it does, as far as that is whole units.
+        (Some(files), _) => files.prefilled().0 / config.firmware.unit.0,
+        (None, Some(fill)) => share(fill),
+        (None, None) if load.until_steady => units,
+        (None, None) => share(plan.initial_fill()),
+    }
+}

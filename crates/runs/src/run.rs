@@ -1,0 +1,137 @@
+//! The way through a run: prepare, age, serve, settle, conclude.
+
+use wordline_drive::{Config, Drive};
+use wordline_plan::Plan;
+use wordline_report::{Asked, DriveDetail, DriveResult, HLayer, Identity, Interval, MadeBy, Measured, Metrics, Scope, WorkloadName};
+
+use crate::conclude::{Measurement, identity};
+use crate::cost::Stopwatch;
+use crate::error::RunError;
+use crate::files::Files;
+use crate::prepare::{Start, prepare};
+use crate::progress::Progress;
+use crate::serve::Serve;
+use crate::settle::{settle, valid_units};
+use crate::watch::{Beside, Watch};
+use crate::workload::Workload;
+
+/// A run to be made of one drive.
+#[derive(Debug)]
+pub struct Run<'a> {
+    plan: &'a Plan,
+    config: Config,
+    start: Start,
+    depth: Option<u32>,
+    interval: Interval,
+    named: Option<&'a WorkloadName>,
+    made_by: Option<&'a MadeBy>,
+    prefilled_from: Option<&'a Workload>,
+}
+
+/// Results of a run, and the drive as it is after it.
+#[derive(Debug)]
+pub struct Made<F: Files, B: Beside> {
+    /// The result.
+    pub result: DriveResult,
+    /// Its charts and tables.
+    pub detail: DriveDetail,
+    /// What was measured in its window.
+    pub measured: Measured,
+    /// The drive with those who watched it; at rest, if its load came to its end.
+    pub drive: Drive<Watch<F, B>>,
+}
+
+impl<'a> Run<'a> {
+    /// A run of a drive of `plan`, whose configuration is `config`, from `start` on.
+    pub fn new(plan: &'a Plan, config: Config, start: Start) -> Run<'a> {
+        let interval = Interval::default();
+        Run { plan, config, start, depth: None, interval, named: None, made_by: None, prefilled_from: None }
+    }
+
+    /// The run with a `depth` of requests outstanding, by which its figures are told; `None`: there is no such number.
+    pub fn with_depth(self, depth: Option<u32>) -> Run<'a> {
+        Run { depth, ..self }
+    }
+
+    /// The run with intervals of charts and tables of this length.
+    pub fn with_interval(self, interval: Interval) -> Run<'a> {
+        Run { interval, ..self }
+    }
+
+    /// The run with a result that says what was asked for under the workload of this name, if there is one.
+    pub fn named(self, named: Option<&'a WorkloadName>) -> Run<'a> {
+        Run { named, ..self }
+    }
+
+    /// The run with tables that say how they are made again, where that is known.
+    pub fn made_by(self, made_by: Option<&'a MadeBy>) -> Run<'a> {
+        Run { made_by, ..self }
+    }
+
+    /// The run with the data that this trace reads before it writes it, if there is one, written before it.
+    pub fn prefilled_from(self, trace: Option<&'a Workload>) -> Run<'a> {
+        Run { prefilled_from: trace, ..self }
+    }
+
+    /// Makes the run with the requests of `load`, watched by the metrics, by `files` and by `beside`.
+    ///
+    /// # Errors
+    ///
+    /// The drive or its load cannot be had, or the run broke its own checks.
+    pub fn make<F: Files, B: Beside>(
+        self,
+        files: F,
+        beside: B,
+        load: &mut impl Serve<F, B>,
+        progress: &mut dyn Progress,
+    ) -> Result<Made<F, B>, RunError> {
+        let watch = Watch::new(Metrics::new(self.scope()), files, beside);
+        let fill = self.fill();
+        let mut prepared = prepare(self.config, self.start, watch)?;
+        let prefilled_reads = self.prefilled_from.map_or(Ok(None), |trace| prepared.prefill_reads(trace))?;
+        let mut drive = prepared.aged();
+
+        let (age, cells) = (self.plan.age(), self.plan.cells());
+        let asked = self.named.map(|name| Asked { workload: name.clone(), age, cells, fill, prefilled_reads });
+        let identity = Identity { asked, ..identity(self.plan) };
+        if let Some(made_by) = self.made_by {
+            drive.observer.beside_mut().mark(&made_by.about(std::iter::once(&identity.run_name())));
+        }
+        if F::FOLLOWS {
+            let mapped: Vec<_> = drive.mapped().collect();
+            drive.observer.files_mut().begin(mapped.into_iter());
+        }
+        let valid_before = valid_units(&drive);
+
+        let mut cost = Stopwatch::start();
+        let served = load.serve(&mut drive, progress, &mut cost)?;
+        let measurement = Measurement::take(&drive, served.is_steady, cost.read());
+        drive.observer.end_window();
+
+        progress.update(drive.completed(), drive.now(), "checking");
+        let broken = |what| RunError::Broken { drive: self.plan.name().to_owned(), what };
+        let later = settle(&mut drive, served, valid_before).map_err(broken)?;
+
+        let (result, detail, measured) = measurement.conclude(identity, later);
+        Ok(Made { result, detail, measured, drive })
+    }
+
+    /// What the metrics tell figures by.
+    fn scope(&self) -> Scope {
+        let sheet = &self.config.sheet;
+        let mut scope = Scope::new(&sheet.geometry, self.config.firmware.unit, self.config.cores);
+        scope.h_layer = HLayer::of(&sheet.geometry, sheet.pages_per_program());
+        scope.interval = self.interval;
+        scope.queue_depth = self.depth;
+        scope
+    }
+
+    /// The share of a new drive that is written before the run.
+    fn fill(&self) -> Option<f64> {
+        match self.start {
+            Start::Filled { units } => Some(units as f64 / self.config.exported_units as f64),
+            Start::Steady { fill } => Some(fill),
+            Start::Saved(_) => None,
+        }
+    }
+}

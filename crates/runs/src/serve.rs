@@ -1,0 +1,114 @@
+//! The third step of a run: requests, and the pace at which they come.
+
+use wordline_drive::{Config, Drive, Pace};
+
+use crate::cost::Stopwatch;
+use crate::error::RunError;
+use crate::files::Files;
+use crate::load::Load;
+use crate::progress::Progress;
+use crate::rounds::Rounds;
+use crate::source::{Source, Stage};
+use crate::watch::{Beside, Watch};
+use crate::workload::Workload;
+
+/// Number of requests that are served between two words about progress.
+pub(crate) const CHUNK: u64 = 20_000;
+
+/// A way to put a drive under load.
+pub trait Serve<F: Files, B: Beside> {
+    /// Serves all requests. `cost` runs; who measures only the last of it starts it again.
+    ///
+    /// # Errors
+    ///
+    /// Requests cannot be had, or the drive cannot be asked for them.
+    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, cost: &mut Stopwatch) -> Result<Served, RunError>;
+}
+
+/// What became of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Whether the drive had reached a steady state when the measured window began.
+    pub is_steady: bool,
+    /// Whether the load came to its end, so that the drive may be brought to rest and its books be closed.
+    pub is_whole: bool,
+    /// Whether all of it was measured, so that what lies on the flash must come out of the figures.
+    pub is_all_measured: bool,
+}
+
+/// The load of a workload: stage by stage, or until the drive is steady.
+pub struct Stages {
+    source: Source,
+    stages: usize,
+    requests: Option<u64>,
+    rounds: Option<Rounds>,
+}
+
+impl Stages {
+    /// The load of `workload`, whose requests come from `source`, on a drive of `config`.
+    ///
+    /// # Errors
+    ///
+    /// It is to be made until the drive is steady, and has no rounds, or too short ones.
+    pub fn new(workload: &Workload, load: &Load, source: Source, config: &Config) -> Result<Stages, RunError> {
+        let rounds = if load.until_steady { Some(Rounds::new(workload, load, config)?) } else { None };
+        Ok(Stages { source, stages: workload.stages(), requests: load.requests, rounds })
+    }
+
+    /// Where its requests come from.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Serves one stage, about `left` requests of it at most (one program may answer several requests at once); returns how many were served.
+    fn stage<F: Files, B: Beside>(&mut self, drive: &mut Drive<Watch<F, B>>, stage: &Stage, left: u64, progress: &mut dyn Progress) -> u64 {
+        let origin = drive.now();
+        let pace = pace(drive, stage);
+        let mut served = 0;
+        loop {
+            let chunk = CHUNK.min(left - served.min(left));
+            let done = drive.serve(&mut self.source, pace, Some(chunk));
+            served += done;
+            progress.update(drive.completed(), drive.now(), &stage.name);
+            let late = stage.depth.is_some() && stage.time_limit.is_some_and(|limit| drive.now() - origin >= limit);
+            if done < chunk || served >= left || late {
+                break;
+            }
+        }
+        if served < left {
+            // The next stage starts on a drive that has answered everything.
+            served += drive.serve(&mut std::iter::empty(), Pace::Closed { depth: 1 }, None);
+        }
+        served
+    }
+}
+
+impl<F: Files, B: Beside> Serve<F, B> for Stages {
+    fn serve(&mut self, drive: &mut Drive<Watch<F, B>>, progress: &mut dyn Progress, cost: &mut Stopwatch) -> Result<Served, RunError> {
+        let (mut left, mut is_steady, mut number) = (self.requests.unwrap_or(u64::MAX), false, 0);
+        while let Some(stage) = self.source.next_stage() {
+            number += 1;
+            let now = drive.now();
+            drive.observer.begin_phase(now, &stage.name, stage.depth);
+            progress.expect(stage.total.map(|total| drive.completed() + total.min(left)));
+            if let Some(rounds) = self.rounds.filter(|_| number == self.stages) {
+                is_steady = rounds.run(drive, &mut self.source, &stage, progress, cost);
+                break;
+            }
+            left = left.saturating_sub(self.stage(drive, &stage, left, progress));
+            if left == 0 {
+                break;
+            }
+        }
+        if let Some(error) = self.source.failure() {
+            return Err(error.into());
+        }
+        let is_all_measured = self.rounds.is_none();
+        Ok(Served { is_steady, is_whole: is_all_measured && self.requests.is_none(), is_all_measured })
+    }
+}
+
+/// How the requests of `stage` come, from now on.
+pub(crate) fn pace<F: Files, B: Beside>(drive: &Drive<Watch<F, B>>, stage: &Stage) -> Pace {
+    stage.depth.map_or(Pace::Open { origin: drive.now() }, |depth| Pace::Closed { depth })
+}

@@ -1,0 +1,197 @@
+//! The requests of a workload on one drive, stage by stage.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::Sender;
+
+use wordline_report::vertrace::FileStep;
+use wordline_units::{Bytes, HostRequest, Nanos};
+use wordline_workload::spec::Limit;
+use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};
+
+use crate::error::RunError;
+use crate::load::Load;
+use crate::workload::{Recorded, Workload};
+
+/// Requests outstanding where neither a trace nor anybody else says when they come.
+const USUAL_DEPTH: u32 = 32;
+
+/// One stretch of requests with one pace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// Number of requests outstanding, or `None` in an open loop.
+    pub depth: Option<u32>,
+    /// Time after which a closed loop ends, whatever is left.
+    pub time_limit: Option<Nanos>,
+    /// About how many requests it has, where that is known.
+    pub total: Option<u64>,
+}
+
+/// The requests of a workload on one drive.
+pub struct Source(Kind);
+
+enum Kind {
+    Made { generator: Box<Generator>, depth: Option<u32>, totals: Vec<Option<u64>>, begun: bool },
+    Filed { filed: Box<Filed>, begun: bool },
+    Traced { replay: Recorded, depth: Option<u32>, requests: u64, begun: bool, failure: Option<TraceError> },
+}
+
+impl Source {
+    /// Puts `workload` on a drive of `capacity`.
+    ///
+    /// # Errors
+    ///
+    /// The workload or the trace does not fit there.
+    pub fn new(workload: &Workload, load: &Load, seed: u64, capacity: Bytes) -> Result<Source, RunError> {
+        Ok(Source(match workload {
+            Workload::Made(spec) => {
+                let totals = spec.phases.iter().map(|phase| expected(phase, capacity)).collect();
+                let mut spec = spec.clone();
+                if load.until_steady {
+                    // Rounds end when the drive is steady, not when the phase would.
+                    spec.phases.last_mut().expect("a checked workload has a phase").limit = Limit::none();
+                }
+                let generator = Box::new(spec.generator(seed, capacity)?);
+                Kind::Made { generator, depth: load.queue_depth, totals, begun: false }
+            }
+            Workload::Filed(spec, changed) => {
+                Kind::Filed { filed: Box::new(Filed::new(spec.load(seed, capacity, *changed)?)), begun: false }
+            }
+            Workload::Traced(traced) => {
+                let replay = traced.replay(capacity)?;
+                let depth = load.queue_depth.or(if traced.timed() { None } else { Some(USUAL_DEPTH) });
+                Kind::Traced { replay, depth, requests: traced.requests(), begun: false, failure: None }
+            }
+        }))
+    }
+
+    /// Begins the next stage, if there is one.
+    pub fn next_stage(&mut self) -> Option<Stage> {
+        match &mut self.0 {
+            Kind::Made { generator, depth, totals, begun } => {
+                if std::mem::replace(begun, true) {
+                    generator.end_phase()?;
+                }
+                let number = generator.phase_number();
+                let phase = generator.phase()?;
+                let depth = depth.or(phase.queue_depth());
+                Some(Stage { name: phase.name().to_owned(), depth, time_limit: phase.time_limit(), total: totals[number] })
+            }
+            Kind::Filed { filed, begun } => {
+                let load = &filed.load;
+                if std::mem::replace(begun, true) {
+                    return None;
+                }
+                Some(Stage { name: load.name().to_owned(), depth: Some(load.queue_depth()), time_limit: None, total: load.expected() })
+            }
+            Kind::Traced { depth, requests, begun, .. } => {
+                if std::mem::replace(begun, true) {
+                    return None;
+                }
+                Some(Stage { name: "replay".to_owned(), depth: *depth, time_limit: None, total: Some(*requests) })
+            }
+        }
+    }
+
+    /// The files, if it is a workload of files.
+    pub fn files(&self) -> Option<&FileLoad> {
+        match &self.0 {
+            Kind::Filed { filed, .. } => Some(&filed.load),
+            Kind::Made { .. } | Kind::Traced { .. } => None,
+        }
+    }
+
+    /// The files whose data need not be gone once it is stale. Files that were made after the start are among them only where somebody is told of them.
+    pub(crate) fn insecure_files(&self) -> BTreeSet<u32> {
+        match &self.0 {
+            Kind::Filed { filed, .. } => filed.insecure.clone(),
+            Kind::Made { .. } | Kind::Traced { .. } => BTreeSet::new(),
+        }
+    }
+
+    /// Tells `whom` from now on whose data each request is.
+    pub(crate) fn tell(&mut self, whom: Sender<FileStep>) {
+        if let Kind::Filed { filed, .. } = &mut self.0 {
+            filed.told = Some(whom);
+        }
+    }
+
+    /// What stopped a trace early.
+    pub fn failure(&mut self) -> Option<TraceError> {
+        match &mut self.0 {
+            Kind::Made { .. } | Kind::Filed { .. } => None,
+            Kind::Traced { failure, .. } => failure.take(),
+        }
+    }
+}
+
+/// The requests of the present stage, with times counted from its beginning.
+impl Iterator for Source {
+    type Item = HostRequest;
+
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        match &mut self.0 {
+            Kind::Made { generator, .. } => {
+                let begins = generator.phase()?.begins();
+                let request = generator.next_in_phase()?;
+                Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
+            }
+            Kind::Filed { filed, .. } => filed.next(),
+            Kind::Traced { replay, failure, .. } => match replay.next()? {
+                Ok(request) => Some(request),
+                Err(error) => {
+                    *failure = Some(error);
+                    None
+                }
+            },
+        }
+    }
+}
+
+/// About how many requests a phase has.
+fn expected(phase: &PhaseSpec, capacity: Bytes) -> Option<u64> {
+    let by_bytes = phase.limit.bytes.map(|bytes| (bytes.on(capacity).0 as f64 / phase.mean_size()) as u64);
+    [phase.limit.requests, by_bytes].into_iter().flatten().min()
+}
+
+/// The requests of a file system, with an optional receiver of the file that each one belongs to.
+#[derive(Debug)]
+struct Filed {
+    load: FileLoad,
+    told: Option<Sender<FileStep>>,
+    insecure: BTreeSet<u32>,
+}
+
+impl Filed {
+    /// The requests of `load`, without a receiver.
+    fn new(load: FileLoad) -> Filed {
+        let insecure = load.system().files().filter(|file| !file.is_secure).map(|file| file.id).collect();
+        Filed { load, told: None, insecure }
+    }
+}
+
+impl Iterator for Filed {
+    type Item = HostRequest;
+
+    #[inline]
+    fn next(&mut self) -> Option<HostRequest> {
+        let tagged = self.load.next_tagged()?;
+        if let (Some(told), Some(step)) = (&self.told, step(&tagged)) {
+            if tagged.request.insecure {
+                self.insecure.insert(step.file);
+            }
+            // Nobody listens any more where the run is over.
+            let _ = told.send(step);
+        }
+        Some(tagged.request)
+    }
+}
+
+/// The file step of a request, if it has one.
+fn step(tagged: &Tagged) -> Option<FileStep> {
+    let (tag, request) = (tagged.tag?, &tagged.request);
+    let &HostRequest { sector, sectors, op, .. } = request;
+    Some(FileStep { file: tag.file, version: tag.version, sector, sectors, op, replaces: tag.replaces })
+}
