@@ -35,7 +35,7 @@ pub struct Config {
     pub queue_depth: u32,
     /// How the host's queues take turns.
     pub weights: Weights,
-    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad` and `core` are filled in per core.
+    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries` and `core` are filled in per core.
     pub firmware: FirmwareConfig,
     /// Mapping units the whole drive shows to the host.
     pub exported_units: u64,

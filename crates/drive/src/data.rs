@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use wordline_chip::{Chip, Contents, Mark, PageImage, Payload, UnitAt};
 use wordline_engine::Observer;
-use wordline_flash::Target;
+use wordline_flash::{Operation, Target};
 use wordline_ftl::{Carried, DataStep, Ftl, Held, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, PageId, RequestId};
@@ -296,9 +296,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// Gather what the program that `die` of `core` has just been ordered to do carries.
+    /// Gather what `program`, which `core` has just ordered, carries.
     #[cold]
-    pub(crate) fn gather(&mut self, core: u32, die: DieId) {
+    pub(crate) fn gather(&mut self, core: u32, program: &Operation) {
         let Some(mut data) = self.data.take() else { return };
         let mut bytes = std::mem::take(&mut data.bytes);
         let mut marks = std::mem::take(&mut data.marks);
@@ -308,7 +308,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut unreadable = Vec::new();
         let Drive { ftls, chips, wiring, .. } = self;
         let ftl = &ftls[core as usize];
-        for (carried, &lpn) in ftl.batch(die).zip(ftl.spare(die)) {
+        let brought = ftl.load(program.die, program.tag);
+        for (carried, &lpn) in brought.units().zip(brought.oob) {
             data.places.push(match carried {
                 Carried::Buffered { slot, .. } => UnitAt { is_second: false, at: slot as usize * data.unit_bytes },
                 Carried::Moved { .. }
@@ -359,7 +360,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         for index in unreadable {
             marks[index].version = self.ftls[core as usize].version_of_lost(marks[index].lpn.0);
         }
-        self.ftls[core as usize].note_marks(die, &marks);
+        self.ftls[core as usize].note_marks(program.die, &marks);
         data.note_lost(core, &marks);
         (data.bytes, data.marks) = (bytes, marks);
         self.data = Some(data);

@@ -2,6 +2,7 @@
 
 use wordline_chip::{Chip, NoPayload, Payload};
 use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
+use wordline_flash::{ReadTry, Spans};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
 use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
@@ -53,14 +54,6 @@ pub(crate) struct Part {
     request: Request,
 }
 
-/// Latency parts of the flash operation that is being reported, for the request that ends with it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Last {
-    pub(crate) array: Nanos,
-    pub(crate) channel: Nanos,
-    pub(crate) ecc: Nanos,
-}
-
 /// A drive in virtual time.
 #[derive(Debug)]
 pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
@@ -92,7 +85,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) host: HostQueues,
     /// The request of an open loop that arrives next.
     pub(crate) expected: Option<HostRequest>,
-    pub(crate) last: Option<Last>,
+    /// The tries of the read that a die is kept for, once one has failed.
+    pub(crate) tried: IdMap<DieId, Vec<ReadTry>>,
     /// Room for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
@@ -125,6 +119,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let mut firmware = config.firmware.clone();
                 firmware.dies = dies;
                 firmware.core = core;
+                firmware.read_entries = read_levels;
                 firmware.keeps_data = P::KEEPS;
                 let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
                 assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
@@ -159,7 +154,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             idle_parts: Vec::new(),
             host: HostQueues::new(config.weights),
             expected: None,
-            last: None,
+            tried: IdMap::from_fn(geometry.dies() as usize, |_| Vec::new()),
             spare: Vec::new(),
             completed: 0,
             data: P::KEEPS.then(|| {
@@ -298,15 +293,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 if P::KEEPS && request.op == HostOp::Read {
                     self.resolve(core, slot, &request);
                 }
-                self.ftls[core as usize].submit(now, request);
-                if request.op == HostOp::Trim {
-                    let units = self.ftls[core as usize].take_invalidated();
-                    if units > 0 {
-                        self.emit(now, Event::Invalidated { die: self.wiring.die(core, DieId(0)), units });
-                    }
-                    if O::FOLLOWS {
-                        self.tell_trimmed(now, core, &request);
-                    }
+                let units = self.ftls[core as usize].submit(now, request).invalidated;
+                if units > 0 {
+                    self.emit(now, Event::Invalidated { die: self.wiring.die(core, DieId(0)), units });
+                }
+                if O::FOLLOWS && request.op == HostOp::Trim {
+                    self.tell_trimmed(now, core, &request);
                 }
                 self.pump(now, core);
             }
@@ -341,7 +333,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if deadline.is_some() || ftl.has_notes() {
             self.wait(now, core, deadline);
         }
-        self.last = None;
     }
 
     /// Note `deadline` of `core` and write down what it has to say.
@@ -392,15 +383,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Carry out what `core` orders and hear what it acknowledges, until it says nothing more.
     #[inline(always)]
     fn converse(&mut self, now: Nanos, core: u32) {
-        loop {
-            while let Some(operation) = self.ftls[core as usize].speak(now) {
-                self.issue(now, core, operation);
-            }
-            let Some(first) = self.ftls[core as usize].acknowledge() else { break };
-            self.acknowledged(now, first);
-            while let Some(done) = self.ftls[core as usize].acknowledge() {
-                self.acknowledged(now, done);
-            }
+        while let Some(operation) = self.ftls[core as usize].next_operation(now) {
+            self.issue(now, core, &operation);
+        }
+        while let Some(done) = self.ftls[core as usize].acknowledge() {
+            self.acknowledged(now, done);
         }
     }
 
@@ -531,7 +518,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn acknowledged(&mut self, now: Nanos, done: Acknowledgement) {
         let slot = self.parts[done.id as usize].slot;
         self.idle_parts.push(done.id);
-        let last = self.last;
         let request = &mut self.host.requests[slot as usize];
         request.ok &= done.ok;
         request.blank += done.blank;
@@ -543,11 +529,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return;
         }
         let rest = now - request.arrived - request.stages.total();
-        let Last { array, channel, ecc } = last.unwrap_or_default();
-        let flash = array + channel + ecc;
+        let Spans { die, channel, ecc } = done.released_by.unwrap_or_default();
+        let flash = die + channel + ecc;
         let stages = &mut request.stages;
         if flash <= rest {
-            (stages.die, stages.channel, stages.ecc) = (array, channel, ecc);
+            (stages.die, stages.channel, stages.ecc) = (die, channel, ecc);
             let waited = rest - flash;
             if request.op == HostOp::Read { stages.die_wait = waited } else { stages.buffer = waited }
         } else {

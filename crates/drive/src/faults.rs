@@ -155,7 +155,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         match op {
             FlashOp::Erase => self.chips[die].tear_erase(&target, &mut draw),
             FlashOp::Program if P::KEEPS => {
-                self.gather(core, operation.die);
+                self.gather(core, operation);
                 if let Some(data) = &self.data {
                     self.chips[die].tear_program(&target, data.gathered(core), &mut draw);
                 }

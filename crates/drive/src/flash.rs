@@ -11,12 +11,14 @@
 use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
-use wordline_flash::{Command, Feature, Operation, OperationKind, ProgramSettings, Report, Status, Target};
+use wordline_flash::{
+    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadTry, Report, Sanitisation, Spans, Status, Stopped,
+    Target,
+};
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, PageId};
 
-use crate::drive::{Drive, Due, Last, write_down};
+use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
-use crate::retry::next_entry;
 
 /// An operation under way.
 #[derive(Clone, Copy, Debug)]
@@ -26,20 +28,24 @@ pub(crate) struct Flight {
     channel: ChannelId,
     /// The die as its core counts it.
     pub(crate) local: DieId,
-    tag: u32,
+    pub(crate) tag: u32,
     cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
-    /// Entry of the read-retry table that the first try used.
-    begin: u32,
-    /// Entry of this try.
-    level: u32,
+    /// This try.
+    last: ReadTry,
+    /// The next one, of a try that error correction cannot mend and that is not the last.
+    next: Option<ReadTry>,
     /// Tries after the first.
     retries: u32,
     /// Wrong bits in the worst codeword of the last try.
     errors: u32,
     /// Of a program or an erase.
     loops: u8,
+    /// Pages of each plane that it acts on.
+    pages: u32,
+    /// Whose data a program carries.
+    origin: Origin,
     /// What it reads, programs or erases; for a copyback, what it writes.
     pub(crate) target: Target,
     /// What a copyback reads.
@@ -68,14 +74,6 @@ pub(crate) struct Flight {
     attempt: u16,
 }
 
-impl Flight {
-    /// The entry of a table of `levels` at which a read that cannot be corrected is tried once more; `None`: this try is the last.
-    #[inline]
-    fn next_try(&self, levels: u32) -> Option<u32> {
-        if self.status == Status::Uncorrectable { next_entry(self.begin, self.level, levels) } else { None }
-    }
-}
-
 /// How far a die has told what its program was like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Telling {
@@ -95,11 +93,13 @@ const IDLE: Flight = Flight {
     cause: Cause::Host,
     op: FlashOp::Read,
     status: Status::Good,
-    begin: 0,
-    level: 0,
+    last: ReadTry::DEFAULT,
+    next: None,
     retries: 0,
     errors: 0,
     loops: 0,
+    pages: 1,
+    origin: Origin { host: 0, moved: 0, padding: 0 },
     target: NOWHERE,
     source: NOWHERE,
     bytes: Bytes(0),
@@ -121,8 +121,8 @@ const IDLE: Flight = Flight {
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Carry out what `core` ordered.
     #[inline(never)]
-    pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: Operation) {
-        if self.waiting.is_some() && self.meets_fault(core, &operation) {
+    pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: &Operation) {
+        if self.waiting.is_some() && self.meets_fault(core, operation) {
             return;
         }
         let die = self.wiring.die(core, operation.die);
@@ -142,7 +142,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
         let slot = self.open_flight();
         if P::KEEPS && matches!(operation.kind, OperationKind::Program { .. }) {
-            self.gather(core, operation.die);
+            self.gather(core, operation);
         }
         if P::KEEPS
             && let OperationKind::Copyback { from, .. } = operation.kind
@@ -150,9 +150,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             self.gather_copyback(core, operation.die, &from);
         }
         if O::FOLLOWS {
-            self.tell_taken(now, core, &operation);
+            self.tell_taken(now, core, operation);
         }
-        let Drive { flights, chips, wiring, config, read_levels, .. } = self;
+        let Drive { flights, chips, wiring, ftls, config, read_levels, .. } = self;
         let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
         flight.core = core;
         flight.die = die;
@@ -164,10 +164,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.array_from = start;
         flight.sensed = start;
         flight.transferred = start;
-        flight.level = 0;
+        flight.last = ReadTry::DEFAULT;
+        flight.next = None;
         flight.retries = 0;
         flight.errors = 0;
         flight.loops = 0;
+        flight.pages = 1;
+        flight.origin = Origin::default();
         flight.bus = Nanos::ZERO;
         flight.lost_on_bus = Nanos::ZERO;
         flight.decoding = Nanos::ZERO;
@@ -177,13 +180,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.telling = Telling::No;
         flight.attempt = 0;
         match operation.kind {
-            OperationKind::Read { target, bytes, begin } => {
+            OperationKind::Read { target, bytes, first } => {
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
-                let level = u32::from(begin).min(*read_levels - 1);
-                flight.begin = level;
-                flight.level = level;
+                let level = u32::from(first.entry).min(*read_levels - 1);
+                flight.last = ReadTry::vendor(level as u8);
                 // The read before may have left the die at another entry of its retry table.
                 let from = if chip.feature(Feature::ReadLevel) == level { start } else { set_read_level(chip, level, start) };
                 let issued = chip.issue(Command::Read { target, cache: false }, from);
@@ -193,9 +195,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.sensed = issued.ready_at;
                 self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
             }
-            OperationKind::Program { target, bytes } => {
+            OperationKind::Program { target, bytes, origin, is_set: _ } => {
                 flight.op = FlashOp::Program;
                 flight.target = target;
+                flight.pages = ftls[core as usize].layout().pages_per_program;
+                flight.origin = origin;
                 let mut data = start;
                 if let Some(dram) = &mut self.dram {
                     let (span, end) = dram.transfer(start, bytes, Nanos::ZERO);
@@ -206,21 +210,21 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let (span, end) = self.channels[flight.channel.index()].transfer(start, bytes, overhead);
                 let loaded = end.max(data);
                 chip.transfer(Command::DataIn { bytes }, end - span, loaded);
-                let spare = self.ftls[core as usize].spare(operation.die);
+                let load = self.ftls[core as usize].load(operation.die, operation.tag);
                 let contents = self.data.as_ref().map_or(Contents::NONE, |data| data.gathered(core));
                 let mut from = loaded;
-                if let Some(settings) = self.ftls[core as usize].program_settings(operation.die) {
+                if let Some(settings) = load.settings {
                     from = set_program(chip, settings, from);
                     flight.telling = if self.config.cells.is_some() { Telling::ToAsk } else { Telling::No };
                 }
-                let issued = chip.program(Command::Program { target, cache: false }, from, spare, contents);
+                let issued = chip.program(Command::Program { target, cache: false }, from, load.oob, contents);
                 flight.bus = span;
                 flight.array_from = from;
                 flight.transferred = loaded;
                 self.work(slot, die, loaded, issued);
             }
             OperationKind::Erase { .. } | OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } => {
-                self.issue_rarer(slot, die, &operation, start);
+                self.issue_rarer(slot, die, operation, start);
             }
             OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
         }
@@ -229,7 +233,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Let `die` begin at `start` what is neither a read nor a program, in the flight `slot`.
     #[inline(never)]
     fn issue_rarer(&mut self, slot: u32, die: DieId, operation: &Operation, start: Nanos) {
-        let Drive { flights, chips, ftls, .. } = self;
+        let Drive { flights, chips, ftls, config, .. } = self;
         let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
         let issued = match operation.kind {
             OperationKind::Erase { target } => {
@@ -237,16 +241,22 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.target = target;
                 chip.issue(Command::Erase { target }, start)
             }
-            OperationKind::Copyback { from, to } => {
+            OperationKind::Copyback { from, to, is_set: _ } => {
                 flight.op = FlashOp::Copyback;
                 flight.target = to;
                 flight.source = from;
-                let settings = ftls[flight.core as usize].program_settings(operation.die);
+                let layout = ftls[flight.core as usize].layout();
+                flight.pages = layout.pages_per_program;
+                flight.origin.moved = layout.units_per_program as u16;
+                let settings = ftls[flight.core as usize].load(operation.die, operation.tag).settings;
                 let set = settings.map_or(start, |settings| set_program(chip, settings, start));
                 chip.copy_back(from, to, set)
             }
             OperationKind::Sanitise { target, how } => {
                 flight.op = how.op();
+                if how == Sanitisation::Scrub {
+                    flight.pages = config.sheet.geometry.cell.bits();
+                }
                 flight.target = target;
                 chip.issue(Command::Sanitise { target, how }, start)
             }
@@ -272,12 +282,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// not be corrected stays out of DRAM.
     #[inline]
     pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
-        let Drive { flights, chips, channels, config, calendar, dram, read_levels, .. } = self;
+        let is_last = self.flights[slot as usize].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
+        let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
         let flight = &mut flights[slot as usize];
         let bytes = flight.bytes;
-        if let Some(dram) = dram
-            && flight.next_try(*read_levels).is_none()
-        {
+        if is_last && let Some(dram) = dram {
             (flight.dram, flight.in_dram) = dram.transfer(now, bytes, Nanos::ZERO);
         }
         let (span, end) = channels[flight.channel.index()].transfer(now, bytes, config.sheet.timing.bus_overhead);
@@ -287,10 +296,24 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         calendar.enter(end, Due::Transferred { flight: slot });
     }
 
+    /// Ask the firmware how the read in `slot`, which error correction cannot mend, is tried once more, and keep the answer.
+    #[cold]
+    fn ask_next_try(&mut self, now: Nanos, slot: u32) -> Option<ReadTry> {
+        let Drive { flights, ftls, tried, .. } = self;
+        let flight = &mut flights[slot as usize];
+        let tried = &mut tried[flight.die];
+        if flight.retries == 0 {
+            tried.clear();
+        }
+        tried.push(flight.last);
+        flight.next = ftls[flight.core as usize].next_try(now, flight.tag, &Failed { tried, errors: flight.errors });
+        flight.next
+    }
+
     /// The page has left the die, which is free again; the last of it goes on through error correction.
     #[inline]
     pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
-        let Drive { flights, ecc, ecc_rate, config, calendar, ftls, read_levels, .. } = self;
+        let Drive { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
         let flight = &mut flights[slot as usize];
         let bytes = flight.bytes;
         let mut end = now;
@@ -298,8 +321,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             end = ecc[flight.channel.index()].occupy(now, rate.span(bytes));
         }
         end += config.ecc.latency;
-        if let Some(level) = flight.next_try(*read_levels) {
-            flight.level = level;
+        if flight.next.is_some() {
             return calendar.enter(end, Due::Retry { flight: slot });
         }
         end = end.max(flight.in_dram);
@@ -312,14 +334,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.pump(now, core);
     }
 
-    /// Error correction failed: sense once more, at another entry of the vendor's table. The die was kept for it.
+    /// Error correction failed: sense once more, as the firmware has said. The die was kept for it.
     pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
         flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
+        flight.last = flight.next.take().expect("it is known how it is tried again");
+        debug_assert_eq!(flight.last.set, ReadTry::DEFAULT.set, "the vendor's table is all there is");
         let chip = &mut self.chips[flight.die];
-        let from = set_read_level(chip, flight.level, now);
+        let from = set_read_level(chip, u32::from(flight.last.entry), now);
         let issued = chip.issue(Command::Read { target: flight.target, cache: false }, from);
         flight.array += issued.ready_at - now;
         flight.status = issued.status;
@@ -331,13 +355,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// The data is there: the firmware hears of it.
     #[inline]
     pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
-        let Drive { flights, chips, spare, last, .. } = self;
+        let Drive { flights, chips, spare, .. } = self;
         let flight = &flights[slot as usize];
-        *last = Some(Last {
-            array: flight.array,
-            channel: flight.lost_on_bus + (flight.transferred - flight.sensed),
-            ecc: flight.decoding + (now - flight.transferred),
-        });
+        let channel = flight.lost_on_bus + (flight.transferred - flight.sensed);
+        let ecc = flight.decoding + (now - flight.transferred);
         if flight.status == Status::Uncorrectable {
             chips[flight.die].read_failed(&flight.target);
             if P::KEEPS && !matches!(flight.cause, Cause::Host) {
@@ -350,13 +371,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if !matches!(flight.cause, Cause::Host | Cause::Fill) {
             chips[flight.die].spare_of(&flight.target, 1, spare);
         }
-        self.close_flight(now, slot);
+        self.close_flight(now, slot, channel, ecc);
     }
 
     /// A program, an erase, a copyback or a lock has ended.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u16) {
-        let Drive { flights, chips, spare, last, working, ftls, config, calendar, .. } = self;
+        let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot as usize];
         if flight.attempt != attempt {
             return;
@@ -369,41 +390,29 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
         let flight = &*flight;
-        if flight.telling == Telling::Asked
-            && let Some(trace) = chips[flight.die].program_trace()
-        {
-            ftls[flight.core as usize].hear(trace);
-        }
         working[flight.die] = u32::MAX;
-        *last = Some(Last {
-            array: flight.array,
-            channel: flight.transferred.saturating_sub(flight.issued + flight.core_span),
-            ecc: Nanos::ZERO,
-        });
+        let channel = flight.transferred.saturating_sub(flight.issued + flight.core_span);
         spare.clear();
         if flight.op == FlashOp::Copyback {
             chips[flight.die].spare_of(&flight.source, config.sheet.pages_per_program(), spare);
         }
-        let ftl = &mut ftls[flight.core as usize];
-        ftl.suspend_refused(flight.local);
-        ftl.die_ready(flight.local);
-        self.close_flight(now, slot);
+        ftls[flight.core as usize].die_ready(flight.local);
+        self.close_flight(now, slot, channel, Nanos::ZERO);
     }
 
-    /// Write down the end of the operation in `slot`, whose spare areas are in hand, and report it.
-    fn close_flight(&mut self, now: Nanos, slot: u32) {
-        let Drive { flights, idle_flights, ftls, spare, log, observer, wiring, config, .. } = self;
+    /// Write down the end of the operation in `slot`, whose spare areas are in hand, and report it; `channel` and `ecc` are what they took of it.
+    fn close_flight(&mut self, now: Nanos, slot: u32, channel: Nanos, ecc: Nanos) {
+        let Drive { flights, idle_flights, chips, ftls, spare, log, observer, wiring, .. } = self;
         idle_flights.push(slot);
         let flight = &flights[slot as usize];
         let core = flight.core;
         let ftl = &mut ftls[core as usize];
         let target = &flight.target;
-        let (pages, [host_units, moved_units, padding_units]) = match flight.op {
-            FlashOp::Read | FlashOp::Erase | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Reprogram => (1, [0; 3]),
-            FlashOp::Scrub => (config.sheet.geometry.cell.bits(), [0; 3]),
-            FlashOp::Program => (config.sheet.pages_per_program(), ftl.carried(flight.local)),
-            FlashOp::Copyback => (config.sheet.pages_per_program(), [0, ftl.layout().units_per_program as u16, 0]),
-        };
+        let Origin { host, moved, padding } = flight.origin;
+        let mut trace = None;
+        if flight.telling == Telling::Asked {
+            trace = chips[flight.die].program_trace();
+        }
         let event = Event::Flash(FlashEvent {
             die: flight.die,
             channel: flight.channel,
@@ -411,10 +420,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             cause: flight.cause,
             block: target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane)),
             page: target.page,
-            pages: (pages * target.planes.len()) as u16,
-            host_units,
-            moved_units,
-            padding_units,
+            pages: (flight.pages * target.planes.len()) as u16,
+            host_units: host,
+            moved_units: moved,
+            padding_units: padding,
             issued: flight.issued,
             array: flight.array,
             bus: flight.bus,
@@ -434,11 +443,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             corrected_bits: flight.errors,
             loops: flight.loops,
             retries: flight.retries,
-            entry: flight.level as u8,
-            array: flight.array,
+            last: flight.last,
+            spans: Spans { die: flight.array, channel, ecc },
+            program: trace.as_ref(),
+            oob: spare,
         };
-        ftl.report(now, &report, spare);
-        let units = ftl.take_invalidated();
+        let units = ftl.report(now, &report).invalidated;
         if units > 0 {
             write_down(log, observer, now, Event::Invalidated { die: wiring.die(core, report.die), units });
         }
@@ -476,7 +486,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 self.calendar.enter(until, Due::TrySuspend { flight: slot, attempt });
             }
             Probe::Blocked { .. } | Probe::Illegal(_) => {
-                self.ftls[flight.core as usize].suspend_refused(flight.local);
+                self.ftls[flight.core as usize].stopped(now, flight.local, Stopped::Refused);
             }
         }
     }
@@ -484,7 +494,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// The die is free for reads.
     pub(crate) fn suspended(&mut self, now: Nanos, die: DieId) {
         let (core, local) = self.wiring.home(die);
-        self.ftls[core as usize].die_ready(local);
+        self.ftls[core as usize].stopped(now, local, Stopped::Held);
         self.pump(now, core);
     }
 

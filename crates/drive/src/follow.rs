@@ -32,7 +32,7 @@ impl Ended {
         let units = match flight.op {
             FlashOp::Read => return None,
             FlashOp::Erase | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => Vec::new(),
-            FlashOp::Program => ftl.spare(flight.local).to_vec(),
+            FlashOp::Program => ftl.load(flight.local, flight.tag).oob.to_vec(),
             FlashOp::Copyback => source.to_vec(),
         };
         let &Flight { core, die, local, op, status, target, .. } = flight;
@@ -91,8 +91,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ftl = &self.ftls[core as usize];
         let taken: Vec<(Option<u64>, Option<UnitPlace>)> = match operation.kind {
             OperationKind::Program { .. } => {
-                let carried = ftl.batch(operation.die).zip(ftl.spare(operation.die));
-                let told = carried.map(|(carried, &lpn)| match carried {
+                let load = ftl.load(operation.die, operation.tag);
+                let told = load.units().zip(load.oob).map(|(carried, &lpn)| match carried {
                     Carried::Buffered { .. } => (self.unit_of(core, lpn), None),
                     Carried::Moved { from } => (self.unit_of(core, lpn), Some(self.place(core, from))),
                     Carried::Padding

@@ -20,7 +20,6 @@ mod host;
 pub mod image;
 mod inspect;
 pub mod precondition;
-mod retry;
 mod stripe;
 mod wake;
 

@@ -6,7 +6,7 @@
 //! | [`Drive::age`] | runs the firmware itself, every operation taking no time | some hundred ns per page |
 //! | [`Drive::construct_steady`] | draws the state that uniform overwrites end in | some ten ns per unit |
 //!
-//! Ageing is not a second firmware: the same calls are made in the same order as in virtual time (submit, speak, report, die ready), and the same
+//! Ageing is not a second firmware: the same calls are made in the same order as in virtual time (submit, next operation, die ready, report), and the same
 //! commands reach the same dies. What is missing is the calendar: operations end in the order in which they were ordered, as if all took equally
 //! long. So host data is dealt to the dies as evenly as a saturated host would deal it, and a die that reclaims still falls behind.
 
@@ -14,8 +14,9 @@ use std::collections::VecDeque;
 
 use wordline_chip::Contents;
 use wordline_engine::Observer;
-use wordline_flash::{Command, Operation, OperationKind, Report, Status};
-use wordline_ftl::{Ftl, Request};
+use wordline_flash::{Command, Operation, OperationKind, Origin, Report, Status, Stopped};
+use wordline_ftl::driver::{self, Driver};
+use wordline_ftl::{Acknowledgement, Ftl, Request};
 use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
@@ -47,6 +48,40 @@ impl Aged {
 
 /// Operations ordered and not yet reported, oldest first.
 type Line = VecDeque<(u32, Operation, Status)>;
+
+/// What stands around a core that is made old.
+struct Ageing<'a, O: Observer> {
+    drive: &'a mut Drive<O>,
+    core: u32,
+    line: &'a mut Line,
+    aged: &'a mut Aged,
+    /// Parts of requests that it has acknowledged.
+    done: u32,
+}
+
+impl<O: Observer> Driver for Ageing<'_, O> {
+    fn core(&mut self) -> &mut Ftl {
+        &mut self.drive.ftls[self.core as usize]
+    }
+
+    fn now(&self) -> Nanos {
+        self.drive.now()
+    }
+
+    fn carry_out(&mut self, operation: &Operation) {
+        if operation.kind == OperationKind::Suspend {
+            // What takes no time cannot be suspended.
+            let now = self.now();
+            return self.core().stopped(now, operation.die, Stopped::Refused);
+        }
+        let status = self.drive.perform(self.core, operation, self.aged);
+        self.line.push_back((self.core, *operation, status));
+    }
+
+    fn acknowledged(&mut self, _: Acknowledgement) {
+        self.done += 1;
+    }
+}
 
 impl<O: Observer> Drive<O> {
     /// Make a new drive look as if the first `fraction` of it had been written once in order.
@@ -85,7 +120,9 @@ impl<O: Observer> Drive<O> {
                 let Some(request) = waiting else {
                     // Exhausted: write out what the buffer holds.
                     outstanding += self.config.cores;
-                    self.ftls.iter_mut().for_each(|ftl| ftl.submit(now, FLUSH));
+                    for ftl in &mut self.ftls {
+                        ftl.submit(now, FLUSH);
+                    }
                     (flushed, flushes) = (true, flushes + 1);
                     break;
                 };
@@ -106,7 +143,7 @@ impl<O: Observer> Drive<O> {
                 waiting = None;
                 has_spoken = false;
             }
-            outstanding -= self.order(now, &mut line, &mut aged);
+            outstanding -= self.order(&mut line, &mut aged);
             has_spoken = true;
             match line.pop_front() {
                 Some((core, operation, status)) => {
@@ -125,51 +162,44 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Let every core order what it wants; returns how many parts of requests it acknowledged.
-    fn order(&mut self, now: Nanos, line: &mut Line, aged: &mut Aged) -> u32 {
+    fn order(&mut self, line: &mut Line, aged: &mut Aged) -> u32 {
         let mut done = 0;
         for core in 0..self.config.cores {
-            while let Some(operation) = self.ftls[core as usize].speak(now) {
-                if operation.kind == OperationKind::Suspend {
-                    // What takes no time cannot be suspended.
-                    self.ftls[core as usize].suspend_refused(operation.die);
-                } else {
-                    let status = self.perform(now, core, &operation, aged);
-                    line.push_back((core, operation, status));
-                }
-            }
-            while self.ftls[core as usize].acknowledge().is_some() {
-                done += 1;
-            }
+            let mut ageing = Ageing { drive: self, core, line, aged, done };
+            driver::converse(&mut ageing);
+            done = ageing.done;
         }
         done
     }
 
     /// Do `operation` at the die, by the die's own clock.
-    fn perform(&mut self, now: Nanos, core: u32, operation: &Operation, aged: &mut Aged) -> Status {
-        let chip = &mut self.chips[self.wiring.die(core, operation.die)];
+    fn perform(&mut self, core: u32, operation: &Operation, aged: &mut Aged) -> Status {
+        let now = self.now();
+        let Drive { chips, wiring, ftls, .. } = self;
+        let (chip, ftl) = (&mut chips[wiring.die(core, operation.die)], &ftls[core as usize]);
         let mut at = chip.array_until().max(now);
-        if let (OperationKind::Program { .. } | OperationKind::Copyback { .. }, Some(settings)) =
-            (operation.kind, self.ftls[core as usize].program_settings(operation.die))
+        if let OperationKind::Program { is_set: true, .. } | OperationKind::Copyback { is_set: true, .. } = operation.kind
+            && let Some(settings) = ftl.load(operation.die, operation.tag).settings
         {
             at = set_program(chip, settings, at);
         }
         match operation.kind {
-            OperationKind::Read { target, bytes, begin: _ } => {
+            OperationKind::Read { target, bytes, first: _ } => {
                 let issued = chip.issue(Command::Read { target, cache: false }, at);
                 chip.transfer(Command::DataOut { bytes }, issued.ready_at, issued.ready_at);
                 aged.page_reads += u64::from(target.planes.len());
                 issued.status
             }
-            OperationKind::Program { target, bytes } => {
+            OperationKind::Program { target, bytes, .. } => {
                 chip.transfer(Command::DataIn { bytes }, at, at);
-                chip.program(Command::Program { target, cache: false }, at, self.ftls[core as usize].spare(operation.die), Contents::NONE)
+                chip.program(Command::Program { target, cache: false }, at, ftl.load(operation.die, operation.tag).oob, Contents::NONE)
                     .status
             }
             OperationKind::Erase { target } => {
                 aged.erases += 1;
                 chip.issue(Command::Erase { target }, at).status
             }
-            OperationKind::Copyback { from, to } => chip.copy_back(from, to, at).status,
+            OperationKind::Copyback { from, to, .. } => chip.copy_back(from, to, at).status,
             OperationKind::Sanitise { target, how } => chip.issue(Command::Sanitise { target, how }, at).status,
             OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
         }
@@ -180,42 +210,25 @@ impl<O: Observer> Drive<O> {
         let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
         let die = self.wiring.die(core, operation.die);
-        let ftl = &self.ftls[core as usize];
-        let mut is_to_tell = false;
+        let mut program = None;
         match operation.kind {
             OperationKind::Read { target, .. } => self.chips[die].spare_of(&target, 1, &mut spare),
             OperationKind::Copyback { from, .. } => {
                 self.chips[die].spare_of(&from, self.config.sheet.pages_per_program(), &mut spare);
-                aged.moved_units += u64::from(ftl.layout().units_per_program);
+                aged.moved_units += u64::from(self.ftls[core as usize].layout().units_per_program);
             }
-            OperationKind::Program { .. } => {
-                let [host, moved, padding] = ftl.carried(operation.die).map(u64::from);
-                aged.host_units += host;
-                aged.moved_units += moved;
-                aged.padding_units += padding;
-                is_to_tell = status == Status::Good && ftl.program_settings(operation.die).is_some();
+            OperationKind::Program { origin: Origin { host, moved, padding }, is_set, .. } => {
+                aged.host_units += u64::from(host);
+                aged.moved_units += u64::from(moved);
+                aged.padding_units += u64::from(padding);
+                if status == Status::Good && is_set {
+                    program = self.chips[die].program_trace();
+                }
             }
             OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
-        let report = Report {
-            tag: operation.tag,
-            die: operation.die,
-            status,
-            corrected_bits: 0,
-            loops: 0,
-            retries: 0,
-            entry: 0,
-            array: Nanos::ZERO,
-        };
-        let ftl = &mut self.ftls[core as usize];
-        ftl.suspend_refused(operation.die);
-        ftl.die_ready(operation.die);
-        if is_to_tell && let Some(trace) = self.chips[die].program_trace() {
-            ftl.hear(trace);
-        }
-        ftl.report(now, &report, &spare);
-        ftl.take_invalidated();
-        while ftl.note().is_some() {}
+        let report = Report { program: program.as_ref(), ..Report::plain(operation.tag, operation.die, status, &spare) };
+        driver::ended(&mut self.ftls[core as usize], now, &report);
         self.spare = spare;
     }
 

@@ -20,6 +20,6 @@ pub mod sheet;
 
 pub use command::{Command, Feature, PlaneSet, Target};
 pub use margins::{MarginStep, Margins, WindowMargin};
-pub use operation::{Mark, Operation, OperationKind, Report, Sanitisation, Status};
+pub use operation::{Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Sanitisation, Spans, Status, Stopped};
 pub use program::{ProgramSettings, ProgramTrace};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

@@ -5,8 +5,10 @@ use std::ops::Range;
 use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos};
 
 use crate::command::Target;
+use crate::program::ProgramTrace;
 
-/// One order to the flash controller. The controller turns it into commands, moves the data and answers with one [`Report`].
+/// One order to the flash controller: its head, a small value. The controller turns it into commands, moves the data and answers with one [`Report`]. What a
+/// program carries is asked for by the tag: it stays with the firmware, where it is not copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The firmware's own name for it; comes back in the report.
@@ -28,8 +30,8 @@ pub enum OperationKind {
         target: Target,
         /// How much is transferred.
         bytes: Bytes,
-        /// The entry of the vendor's read-retry table to begin with; 0 is the default. Beyond the end of the table, its last.
-        begin: u8,
+        /// Where to begin. Beyond the end of the vendor's table, its last entry.
+        first: ReadTry,
     },
     /// Program one program unit (planes × pages of a one-shot program).
     Program {
@@ -37,6 +39,10 @@ pub enum OperationKind {
         target: Target,
         /// How much is transferred.
         bytes: Bytes,
+        /// Whose data it is.
+        origin: Origin,
+        /// Settings stand with it, and the die is asked what the program was like.
+        is_set: bool,
     },
     /// Erase a block group.
     Erase {
@@ -49,6 +55,8 @@ pub enum OperationKind {
         from: Target,
         /// To.
         to: Target,
+        /// Settings stand with it.
+        is_set: bool,
     },
     /// Make what stands in programmed pages unreadable for good, without an erase.
     Sanitise {
@@ -61,6 +69,65 @@ pub enum OperationKind {
     Suspend,
     /// Go on with what was suspended.
     Resume,
+}
+
+/// How a page is sensed: with which references.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadTry {
+    /// The set of references; 0, and there is no other yet: the vendor's read-retry table.
+    pub set: u8,
+    /// The entry of the vendor's table; 0 is the default.
+    pub entry: u8,
+}
+
+impl ReadTry {
+    /// The references that a die uses by itself.
+    pub const DEFAULT: ReadTry = ReadTry::vendor(0);
+
+    /// Entry `entry` of the vendor's table.
+    pub const fn vendor(entry: u8) -> ReadTry {
+        ReadTry { set: 0, entry }
+    }
+}
+
+/// A read that error correction could not mend, before it is tried again or given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed<'a> {
+    /// All tries, oldest first; there is one at least.
+    pub tried: &'a [ReadTry],
+    /// Wrong bits in the worst codeword of the last one.
+    pub errors: u32,
+}
+
+/// Whose units a program carries: how many of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// New data of the host.
+    pub host: u16,
+    /// Data that was programmed before.
+    pub moved: u16,
+    /// Neither: filling, and what the firmware writes for itself.
+    pub padding: u16,
+}
+
+/// What became of an order to suspend. That the program or erase ended first is no case of its own: its report says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It is suspended, and the die is free for reads.
+    Held,
+    /// It goes on, and cannot be suspended now.
+    Refused,
+}
+
+/// What an operation took, part by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    /// How long the array worked, all tries of a read together.
+    pub die: Nanos,
+    /// Waiting for the bus, and the transfer.
+    pub channel: Nanos,
+    /// Error correction.
+    pub ecc: Nanos,
 }
 
 /// A way to make programmed pages unreadable without an erase.
@@ -127,9 +194,9 @@ impl Mark {
     pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0, lost: 0, insecure: false };
 }
 
-/// What firmware hears when an operation has ended.
+/// What firmware hears when an operation has ended: all that there is to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct Report<'a> {
     /// The operation's tag.
     pub tag: u32,
     /// Its die.
@@ -140,10 +207,22 @@ pub struct Report {
     pub corrected_bits: u32,
     /// Of a program or an erase: its loops, as the die tells on request. 0 where the die does not know.
     pub loops: u8,
-    /// Of a read: tries after the first, each at another entry of the vendor's read-retry table.
+    /// Of a read: tries after the first.
     pub retries: u32,
-    /// Of a read: the entry that its last try used.
-    pub entry: u8,
-    /// How long the array worked.
-    pub array: Nanos,
+    /// Of a read: its last try.
+    pub last: ReadTry,
+    /// How long it took.
+    pub spans: Spans,
+    /// Of a program with which settings stood: what the die tells of it. `None`: it cannot.
+    pub program: Option<&'a ProgramTrace>,
+    /// The spare areas of the page that was read, or of the pages that a copyback has copied, unit by unit. A read for the host need not bring them.
+    pub oob: &'a [Lpn],
+}
+
+impl<'a> Report<'a> {
+    /// The operation `tag` of `die` has ended with `status`, at once and without further ado.
+    pub const fn plain(tag: u32, die: DieId, status: Status, oob: &'a [Lpn]) -> Report<'a> {
+        let spans = Spans { die: Nanos::ZERO, channel: Nanos::ZERO, ecc: Nanos::ZERO };
+        Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, last: ReadTry::DEFAULT, spans, program: None, oob }
+    }
 }

@@ -16,6 +16,8 @@ use crate::techniques::Choice;
 pub struct Config {
     /// The data sheet of its dies.
     pub sheet: Sheet,
+    /// Entries of the dies' read-retry table; 1: there is nothing to try again with. A drive fills it in.
+    pub read_entries: u32,
     /// How far the chip's maker found that programs may be narrowed; `None`: nobody characterised it.
     pub margins: Option<Arc<Margins>>,
     /// How many dies it owns.

@@ -1,9 +1,10 @@
-//! One firmware core: hear, speak, acknowledge.
+//! One firmware core: what it is told, what it orders, what it acknowledges.
 
-use wordline_flash::{Mark, Operation, ProgramSettings, ProgramTrace, Report};
+use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
 use wordline_units::{BlockId, DieId, Lpn, Nanos, PlaneId};
 
 use crate::config::Config;
+use crate::dispatch::load::Load;
 use crate::dispatch::{Rooms, ended, next};
 use crate::pages::journal::History;
 use crate::recovery::survey::{Held, Survey};
@@ -12,19 +13,22 @@ use crate::sanitise::keys::Key;
 use crate::setup::image::Image;
 use crate::setup::{self, STOPPING};
 use crate::state::Core;
-use crate::state::data::{Carried, DataStep, Newest};
+use crate::state::data::{DataStep, Newest};
 use crate::state::groups::{Groups, Use};
 use crate::state::layout::{Group, Layout, UnitAddr};
 use crate::state::map::Map;
-use crate::state::request::{Acknowledgement, Note, Request};
-use crate::state::work::Entry;
+use crate::state::pending::Pending;
+use crate::state::request::{Acknowledgement, Deeds, Note, Request};
+use crate::techniques::apply::ctx;
+use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Card, Technique};
+use crate::techniques::seam::{Card, Ctx, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
-/// The drive tells it what happens ([`Ftl::submit`], [`Ftl::report`], [`Ftl::die_ready`], [`Ftl::tick`]), then asks what to do ([`Ftl::speak`]) until
-/// there is nothing, and collects what is done ([`Ftl::acknowledge`]). Time is an argument.
+/// The drive tells it what happens ([`Ftl::submit`], [`Ftl::report`], [`Ftl::die_ready`], [`Ftl::stopped`], [`Ftl::tick`]), then asks what to do
+/// ([`Ftl::next_operation`]) until there is nothing, and collects what is done ([`Ftl::acknowledge`]). Time is an argument. [`crate::driver`] has that
+/// conversation for whoever has no calendar.
 #[derive(Debug)]
 pub struct Ftl {
     config: Config,
@@ -57,24 +61,44 @@ impl Ftl {
         let Rooms { core, panel, .. } = &mut self.rooms;
         assert!(technique.key_store().is_none(), "a key store is for techniques that the core is built with");
         assert!(core.under_way() == 0 && core.requests().is_empty(), "a technique joins before anything is submitted");
-        *panel = std::mem::replace(panel, Panel::new(Vec::new())).with(technique);
-        core.watch(panel.has_any(STOPPING), panel.idle_waits().len());
+        *panel = std::mem::replace(panel, Panel::new(Vec::new(), Ladder::NONE)).with(technique);
+        core.watch(panel.has_any(STOPPING), panel.sets_programs(), panel.idle_waits().len());
     }
 
     // What happens.
 
     /// The host asks for something.
-    pub fn submit(&mut self, now: Nanos, request: Request) {
-        self.rooms.core.set_now(now);
+    pub fn submit(&mut self, now: Nanos, request: Request) -> Deeds {
+        let core = &mut self.rooms.core;
+        core.set_now(now);
+        core.requests_mut().release_by(None);
         let end = request.lpn.checked_add(request.units);
-        assert!(end.is_some_and(|end| end <= self.core().map().exported()), "request beyond the drive's end: the host edge must refuse it");
+        assert!(end.is_some_and(|end| end <= core.map().exported()), "request beyond the drive's end: the host edge must refuse it");
         self.rooms.submit(request);
+        self.deeds()
     }
 
-    /// An operation has ended. `spare` is the spare area of the page it read, unit by unit.
-    pub fn report(&mut self, now: Nanos, report: &Report, spare: &[Lpn]) {
-        self.rooms.core.set_now(now);
-        ended::ended(&mut self.rooms, report, spare);
+    /// An operation has ended. A program or erase ends before any suspend of it that has not been answered yet; its die is ready ([`Ftl::die_ready`]) by now.
+    pub fn report(&mut self, now: Nanos, report: &Report<'_>) -> Deeds {
+        let core = &mut self.rooms.core;
+        core.set_now(now);
+        core.requests_mut().release_by(Some(report.spans));
+        ended::ended(&mut self.rooms, report);
+        self.deeds()
+    }
+
+    /// What the call has done that is being answered.
+    #[inline]
+    fn deeds(&mut self) -> Deeds {
+        Deeds { invalidated: self.rooms.core.take_invalidated() }
+    }
+
+    /// How the read `tag`, which error correction could not mend, is tried once more; `None`: it is given up. The die is kept for it.
+    #[cold]
+    pub fn next_try(&self, now: Nanos, tag: u32, failed: &Failed<'_>) -> Option<ReadTry> {
+        let Rooms { core, panel, .. } = &self.rooms;
+        let Pending { group, offset, .. } = core.pending(tag);
+        panel.next_try(&Ctx { now, ..ctx(core) }, ended::page_at(core, group, offset), failed)
     }
 
     /// `die` can take an operation.
@@ -83,20 +107,24 @@ impl Ftl {
         self.rooms.core.ready(die);
     }
 
-    /// The program or erase of `die` ended before the suspend took hold, or cannot be suspended now.
-    #[inline]
-    pub fn suspend_refused(&mut self, die: DieId) {
-        self.rooms.core.die_mut(die).refuse_suspend();
-    }
-
-    /// What a die tells of the program whose report comes next.
-    pub fn hear(&mut self, trace: ProgramTrace) {
-        self.rooms.landing.hear(trace);
+    /// What has become of the order to suspend what `die` is doing. Where that has ended first, nothing is said but [`Ftl::die_ready`] and the report.
+    pub fn stopped(&mut self, now: Nanos, die: DieId, how: Stopped) {
+        let core = &mut self.rooms.core;
+        core.set_now(now);
+        match how {
+            Stopped::Refused => core.die_mut(die).refuse_suspend(),
+            Stopped::Held => core.held(die),
+        }
     }
 
     /// Time has passed.
     pub fn tick(&mut self, now: Nanos) {
-        self.rooms.core.set_now(now);
+        let core = &mut self.rooms.core;
+        if now > core.now() {
+            // Else what the last report has brought about was due at once.
+            core.requests_mut().release_by(None);
+        }
+        core.set_now(now);
         self.rooms.tick();
     }
 
@@ -113,31 +141,20 @@ impl Ftl {
 
     // What is to be done.
 
-    /// The next operation to be issued at `now`, if any.
+    /// The next operation to be issued at `now`, if any: its head. What a program carries, [`Ftl::load`] tells by its tag. Once there is none, there is none
+    /// until the core is told something.
     #[inline]
-    pub fn speak(&mut self, now: Nanos) -> Option<Operation> {
+    pub fn next_operation(&mut self, now: Nanos) -> Option<Operation> {
         next::next_operation(&mut self.rooms, now)
     }
 
-    /// The spare area of the program that `die` has just been ordered to do.
+    /// What the program or copyback `tag` of `die` brings with it, from its order to its report. A copyback brings no units of its own.
     #[inline]
-    pub fn spare(&self, die: DieId) -> &[Lpn] {
-        self.core().die(die).batch().spare()
+    pub fn load(&self, die: DieId, tag: u32) -> Load<'_> {
+        Load::new(&self.rooms, die, tag)
     }
 
-    /// How the program or copyback that `die` has just been ordered to do is to be done; `None`: nobody sets programs, and nobody wants to hear of them.
-    #[inline]
-    pub fn program_settings(&self, die: DieId) -> Option<&ProgramSettings> {
-        self.rooms.panel.sets_programs().then(|| self.core().die(die).batch().settings())
-    }
-
-    /// Units of the program that `die` is doing, by origin: host, moved, padding.
-    #[inline]
-    pub fn carried(&self, die: DieId) -> [u16; 3] {
-        self.core().die(die).batch().carried()
-    }
-
-    /// The next host request that is done.
+    /// The next host request that is done. To be asked until there is none, before the core is told anything else.
     #[inline]
     pub fn acknowledge(&mut self) -> Option<Acknowledgement> {
         self.rooms.core.requests_mut().acknowledge()
@@ -147,12 +164,6 @@ impl Ftl {
     #[inline]
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.rooms.next_deadline()
-    }
-
-    /// Units of host data that have become stale since this was last asked.
-    #[inline]
-    pub fn take_invalidated(&mut self) -> u32 {
-        self.rooms.core.take_invalidated()
     }
 
     /// Whether there is something to be written down.
@@ -361,7 +372,7 @@ impl Ftl {
         self.rooms.core.version_of_lost(lpn)
     }
 
-    /// The next thing to be done with bytes, oldest first. To be asked after every call that tells the core something, before [`Ftl::speak`].
+    /// The next thing to be done with bytes, oldest first. To be asked after every call that tells the core something, before [`Ftl::next_operation`].
     #[inline]
     pub fn next_data_step(&mut self) -> Option<DataStep> {
         self.rooms.core.outbox_mut().next_step()
@@ -370,22 +381,6 @@ impl Ftl {
     /// The next fact that capacitors are to keep: its place, below [`crate::FACTS`], and its bytes, at most [`crate::fact_bytes`] of them.
     pub fn take_kept_fact(&mut self) -> Option<(u32, Vec<u8>)> {
         self.rooms.core.outbox_mut().next_fact()
-    }
-
-    /// The units of the program that `die` has just been ordered to do, in the order of [`Ftl::spare`].
-    pub fn batch(&self, die: DieId) -> impl Iterator<Item = Carried> + '_ {
-        let (buffer, metadata, sanitise) = (self.core().buffer(), &self.rooms.metadata, &self.rooms.sanitise);
-        self.core().die(die).batch().entries().iter().map(move |entry| match *entry {
-            Entry::Host { slot } => Carried::Buffered { slot, version: buffer.version_of(slot), insecure: buffer.is_insecure(slot) },
-            Entry::Moved(moved) => Carried::Moved { from: moved.from },
-            Entry::Padding => Carried::Padding,
-            Entry::Journal { unit } => Carried::Journal { unit, version: metadata.journal().map_or(0, |journal| journal.generation()) },
-            Entry::Keys { unit } => Carried::Keys { unit, version: sanitise.keys().map_or(0, |keys| keys.commit_number()) },
-            Entry::Checkpoint { unit } => {
-                Carried::Checkpoint { unit, version: metadata.checkpoints().map_or(0, |checkpoints| checkpoints.number()) }
-            }
-            Entry::Oob { unit } => Carried::Oob { unit },
-        })
     }
 
     /// The marks that the program or copyback just ordered on `die` bears. To be called by whoever keeps the bytes, before the operation is reported.

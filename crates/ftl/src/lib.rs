@@ -5,15 +5,16 @@
 //! ground.
 //!
 //! ```text
-//!   host ──submit──►  ┌────────────┐  ──acknowledge──► host
-//!                     │    Ftl     │
-//!   die ──report───►  │ map groups │  ──speak────────► die
-//!   die ──die_ready►  │   buffer   │
-//!   time ──tick────►  └────────────┘  ──note─────────► log
+//!   host ──submit────►  ┌────────────┐  ──acknowledge─────► host
+//!                       │    Ftl     │
+//!   die ──report─────►  │ map groups │  ──next_operation──► die
+//!   die ──die_ready──►  │   buffer   │  ──next_try────────► die
+//!   time ──tick──────►  └────────────┘  ──note────────────► log
 //! ```
 
 pub mod config;
 mod dispatch;
+pub mod driver;
 mod firmware;
 mod gc;
 mod host;
@@ -30,6 +31,7 @@ mod util;
 pub mod victim;
 
 pub use config::Config;
+pub use dispatch::load::Load;
 pub use firmware::Ftl;
 pub use metadata::checkpoint::CHECKPOINT;
 pub use metadata::journal::JOURNAL;
@@ -46,5 +48,5 @@ pub use setup::budget::{data_units, fits, key_groups, own_groups};
 pub use setup::image;
 pub use state::data::{Carried, DataStep, Newest};
 pub use state::layout::{Group, Layout, UnitAddr};
-pub use state::request::{Acknowledgement, Note, Request};
+pub use state::request::{Acknowledgement, Deeds, Note, Request};
 pub use state::{groups, layout, map, order, request, view};

@@ -11,6 +11,15 @@ use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
 
+/// Where a program goes that is going to be ordered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProgramPlace {
+    pub group: Group,
+    pub program: u32,
+    /// It is the last one of its group.
+    pub closes: bool,
+}
+
 /// Where the next program of `stream` goes, which is ordered from now on; takes a free group where that is due. `None`: there is none to take.
 pub(crate) fn next_program(
     core: &mut Core,
@@ -18,7 +27,7 @@ pub(crate) fn next_program(
     metadata: &mut Metadata,
     die: DieId,
     stream: Stream,
-) -> Option<(Group, u32)> {
+) -> Option<ProgramPlace> {
     let order = if stream == Stream::Host { core.settings().order } else { Order::HorizontalFirst };
     let may_open = core.is_roomy(die);
     let in_use = if order == Order::HorizontalFirst { 0.0 } else { core.buffer().fill() };
@@ -35,7 +44,8 @@ pub(crate) fn next_program(
             Pick { at: core.die_mut(die).push_open(stream, open), program: 0 }
         }
     };
-    Some((core.take_program(die, stream, at, program), program))
+    let (group, closes) = core.take_program(die, stream, at, program);
+    Some(ProgramPlace { group, program, closes })
 }
 
 #[cold]

@@ -4,6 +4,7 @@
 //!
 //! - it answers nothing, and learns nothing from news, that its card's hooks do not name;
 //! - its programs are set only where its card asks for that;
+//! - it would not try a read in a way that has been tried;
 //! - to answer changes nothing, and the same question has the same answer twice;
 //! - what it has learnt is the same after [`Technique::image`] and [`Technique::restore`], and so are its answers;
 //! - after a power cut from which no memo has come back it proposes nothing that it would not propose with all of them, and caps what it would cap;
@@ -11,7 +12,7 @@
 //!
 //! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
 
-use wordline_flash::{ProgramScope, ProgramSettings, ProgramTrace, Sheet, Status};
+use wordline_flash::{Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status};
 use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
@@ -188,8 +189,16 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     let report = draw_program(draw, layout);
     let distrusts = technique.distrusts(ctx, &report);
     note(Hook::Distrusts, !distrusts, format!("{distrusts}"));
-    let entry = technique.read_entry(ctx, draw_page(draw, layout));
-    note(Hook::ReadEntry, entry.is_none(), format!("{entry:?}"));
+    let estimate = technique.estimate(ctx, draw_page(draw, layout));
+    note(Hook::Estimate, estimate.is_none(), format!("{estimate:?}"));
+    let (at, tried) = (draw_page(draw, layout), draw_tries(draw));
+    let rung = technique.rung(ctx, at, &Failed { tried: &tried, errors: 70 + draw.below(200) as u32 });
+    if let Some(rung) = rung
+        && tried.contains(&rung.next)
+    {
+        return Err(format!("it would try {:?} twice, after {tried:?}", rung.next));
+    }
+    note(Hook::Rung, rung.is_none(), format!("{rung:?}"));
     let copy = draw_copy(draw, layout);
     let way: Says<Way> = technique.way(ctx, &copy);
     note(Hook::Way, says_nothing(&way), format!("{way:?}"));
@@ -216,7 +225,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
     let group = draw_group(draw, layout);
     match draw.below(14) {
         0..=2 => {
-            let (retries, entry) = (draw.below(4) as u32, draw.below(8) as u8);
+            let (retries, last) = (draw.below(4) as u32, ReadTry::vendor(draw.below(8) as u8));
             let status = if draw.happens(0.9) { Status::Good } else { Status::Uncorrectable };
             let at = draw_page(draw, layout);
             News::Read(ReadReport {
@@ -224,7 +233,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
                 cause: Cause::Host,
                 status,
                 retries,
-                entry,
+                last,
                 worst: draw.below(70) as u32,
                 array: Nanos::from_micros(70),
             })
@@ -251,6 +260,12 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
             free: draw.below(9) as u32,
         },
     }
+}
+
+/// What a read has tried, each once: entries of the vendor's table, from some on.
+fn draw_tries(draw: &mut Draw) -> Vec<ReadTry> {
+    let (first, tries) = (draw.below(8) as u8, 1 + draw.below(7) as u8);
+    (0..tries).map(|step| ReadTry::vendor((first + step) % 8)).collect()
 }
 
 fn draw_group(draw: &mut Draw, layout: &Layout) -> Group {

@@ -2,8 +2,9 @@
 //!
 //! Checks nothing itself: it counts. Time stands still, so nothing here says anything about latency or order under delay.
 
-use wordline_flash::{OperationKind, Report, Status};
-use wordline_ftl::{Config, Ftl, Request};
+use wordline_flash::{Operation, OperationKind, Report, Status};
+use wordline_ftl::driver::{self, Driver};
+use wordline_ftl::{Acknowledgement, Config, Ftl, Request};
 use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, Priority};
 
 /// What a core has ordered so far.
@@ -27,6 +28,8 @@ pub struct Core {
     /// What it has ordered.
     pub counts: Counts,
     spare: Vec<Lpn>,
+    /// Requests that are under way.
+    asked: u32,
 }
 
 impl Core {
@@ -34,7 +37,7 @@ impl Core {
     pub fn new(config: Config) -> Core {
         assert!(config.sheet.geometry.planes == 1 && config.unit == config.sheet.geometry.page && config.sheet.pages_per_program() == 1);
         let pages = config.sheet.geometry.pages() * config.sheet.geometry.blocks * config.dies;
-        Core { ftl: Ftl::new(config), counts: Counts::default(), spare: vec![Lpn(u32::MAX); pages as usize] }
+        Core { ftl: Ftl::new(config), counts: Counts::default(), spare: vec![Lpn(u32::MAX); pages as usize], asked: 0 }
     }
 
     /// Write one page and do everything that follows from it.
@@ -50,49 +53,15 @@ impl Core {
     fn ask(&mut self, op: HostOp, lpn: u32) {
         let request =
             Request { id: 0, op, lpn, units: 1, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false, insecure: false };
+        self.asked += 1;
         self.ftl.submit(Nanos::ZERO, request);
-        self.run();
-        let done = self.ftl.acknowledge().expect("acknowledged as soon as it is done");
-        assert!(done.ok && self.ftl.acknowledge().is_none());
+        driver::converse(self);
+        assert_eq!(self.asked, 0, "acknowledged as soon as it is done");
     }
 
     fn place(&self, die: DieId, target: &wordline_flash::Target) -> usize {
         let layout = self.ftl.layout();
         ((u32::from(die.0) * layout.groups + u32::from(target.blocks[0])) * layout.programs + u32::from(target.page.0)) as usize
-    }
-
-    fn run(&mut self) {
-        while let Some(operation) = self.ftl.speak(Nanos::ZERO) {
-            let mut read = [Lpn(u32::MAX)];
-            match operation.kind {
-                OperationKind::Read { target, .. } => {
-                    self.counts.reads += 1;
-                    read[0] = self.spare[self.place(operation.die, &target)];
-                }
-                OperationKind::Program { target, .. } => {
-                    self.counts.programs += 1;
-                    self.counts.moves += u64::from(operation.cause != Cause::Host);
-                    let place = self.place(operation.die, &target);
-                    self.spare[place] = self.ftl.spare(operation.die)[0];
-                }
-                OperationKind::Erase { .. } => self.counts.erases += 1,
-                OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
-                    unreachable!("no technique asks for it")
-                }
-            }
-            self.ftl.die_ready(operation.die);
-            let report = Report {
-                tag: operation.tag,
-                die: operation.die,
-                status: Status::Good,
-                corrected_bits: 0,
-                loops: 0,
-                retries: 0,
-                entry: 0,
-                array: Nanos::ZERO,
-            };
-            self.ftl.report(Nanos::ZERO, &report, &read);
-        }
     }
 
     /// The firmware's own audit against the flash.
@@ -104,5 +73,37 @@ impl Core {
                 + offset as usize]
         });
         audited.unwrap_or_else(|problem| panic!("{problem}"));
+    }
+}
+
+impl Driver for Core {
+    fn core(&mut self) -> &mut Ftl {
+        &mut self.ftl
+    }
+
+    fn carry_out(&mut self, operation: &Operation) {
+        let mut read = [Lpn(u32::MAX)];
+        match operation.kind {
+            OperationKind::Read { target, .. } => {
+                self.counts.reads += 1;
+                read[0] = self.spare[self.place(operation.die, &target)];
+            }
+            OperationKind::Program { target, .. } => {
+                self.counts.programs += 1;
+                self.counts.moves += u64::from(operation.cause != Cause::Host);
+                let place = self.place(operation.die, &target);
+                self.spare[place] = self.ftl.load(operation.die, operation.tag).oob[0];
+            }
+            OperationKind::Erase { .. } => self.counts.erases += 1,
+            OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
+                unreachable!("no technique asks for it")
+            }
+        }
+        driver::ended(&mut self.ftl, Nanos::ZERO, &Report::plain(operation.tag, operation.die, Status::Good, &read));
+    }
+
+    fn acknowledged(&mut self, done: Acknowledgement) {
+        assert!(done.ok && self.asked == 1, "one at a time, and all are done");
+        self.asked = 0;
     }
 }

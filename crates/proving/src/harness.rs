@@ -7,11 +7,12 @@ mod ends;
 
 use std::collections::BTreeMap;
 
-use wordline_flash::{Operation, OperationKind, Target};
+use wordline_flash::{Operation, OperationKind, Origin, Stopped, Target};
 use wordline_ftl::config::Acknowledge;
-use wordline_ftl::{Ftl, Note, Request};
+use wordline_ftl::driver::{self, Driver};
+use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, HostOp, Lpn};
+use wordline_units::{Cause, HostOp, Lpn, Nanos};
 
 use crate::flash::{Flash, Spot, Stored};
 use crate::offsets::Offsets;
@@ -121,8 +122,8 @@ impl Harness {
         self.twin.submit(request, request.op == HostOp::Write && !roomy, |spot| flash.at(spot), index_of);
         self.ftl.submit(self.pace.now, request);
         // What the buffer took in is acknowledged before anything is programmed, so the twin knows what a program carries.
-        self.hear();
-        self.pump();
+        driver::hear(self);
+        driver::converse(self);
         for lpn in request.lpn..request.lpn + request.units {
             self.compare(lpn);
         }
@@ -140,43 +141,16 @@ impl Harness {
             Next::Tick(at) => self.ftl.tick(at),
             Next::Due(due) => self.happen(due),
         }
-        self.pump();
-    }
-
-    fn pump(&mut self) {
-        loop {
-            while let Some(operation) = self.ftl.speak(self.pace.now) {
-                self.unanswered += 1;
-                assert!(self.unanswered < OPERATIONS_WITHOUT_ANSWER, "no request is answered any more");
-                self.order(operation);
-            }
-            if !self.hear() {
-                return;
-            }
-        }
-    }
-
-    /// Take notes and acknowledgements; returns whether there was any of these.
-    fn hear(&mut self) -> bool {
-        self.take_notes();
-        let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
-        let mut heard = false;
-        while let Some(done) = self.ftl.acknowledge() {
-            self.twin.acknowledge(done.id, done.ok, |request| through || request.fua);
-            (heard, self.unanswered) = (true, 0);
-        }
-        heard
+        driver::converse(self);
     }
 
     /// Take notes; returns whether a program is done again.
     fn take_notes(&mut self) -> bool {
-        let mut is_done_again = false;
+        let before = self.done_again;
         while let Some(note) = self.ftl.note() {
-            self.twin.worn_out |= note == Note::WornOut;
-            is_done_again |= matches!(note, Note::ProgrammedAgain(_));
+            self.note(note);
         }
-        self.done_again += u64::from(is_done_again);
-        is_done_again
+        self.done_again > before
     }
 
     fn order(&mut self, operation: Operation) {
@@ -192,13 +166,13 @@ impl Harness {
         };
         self.operations[count] += 1;
         match operation.kind {
-            OperationKind::Read { target, begin, .. } => {
-                self.offsets.ordered(die, operation.tag, &target, begin).unwrap_or_else(|problem| panic!("{problem}"));
+            OperationKind::Read { target, first, .. } => {
+                self.offsets.ordered(die, operation.tag, &target, first).unwrap_or_else(|problem| panic!("{problem}"));
                 self.order_read(operation, &target);
             }
-            OperationKind::Program { .. } => {
-                let spare = self.ftl.spare(die).to_vec();
-                let [host, moved, padding] = self.ftl.carried(die).map(usize::from);
+            OperationKind::Program { origin: Origin { host, moved, padding }, .. } => {
+                let spare = self.ftl.load(die, operation.tag).oob.to_vec();
+                let [host, moved, padding] = [host, moved, padding].map(usize::from);
                 assert!(host == 0 || moved == 0);
                 let host: Vec<Stored> = spare[..host].iter().map(|&lpn| self.twin.take(lpn)).collect();
                 let moved: Vec<Moved> = spare[..moved].iter().map(|&lpn| self.take_moved(slot, lpn)).collect();
@@ -222,7 +196,7 @@ impl Harness {
             }
             OperationKind::Suspend => {
                 if self.pace.suspend(die) {
-                    self.ftl.suspend_refused(die);
+                    self.ftl.stopped(self.pace.now, die, Stopped::Refused);
                 }
             }
             OperationKind::Resume => self.pace.resume(die),
@@ -268,5 +242,32 @@ impl Harness {
             self.gathering.insert(operation.tag, (page, found));
         }
         self.pace.read(die, operation.tag, spare, self.scenario.habits.slow_reports);
+    }
+}
+
+impl Driver for Harness {
+    fn core(&mut self) -> &mut Ftl {
+        &mut self.ftl
+    }
+
+    fn now(&self) -> Nanos {
+        self.pace.now
+    }
+
+    fn carry_out(&mut self, operation: &Operation) {
+        self.unanswered += 1;
+        assert!(self.unanswered < OPERATIONS_WITHOUT_ANSWER, "no request is answered any more");
+        self.order(*operation);
+    }
+
+    fn acknowledged(&mut self, done: Acknowledgement) {
+        let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
+        self.twin.acknowledge(done.id, done.ok, |request| through || request.fua);
+        self.unanswered = 0;
+    }
+
+    fn note(&mut self, note: Note) {
+        self.twin.worn_out |= note == Note::WornOut;
+        self.done_again += u64::from(matches!(note, Note::ProgrammedAgain(_)));
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::Target;
+use wordline_flash::{ReadTry, Target};
 use wordline_ftl::Config;
 use wordline_ftl::techniques::Choice;
 use wordline_units::DieId;
@@ -41,7 +41,8 @@ impl Offsets {
     }
 
     /// A read is ordered.
-    pub(crate) fn ordered(&mut self, die: DieId, tag: u32, target: &Target, begin: u8) -> Result<(), String> {
+    pub(crate) fn ordered(&mut self, die: DieId, tag: u32, target: &Target, first: ReadTry) -> Result<(), String> {
+        let begin = first.entry;
         let plane = target.planes.first_plane().expect("a read is of one plane").0;
         let place = (die, plane, target.blocks[usize::from(plane)], u32::from(target.page.0) / self.pages_per_layer);
         let expected = if self.is_on { self.known.get(&place).copied().unwrap_or(0) } else { 0 };
@@ -54,13 +55,13 @@ impl Offsets {
         Ok(())
     }
 
-    /// It is reported: its retries, and the entry of its last try.
-    pub(crate) fn reported(&mut self, tag: u32) -> (u32, u8) {
+    /// It is reported: its retries, and its last try.
+    pub(crate) fn reported(&mut self, tag: u32) -> (u32, ReadTry) {
         let (place, retries, entry) = self.under_way.remove(&tag).unwrap_or(((DieId(0), 0, 0, 0), 0, 0));
         if retries > 0 {
             self.known.insert(place, entry);
         }
-        (retries, entry)
+        (retries, ReadTry::vendor(entry))
     }
 
     /// Blocks are erased.

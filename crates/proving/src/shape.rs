@@ -22,6 +22,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         unit: sheet.geometry.page,
         exported_units,
         spare_blocks: 0,
+        read_entries: 1,
         factory_bad: vec![],
         buffer: BufferConfig {
             units: 64.max(2 * dies * program),

@@ -165,6 +165,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let roominess = pick(draw, &[1u64, 8, 200, 4_000]);
     let buffer_units = dies * program + draw.below(roominess) as u32;
     let config = Config {
+        read_entries: 1,
         sheet,
         dies,
         unit,

@@ -1,6 +1,7 @@
 //! The rooms of the firmware: who may name whom, that each file keeps to its own types, and that the tables are entered through their methods.
 //!
 //! ```text
+//!   driver
 //!   firmware
 //!   recovery
 //!   setup
@@ -40,6 +41,7 @@ const FLOORS: &[&[&str]] = &[
     &["setup"],
     &["recovery"],
     &["firmware"],
+    &["driver"],
 ];
 
 /// The room whose fields are private without an exception.

@@ -59,7 +59,9 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         name: "cli",
-        may_name: &["cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "runs", "serve", "units", "workload"],
+        may_name: &[
+            "cells", "chip", "drive", "engine", "flash", "ftl", "lab", "nbd", "plan", "report", "runs", "serve", "units", "workload",
+        ],
         tests_may_name: &[],
         outside: None,
     },

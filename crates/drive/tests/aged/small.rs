@@ -64,6 +64,7 @@ impl Shape {
             unit: self.unit,
             exported_units: 0,
             spare_blocks: 0,
+            read_entries: 1,
             factory_bad: vec![],
             buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
             reclaim: ReclaimConfig {

@@ -19,8 +19,8 @@ use crate::techniques::seam::{EraseReport, FlashPage, News, ReadReport};
 /// What a read that has ended is told to, and may set going.
 const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
 
-/// An operation has ended. `spare` is the spare area of the page it read, unit by unit.
-pub(crate) fn ended(rooms: &mut Rooms, report: &Report, spare: &[Lpn]) {
+/// An operation has ended.
+pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
     let Pending { purpose, group, offset, cause, .. } = rooms.core.end(report.tag);
     let good = report.status == Status::Good;
     match purpose {
@@ -35,7 +35,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report, spare: &[Lpn]) {
             wake_for_erase(&mut rooms.core, report.die, group);
         }
         Purpose::Move { units } => {
-            gather(rooms, report.die, (group, offset), units, spare);
+            gather(rooms, report.die, (group, offset), units, report.oob);
             page_read(rooms, report, group, offset, cause);
             if !good {
                 tell_lost(rooms, group, offset, units);
@@ -43,7 +43,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report, spare: &[Lpn]) {
         }
         Purpose::Program { program, closes } => super::landing::programmed(rooms, report, (group, program), closes),
         Purpose::Copyback { from, from_program, program } => {
-            super::landing::copied(rooms, report, (from, from_program), (group, program), spare);
+            super::landing::copied(rooms, report, (from, from_program), (group, program));
         }
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
@@ -146,7 +146,7 @@ fn filled(rooms: &mut Rooms, (group, offset): (Group, u32), slot: u32, good: boo
 }
 
 /// A page of a victim has been read: what is still valid of its `units`, one bit each, waits to be programmed elsewhere.
-fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u64, spare: &[Lpn]) {
+fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u64, oob: &[Lpn]) {
     let Rooms { core, sanitise, .. } = rooms;
     let first = core.layout().page_start(offset);
     let mut left = units;
@@ -160,7 +160,7 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u
             if sanitise.is_on() && sanitise.is_on_its_way(core, die, from) {
                 continue;
             }
-            let lpn = core.named(spare[unit as usize].0, from);
+            let lpn = core.named(oob[unit as usize].0, from);
             core.map().prefetch(lpn);
             core.die_mut(die).gather(Moved { lpn, from });
         }
@@ -190,18 +190,18 @@ fn wake_for_erase(core: &mut Core, die: DieId, group: Group) {
 
 /// Let the techniques learn that the page that holds `offset` of `group` was read for `cause`.
 #[inline]
-fn page_read(rooms: &mut Rooms, report: &Report, group: Group, offset: u32, cause: Cause) {
+fn page_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, cause: Cause) {
     if rooms.panel.has_any(OF_READS) {
         tell_read(rooms, report, group, offset, cause);
     }
 }
 
 #[inline(never)]
-fn tell_read(rooms: &mut Rooms, report: &Report, group: Group, offset: u32, cause: Cause) {
+fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, cause: Cause) {
     let Rooms { core, panel, metadata, gc, .. } = rooms;
     let at = page_at(core, group, offset);
-    let &Report { status, retries, entry, corrected_bits: worst, array, .. } = report;
-    metadata.tell(core, panel, News::Read(ReadReport { at, cause, status, retries, entry, worst, array }));
+    let &Report { status, retries, last, corrected_bits: worst, spans, .. } = report;
+    metadata.tell(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, array: spans.die }));
     if panel.has(Hook::MayWork) {
         gc.look_again(core, report.die, group);
     }
@@ -216,7 +216,7 @@ fn tell_lost(rooms: &mut Rooms, group: Group, offset: u32, units: u64) {
 }
 
 /// The page that holds `offset` of `group`.
-fn page_at(core: &Core, group: Group, offset: u32) -> FlashPage {
+pub(crate) fn page_at(core: &Core, group: Group, offset: u32) -> FlashPage {
     let Place { page, plane, .. } = core.layout().place(offset);
     FlashPage { group, plane, page }
 }

@@ -6,7 +6,7 @@
 //!      └──badly──▶ the same, and the block is given up
 //! ```
 
-use wordline_flash::{ProgramTrace, Report, Status};
+use wordline_flash::{Report, Status};
 use wordline_units::{DieId, Lpn};
 
 use super::Rooms;
@@ -27,23 +27,14 @@ const OF_PROGRAMS: Hooks = Hooks::of(&[Hook::Programmed, Hook::ProgramSettings, 
 /// Room for what lands.
 #[derive(Debug, Default)]
 pub(crate) struct Landing {
-    /// What the die has told of the program that ends.
-    trace: Option<ProgramTrace>,
     /// The addresses that become stale.
     stale: Vec<(u32, UnitAddr)>,
     /// The logical units of a page.
     run: Vec<u32>,
 }
 
-impl Landing {
-    /// What a die tells of the program whose report comes next.
-    pub(crate) fn hear(&mut self, trace: ProgramTrace) {
-        self.trace = Some(trace);
-    }
-}
-
 /// The program of program unit `program` of `group` has ended; `closes`: it was the last of its group.
-pub(super) fn programmed(rooms: &mut Rooms, report: &Report, (group, program): (Group, u32), closes: bool) {
+pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program): (Group, u32), closes: bool) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let die = report.die;
     let good = report.status == Status::Good;
@@ -104,11 +95,11 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report, (group, program): (
 }
 
 /// Whether a program that has ended well must not be relied on. The techniques have learnt of it afterwards.
-fn is_distrusted(rooms: &mut Rooms, report: &Report, group: Group, program: u32) -> bool {
-    let Rooms { core, panel, metadata, landing, .. } = rooms;
-    let trace = landing.trace.take();
-    let &Report { status, loops, array, .. } = report;
-    let told = ProgramReport { at: ProgramUnit::new(core.layout(), group, program), status, loops, array, trace };
+fn is_distrusted(rooms: &mut Rooms, report: &Report<'_>, group: Group, program: u32) -> bool {
+    let Rooms { core, panel, metadata, .. } = rooms;
+    let &Report { status, loops, spans, program: trace, .. } = report;
+    let at = ProgramUnit::new(core.layout(), group, program);
+    let told = ProgramReport { at, status, loops, array: spans.die, trace: trace.copied() };
     let is_bad = status == Status::Good && panel.distrusts(&ctx(core), &told);
     metadata.tell(core, panel, News::Programmed(told));
     is_bad
@@ -259,16 +250,16 @@ fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     had_data
 }
 
-/// The copyback of program unit `from` to program unit `to` has ended; the spare areas of the source say `spare`.
+/// The copyback of program unit `from` to program unit `to` has ended.
 #[inline(never)]
-pub(super) fn copied(rooms: &mut Rooms, report: &Report, from: (Group, u32), to: (Group, u32), spare: &[Lpn]) {
+pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (Group, u32), to: (Group, u32)) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let units = core.layout().units_per_program;
     let good = report.status == Status::Good;
     let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(core.layout(), group, program));
-    metadata.tell(core, panel, News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.array }));
+    metadata.tell(core, panel, News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.spans.die }));
     let named: Vec<Lpn>;
-    let mut spare = spare;
+    let mut spare = report.oob;
     if metadata.has_oob() {
         named = metadata.name_copied(core, report.die, from, spare);
         spare = &named;

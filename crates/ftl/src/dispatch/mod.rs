@@ -5,6 +5,7 @@
 
 pub(crate) mod ended;
 mod landing;
+pub(crate) mod load;
 pub(crate) mod next;
 
 use wordline_units::{HostOp, Nanos};

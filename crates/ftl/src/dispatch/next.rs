@@ -54,7 +54,10 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
         if rooms.core.under_way() == 0 && is_rescued(rooms) {
             continue;
         }
-        give_up_if_stuck(rooms);
+        // Who is told that nothing will come of what he waits for may have left something to do.
+        if give_up_if_stuck(rooms) {
+            continue;
+        }
         return None;
     }
 }
@@ -193,14 +196,14 @@ fn program_host(rooms: &mut Rooms, die: DieId) -> Operation {
     let place = next_program(core, panel, metadata, die, Stream::Host).expect("the die can take a host program");
     metadata.reserve(die);
     core.batch_host(die);
-    program_batch(core, panel, die, place, Cause::Host)
+    program_batch(core, panel, place, Cause::Host)
 }
 
-/// Where nothing is under way and yet somebody waits, no block is left that could take the data.
-fn give_up_if_stuck(rooms: &mut Rooms) {
+/// Where nothing is under way and yet somebody waits, no block is left that could take the data. Returns whether the core has given up just now.
+fn give_up_if_stuck(rooms: &mut Rooms) -> bool {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     if core.under_way() > 0 || sanitise.register_due().is_some() {
-        return;
+        return false;
     }
     let is_sanitising_stuck = sanitise.is_awaited(core, metadata);
     if core.is_worn_out() {
@@ -210,5 +213,7 @@ fn give_up_if_stuck(rooms: &mut Rooms) {
         }
     } else if is_sanitising_stuck || (is_pressed(core, metadata) && has_program(core, metadata, core.now())) {
         rooms.wear_out();
+        return true;
     }
+    false
 }

@@ -12,12 +12,12 @@ mod wear;
 pub(crate) use bad_blocks::{fail_guarded, form_groups, replace, wear_out};
 pub(crate) use wear::level;
 
-use wordline_flash::{Operation, OperationKind, ProgramSettings};
+use wordline_flash::{Operation, OperationKind};
 use wordline_units::random::Draw;
 use wordline_units::{Bytes, Cause, DieId, Nanos};
 
 use crate::metadata::Metadata;
-use crate::placement::next_program;
+use crate::placement::{ProgramPlace, next_program};
 use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
@@ -440,7 +440,7 @@ fn copy_back(
     job: Job,
     from_program: u32,
 ) -> Option<Operation> {
-    let (group, program) = next_program(core, panel, metadata, die, Stream::Moved)?;
+    let ProgramPlace { group, program, .. } = next_program(core, panel, metadata, die, Stream::Moved)?;
     let layout = *core.layout();
     core.die_mut(die).advance_job((from_program + 1) * layout.units_per_program);
     earn(core, die, layout.units_per_program);
@@ -448,24 +448,24 @@ fn copy_back(
     let tag = core.begin(Pending::new(purpose, group, 0, Bytes(0)));
     let from = layout.all_planes(core.groups().blocks(job.victim), layout.first_page(from_program));
     let to = layout.all_planes(core.groups().blocks(group), layout.first_page(program));
-    core.die_mut(die).batch_mut().set(ProgramSettings::DEFAULT);
+    core.die_mut(die).batch_mut().begin();
     sanitise.note_copying(die, (job.victim, from_program * layout.units_per_program));
-    Some(core.order(die, tag, OperationKind::Copyback { from, to }, job.cause))
+    Some(core.order(die, tag, OperationKind::Copyback { from, to, is_set: core.sets_programs() }, job.cause))
 }
 
 /// Program what was gathered. `None`: no block is left to take it.
 fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
-    let (group, program) = next_program(core, panel, metadata, die, Stream::Moved)?;
+    let place = next_program(core, panel, metadata, die, Stream::Moved)?;
     let (units, changes) = (core.layout().units_per_program, core.changes());
     core.die_mut(die).batch_moved(units, changes);
     let cause = core.die(die).moved_cause();
-    Some(program_batch(core, panel, die, (group, program), cause))
+    Some(program_batch(core, panel, place, cause))
 }
 
-/// Order the program of what `die` has gathered at program unit `program` of `group`.
+/// Order the program of what the die of `place` has gathered there.
 #[inline(always)]
-pub(crate) fn program_batch(core: &mut Core, panel: &Panel, die: DieId, (group, program): (Group, u32), cause: Cause) -> Operation {
-    let closes = !core.die(die).all_open().any(|open| open.group == group);
+pub(crate) fn program_batch(core: &mut Core, panel: &Panel, place: ProgramPlace, cause: Cause) -> Operation {
+    let ProgramPlace { group, program, closes } = place;
     set_program(core, panel, group, program);
     core.order_program(group, program, Purpose::Program { program, closes }, cause)
 }

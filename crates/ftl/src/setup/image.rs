@@ -72,8 +72,9 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     }
     let learnt = |name: &str| image.techniques.iter().find(|(known, _)| known == name).map(|(_, state)| state.as_slice());
     panel.restore(learnt).map_err(|_| "a technique has learnt something of another shape")?;
-    core.restore(image.segments, image.groups, image.dies);
-    core.restore_state(image.turn, image.starved, image.worn_out);
+    core.map_mut().restore(image.segments);
+    core.groups_mut().restore(image.groups);
+    core.restore(image.dies, image.turn, image.starved, image.worn_out);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
     Ok(())

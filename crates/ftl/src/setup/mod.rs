@@ -15,8 +15,10 @@ use crate::metadata::{Kinds, Metadata};
 use crate::sanitise::Sanitise;
 use crate::sanitise::keys::Keys;
 use crate::sanitise::secrets::Secrets;
-use crate::state::{Beginning, Core};
+use crate::state::Core;
+use crate::state::beginning::Beginning;
 use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 
 /// Questions about a program or erase that is under way.
@@ -28,7 +30,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
     let mut choices = config.techniques.clone();
     choices.sort_unstable();
     let techniques = choices.iter().map(|choice| choice.build(&layout, &config.sheet, config.margins.as_deref())).collect();
-    let panel = Panel::new(techniques);
+    let panel = Panel::new(techniques, Ladder::new(&config.sheet, config.read_entries));
     let (groups, spares) = form_groups(&config.factory_bad, config.sheet.geometry.blocks, &layout);
     let has_secrets = panel.has(Hook::Sanitise);
     let mut core = Core::new(Beginning {
@@ -39,6 +41,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
         spares,
         waiters: panel.idle_waits().len(),
         watches_busy: panel.has_any(STOPPING),
+        sets_programs: panel.sets_programs(),
         watches_reads: has_secrets,
     });
     let keeps_journal = config.keeps_data || config.recovers;

@@ -1,6 +1,6 @@
 //! The program that a die is doing: what it carries, what its spare areas say, and how it is to be done.
 
-use wordline_flash::ProgramSettings;
+use wordline_flash::{Origin, ProgramSettings};
 use wordline_units::Lpn;
 
 use crate::state::work::Entry;
@@ -9,8 +9,8 @@ use crate::state::work::Entry;
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     entries: Vec<Entry>,
-    /// How many of them are of the host, moved, padding.
-    carried: [u16; 3],
+    /// Whose they are.
+    origin: Origin,
     spare: Vec<Lpn>,
     settings: ProgramSettings,
 }
@@ -18,7 +18,12 @@ pub(crate) struct Batch {
 impl Batch {
     /// Room for a program.
     pub(crate) fn new() -> Batch {
-        Batch { entries: Vec::new(), carried: [0; 3], spare: Vec::new(), settings: ProgramSettings::DEFAULT }
+        Batch {
+            entries: Vec::new(),
+            origin: Origin { host: 0, moved: 0, padding: 0 },
+            spare: Vec::new(),
+            settings: ProgramSettings::DEFAULT,
+        }
     }
 
     /// Begin to gather the units of a program.
@@ -28,18 +33,20 @@ impl Batch {
         self.spare.clear();
         // Pages of the core's own are programmed as the die does by itself.
         self.settings = ProgramSettings::DEFAULT;
-        self.carried = [0; 3];
+        self.origin = Origin::default();
     }
 
     /// Put a unit into the program that is being gathered.
     #[inline]
     pub(crate) fn push(&mut self, entry: Entry, lpn: u32) {
-        let origin = match entry {
-            Entry::Host { .. } => 0,
-            Entry::Moved(_) => 1,
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => 2,
+        let count = match entry {
+            Entry::Host { .. } => &mut self.origin.host,
+            Entry::Moved(_) => &mut self.origin.moved,
+            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {
+                &mut self.origin.padding
+            }
         };
-        self.carried[origin] += 1;
+        *count += 1;
         self.entries.push(entry);
         self.spare.push(Lpn(lpn));
     }
@@ -80,10 +87,10 @@ impl Batch {
         &self.spare
     }
 
-    /// How many of the program's units are of the host, moved, padding.
+    /// Whose units the program carries.
     #[inline]
-    pub(crate) fn carried(&self) -> [u16; 3] {
-        self.carried
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// How the program or copyback is to be done.
@@ -111,7 +118,7 @@ mod tests {
         batch.push(Entry::Host { slot: 0 }, 7);
         batch.push(Entry::Moved(Moved { lpn: 8, from: UnitAddr(1) }), 8);
         batch.push(Entry::Padding, u32::MAX);
-        assert_eq!((batch.carried(), batch.spare().len()), ([1, 1, 1], 3));
+        assert_eq!((batch.origin(), batch.spare().len()), (Origin { host: 1, moved: 1, padding: 1 }, 3));
         assert_eq!(*batch.settings(), ProgramSettings::DEFAULT);
         let room = batch.take();
         assert!(batch.entries().is_empty() && room.len() == 3);

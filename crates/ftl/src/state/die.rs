@@ -104,12 +104,8 @@ impl Die {
     #[inline]
     pub(crate) fn ready(&mut self) {
         self.activity = match self.activity {
-            Activity::Suspending(cause) => {
-                self.busy.stops = self.busy.stops.saturating_add(1);
-                self.served = 0;
-                Activity::Suspended(cause)
-            }
-            Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
+            // Ended before the suspend took hold.
+            Activity::Suspending(_) | Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
             Activity::Suspended(cause) => Activity::Suspended(cause),
         };
     }
@@ -121,12 +117,20 @@ impl Die {
         }
     }
 
-    /// What it does has ended before it was suspended, or cannot be suspended now.
-    #[inline]
+    /// What it does cannot be suspended now.
     pub(crate) fn refuse_suspend(&mut self) {
         if let Activity::Suspending(cause) = self.activity {
             self.activity = Activity::Working(cause);
         }
+    }
+
+    /// What it does is suspended. Returns false where no suspend was ordered.
+    pub(crate) fn hold(&mut self) -> bool {
+        let Activity::Suspending(cause) = self.activity else { return false };
+        self.busy.stops = self.busy.stops.saturating_add(1);
+        self.served = 0;
+        self.activity = Activity::Suspended(cause);
+        true
     }
 
     /// What was suspended goes on.
@@ -261,17 +265,17 @@ impl Die {
         all.len() - 1
     }
 
-    /// Program unit `program` of the open group at `at` is ordered; returns the group, which is open no longer where that was its last.
+    /// Program unit `program` of the open group at `at` is ordered; returns the group, and whether that was its last: then it is open no longer.
     #[inline]
-    pub(crate) fn order_program(&mut self, stream: Stream, at: usize, program: u32, layout: &Layout) -> Group {
+    pub(crate) fn order_program(&mut self, stream: Stream, at: usize, program: u32, layout: &Layout) -> (Group, bool) {
         let all = &mut self.open[stream as usize];
         let open = &mut all[at];
         open.order(program, layout);
-        let group = open.group;
-        if open.is_full(layout) {
+        let (group, closes) = (open.group, open.is_full(layout));
+        if closes {
             all.remove(at);
         }
-        group
+        (group, closes)
     }
 
     /// Nothing more is written to `group`, if it is open.

@@ -8,6 +8,7 @@ use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, Priority};
 
 pub(crate) mod batch;
+pub(crate) mod beginning;
 pub(crate) mod buffer;
 pub(crate) mod data;
 pub(crate) mod die;
@@ -26,6 +27,7 @@ pub(crate) mod settings;
 pub mod view;
 pub(crate) mod work;
 
+use beginning::Beginning;
 use buffer::Buffer;
 use data::Newest;
 use die::Die;
@@ -81,28 +83,14 @@ pub(crate) struct Core {
     draining: bool,
     /// Somebody may want a program or an erase to be stopped.
     watches_busy: bool,
-}
-
-/// What a core begins with.
-pub(crate) struct Beginning {
-    pub settings: Settings,
-    pub layout: Layout,
-    /// Units shown to the host.
-    pub exported: u32,
-    /// The blocks of each group, and whether it is in service.
-    pub groups: Vec<([u16; 4], bool)>,
-    /// The spare blocks of each die.
-    pub spares: Vec<[Vec<u16>; 4]>,
-    /// How many wait for idle dies.
-    pub waiters: usize,
-    pub watches_busy: bool,
-    pub watches_reads: bool,
+    /// Programs are set, and told of.
+    sets_programs: bool,
 }
 
 impl Core {
     /// The tables of a new core, all blocks erased.
     pub(crate) fn new(beginning: Beginning) -> Core {
-        let Beginning { settings, layout, exported, groups, mut spares, waiters, watches_busy, watches_reads } = beginning;
+        let Beginning { settings, layout, exported, groups, mut spares, waiters, watches_busy, sets_programs, watches_reads } = beginning;
         let mut table = Groups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
         let usable = |group: &Group| groups[group.index()].1;
         (0..groups.len() as u32).map(Group).filter(|group| !usable(group)).for_each(|group| table.retire(group, None));
@@ -133,6 +121,7 @@ impl Core {
             worn_out: false,
             draining: false,
             watches_busy,
+            sets_programs,
             settings,
             layout,
         }
@@ -251,8 +240,17 @@ impl Core {
     /// `die` can take an operation.
     #[inline]
     pub(crate) fn ready(&mut self, die: DieId) {
+        self.requests.release_by(None);
         self.dies[die].ready();
         self.ready.push(die);
+    }
+
+    /// What `die` does is suspended: it can take reads.
+    pub(crate) fn held(&mut self, die: DieId) {
+        if self.dies[die].hold() {
+            self.requests.release_by(None);
+            self.ready.push(die);
+        }
     }
 
     /// The next die that can take an operation.
@@ -313,9 +311,15 @@ impl Core {
         self.suspends.push(die);
     }
 
-    /// Somebody may want a program or an erase to be stopped, if `busy`, and so many `wait` for idle dies.
-    pub(crate) fn watch(&mut self, busy: bool, wait: usize) {
-        self.watches_busy = busy;
+    /// Whether programs are set, and told of.
+    #[inline]
+    pub(crate) fn sets_programs(&self) -> bool {
+        self.sets_programs
+    }
+
+    /// Somebody may want a program or an erase to be stopped, if `busy`, programs are set, if `sets`, and so many `wait` for idle dies.
+    pub(crate) fn watch(&mut self, busy: bool, sets: bool, wait: usize) {
+        (self.watches_busy, self.sets_programs) = (busy, sets);
         self.idle.await_by(wait);
     }
 
@@ -385,9 +389,9 @@ impl Core {
         self.pending.remove(tag)
     }
 
-    /// Program unit `program` of the group at `at` of those of `die` open for `stream` is ordered; returns the group.
+    /// Program unit `program` of the group at `at` of those of `die` open for `stream` is ordered; returns the group, and whether that was its last.
     #[inline]
-    pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> Group {
+    pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> (Group, bool) {
         self.dies[die].order_program(stream, at, program, &self.layout)
     }
 
@@ -442,7 +446,9 @@ impl Core {
         let bytes = self.settings.unit_bytes(self.layout.units_per_program);
         let tag = self.begin(Pending::new(purpose, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
-        self.order(self.layout.die(group), tag, OperationKind::Program { target, bytes }, cause)
+        let die = self.layout.die(group);
+        let origin = self.dies[die].batch().origin();
+        self.order(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.sets_programs }, cause)
     }
 
     /// Queue a read of `bytes` of the page that holds `addr`; returns its tag and its die.
@@ -679,16 +685,10 @@ impl Core {
         self.suspends.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
     }
 
-    /// Become a core with these tables, which somebody has checked.
-    pub(crate) fn restore(&mut self, segments: Vec<map::Segment>, groups: groups::GroupTable, dies: Vec<work::Holdings>) {
-        self.map.restore(segments);
-        self.groups.restore(groups);
+    /// Become a core with these dies, which somebody has checked, that stood like that.
+    pub(crate) fn restore(&mut self, dies: Vec<work::Holdings>, turn: u32, is_starved: bool, is_worn_out: bool) {
         let mut holdings = dies.into_iter();
         self.dies = IdMap::from_fn(self.dies.len(), |_: DieId| Die::restored(holdings.next().expect("as many as dies")));
-    }
-
-    /// Take over how a core stood.
-    pub(crate) fn restore_state(&mut self, turn: u32, is_starved: bool, is_worn_out: bool) {
         self.idle.set_turn(turn);
         (self.starved, self.worn_out) = (is_starved, is_worn_out);
     }

@@ -34,6 +34,13 @@ pub(crate) enum Purpose {
     Sanitise { task: u32 },
 }
 
+impl Purpose {
+    /// Whether it is a program of the die's batch.
+    pub(crate) const fn is_program(&self) -> bool {
+        matches!(self, Purpose::Program { .. } | Purpose::Journal | Purpose::Checkpoint | Purpose::Keys | Purpose::Oob { .. })
+    }
+}
+
 /// An operation queued or under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {

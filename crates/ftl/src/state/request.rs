@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use wordline_flash::Spans;
 use wordline_units::{HostOp, Priority};
 
 use crate::state::layout::{Group, UnitAddr};
@@ -39,6 +40,15 @@ pub struct Acknowledgement {
     pub ok: bool,
     /// Of a read: its sectors in units that hold nothing.
     pub blank: u32,
+    /// What the operation took whose report released it; `None`: no report did.
+    pub released_by: Option<Spans>,
+}
+
+/// What follows at once from a call that tells the core something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deeds {
+    /// Units of host data that became stale by it.
+    pub invalidated: u32,
 }
 
 /// Something the drive should write down.
@@ -69,13 +79,23 @@ struct Part {
     blank: u32,
 }
 
+/// A request that is done and waits to be acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    id: u32,
+    ok: bool,
+    blank: u32,
+}
+
 /// The host's requests: those in hand with what each waits for, writes that wait for room, and what is done.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requests {
     parts: Slab<Part>,
     /// Writes that wait for room in the buffer, in order of arrival.
     admissions: VecDeque<u32>,
-    done: VecDeque<Acknowledgement>,
+    done: VecDeque<Done>,
+    /// What the operation took that was reported last; `None`: what is being answered is no report.
+    released_by: Option<Spans>,
 }
 
 impl Requests {
@@ -149,13 +169,20 @@ impl Requests {
     #[inline]
     pub(crate) fn finish(&mut self, part: u32) {
         let part = self.parts.remove(part);
-        self.done.push_back(Acknowledgement { id: part.request.id, ok: part.ok, blank: part.blank });
+        self.done.push_back(Done { id: part.request.id, ok: part.ok, blank: part.blank });
+    }
+
+    /// What is done from now on is released by an operation that took this; `None`: by none.
+    #[inline]
+    pub(crate) fn release_by(&mut self, spans: Option<Spans>) {
+        self.released_by = spans;
     }
 
     /// The next that is done.
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> Option<Acknowledgement> {
-        self.done.pop_front()
+        let Done { id, ok, blank } = self.done.pop_front()?;
+        Some(Acknowledgement { id, ok, blank, released_by: self.released_by })
     }
 
     /// The write `part` waits for room behind all others.
@@ -211,7 +238,7 @@ mod tests {
         assert_eq!(requests.acknowledge(), None);
         requests.spoil(part);
         requests.release(part);
-        assert_eq!(requests.acknowledge(), Some(Acknowledgement { id: 7, ok: false, blank: 0 }));
+        assert_eq!(requests.acknowledge(), Some(Acknowledgement { id: 7, ok: false, blank: 0, released_by: None }));
         assert!(requests.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! What the core does with the panel's answers: which reads stop a program, where a read begins, how a program is done, what is to be worked at.
 
-use wordline_flash::{Operation, OperationKind};
+use wordline_flash::{Operation, OperationKind, ReadTry};
 use wordline_units::{DieId, Priority};
 
 use super::hooks::Hook;
@@ -46,13 +46,14 @@ pub(crate) fn order_read(core: &mut Core, panel: &Panel, die: DieId, tag: u32) -
     let pending = core.pending(tag);
     let place = core.layout().place(pending.offset);
     let target = core.layout().one_plane(core.groups().blocks(pending.group), place.plane, place.page);
-    let begin = if panel.has(Hook::ReadEntry) { read_entry(core, panel, pending.group, &place) } else { 0 };
-    core.order(die, tag, OperationKind::Read { target, bytes: pending.bytes, begin }, pending.cause)
+    let first = if panel.has(Hook::Estimate) { first_try(core, panel, pending.group, &place) } else { ReadTry::DEFAULT };
+    core.order(die, tag, OperationKind::Read { target, bytes: pending.bytes, first }, pending.cause)
 }
 
 #[inline(never)]
-fn read_entry(core: &Core, panel: &Panel, group: Group, place: &Place) -> u8 {
-    panel.read_entry(&ctx(core), FlashPage { group, plane: place.plane, page: place.page }).unwrap_or(0)
+fn first_try(core: &Core, panel: &Panel, group: Group, place: &Place) -> ReadTry {
+    let at = FlashPage { group, plane: place.plane, page: place.page };
+    panel.estimate(&ctx(core), at).map_or(ReadTry::DEFAULT, |estimate| estimate.first)
 }
 
 /// Order the next read that waits for `die`.

@@ -66,8 +66,10 @@ hooks! {
     Distrusts = "distrusts",
     /// Question: what outlasts a power cut.
     Remember = "remember",
-    /// Question: where in the read-retry table a read begins.
-    ReadEntry = "read_entry",
+    /// Question: where a read begins, and how well that is known.
+    Estimate = "estimate",
+    /// Question: how a read that has failed is tried once more.
+    Rung = "rung",
 }
 
 impl Hook {
@@ -143,10 +145,10 @@ mod tests {
 
     #[test]
     fn a_set_has_what_was_put_into_it() {
-        let set = Hooks::of(&[Hook::Read, Hook::ReadEntry]);
-        assert_eq!(set.iter().collect::<Vec<_>>(), [Hook::Read, Hook::ReadEntry]);
+        let set = Hooks::of(&[Hook::Read, Hook::Estimate]);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [Hook::Read, Hook::Estimate]);
         assert!(set.meets(Hooks::of(&[Hook::Read])) && !set.meets(Hooks::of(&[Hook::Work])));
-        assert_eq!(set.without(Hook::Read).with(Hooks::of(&[Hook::Work])), Hooks::of(&[Hook::Work, Hook::ReadEntry]));
+        assert_eq!(set.without(Hook::Read).with(Hooks::of(&[Hook::Work])), Hooks::of(&[Hook::Work, Hook::Estimate]));
         assert!(Hook::Idle.is_news() && !Hook::Work.is_news());
         assert_eq!(Hooks::all().iter().count(), Hook::ALL.len());
     }

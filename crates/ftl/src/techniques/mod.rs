@@ -13,6 +13,7 @@ pub(crate) mod apply;
 pub mod declaration;
 pub mod empty;
 pub mod hooks;
+pub mod ladder;
 pub mod panel;
 pub mod say;
 pub mod seam;

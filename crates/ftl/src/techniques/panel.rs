@@ -1,13 +1,14 @@
 //! The techniques of one core: who is told what, who is asked what, and what their answers come to.
 
-use wordline_flash::ProgramSettings;
+use wordline_flash::{Failed, ProgramSettings, ReadTry};
 use wordline_units::Nanos;
 
 use super::hooks::{Hook, Hooks};
+use super::ladder::Ladder;
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
-    Ask, Busy, Card, Conflict, Copy, Ctx, Exposed, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, Remedy, Technique,
-    merge_distrust, merge_key_stores, merge_program_settings, merge_read_entries, merge_remedies,
+    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Exposed, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, Remedy,
+    Technique, merge_distrust, merge_estimates, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::Groups;
@@ -19,6 +20,8 @@ type Member = u8;
 #[derive(Debug)]
 pub struct Panel {
     members: Vec<Box<dyn Technique>>,
+    /// The core's own rung, always there.
+    ladder: Ladder,
     /// For each hook, who has it.
     interest: [Vec<Member>; Hook::ALL.len()],
     /// Hooks that anybody has.
@@ -36,8 +39,8 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// A panel of these techniques, in this order. The order decides nothing but the order in which they are told.
-    pub fn new(members: Vec<Box<dyn Technique>>) -> Panel {
+    /// A panel of these techniques, in this order, beside the core's own `ladder`. The order decides nothing but the order in which they are told.
+    pub fn new(members: Vec<Box<dyn Technique>>, ladder: Ladder) -> Panel {
         assert!(members.len() <= usize::from(Member::MAX), "more techniques than a panel has places");
         let mut panel = Panel {
             interest: std::array::from_fn(|_| Vec::new()),
@@ -48,6 +51,7 @@ impl Panel {
             alarm: Nanos::MAX,
             ringing: Vec::new(),
             members,
+            ladder,
         };
         for (index, technique) in panel.members.iter().enumerate() {
             let hooks = technique.card().hooks;
@@ -70,7 +74,7 @@ impl Panel {
     pub fn with(self, technique: Box<dyn Technique>) -> Panel {
         let mut members = self.members;
         members.push(technique);
-        Panel::new(members)
+        Panel::new(members, self.ladder)
     }
 
     /// Whether anybody has subscribed to `hook`.
@@ -247,8 +251,14 @@ impl Panel {
         merge_distrust(self.asked(Hook::Distrusts).map(|technique| technique.distrusts(ctx, report)))
     }
 
-    /// The entry of the read-retry table at which a read begins.
-    pub fn read_entry(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<u8> {
-        merge_read_entries(self.asked(Hook::ReadEntry).map(|technique| technique.read_entry(ctx, at)))
+    /// Where a read of `at` begins; `None`: nobody knows more than the die.
+    pub fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
+        merge_estimates(self.asked(Hook::Estimate).map(|technique| technique.estimate(ctx, at)))
+    }
+
+    /// How the read of `at` that has `failed` is tried once more; `None`: nobody knows a way that has not been tried.
+    pub fn next_try(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<ReadTry> {
+        let own = std::iter::once(self.ladder.rung(failed));
+        merge_rungs(own.chain(self.asked(Hook::Rung).map(|technique| technique.rung(ctx, at, failed))), failed.tried)
     }
 }

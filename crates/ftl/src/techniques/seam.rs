@@ -15,7 +15,8 @@
 //! | [`Technique::program_settings`] | [`ProgramSettings`] | the most careful, number by number |
 //! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
-//! | [`Technique::read_entry`] | an entry of the read-retry table | the least |
+//! | [`Technique::estimate`] | [`Estimate`] | the best: the least doubt |
+//! | [`Technique::rung`] | [`Rung`] | the cheapest, and nothing twice; the core has a rung of its own |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //! | [`Technique::idle_after`], [`Technique::wake_at`] | a span, an instant | none: each technique has its own |
 //!
@@ -23,7 +24,7 @@
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
-use wordline_flash::{ProgramSettings, ProgramTrace, Report, Status, WindowMargin};
+use wordline_flash::{Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, WindowMargin};
 use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
 
 use super::hooks::{Hook, Hooks};
@@ -168,10 +169,10 @@ pub struct ReadReport {
     pub cause: Cause,
     /// How it ended.
     pub status: Status,
-    /// Tries after the first, each at another entry of the read-retry table.
+    /// Tries after the first.
     pub retries: u32,
-    /// The entry of the last try.
-    pub entry: u8,
+    /// The last try.
+    pub last: ReadTry,
     /// Bits corrected in the worst codeword.
     pub worst: u32,
     /// How long the array worked.
@@ -211,8 +212,8 @@ pub struct EraseReport {
 impl EraseReport {
     /// What `report` says of the erase of `group`, which has left its blocks where that failed.
     pub fn of(report: &Report, group: Group) -> EraseReport {
-        let &Report { status, loops, array, .. } = report;
-        EraseReport { group, status, loops, array, has_left: status != Status::Good }
+        let &Report { status, loops, spans, .. } = report;
+        EraseReport { group, status, loops, array: spans.die, has_left: status != Status::Good }
     }
 
     /// `group` has left its blocks without an erase, because a program in it has failed.
@@ -261,6 +262,24 @@ pub struct Copy {
     pub from: ProgramUnit,
     /// Why.
     pub why: Cause,
+}
+
+/// Where a read should begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Estimate {
+    /// How many further tries it will take, as far as can be known, in sixteenths.
+    pub doubt: u16,
+    /// The first try.
+    pub first: ReadTry,
+}
+
+/// A way to try a read once more that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rung {
+    /// How long it will take until the data are there if this way is gone, as far as can be known.
+    pub cost: Nanos,
+    /// The next try on it.
+    pub next: ReadTry,
 }
 
 /// Stale secrets of one block group, which must not stay readable: what a sanitiser decides by.
@@ -423,8 +442,14 @@ pub trait Technique: std::fmt::Debug + Send {
         abstain()
     }
 
-    /// The entry of the vendor's read-retry table at which a read of `at` should begin, as far as it knows one.
-    fn read_entry(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<u8> {
+    /// Where a read of `at` should begin, as far as it knows. Asked when the read is ordered.
+    fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<Estimate> {
+        None
+    }
+
+    /// How the read of `at` that has `failed` may be tried once more: in a way that has not been tried. Asked once for each try that failed, and never of a
+    /// read that can be corrected.
+    fn rung(&self, _ctx: &Ctx<'_>, _at: FlashPage, _failed: &Failed<'_>) -> Option<Rung> {
         None
     }
 
@@ -465,22 +490,91 @@ pub fn merge_distrust(answers: impl IntoIterator<Item = bool>) -> bool {
     answers.into_iter().any(|distrusts| distrusts)
 }
 
-/// The least entry. A read goes up its table first: begun too low it takes as many retries as it is off, begun too high it goes to the end of the table before
-/// it looks below.
-pub fn merge_read_entries(answers: impl IntoIterator<Item = Option<u8>>) -> Option<u8> {
+/// The estimate with the least doubt; of equals, the one that begins lowest. A read goes up its table first: begun too low it takes as many retries as it
+/// is off, begun too high it goes to the end of the table before it looks below.
+pub fn merge_estimates(answers: impl IntoIterator<Item = Option<Estimate>>) -> Option<Estimate> {
     answers.into_iter().flatten().min()
+}
+
+/// The cheapest way on; of equals, the least try. A try that is among `tried` is nobody's way on: so a read ends, whatever anybody answers.
+pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[ReadTry]) -> Option<ReadTry> {
+    answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).min().map(|rung| rung.next)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn nobody_asked_means_nothing_is_done() {
-        assert_eq!(merge_read_entries([None, None]), None);
-        assert_eq!(merge_read_entries([Some(7), None, Some(3)]), Some(3));
+        assert_eq!(merge_estimates([None, None]), None);
+        assert_eq!(merge_rungs([None], &[]), None);
         assert_eq!(merge_remedies([None, Some(Remedy::Erase), Some(Remedy::LockPages)]), Some(Remedy::Erase));
         assert_eq!(merge_program_settings([None]), ProgramSettings::DEFAULT);
         assert!(!merge_distrust([]));
+    }
+
+    #[test]
+    fn less_doubt_goes_before_a_lower_entry_and_a_cheaper_way_before_a_lower_one() {
+        let estimate = |doubt, entry| Some(Estimate { doubt, first: ReadTry::vendor(entry) });
+        assert_eq!(merge_estimates([estimate(16, 1), None, estimate(3, 7), estimate(3, 5)]), estimate(3, 5));
+        let rung = |cost, entry| Some(Rung { cost: Nanos(cost), next: ReadTry::vendor(entry) });
+        let answers = [rung(90, 1), None, rung(20, 9), rung(20, 6), rung(10, 4)];
+        assert_eq!(merge_rungs(answers, &[ReadTry::DEFAULT]), Some(ReadTry::vendor(4)));
+        assert_eq!(merge_rungs(answers, &[ReadTry::vendor(4)]), Some(ReadTry::vendor(6)), "not twice");
+    }
+
+    fn answer<T: std::fmt::Debug + Clone + 'static>(of: impl Strategy<Value = T> + 'static) -> impl Strategy<Value = Vec<Option<T>>> {
+        prop::collection::vec(prop::option::of(of), 0..8)
+    }
+
+    fn tries() -> impl Strategy<Value = ReadTry> {
+        (0u8..3, 0u8..6).prop_map(|(set, entry)| ReadTry { set, entry })
+    }
+
+    proptest! {
+        /// In any order of answers the same, one of those given, and none that is better was given.
+        #[test]
+        fn estimates_come_to_the_best_in_any_order(
+            answers in answer((0u16..4, tries()).prop_map(|(doubt, first)| Estimate { doubt, first })),
+            turn in 0usize..8,
+        ) {
+            let merged = merge_estimates(answers.clone());
+            let mut turned = answers.clone();
+            turned.rotate_left(turn.min(answers.len()));
+            prop_assert_eq!(merge_estimates(turned.clone()), merged);
+            turned.reverse();
+            prop_assert_eq!(merge_estimates(turned), merged);
+            prop_assert_eq!(merged.is_some(), answers.iter().any(Option::is_some));
+            prop_assert!(merged.is_none() || answers.contains(&merged));
+            for other in answers.into_iter().flatten() {
+                let best = merged.expect("somebody knows");
+                prop_assert!((best.doubt, best.first) <= (other.doubt, other.first));
+            }
+        }
+
+        /// In any order of answers the same, the cheapest of what has not been tried, and nothing twice.
+        #[test]
+        fn rungs_come_to_the_cheapest_in_any_order_and_to_nothing_twice(
+            answers in answer((0u64..4, tries()).prop_map(|(cost, next)| Rung { cost: Nanos(cost), next })),
+            tried in prop::collection::vec(tries(), 1..6),
+            turn in 0usize..8,
+        ) {
+            let merged = merge_rungs(answers.clone(), &tried);
+            let mut turned = answers.clone();
+            turned.rotate_left(turn.min(answers.len()));
+            prop_assert_eq!(merge_rungs(turned.clone(), &tried), merged);
+            turned.reverse();
+            prop_assert_eq!(merge_rungs(turned, &tried), merged);
+            let left: Vec<Rung> = answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).collect();
+            prop_assert_eq!(merged.is_some(), !left.is_empty());
+            if let Some(next) = merged {
+                let cheapest = left.iter().map(|rung| rung.cost).min().expect("there is one");
+                let least = left.iter().filter(|rung| rung.cost == cheapest).map(|rung| rung.next).min();
+                prop_assert_eq!(Some(next), least);
+            }
+        }
     }
 }

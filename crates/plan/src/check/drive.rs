@@ -152,6 +152,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             unit: sections.mapping.unit.value,
             exported_units: 0,
             spare_blocks: sections.mapping.spare_blocks.value,
+            read_entries: 1,
             factory_bad: Vec::new(),
             buffer: BufferConfig {
                 units: 0,

@@ -9,11 +9,12 @@ mod orders;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use wordline_flash::OperationKind;
+use wordline_flash::{Operation, OperationKind};
 use wordline_ftl::config::{Acknowledge, Protection};
-use wordline_ftl::{CheckpointPage, DataStep, FACTS, Ftl, Held, Note, Request, Said, UnitAddr};
-use wordline_units::HostOp;
+use wordline_ftl::driver::{self, Driver};
+use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Ftl, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
+use wordline_units::{HostOp, Nanos};
 
 use super::keys::Opened;
 use super::ledger::Ledger;
@@ -138,10 +139,6 @@ impl World {
         Look { nand: &self.nand, kept: &self.kept, kept_facts: &self.kept_facts, register: self.register[0], bug: self.bug }
     }
 
-    fn is_dark(&self) -> bool {
-        self.broken.is_some() || self.cut_at.is_some_and(|at| self.boundaries >= at)
-    }
-
     /// Run `requests` requests, or until the power goes at the boundary `cut_at`. If it does not, everything is flushed at the end.
     pub fn live(&mut self, requests: u64, cut_at: Option<u64>) -> Result<(), String> {
         (self.boundaries, self.cut_at) = (0, cut_at);
@@ -248,7 +245,9 @@ impl World {
         }
         self.tally.units += u64::from(units);
         self.tally.marks[3] += recovery.refused;
-        self.note_worn_out();
+        while let Some(note) = self.ftl.note() {
+            self.note(note);
+        }
         self.broken.take().map_or(Ok(()), Err)?;
         self.tally.worn_out += u64::from(self.ftl.is_worn_out());
         Ok(!self.ftl.is_worn_out())
@@ -305,7 +304,6 @@ impl World {
             self.ledger.flushed(request.id);
         }
         self.ftl.submit(self.pace.now, request);
-        self.follow();
         self.pump();
     }
 
@@ -325,72 +323,14 @@ impl World {
             Next::Tick(at) => self.ftl.tick(at),
             Next::Due(due) => self.happen(due),
         }
-        self.follow();
         self.pump();
     }
 
     fn pump(&mut self) {
-        while !self.is_dark() {
-            if let Some(operation) = self.ftl.speak(self.pace.now) {
-                self.unanswered += 1;
-                if self.unanswered > OPERATIONS_WITHOUT_ANSWER {
-                    return self.fail(Err("no request is answered any more".to_owned()));
-                }
-                self.boundaries += 1;
-                self.order(operation);
-                self.follow();
-            } else if !self.hear() {
-                break;
-            }
-        }
+        driver::converse(self);
         // A core that takes no more writes may have no room for its journal, and nobody waits for memos.
         if self.pace.is_still() && !self.is_dark() && !self.ftl.is_worn_out() {
             self.nand.be_still();
-        }
-    }
-
-    /// Take acknowledgements; returns whether there was any.
-    fn hear(&mut self) -> bool {
-        self.note_worn_out();
-        let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
-        let is_held = self.has_capacitors();
-        let mut heard = false;
-        while let Some(done) = self.ftl.acknowledge() {
-            (heard, self.unanswered) = (true, 0);
-            let request = self.asked.remove(&done.id).expect("a request is acknowledged once");
-            if !done.ok {
-                if !self.worn_out && !self.was_lost.contains(&request.id) {
-                    self.fail(Err(format!("{request:?} fails")));
-                }
-                continue;
-            }
-            let promised = match request.op {
-                HostOp::Flush => self.ledger.flushed(request.id),
-                HostOp::Write => self.ledger.acknowledge(request.id, through || request.fua || is_held),
-                HostOp::Trim => {
-                    let trimmed = self.ledger.made_by(request.id);
-                    self.ledger.acknowledge(request.id, through || request.fua);
-                    trimmed
-                }
-                HostOp::Read => continue,
-            };
-            // What is lost may have been what a sanitiser had to find: not checked.
-            let gone = if self.rot.is_some() { Ok(()) } else { self.check_gone(&promised) };
-            self.fail(gone);
-        }
-        heard
-    }
-
-    fn note_worn_out(&mut self) {
-        while let Some(note) = self.ftl.note() {
-            self.is_leaky |= matches!(note, Note::Exposed(_));
-            if note == Note::WornOut {
-                self.worn_out = true;
-                let habits = self.scenario.habits;
-                if habits.program_fail == 0.0 && habits.erase_fail == 0.0 {
-                    self.fail(Err(format!("the core gives up on good flash: {}", self.groups())));
-                }
-            }
         }
     }
 
@@ -399,56 +339,6 @@ impl World {
         let groups = (0..self.ftl.layout().group_count() as u32).map(wordline_ftl::Group);
         let each = groups.map(|group| format!("{:?} {}", self.ftl.groups().use_of(group), self.ftl.groups().valid(group)));
         format!("{:?} of {}", each.collect::<Vec<_>>(), self.ftl.layout().units_per_group)
-    }
-
-    /// Do with the bytes what the core notes.
-    fn follow(&mut self) {
-        while let Some(step) = self.ftl.next_data_step() {
-            match step {
-                DataStep::Stored { request, index, slot, continues, held } => {
-                    if let Some(older) = continues {
-                        let bytes = self.slots[older as usize].clone();
-                        self.slots[slot as usize] = bytes;
-                    }
-                    let request = self.asked[&request];
-                    let sectors = self.sectors();
-                    let mask = crate::pace::mask(&request, index, sectors);
-                    self.stamps += 1;
-                    let first = self.stamps * 64;
-                    let stamp = |sector: u32| first + sector;
-                    self.ledger.write(request.id, request.lpn + index, mask, stamp);
-                    let bytes: Vec<u32> = (0..sectors).map(stamp).collect();
-                    over(&mut self.slots[slot as usize], &bytes, mask);
-                    let is_first = self.kept[slot as usize].as_ref().is_none_or(|kept| kept.held.lpn != held.lpn);
-                    if is_first || self.bug != Some(Bug::HeldForgotten) {
-                        self.keep(slot, held);
-                    }
-                }
-                DataStep::Completed { slot, held, missing, from } => match self.sensed(from) {
-                    Ok(bytes) => {
-                        over(&mut self.slots[slot as usize], &bytes, missing);
-                        self.keep(slot, held);
-                    }
-                    Err(problem) => self.fail(Err(problem)),
-                },
-                DataStep::Refused { slot, missing } => {
-                    let lost = vec![LOST; self.sectors() as usize];
-                    over(&mut self.slots[slot as usize], &lost, missing);
-                    let held = self.ftl.held_in(slot);
-                    self.keep(slot, held);
-                }
-                DataStep::Kept => {
-                    let (index, bytes) = self.ftl.take_kept_fact().expect("it was announced");
-                    self.kept_facts[index as usize] = bytes;
-                }
-                DataStep::Register { commit } => {
-                    self.tally.keys[1] += 1;
-                    let [_, before] = self.register;
-                    self.register = if self.bug == Some(Bug::RegisterLate) { [before, commit] } else { [commit; 2] };
-                    self.opened = Some(Opened::by(self.register[0], &self.nand));
-                }
-            }
-        }
     }
 
     /// The bytes of a unit whose read has just been reported. Where there is a key store, its key may have gone since it was asked for; then the controller has
@@ -462,6 +352,112 @@ impl World {
 
     fn keep(&mut self, slot: u32, held: Held) {
         self.kept[slot as usize] = Some(Kept { held, sectors: self.slots[slot as usize].clone().into() });
+    }
+}
+
+impl Driver for World {
+    fn core(&mut self) -> &mut Ftl {
+        &mut self.ftl
+    }
+
+    fn now(&self) -> Nanos {
+        self.pace.now
+    }
+
+    fn is_dark(&self) -> bool {
+        self.broken.is_some() || self.cut_at.is_some_and(|at| self.boundaries >= at)
+    }
+
+    fn carry_out(&mut self, operation: &Operation) {
+        self.unanswered += 1;
+        if self.unanswered > OPERATIONS_WITHOUT_ANSWER {
+            return self.fail(Err("no request is answered any more".to_owned()));
+        }
+        self.boundaries += 1;
+        self.order(*operation);
+    }
+
+    fn acknowledged(&mut self, done: Acknowledgement) {
+        self.unanswered = 0;
+        let through = self.scenario.config.buffer.acknowledge == Acknowledge::Programmed;
+        let request = self.asked.remove(&done.id).expect("a request is acknowledged once");
+        if !done.ok {
+            if !self.worn_out && !self.was_lost.contains(&request.id) {
+                self.fail(Err(format!("{request:?} fails")));
+            }
+            return;
+        }
+        let promised = match request.op {
+            HostOp::Flush => self.ledger.flushed(request.id),
+            HostOp::Write => self.ledger.acknowledge(request.id, through || request.fua || self.has_capacitors()),
+            HostOp::Trim => {
+                let trimmed = self.ledger.made_by(request.id);
+                self.ledger.acknowledge(request.id, through || request.fua);
+                trimmed
+            }
+            HostOp::Read => return,
+        };
+        // What is lost may have been what a sanitiser had to find: not checked.
+        let gone = if self.rot.is_some() { Ok(()) } else { self.check_gone(&promised) };
+        self.fail(gone);
+    }
+
+    fn note(&mut self, note: Note) {
+        self.is_leaky |= matches!(note, Note::Exposed(_));
+        if note == Note::WornOut {
+            self.worn_out = true;
+            let habits = self.scenario.habits;
+            if habits.program_fail == 0.0 && habits.erase_fail == 0.0 {
+                self.fail(Err(format!("the core gives up on good flash: {}", self.groups())));
+            }
+        }
+    }
+
+    fn move_bytes(&mut self, step: DataStep) {
+        match step {
+            DataStep::Stored { request, index, slot, continues, held } => {
+                if let Some(older) = continues {
+                    let bytes = self.slots[older as usize].clone();
+                    self.slots[slot as usize] = bytes;
+                }
+                let request = self.asked[&request];
+                let sectors = self.sectors();
+                let mask = crate::pace::mask(&request, index, sectors);
+                self.stamps += 1;
+                let first = self.stamps * 64;
+                let stamp = |sector: u32| first + sector;
+                self.ledger.write(request.id, request.lpn + index, mask, stamp);
+                let bytes: Vec<u32> = (0..sectors).map(stamp).collect();
+                over(&mut self.slots[slot as usize], &bytes, mask);
+                let is_first = self.kept[slot as usize].as_ref().is_none_or(|kept| kept.held.lpn != held.lpn);
+                if is_first || self.bug != Some(Bug::HeldForgotten) {
+                    self.keep(slot, held);
+                }
+            }
+            DataStep::Completed { slot, held, missing, from } => match self.sensed(from) {
+                Ok(bytes) => {
+                    over(&mut self.slots[slot as usize], &bytes, missing);
+                    self.keep(slot, held);
+                }
+                Err(problem) => self.fail(Err(problem)),
+            },
+            DataStep::Refused { slot, missing } => {
+                let lost = vec![LOST; self.sectors() as usize];
+                over(&mut self.slots[slot as usize], &lost, missing);
+                let held = self.ftl.held_in(slot);
+                self.keep(slot, held);
+            }
+            DataStep::Kept => {
+                let (index, bytes) = self.ftl.take_kept_fact().expect("it was announced");
+                self.kept_facts[index as usize] = bytes;
+            }
+            DataStep::Register { commit } => {
+                self.tally.keys[1] += 1;
+                let [_, before] = self.register;
+                self.register = if self.bug == Some(Bug::RegisterLate) { [before, commit] } else { [commit; 2] };
+                self.opened = Some(Opened::by(self.register[0], &self.nand));
+            }
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The other half of the world around a core: what happens when flash operations end, and what is compared then.
 
-use wordline_flash::{OperationKind, Report, Status};
-use wordline_ftl::UnitAddr;
-use wordline_units::{DieId, Lpn, Nanos};
+use wordline_flash::{OperationKind, ProgramTrace, Report, Status, Stopped};
+use wordline_ftl::{UnitAddr, driver};
+use wordline_units::{DieId, Lpn};
 
 use super::{Harness, Load};
 use crate::flash::{Spot, Stored};
@@ -17,19 +17,19 @@ impl Harness {
                 if let Some((page, found)) = self.gathering.remove(&tag) {
                     self.twin.gather(usize::from(die.0), &page, &found);
                 }
-                self.report(die, tag, true, &spare);
+                let report = self.report_of(die, tag, true, None, &spare);
+                self.ftl.report(self.pace.now, &report);
             }
             Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => self.worked(die),
-            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.die_ready(die),
+            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.stopped(self.pace.now, die, Stopped::Held),
             Due::Worked { .. } | Due::Suspended { .. } => {}
         }
     }
 
-    fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
+    fn report_of<'a>(&mut self, die: DieId, tag: u32, good: bool, program: Option<&'a ProgramTrace>, oob: &'a [Lpn]) -> Report<'a> {
         let status = if good { Status::Good } else { Status::Failed };
-        let (retries, entry) = self.offsets.reported(tag);
-        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries, entry, array: Nanos::ZERO };
-        self.ftl.report(self.pace.now, &report, spare);
+        let (retries, last) = self.offsets.reported(tag);
+        Report { retries, last, program, ..Report::plain(tag, die, status, oob) }
     }
 
     fn worked(&mut self, die: DieId) {
@@ -38,19 +38,16 @@ impl Harness {
         let tag = work.operation.tag;
         let mut touched: Vec<u32> = work.load.host.iter().map(|stored| stored.lpn.0).collect();
         touched.extend(work.load.moved.iter().map(|moved| moved.0));
-        self.ftl.suspend_refused(die);
-        self.ftl.die_ready(die);
-        let (mut spare, mut landing) = (vec![], vec![]);
+        let (mut spare, mut landing, mut trace) = (vec![], vec![], None);
         match work.operation.kind {
-            OperationKind::Program { target, .. } => {
+            OperationKind::Program { target, is_set, .. } => {
                 let spots = self.flash.spots(die, &target, self.ftl.layout().pages_per_program);
                 let mut data = work.load.host.clone();
                 data.extend(work.load.moved.iter().map(|&(lpn, _, version)| Stored { lpn: Lpn(lpn), version }));
                 data.extend(std::iter::repeat_n(Stored::PADDING, work.load.padding));
                 self.flash.program(die, &target, &data, work.good);
-                if self.ftl.program_settings(die).is_some() {
-                    let trace = self.pace.trace(self.scenario.habits.odd_programs);
-                    self.ftl.hear(trace);
+                if is_set {
+                    trace = Some(self.pace.trace(self.scenario.habits.odd_programs));
                 }
                 landing = spots;
             }
@@ -58,7 +55,7 @@ impl Harness {
                 self.offsets.erased(die, &target);
                 self.flash.erase(die, &target, work.good);
             }
-            OperationKind::Copyback { from, to } => {
+            OperationKind::Copyback { from, to, .. } => {
                 let pages = self.ftl.layout().pages_per_program;
                 let (sources, goals) = (self.flash.spots(die, &from, pages), self.flash.spots(die, &to, pages));
                 let data: Vec<Stored> = sources.iter().map(|&spot| self.flash.at(spot).expect("copyback of what is there")).collect();
@@ -77,7 +74,8 @@ impl Harness {
             }
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
-        self.report(die, tag, work.good, &spare);
+        let report = self.report_of(die, tag, work.good, trace.as_ref(), &spare);
+        driver::ended(&mut self.ftl, self.pace.now, &report);
         if !landing.is_empty() {
             let is_done_again = self.take_notes();
             self.landed(slot, &work, &landing, work.good && !is_done_again);

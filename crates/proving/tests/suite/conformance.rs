@@ -1,11 +1,11 @@
 //! Does every technique keep to what the seam asks of all, and is somebody who does not found out?
 
-use wordline_flash::Margins;
+use wordline_flash::{Failed, Margins};
 use wordline_ftl::Group;
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Way};
-use wordline_ftl::techniques::seam::{Card, Copy, Ctx, Memo, News, Persists, Technique};
+use wordline_ftl::techniques::seam::{Card, Copy, Ctx, FlashPage, Memo, News, Persists, Rung, Technique};
 use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
 use wordline_proving::bystander::Bystander;
 use wordline_proving::conformance::{check, core, every_choice};
@@ -53,6 +53,8 @@ enum Wrong {
     NoSuchDie,
     /// It wants to be woken at an instant that has passed.
     WakesInThePast,
+    /// It tries a read again as it was tried last.
+    RungTwice,
 }
 
 /// A technique with one thing wrong.
@@ -68,7 +70,7 @@ const fn card(hooks: Hooks) -> Card {
     Card { name: "rogue", source: "a planted bug", claim: "none", hooks, asks: &[], persists, limits: "all" }
 }
 
-const ALL: Hooks = Hooks::of(&[Hook::Read, Hook::Way, Hook::Idle, Hook::Work, Hook::Timer, Hook::Remember]);
+const ALL: Hooks = Hooks::of(&[Hook::Read, Hook::Way, Hook::Idle, Hook::Work, Hook::Timer, Hook::Remember, Hook::Rung]);
 const WHOLE: Card = card(ALL);
 const NO_WAY: Card = card(ALL.without(Hook::Way));
 const NO_READ: Card = card(ALL.without(Hook::Read));
@@ -78,7 +80,7 @@ impl Technique for Rogue {
         match self.wrong {
             Wrong::HookMissing => &NO_WAY,
             Wrong::NewsMissing => &NO_READ,
-            Wrong::Forgets | Wrong::BolderAfterLoss | Wrong::NoSuchDie | Wrong::WakesInThePast => &WHOLE,
+            Wrong::Forgets | Wrong::BolderAfterLoss | Wrong::NoSuchDie | Wrong::WakesInThePast | Wrong::RungTwice => &WHOLE,
         }
     }
 
@@ -116,6 +118,11 @@ impl Technique for Rogue {
         [if dares { Say::Propose(Way::Copyback) } else { Say::Abstain }, Say::AtMost(Way::Copyback)]
     }
 
+    fn rung(&self, _: &Ctx<'_>, _: FlashPage, failed: &Failed<'_>) -> Option<Rung> {
+        let next = *failed.tried.last()?;
+        (self.wrong == Wrong::RungTwice).then_some(Rung { cost: Nanos(1), next })
+    }
+
     fn wake_at(&self) -> Option<Nanos> {
         (self.wrong == Wrong::WakesInThePast).then_some(Nanos(1))
     }
@@ -130,6 +137,7 @@ fn is_every_planted_breach_found_out() {
         (Wrong::BolderAfterLoss, "without its memos it dares more"),
         (Wrong::NoSuchDie, "it wants work done where nothing is"),
         (Wrong::WakesInThePast, "at one that has passed"),
+        (Wrong::RungTwice, "it would try ReadTry"),
     ] {
         let problem = check(&|| Box::new(Rogue { wrong, reads: 0, has_memos: false }), 1).expect_err("it breaks the rules");
         assert!(problem.contains(words), "{wrong:?}: {problem}");

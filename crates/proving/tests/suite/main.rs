@@ -7,6 +7,7 @@ mod determinism;
 mod hashes;
 mod keys;
 mod naive;
+mod orders;
 mod pacing;
 mod peers;
 mod physics;

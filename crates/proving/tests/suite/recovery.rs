@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::{Mark, OperationKind, Report, Status, Target};
+use wordline_flash::{Mark, Operation, OperationKind, Report, Status, Target};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config};
-use wordline_ftl::{BlockRecord, Carried, Found, Ftl, Held, Layout, PagePlace, Recovery, Request, Survey, Trust};
+use wordline_ftl::driver::{self, Driver};
+use wordline_ftl::{Acknowledgement, BlockRecord, Carried, Found, Ftl, Held, Layout, PagePlace, Recovery, Request, Survey, Trust};
 use wordline_proving::shape::{firmware, sheet};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, DieId, HostOp, Lpn, Nanos, PlaneId, Priority};
@@ -36,79 +37,75 @@ impl Flash {
     fn at(&self, die: DieId, target: &Target) -> usize {
         self.block_at(die, target.block(PlaneId(0))) * self.pages as usize + usize::from(target.page.0)
     }
+}
 
-    /// Do what `ftl` orders, at once, until it has nothing more to say.
-    fn serve(&mut self, ftl: &mut Ftl, moved: &mut BTreeMap<u32, Mark>) {
-        loop {
-            while ftl.next_data_step().is_some() {}
-            let Some(operation) = ftl.speak(Nanos::ZERO) else {
-                if ftl.acknowledge().is_none() {
-                    return;
-                }
-                continue;
-            };
-            let die = operation.die;
-            let mut spare = vec![];
-            match operation.kind {
-                OperationKind::Read { target, .. } => {
-                    let mark = self.marks[self.at(die, &target)];
-                    moved.insert(mark.lpn.0, mark);
-                    spare.push(mark.lpn);
-                }
-                OperationKind::Program { target, .. } => {
-                    let at = self.at(die, &target);
-                    let carried = ftl.batch(die).next().expect("a program carries something");
-                    let lpn = ftl.spare(die)[0];
-                    self.marks[at] = match carried {
-                        Carried::Buffered { version, .. } => Mark { lpn, version, lost: 0, insecure: false },
-                        Carried::Moved { .. } => moved.remove(&lpn.0).expect("it was read"),
-                        Carried::Padding => Mark::NOTHING,
-                        Carried::Journal { unit, version } => {
-                            self.own.insert(at, ftl.journal_bytes(unit).to_vec());
-                            Mark { lpn, version, lost: 0, insecure: false }
-                        }
-                        Carried::Keys { .. } => unreachable!("it has no key store"),
-                        Carried::Checkpoint { unit, version } => {
-                            self.own.insert(at, ftl.checkpoint_bytes(unit).to_vec());
-                            Mark { lpn, version, lost: 0, insecure: false }
-                        }
-                        Carried::Oob { unit } => {
-                            self.own.insert(at, ftl.oob_bytes(unit).to_vec());
-                            Mark { lpn, version: 0, lost: 0, insecure: false }
-                        }
-                    };
-                    ftl.note_marks(die, &[self.marks[at]]);
-                    self.programs += 1;
-                    let block = self.block_at(die, target.block(PlaneId(0)));
-                    self.programmed[block] += 1;
-                    assert_eq!(self.programmed[block], u32::from(target.page.0) + 1);
-                }
-                OperationKind::Erase { target } => {
-                    let block = self.block_at(die, target.block(PlaneId(0)));
-                    let first = block * self.pages as usize;
-                    let own: Vec<usize> = self.own.range(first..first + self.pages as usize).map(|(&at, _)| at).collect();
-                    own.into_iter().for_each(|at| drop(self.own.remove(&at)));
-                    self.programmed[block] = 0;
-                    self.erases[block] += 1;
-                }
-                OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
-                    unreachable!("nobody asked for it")
-                }
-            }
-            ftl.die_ready(die);
-            let report = Report {
-                tag: operation.tag,
-                die,
-                status: Status::Good,
-                corrected_bits: 0,
-                loops: 0,
-                retries: 0,
-                entry: 0,
-                array: Nanos::ZERO,
-            };
-            ftl.report(Nanos::ZERO, &report, &spare);
-        }
+/// A core on such flash, which does at once what is ordered.
+struct Serving<'a> {
+    ftl: &'a mut Ftl,
+    flash: &'a mut Flash,
+    moved: &'a mut BTreeMap<u32, Mark>,
+}
+
+impl Driver for Serving<'_> {
+    fn core(&mut self) -> &mut Ftl {
+        self.ftl
     }
+
+    fn carry_out(&mut self, operation: &Operation) {
+        let Serving { ftl, flash, moved } = self;
+        let die = operation.die;
+        let mut spare = vec![];
+        match operation.kind {
+            OperationKind::Read { target, .. } => {
+                let mark = flash.marks[flash.at(die, &target)];
+                moved.insert(mark.lpn.0, mark);
+                spare.push(mark.lpn);
+            }
+            OperationKind::Program { target, .. } => {
+                let at = flash.at(die, &target);
+                let load = ftl.load(die, operation.tag);
+                let carried = load.units().next().expect("a program carries something");
+                let lpn = load.oob[0];
+                flash.marks[at] = match carried {
+                    Carried::Buffered { version, .. } => Mark { lpn, version, lost: 0, insecure: false },
+                    Carried::Moved { .. } => moved.remove(&lpn.0).expect("it was read"),
+                    Carried::Padding => Mark::NOTHING,
+                    Carried::Journal { unit, version } => {
+                        flash.own.insert(at, ftl.journal_bytes(unit).to_vec());
+                        Mark { lpn, version, lost: 0, insecure: false }
+                    }
+                    Carried::Keys { .. } => unreachable!("it has no key store"),
+                    Carried::Checkpoint { unit, version } => {
+                        flash.own.insert(at, ftl.checkpoint_bytes(unit).to_vec());
+                        Mark { lpn, version, lost: 0, insecure: false }
+                    }
+                    Carried::Oob { unit } => {
+                        flash.own.insert(at, ftl.oob_bytes(unit).to_vec());
+                        Mark { lpn, version: 0, lost: 0, insecure: false }
+                    }
+                };
+                ftl.note_marks(die, &[flash.marks[at]]);
+                flash.programs += 1;
+                let block = flash.block_at(die, target.block(PlaneId(0)));
+                flash.programmed[block] += 1;
+                assert_eq!(flash.programmed[block], u32::from(target.page.0) + 1);
+            }
+            OperationKind::Erase { target } => {
+                let block = flash.block_at(die, target.block(PlaneId(0)));
+                let first = block * flash.pages as usize;
+                let own: Vec<usize> = flash.own.range(first..first + flash.pages as usize).map(|(&at, _)| at).collect();
+                own.into_iter().for_each(|at| drop(flash.own.remove(&at)));
+                flash.programmed[block] = 0;
+                flash.erases[block] += 1;
+            }
+            OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
+                unreachable!("nobody asked for it")
+            }
+        }
+        driver::ended(ftl, Nanos::ZERO, &Report::plain(operation.tag, die, Status::Good, &spare));
+    }
+
+    fn acknowledged(&mut self, _: Acknowledgement) {}
 }
 
 impl Survey for Flash {
@@ -158,7 +155,7 @@ fn write(ftl: &mut Ftl, flash: &mut Flash, moved: &mut BTreeMap<u32, Mark>, lpn:
         insecure: false,
     };
     ftl.submit(Nanos::ZERO, request);
-    flash.serve(ftl, moved);
+    driver::converse(&mut Serving { ftl, flash, moved });
 }
 
 #[test]

@@ -7,13 +7,13 @@
 //! A byte changes in two ways only. A read that took retries and ended well leaves the entry that worked; an erase puts the whole block back to the default. A
 //! read that failed at every entry teaches nothing: what made it fail (a torn program, a lock) is not where the references are.
 
-use wordline_flash::Status;
+use wordline_flash::{ReadTry, Status};
 
 use crate::state::groups::Groups;
 use crate::state::layout::Group;
 use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, FlashPage, Memo, News, Persists, ReadReport, Technique};
+use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Technique};
 
 /// What it declares.
 pub const DECLARATION: Declaration = Declaration {
@@ -21,7 +21,7 @@ pub const DECLARATION: Declaration = Declaration {
         name: "layer-read-offsets",
         source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
         claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
-        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::ReadEntry]),
+        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Estimate]),
         asks: &[],
         persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
         limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \
@@ -31,6 +31,10 @@ pub const DECLARATION: Declaration = Declaration {
     params: &[],
     needs: &[],
 };
+
+/// Sixteenths of a try that a read takes beyond the entry that its h-layer needed last. A guess: how far a table has drifted is not kept. It stands behind
+/// whoever knows that no further try is needed.
+const DOUBT: u16 = 8;
 
 /// Entries kept in one number of an image.
 const PACKED: usize = 4;
@@ -97,19 +101,21 @@ impl Technique for LayerReadOffsets {
     }
 
     fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
-        if let News::Read(ReadReport { at, status: Status::Good, retries, entry, .. }) = *news
+        if let News::Read(ReadReport { at, status: Status::Good, retries, last, .. }) = *news
             && retries > 0
+            && last.set == ReadTry::DEFAULT.set
         {
             let place = self.place(at);
-            self.entries[place] = entry;
+            self.entries[place] = last.entry;
         }
         if let News::Erased(report) = news {
             self.forget(report.group);
         }
     }
 
-    fn read_entry(&self, _ctx: &Ctx<'_>, at: FlashPage) -> Option<u8> {
-        Some(self.entries[self.place(at)]).filter(|&entry| entry != 0)
+    fn estimate(&self, _ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
+        let entry = Some(self.entries[self.place(at)]).filter(|&entry| entry != 0);
+        entry.map(|entry| Estimate { doubt: DOUBT, first: ReadTry::vendor(entry) })
     }
 }
 

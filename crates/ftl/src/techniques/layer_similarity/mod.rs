@@ -38,7 +38,9 @@ pub const DECLARATION: Declaration = Declaration {
         claim: "programs of all wordlines of an h-layer but the first take a third less time, and their data is read as reliably",
         hooks: Hooks::of(&[Hook::Programmed, Hook::Erased, Hook::ProgramSettings, Hook::Distrusts]),
         asks: &[Ask::Programs],
-        persists: Persists::Nothing("what leaders have shown; blocks that were open at a power cut take no more data before their next erase"),
+        persists: Persists::Nothing(
+            "what leaders have shown; blocks that were open at a power cut take no more data before their next erase",
+        ),
         limits: "a leader may have been programmed long before its followers; the comparison after each program is what guards against that",
     },
     about: "the wordlines of an h-layer that follow its first are programmed as that one has shown that they can be (003 §4.1, §5.1). Without \

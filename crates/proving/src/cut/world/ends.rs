@@ -1,8 +1,9 @@
 //! What happens when operations end.
 
-use wordline_flash::{OperationKind, Report, Status};
+use wordline_flash::{OperationKind, ProgramTrace, Report, Status, Stopped};
 use wordline_ftl::UnitAddr;
-use wordline_units::{DieId, Lpn, Nanos};
+use wordline_ftl::driver::{self, Driver};
+use wordline_units::{DieId, Lpn};
 
 use super::super::nand::{Bytes, Stored};
 use super::World;
@@ -23,7 +24,7 @@ impl World {
                 self.nand.reads_mut(die, block).now += 1;
                 let is_read = page.iter().all(|(_, unit)| unit.bytes != Bytes::Lost);
                 self.moved.extend(page);
-                self.report(die, tag, is_read, &spare);
+                self.report(die, tag, is_read, None, &spare);
             }
             Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => {
                 self.boundaries += 1;
@@ -31,17 +32,17 @@ impl World {
                     self.worked(die);
                 }
             }
-            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.die_ready(die),
+            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.stopped(self.pace.now, die, Stopped::Held),
             Due::Worked { .. } | Due::Suspended { .. } => {}
         }
     }
 
-    pub(super) fn report(&mut self, die: DieId, tag: u32, good: bool, spare: &[Lpn]) {
+    pub(super) fn report(&mut self, die: DieId, tag: u32, good: bool, program: Option<&ProgramTrace>, oob: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
-        let (retries, entry) = self.offsets.reported(tag);
-        let report = Report { tag, die, status, corrected_bits: 0, loops: 0, retries, entry, array: Nanos::ZERO };
-        self.ftl.report(self.pace.now, &report, spare);
-        self.follow();
+        let (retries, last) = self.offsets.reported(tag);
+        let report = Report { retries, last, program, ..Report::plain(tag, die, status, oob) };
+        self.ftl.report(self.pace.now, &report);
+        driver::follow(self);
     }
 
     fn worked(&mut self, die: DieId) {
@@ -65,14 +66,11 @@ impl World {
             }
             OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
         }
-        self.ftl.suspend_refused(die);
         self.ftl.die_ready(die);
-        if !work.load.told && matches!(work.operation.kind, OperationKind::Program { .. }) && self.ftl.program_settings(die).is_some() {
-            let trace = self.pace.trace(self.scenario.habits.odd_programs);
-            self.ftl.hear(trace);
-        }
         if !work.load.told {
-            self.report(die, work.operation.tag, work.good, &spare);
+            let is_to_tell = matches!(work.operation.kind, OperationKind::Program { is_set: true, .. });
+            let trace = is_to_tell.then(|| self.pace.trace(self.scenario.habits.odd_programs));
+            self.report(die, work.operation.tag, work.good, trace.as_ref(), &spare);
         }
     }
 }

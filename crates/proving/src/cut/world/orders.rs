@@ -1,6 +1,6 @@
 //! What the core orders: operations begin, with the bytes they carry.
 
-use wordline_flash::{Mark, Operation, OperationKind, Target};
+use wordline_flash::{Mark, Operation, OperationKind, Stopped, Target};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{
     CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, MarkCopy, OobPage, Said, UnitAddr,
@@ -15,15 +15,15 @@ impl World {
     pub(super) fn order(&mut self, operation: Operation) {
         let die = operation.die;
         match operation.kind {
-            OperationKind::Read { target, begin, .. } => {
-                if let Err(problem) = self.offsets.ordered(die, operation.tag, &target, begin) {
+            OperationKind::Read { target, first, .. } => {
+                if let Err(problem) = self.offsets.ordered(die, operation.tag, &target, first) {
                     self.broken.get_or_insert(problem);
                 }
                 self.order_read(operation, &target);
             }
             OperationKind::Program { target, .. } => {
                 self.nand.check_program(die, &target);
-                let mut units = self.gather(die);
+                let mut units = self.gather(&operation);
                 let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
                 self.ftl.note_marks(die, &marks);
                 self.encrypt(die, &target, &mut units);
@@ -36,7 +36,7 @@ impl World {
                 let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
                 self.begin(operation, 4_000, good, vec![]);
             }
-            OperationKind::Copyback { from, to } => {
+            OperationKind::Copyback { from, to, .. } => {
                 self.nand.check_program(die, &to);
                 let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
                 let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
@@ -48,7 +48,7 @@ impl World {
             }
             OperationKind::Suspend => {
                 if self.pace.suspend(die) {
-                    self.ftl.suspend_refused(die);
+                    self.ftl.stopped(self.pace.now, die, Stopped::Refused);
                 }
             }
             OperationKind::Resume => self.pace.resume(die),
@@ -60,13 +60,13 @@ impl World {
         }
     }
 
-    /// What the program that has just been ordered carries.
-    fn gather(&mut self, die: DieId) -> Vec<Stored> {
-        let spare = self.ftl.spare(die).to_vec();
-        let batch: Vec<Carried> = self.ftl.batch(die).collect();
-        assert_eq!(spare.len(), batch.len());
-        let mut units = Vec::with_capacity(batch.len());
-        for (carried, lpn) in batch.into_iter().zip(spare) {
+    /// What the program `operation` carries.
+    fn gather(&mut self, operation: &Operation) -> Vec<Stored> {
+        let load = self.ftl.load(operation.die, operation.tag);
+        assert_eq!(load.oob.len(), load.units().len());
+        let brought: Vec<(Carried, Lpn)> = load.units().zip(load.oob.iter().copied()).collect();
+        let mut units = Vec::with_capacity(brought.len());
+        for (carried, lpn) in brought {
             units.push(match carried {
                 Carried::Buffered { slot, version, insecure } => {
                     let version = self.marked(lpn, version);
@@ -251,7 +251,7 @@ impl World {
         };
         self.pace.begin(operation, us, good, Load { units, told });
         if told {
-            self.report(die, operation.tag, true, &[]);
+            self.report(die, operation.tag, true, None, &[]);
         }
     }
 }
