@@ -37,10 +37,11 @@ impl<W: Write + Send> Logs<W> {
 }
 
 impl<W: Write + Send> Observer for Logs<W> {
-    #[inline]
+    #[inline(always)]
     fn observe(&mut self, at: Nanos, event: &Event) {
-        for log in &mut self.0 {
-            log.observe(at, event);
+        // Most runs have none, and hear of ten events for each request.
+        if !self.0.is_empty() {
+            self.0.iter_mut().for_each(|log| log.observe(at, event));
         }
     }
 }

@@ -441,7 +441,7 @@ impl Core {
     }
 
     /// Order program unit `program` of `group`, whose units the die has gathered.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn order_program(&mut self, group: Group, program: u32, purpose: Purpose, cause: Cause) -> Operation {
         let bytes = self.settings.unit_bytes(self.layout.units_per_program);
         let tag = self.begin(Pending::new(purpose, group, 0, bytes));

@@ -123,7 +123,7 @@ impl Requests {
     }
 
     /// One of the things that `part` waits for is over: it is done, if that was the last.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, part: u32) {
         let state = &mut self.parts[part];
         state.pending -= 1;
