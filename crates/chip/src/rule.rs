@@ -21,13 +21,13 @@ pub enum Class {
     DataOut,
     /// Move data for a program into the die.
     DataIn,
-    /// Program.
+    /// A page program.
     Program,
     /// Program, and take in the next data meanwhile.
     CacheProgram,
     /// Program from the register.
     Copyback,
-    /// Erase.
+    /// A block erase.
     Erase,
     /// Lock a page.
     LockPage,
@@ -78,31 +78,31 @@ impl Class {
 /// What the array must be doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Array {
-    /// Nothing.
+    /// The array is idle.
     Idle,
     /// A program or an erase, long enough after the last resume.
     Suspendable,
-    /// Anything.
+    /// The array may be doing anything.
     Any,
 }
 
 /// What the interface (the ready/busy line) must say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// Ready.
+    /// The interface reports ready.
     Ready,
-    /// Anything.
+    /// The interface may report ready or busy.
     Any,
 }
 
 /// Which data transfer may be going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bus {
-    /// None.
+    /// No data transfer.
     Idle,
     /// Data out, from the cache register; but no data in, and none while a newer page waits for the cache register.
     DataOut,
-    /// Any.
+    /// Any data transfer, or none.
     Any,
 }
 
@@ -119,18 +119,18 @@ pub enum Registers {
     Room,
     /// Nothing of a wordline that copybacks have begun to collect.
     NotCollecting,
-    /// Anything.
+    /// The registers may hold anything.
     Any,
 }
 
 /// What may be suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suspended {
-    /// Nothing.
+    /// Nothing is suspended.
     Nothing,
     /// Nothing, or an erase.
     AtMostErase,
-    /// Something.
+    /// Something is suspended.
     Something,
     /// Anything or nothing.
     Any,
@@ -145,7 +145,7 @@ pub enum Ability {
     CacheRead,
     /// Cache program.
     CacheProgram,
-    /// Copyback.
+    /// Copyback program.
     Copyback,
     /// Locking pages.
     PageLock,
@@ -168,17 +168,17 @@ pub enum Span {
     Program,
     /// t_PROG, or t_CBSY for a page that does not complete a wordline programmed in one shot.
     Copyback,
-    /// t_BERS.
+    /// Block erase time, t_BERS.
     Erase,
-    /// t_pLock.
+    /// Page lock time, t_pLock.
     LockPage,
-    /// t_bLock.
+    /// Block lock time, t_bLock.
     LockBlock,
     /// The shot that scrubs a wordline.
     Scrub,
     /// The shot that destroys a page of a wordline.
     Reprogram,
-    /// t_CBSY.
+    /// Cache busy time, t_CBSY.
     HandOver,
     /// From a suspend until the array is free.
     Suspend,
@@ -186,9 +186,9 @@ pub enum Span {
     Resume,
     /// What was left of the suspended operation.
     Remaining,
-    /// t_FEAT.
+    /// Set-feature time, t_FEAT.
     Feature,
-    /// t_RST.
+    /// Reset time, t_RST.
     Reset,
 }
 

@@ -224,7 +224,7 @@ pub(crate) enum Survive {
 pub(crate) enum TlsClients {
     /// Those with a certificate.
     Certified,
-    /// Everybody.
+    /// Every client.
     Any,
 }
 

@@ -15,7 +15,7 @@ pub enum HostBytes {
     None,
     /// Zeroes, as many as its sectors have.
     Zeroes,
-    /// These.
+    /// These bytes.
     These(Vec<u8>),
 }
 

@@ -129,7 +129,7 @@ pub struct FlashEvent {
     pub channel: ChannelId,
     /// What was done.
     pub op: FlashOp,
-    /// Why.
+    /// Why the operation was done.
     pub cause: Cause,
     /// The block group.
     pub block: BlockId,

@@ -33,7 +33,7 @@ pub enum UnitStep {
     },
     /// It is on flash, or the program that carried it has failed and may have left it there.
     Landed {
-        /// Where.
+        /// Where the unit lies.
         place: UnitPlace,
         /// Whether the map leads there now. It does not, if the host has overwritten or trimmed the unit meanwhile.
         is_live: bool,

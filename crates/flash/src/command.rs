@@ -110,7 +110,7 @@ impl Feature {
 pub enum Command {
     /// Sense a page of each plane into its data register; with `cache`, the array may start while the cache register still puts out the page before.
     Read {
-        /// Where.
+        /// The page to sense.
         target: Target,
         /// Use the cache register.
         cache: bool,
@@ -146,9 +146,9 @@ pub enum Command {
     /// Make programmed pages unreadable without an erase: the page of `target` in each plane, or its wordline, or its block, as `how` says. There is no
     /// command that takes it back; only an erase ends it, and what the pages hold with it.
     Sanitise {
-        /// Where.
+        /// The pages to sanitise.
         target: Target,
-        /// How.
+        /// The method of sanitising.
         how: Sanitisation,
     },
     /// Stop a program or an erase as soon as it can be stopped.
@@ -157,14 +157,14 @@ pub enum Command {
     Resume,
     /// Change a setting.
     SetFeature {
-        /// Which.
+        /// The setting to change.
         feature: Feature,
         /// To what.
         value: u32,
     },
     /// Ask for a setting.
     GetFeature {
-        /// Which.
+        /// The setting to read.
         feature: Feature,
     },
     /// Ask whether the last operation went well. Legal at any time.

@@ -17,7 +17,7 @@ pub struct Operation {
     pub die: DieId,
     /// What to do and where.
     pub kind: OperationKind,
-    /// Why.
+    /// Why the firmware orders it.
     pub cause: Cause,
 }
 
@@ -26,7 +26,7 @@ pub struct Operation {
 pub enum OperationKind {
     /// Sense a page and bring `bytes` of it to the controller.
     Read {
-        /// Where.
+        /// The page to sense.
         target: Target,
         /// How much is transferred.
         bytes: Bytes,
@@ -46,14 +46,14 @@ pub enum OperationKind {
     },
     /// Erase a block group.
     Erase {
-        /// Where.
+        /// The block to erase.
         target: Target,
     },
     /// Move one page inside its plane without the bus.
     Copyback {
-        /// From.
+        /// The source page.
         from: Target,
-        /// To.
+        /// The destination page.
         to: Target,
         /// Settings stand with it.
         is_set: bool,
@@ -168,7 +168,7 @@ impl Sanitisation {
 /// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Well.
+    /// The operation succeeded.
     Good,
     /// The die reports that a program or an erase failed: the block is bad from now on.
     Failed,

@@ -22,7 +22,7 @@ pub struct Timing {
     pub program: [Nanos; 4],
     /// t_PROG of a whole wordline, where it is programmed in one shot.
     pub program_wordline: Nanos,
-    /// t_BERS.
+    /// Block erase time, t_BERS.
     pub erase: Nanos,
     /// t_FEAT: set and get features.
     pub feature: Nanos,
@@ -36,7 +36,7 @@ pub struct Timing {
     pub resume: Nanos,
     /// Least time between a resume and the next suspend.
     pub suspend_interval: Nanos,
-    /// t_RST.
+    /// Reset time, t_RST.
     pub reset: Nanos,
     /// t_pLock (002 §5.3).
     pub lock_page: Nanos,

@@ -29,7 +29,7 @@ const LABEL_BYTES: usize = 32;
 pub struct DumpShape {
     /// As [`crate::Identity::drive`].
     pub drive: u128,
-    /// Slots.
+    /// The number of buffer slots.
     pub slots: u32,
     /// Bytes in each.
     pub slot_bytes: u32,

@@ -70,7 +70,7 @@ pub enum MediaError {
         file: String,
         /// Its version.
         found: u32,
-        /// Ours.
+        /// The version that this build knows.
         known: u32,
     },
     /// Somebody else has the drive.

@@ -14,7 +14,7 @@ pub(crate) const HEADER_BYTES: u64 = ALIGN;
 /// The shape of one die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Planes.
+    /// Planes of the die.
     pub planes: u32,
     /// Blocks over all planes: block `b` of plane `p` has the number `p × blocks in a plane + b`.
     pub blocks: u32,

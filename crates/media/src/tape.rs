@@ -22,9 +22,9 @@ pub enum Act {
     SetLength(u64),
     /// Bytes were written.
     Write {
-        /// Where.
+        /// The first byte written.
         offset: u64,
-        /// What.
+        /// The bytes written.
         bytes: Box<[u8]>,
     },
     /// A stretch became zeroes.

@@ -29,7 +29,7 @@ pub struct Export {
     pub name: String,
     /// For people; empty if there is nothing to say.
     pub description: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Whether it may be written.
     pub access: Access,

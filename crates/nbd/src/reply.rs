@@ -39,7 +39,7 @@ impl Piece<'_> {
 /// An error, with a sentence for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure<'a> {
-    /// Which.
+    /// The error number.
     pub errno: Errno,
     /// Why; only structured replies carry it, and no more than 200 bytes of it.
     pub message: &'a str,

@@ -12,18 +12,18 @@ pub struct Request {
 /// What is asked. Offsets and lengths are bytes, inside the export; a length is not zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Read.
+    /// Read a range.
     Read {
         /// From here.
         offset: u64,
         /// So many bytes.
         length: u32,
     },
-    /// Write.
+    /// Write a range.
     Write {
         /// To here.
         offset: u64,
-        /// What.
+        /// The bytes to write.
         data: Vec<u8>,
         /// Durable before it is answered.
         fua: bool,
@@ -45,7 +45,7 @@ pub enum Op {
         offset: u64,
         /// So many bytes.
         length: u64,
-        /// How.
+        /// How the zeroes are made.
         how: ZeroHow,
         /// Durable before it is answered.
         fua: bool,

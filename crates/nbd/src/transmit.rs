@@ -28,7 +28,7 @@ pub(crate) enum Asked {
     Write { fua: bool },
     /// Answer at once, after so many bytes of payload have gone by.
     Refuse { errno: Errno, message: &'static str, skip: u64 },
-    /// Good-bye.
+    /// The client disconnects.
     Disconnect,
 }
 

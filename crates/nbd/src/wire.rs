@@ -36,7 +36,7 @@ pub mod handshake {
     pub const NO_ZEROES: u16 = 1 << 1;
 }
 
-/// Options.
+/// Options a client can send during negotiation.
 pub mod option {
     /// Open an export, without a chance for an error message.
     pub const EXPORT_NAME: u32 = 1;
@@ -122,11 +122,11 @@ pub mod transmission {
     pub const SEND_FAST_ZERO: u16 = 1 << 11;
 }
 
-/// Commands.
+/// Commands of the transmission phase.
 pub mod command {
-    /// Read.
+    /// Read a range.
     pub const READ: u16 = 0;
-    /// Write.
+    /// Write a range.
     pub const WRITE: u16 = 1;
     /// End the session.
     pub const DISC: u16 = 2;

@@ -47,7 +47,7 @@ sections! {
         t_program: Maybe<PageTimes> = Maybe(None);
         /// t_PROG of a whole wordline in one shot. Needed where `capabilities.program_scope` is "wordline".
         t_program_wordline: Maybe<Nanos> = Maybe(None);
-        /// t_BERS.
+        /// Block erase time, t_BERS.
         t_erase: Nanos;
         /// t_FEAT, to set or get a feature.
         t_feature: Nanos = Nanos::ZERO;
@@ -61,7 +61,7 @@ sections! {
         t_resume: Nanos = Nanos::ZERO;
         /// Least time between a resume and the next suspend.
         suspend_interval: Nanos = Nanos::ZERO;
-        /// t_RST.
+        /// Reset time, t_RST.
         t_reset: Nanos = Nanos::ZERO;
         /// t_pLock, to lock a page so that the die puts out zeroes for it until its block is erased. "none": the die cannot do it.
         t_lock_page: Maybe<Nanos> = Maybe(None);

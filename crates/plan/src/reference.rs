@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::table;
 
-/// `docs/reference/plan.md`.
+/// The text of `docs/reference/plan.md`.
 pub fn reference_markdown() -> String {
     let mut text = String::from(HEAD);
     for section in table() {

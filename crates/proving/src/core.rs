@@ -10,11 +10,11 @@ use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, Priority};
 /// What a core has ordered so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Programs.
+    /// Programmed units of any origin.
     pub programs: u64,
     /// Programs of data that was programmed before.
     pub moves: u64,
-    /// Erases.
+    /// Erased block groups.
     pub erases: u64,
     /// Reads of victims.
     pub reads: u64,

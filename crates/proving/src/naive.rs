@@ -41,7 +41,7 @@ pub struct Naive {
     pub programs: u64,
     /// Programs of data that was programmed before.
     pub moves: u64,
-    /// Erases.
+    /// Erased block groups.
     pub erases: u64,
 }
 

@@ -51,9 +51,9 @@ pub struct Row {
     pub start: Nanos,
     /// How long it is; the last row of a run is as short as the run left it.
     pub width: Nanos,
-    /// Reads.
+    /// Read requests.
     pub read: RowHost,
-    /// Writes.
+    /// Write requests.
     pub write: RowHost,
     /// Trims completed.
     pub trims: u64,

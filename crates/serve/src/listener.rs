@@ -82,7 +82,7 @@ pub enum ServeError {
     /// The host refused.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address that was refused.
         address: Address,
         /// What it said.
         source: io::Error,

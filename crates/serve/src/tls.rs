@@ -43,7 +43,7 @@ pub enum TlsError {
     /// A file.
     #[error("{}: {why}", path.display())]
     File {
-        /// Which.
+        /// The file's path.
         path: PathBuf,
         /// What is wrong with it.
         why: String,

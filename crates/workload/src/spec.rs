@@ -94,13 +94,13 @@ impl Amount {
 /// Shares of the operations; they sum to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Mix {
-    /// Reads.
+    /// Share of reads.
     pub read: f64,
-    /// Writes.
+    /// Share of writes.
     pub write: f64,
-    /// Trims.
+    /// Share of trims.
     pub trim: f64,
-    /// Flushes.
+    /// Share of flushes.
     pub flush: f64,
 }
 

@@ -111,7 +111,7 @@ impl Window {
 /// The last window of everything that is followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Windows {
-    /// Throughput.
+    /// The throughput window.
     pub iops: Window,
     /// Write amplification; `None` if no round of the window wrote anything.
     pub waf: Option<Window>,

@@ -130,7 +130,7 @@ impl Drive {
         self.stop()
     }
 
-    /// SIGKILL.
+    /// Kills the process with SIGKILL.
     pub(super) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             // It may be gone already.

@@ -22,7 +22,7 @@ pub(super) struct Device<'a> {
 /// A device with ext4 on it, mounted.
 pub(super) struct Mounted<'a> {
     device: Device<'a>,
-    /// Where.
+    /// The folder that it is mounted on.
     pub(super) folder: String,
     is_mounted: bool,
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 pub(crate) enum Severity {
     /// Worth a look; does not fail.
     Warning,
-    /// Fails.
+    /// The finding fails the check.
     Error,
 }
 

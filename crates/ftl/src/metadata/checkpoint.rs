@@ -41,7 +41,7 @@ enum Next {
     Places(u32),
     /// That this was all.
     End,
-    /// Nothing.
+    /// No page is due.
     Nothing,
 }
 

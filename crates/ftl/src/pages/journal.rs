@@ -52,7 +52,7 @@ pub struct Owner(pub u32);
 /// A memo as it stands on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenMemo {
-    /// Whose.
+    /// The technique whose memo it is.
     pub owner: Owner,
     /// The die.
     pub die: u16,
@@ -67,7 +67,7 @@ pub struct WrittenMemo {
 /// The facts of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Facts {
-    /// Trims.
+    /// Records of trims.
     Records(Vec<Record>),
     /// A part of a snapshot: of the units from `first` on, those whose bit is set were trimmed, as a record says it.
     Unmapped {

@@ -27,7 +27,7 @@ const CHECK: std::ops::Range<usize> = 32..40;
 /// A tree of keys: one for each of its leaves, the units of a part of a block group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Which.
+    /// The tree's number.
     pub number: u32,
     /// How often the block had been erased when the units were programmed. Keys of earlier epochs are gone.
     pub epoch: u32,
@@ -97,7 +97,7 @@ pub(crate) fn entries_per_page(bytes: usize) -> usize {
 /// What is in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyFacts {
-    /// Trees.
+    /// Whole key trees.
     Trees(Vec<Tree>),
     /// The commits that the trees from `first` on were last written by; 0: never, all their keys are there.
     Table {

@@ -66,7 +66,7 @@ pub enum Carried {
         /// The source.
         from: UnitAddr,
     },
-    /// Nothing.
+    /// Padding without data.
     Padding,
     /// A part of the journal, as long as a unit: its bytes are [`crate::Ftl::journal_bytes`], its mark has [`crate::JOURNAL`] for a logical unit and this
     /// version.

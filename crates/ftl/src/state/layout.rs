@@ -32,7 +32,7 @@ impl Group {
 pub struct UnitAddr(pub u32);
 
 impl UnitAddr {
-    /// Nowhere.
+    /// No address.
     pub const NONE: UnitAddr = UnitAddr(u32::MAX);
 }
 

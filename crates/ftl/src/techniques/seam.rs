@@ -101,7 +101,7 @@ pub enum News {
     VictimChosen {
         /// The group.
         victim: Group,
-        /// Why.
+        /// Why the group is emptied.
         why: Cause,
     },
     /// Valid data lies elsewhere.
@@ -260,7 +260,7 @@ pub struct Held {
 pub struct Copy {
     /// Which one.
     pub from: ProgramUnit,
-    /// Why.
+    /// Why the unit is moved.
     pub why: Cause,
 }
 

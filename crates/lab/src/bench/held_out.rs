@@ -39,7 +39,7 @@ conditions! {
     struct At {
         /// P/E counts
         pe: Rising<Cycles, 3>,
-        /// retentions
+        /// times of retention
         kept: Rising<Span, 3>,
         /// temperatures of retention
         warm: Vec<Degrees>,

@@ -46,7 +46,7 @@ pub enum Speak {
 /// What the server said of the export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ready {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Transmission flags.
     pub flags: u16,

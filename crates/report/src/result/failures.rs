@@ -12,16 +12,16 @@ use crate::text::{count, number};
 /// Requests that failed in part or whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedResult {
-    /// Reads.
+    /// Failed reads.
     #[schemars(extend("x-unit" = "requests"))]
     pub reads: u64,
-    /// Writes.
+    /// Failed writes.
     #[schemars(extend("x-unit" = "requests"))]
     pub writes: u64,
-    /// Trims.
+    /// Failed trims.
     #[schemars(extend("x-unit" = "requests"))]
     pub trims: u64,
-    /// Flushes.
+    /// Failed flushes.
     #[schemars(extend("x-unit" = "requests"))]
     pub flushes: u64,
 }

@@ -70,7 +70,7 @@ pub(crate) enum Told {
 pub struct Place {
     /// Its first byte.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u64,
     /// Where its mapping unit is.
     pub located: Located,

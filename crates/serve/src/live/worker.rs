@@ -62,7 +62,7 @@ pub(super) struct Asked {
 /// How late answers were, in virtual time behind their own instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
-    /// Answers.
+    /// The number of answers.
     pub answers: u64,
     /// All of it.
     pub sum: Nanos,

@@ -123,7 +123,7 @@ impl Flags {
     }
 }
 
-/// `259,2`.
+/// True if `text` is a device number such as `259,2`.
 pub(crate) fn is_device(text: &[u8]) -> bool {
     let mut parts = text.split(|byte| *byte == b',');
     let numbers = parts.by_ref().take(2).filter(|part| whole(part).is_some()).count();

@@ -98,7 +98,7 @@ pub struct Ascii {
 /// What the first column of five-column ASCII counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AsciiTime {
-    /// Nanoseconds.
+    /// Time in nanoseconds.
     Nanos,
     /// Milliseconds with a fraction.
     Millis,
@@ -111,7 +111,7 @@ pub enum AsciiTime {
 pub enum AsciiUnit {
     /// Sectors of 512 bytes.
     Sectors,
-    /// Bytes.
+    /// Size in bytes.
     Bytes,
 }
 

@@ -22,13 +22,13 @@ const PAGE_BYTES: u64 = 4096;
 pub struct TraceStats {
     /// Records of every kind.
     pub requests: u64,
-    /// Reads.
+    /// Read requests.
     pub reads: u64,
-    /// Writes.
+    /// Write requests.
     pub writes: u64,
-    /// Trims.
+    /// Trim requests.
     pub trims: u64,
-    /// Flushes.
+    /// Flush requests.
     pub flushes: u64,
     /// Malformed lines that a lenient reading passed over.
     pub skipped_lines: u64,

@@ -255,7 +255,7 @@ pub(in crate::recovery) fn evidence(findings: &Findings, layout: &Layout) -> Vec
 /// What a stand of which the map knows nothing may still be needed for, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evidence {
-    /// Nothing.
+    /// Nothing needs the block.
     None,
     /// Its marks were not read: it may hold what the next says.
     Unknown,

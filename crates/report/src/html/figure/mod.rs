@@ -140,9 +140,9 @@ pub struct Cube {
 /// Any of the figures.
 #[derive(Clone, Debug)]
 pub enum Figure {
-    /// Curves.
+    /// A figure of curves.
     Curves(Curves),
-    /// Columns.
+    /// A figure of columns.
     Columns(Columns),
     /// A heat map.
     Heat(Heat),
