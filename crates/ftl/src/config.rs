@@ -1,4 +1,4 @@
-//! What a firmware core is told when it starts. The plan has checked it; the firmware asserts the few relations it relies on.
+//! Configuration of a firmware core, fixed when it starts. The plan has checked it; the firmware asserts the few relations it relies on.
 
 use std::sync::Arc;
 
@@ -11,64 +11,65 @@ use crate::state::order::Order;
 pub use crate::state::settings::{Acknowledge, BufferConfig, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
 use crate::techniques::Choice;
 
-/// Everything one firmware core knows about itself and its dies.
+/// Configuration of one firmware core and its dies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The data sheet of its dies.
+    /// Data sheet of the core's dies.
     pub sheet: Sheet,
-    /// Entries of the dies' read-retry table; 1: there is nothing to try again with. A drive fills it in.
+    /// Entries of the dies' read-retry table; 1 means that no retry is possible. The drive sets it.
     pub read_entries: u32,
-    /// How far the chip's maker found that programs may be narrowed; `None`: nobody characterised it.
+    /// Limits within which the chip's maker characterised narrowed programs; `None`: not characterised.
     pub margins: Option<Arc<Margins>>,
-    /// How many dies it owns.
+    /// Number of dies that the core owns.
     pub dies: u32,
-    /// The mapping unit: the size of what one map entry points to. A page, or a divisor of one.
+    /// Size of a mapping unit, which is what one map entry points to: a page, or a divisor of one.
     pub unit: Bytes,
-    /// How many units it shows to the host.
+    /// Number of mapping units exported to the host.
     pub exported_units: u32,
     /// Blocks per plane kept back to replace bad ones.
     pub spare_blocks: u32,
-    /// Which blocks are bad from the start: one list per die of (plane, block) marks, as the firmware reads them at its first start.
+    /// Factory bad blocks: one list per die of (plane, block) marks, as the firmware reads them at its first start.
     pub factory_bad: Vec<Vec<(u8, u16)>>,
-    /// The write buffer.
+    /// Settings of the write buffer.
     pub buffer: BufferConfig,
-    /// How space is reclaimed.
+    /// Settings of reclaim.
     pub reclaim: ReclaimConfig,
-    /// How wear is levelled.
+    /// Settings of wear levelling.
     pub wear: WearConfig,
-    /// In which order a die takes its work.
+    /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
-    /// In which order the wordlines of a block are programmed.
+    /// Order in which the wordlines of a block are programmed.
     pub order: Order,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
-    /// Whether somebody keeps the bytes: see [`crate::DataStep`]. Then it recovers, too.
+    /// True if the drive stores the bytes of user data: see [`crate::DataStep`]. Such a core also recovers.
     pub keeps_data: bool,
-    /// A core that keeps data programs one program unit of a checkpoint of its map for so many of data; `None`: there are no checkpoints.
+    /// Program one checkpoint unit for every N data units, in a core that keeps data. `None` disables checkpoints.
     pub checkpoint_every: Option<u32>,
-    /// Whether it writes down what it needs to come back after a power cut. Without bytes nothing can come back, but what it costs is the same.
+    /// True if the core writes the metadata that recovery after a power cut needs. In simulation there is nothing to recover; the overhead is modelled all
+    /// the same.
     pub recovers: bool,
-    /// Whether a core that recovers writes the out-of-band marks of its pages twice: see [`crate::OobPage`]. Without, a page that cannot be read after a power
-    /// cut passes for one that was never finished.
+    /// True if a core that recovers writes the out-of-band marks of its pages twice: see [`crate::OobPage`]. Without the second copy, a page that cannot be
+    /// read after a power cut is taken for one that was never finished.
     pub oob_copies: bool,
-    /// The seed of all policies that sample.
+    /// Seed of all policies that sample.
     pub seed: u64,
-    /// This core's number, for its dice.
+    /// Number of this core, which keys its dice.
     pub core: u32,
 }
 
 impl Config {
-    /// Block groups of a die that hold no data for good: those that reclaim keeps free, and those that are open.
+    /// Block groups of a die that never hold data at rest: those that reclaim keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
         self.reclaim.floor + 1 + self.order.open_blocks()
     }
 
-    /// Whether marks are written twice.
+    /// True if the out-of-band marks are written twice.
     pub(crate) fn copies_oob(&self) -> bool {
         self.oob_copies && (self.keeps_data || self.recovers)
     }
 
-    /// The layout of the core's flash.
+    /// Layout of the core's flash.
     pub(crate) fn layout(&self) -> Layout {
         let layout = Layout::new(&self.sheet, self.dies, self.sheet.geometry.blocks - self.spare_blocks, self.unit);
         if self.copies_oob() { layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize)) } else { layout }

@@ -1,4 +1,4 @@
-//! The conversation with a core, for whoever drives one without a calendar of its own.
+//! The conversation with a core, for callers without a calendar of their own.
 //!
 //! ```text
 //!   bytes ─► next_operation ─► carry_out ─┐     none left: notes ─► acknowledged
@@ -15,43 +15,43 @@ use crate::firmware::Ftl;
 use crate::state::data::DataStep;
 use crate::state::request::{Acknowledgement, Deeds, Note};
 
-/// What stands around a core: it carries out what the core orders, and hears what the core says. None of it may tell the core of a
-/// new request: that is for between two conversations.
+/// Environment of a core: it carries out the core's operations and receives its acknowledgements, notes and data steps. No method may submit a request;
+/// requests are submitted between two conversations.
 pub trait Driver {
-    /// The core.
+    /// The core that is driven.
     fn core(&mut self) -> &mut Ftl;
 
-    /// The instant.
+    /// The present instant.
     fn now(&self) -> Nanos {
         Nanos::ZERO
     }
 
-    /// Whether nobody listens any more: the power has gone.
+    /// True if the conversation must stop because power is lost.
     fn is_dark(&self) -> bool {
         false
     }
 
-    /// Do `operation`, or begin it.
+    /// Carry out `operation`, or begin it.
     fn carry_out(&mut self, operation: &Operation);
 
-    /// A request is done.
+    /// Receive the acknowledgement of a finished request.
     fn acknowledged(&mut self, done: Acknowledgement);
 
-    /// Something is to be written down.
+    /// Receive a note for the log.
     fn note(&mut self, _note: Note) {}
 
-    /// Something is to be done with bytes.
+    /// Receive a step to be done with bytes.
     fn move_bytes(&mut self, _step: DataStep) {}
 }
 
-/// Carry out all that the core wants done with bytes.
+/// Carry out all data steps that the core has queued.
 pub fn follow(driver: &mut impl Driver) {
     while let Some(step) = driver.core().next_data_step() {
         driver.move_bytes(step);
     }
 }
 
-/// Hear what the core has to say beside operations.
+/// Receive the core's notes and acknowledgements until none is left.
 pub fn hear(driver: &mut impl Driver) {
     while let Some(note) = driver.core().note() {
         driver.note(note);
@@ -61,7 +61,7 @@ pub fn hear(driver: &mut impl Driver) {
     }
 }
 
-/// Carry out what the core orders and hear what it says, until it has nothing more to say.
+/// Carry out the core's operations and data steps until none is left, then receive its notes and acknowledgements.
 pub fn converse(driver: &mut impl Driver) {
     follow(driver);
     while !driver.is_dark() {
@@ -75,7 +75,7 @@ pub fn converse(driver: &mut impl Driver) {
     }
 }
 
-/// Tell `core` that a program, an erase, a copyback or a sanitisation has ended, or a read whose die was kept for it: its die can take the next operation.
+/// Tell `core` that an operation has ended which leaves its die free: a program, an erase, a copyback, a sanitisation, or a read that kept its die.
 pub fn ended(core: &mut Ftl, now: Nanos, report: &Report<'_>) -> Deeds {
     core.die_ready(report.die);
     core.report(now, report)

@@ -1,4 +1,4 @@
-//! One firmware core: what it is told, what it orders, what it acknowledges.
+//! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
 use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
 use wordline_units::{BlockId, DieId, Lpn, Nanos, PlaneId};
@@ -33,30 +33,30 @@ use crate::techniques::seam::{Card, Ctx, Technique};
 pub struct Ftl {
     config: Config,
     rooms: Rooms,
-    /// How it came back from a power cut.
+    /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
 }
 
 impl Ftl {
-    /// A core at its first start, all blocks erased.
+    /// Creates a core at its first start, with all blocks erased.
     pub fn new(config: Config) -> Ftl {
         Ftl { rooms: setup::build(&config), config, recovery: None }
     }
 
-    /// The core that was running on this flash with this configuration, as it was when the power went, or would have been a moment before or after: every
-    /// unit that was durable has its last data, and every other its last data or an older state since it last was durable.
+    /// Recovers the core that ran on this flash with this configuration when power was lost. Every unit that was durable has its last data. Every other
+    /// unit has its last data, or an older state since it last was durable.
     pub fn recover(config: Config, survey: &mut dyn Survey) -> Ftl {
         Ftl::recover_by(config, survey, Trust::Everything)
     }
 
-    /// As [`Ftl::recover`], by what `trust` says.
+    /// Recovers a core as [`Ftl::recover`] does, with the evidence that `trust` accepts.
     pub fn recover_by(config: Config, survey: &mut dyn Survey, trust: Trust) -> Ftl {
         let (rooms, recovery) = recovery::recover(&config, survey, trust);
         Ftl { config, rooms, recovery: Some(recovery) }
     }
 
-    /// Let `technique`, which no plan names, join those that are switched on, before anything is submitted. What a core is built with it does not get by that:
-    /// it is asked about secrets only where another technique is a sanitiser, and can have no key store.
+    /// Adds `technique`, which no plan names, to those that are switched on. It must join before the first request. A late technique gets nothing that a
+    /// core is built with: it is asked about secrets only where another technique is a sanitiser, and it can have no key store.
     pub fn join(&mut self, technique: Box<dyn Technique>) {
         let Rooms { core, panel, .. } = &mut self.rooms;
         assert!(technique.key_store().is_none(), "a key store is for techniques that the core is built with");
@@ -67,7 +67,7 @@ impl Ftl {
 
     // What happens.
 
-    /// The host asks for something.
+    /// Submits a request of the host.
     pub fn submit(&mut self, now: Nanos, request: Request) -> Deeds {
         let core = &mut self.rooms.core;
         core.set_now(now);
@@ -78,7 +78,8 @@ impl Ftl {
         self.deeds()
     }
 
-    /// An operation has ended. A program or erase ends before any suspend of it that has not been answered yet; its die is ready ([`Ftl::die_ready`]) by now.
+    /// Reports that an operation has ended. A program or erase ends before any suspend of it that has not been answered yet; its die is ready
+    /// ([`Ftl::die_ready`]) by now.
     pub fn report(&mut self, now: Nanos, report: &Report<'_>) -> Deeds {
         let core = &mut self.rooms.core;
         core.set_now(now);
@@ -87,13 +88,13 @@ impl Ftl {
         self.deeds()
     }
 
-    /// What the call has done that is being answered.
+    /// Effects of the present call on the host's data.
     #[inline]
     fn deeds(&mut self) -> Deeds {
         Deeds { invalidated: self.rooms.core.take_invalidated() }
     }
 
-    /// How the read `tag`, which error correction could not mend, is tried once more; `None`: it is given up. The die is kept for it.
+    /// Next try of the read `tag`, whose last try error correction could not mend; `None`: the read fails. The die is kept for the read.
     #[cold]
     pub fn next_try(&self, now: Nanos, tag: u32, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &self.rooms;
@@ -101,13 +102,13 @@ impl Ftl {
         panel.next_try(&Ctx { now, ..ctx(core) }, ended::page_at(core, group, offset), failed)
     }
 
-    /// `die` can take an operation.
+    /// Tells the core that `die` can take an operation.
     #[inline]
     pub fn die_ready(&mut self, die: DieId) {
         self.rooms.core.ready(die);
     }
 
-    /// What has become of the order to suspend what `die` is doing. Where that has ended first, nothing is said but [`Ftl::die_ready`] and the report.
+    /// Answers the order to suspend what `die` is doing. If the program or erase has ended first, [`Ftl::die_ready`] and the report are the only answer.
     pub fn stopped(&mut self, now: Nanos, die: DieId, how: Stopped) {
         let core = &mut self.rooms.core;
         core.set_now(now);
@@ -117,7 +118,7 @@ impl Ftl {
         }
     }
 
-    /// Time has passed.
+    /// Tells the core that time has passed.
     pub fn tick(&mut self, now: Nanos) {
         let core = &mut self.rooms.core;
         if now > core.now() {
@@ -128,12 +129,12 @@ impl Ftl {
         self.rooms.tick();
     }
 
-    /// From now on, or no longer, everything in the write buffer is to be programmed soon, whether or not somebody waits for it.
+    /// Turns on or off that everything in the write buffer is programmed soon, whether or not a request waits for it.
     pub fn drain(&mut self, on: bool) {
         self.rooms.core.set_draining(on);
     }
 
-    /// The power will go once all that is in hand is done: the journal's last word says so. [`Ftl::is_down`] tells when it is on flash.
+    /// Begins an orderly shutdown, which ends with a last record in the journal. [`Ftl::is_down`] tells when that record is on flash.
     pub fn go_down(&mut self, now: Nanos) {
         self.rooms.core.set_now(now);
         self.rooms.go_down();
@@ -141,38 +142,38 @@ impl Ftl {
 
     // What is to be done.
 
-    /// The next operation to be issued at `now`, if any: its head. What a program carries, [`Ftl::load`] tells by its tag. Once there is none, there is none
+    /// The next flash operation to issue at `now`, if any. [`Ftl::load`] tells by its tag what a program carries. After `None`, the answer stays `None`
     /// until the core is told something.
     #[inline]
     pub fn next_operation(&mut self, now: Nanos) -> Option<Operation> {
         next::next_operation(&mut self.rooms, now)
     }
 
-    /// What the program or copyback `tag` of `die` brings with it, from its order to its report. A copyback brings no units of its own.
+    /// Contents of the program or copyback `tag` of `die`, valid from its order to its report. A copyback brings no units of its own.
     #[inline]
     pub fn load(&self, die: DieId, tag: u32) -> Load<'_> {
         Load::new(&self.rooms, die, tag)
     }
 
-    /// The next host request that is done. To be asked until there is none, before the core is told anything else.
+    /// The next finished host request. The caller asks until there is none before it tells the core anything else.
     #[inline]
     pub fn acknowledge(&mut self) -> Option<Acknowledgement> {
         self.rooms.core.requests_mut().acknowledge()
     }
 
-    /// When [`Ftl::tick`] should be called, if nothing else happens before.
+    /// The instant at which [`Ftl::tick`] should be called, if nothing else happens before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.rooms.next_deadline()
     }
 
-    /// Whether there is something to be written down.
+    /// True if a note for the log is waiting.
     #[inline]
     pub fn has_notes(&self) -> bool {
         self.core().outbox().has_notes()
     }
 
-    /// The next thing to be written down.
+    /// The next note for the log.
     #[inline]
     pub fn note(&mut self) -> Option<Note> {
         self.rooms.core.outbox_mut().next_note()
@@ -184,37 +185,37 @@ impl Ftl {
         &self.rooms.core
     }
 
-    /// What it was told when it started.
+    /// Configuration of the core.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The arithmetic of its addresses.
+    /// Address arithmetic of the core.
     pub fn layout(&self) -> &Layout {
         self.core().layout()
     }
 
-    /// Its map.
+    /// Logical-to-physical map of the core.
     pub fn map(&self) -> &Map {
         self.core().map()
     }
 
-    /// Its block groups.
+    /// Block groups of the core.
     pub fn groups(&self) -> &Groups {
         self.core().groups()
     }
 
-    /// Its dies.
+    /// Numbers of the core's dies.
     pub fn dies(&self) -> impl Iterator<Item = DieId> {
         self.core().die_ids()
     }
 
-    /// The cards of the techniques that are switched on.
+    /// Cards of the techniques that are switched on.
     pub fn cards(&self) -> impl Iterator<Item = &'static Card> {
         self.rooms.panel.cards()
     }
 
-    /// What the technique `name` has learnt, as in an image of a core; `None`: it is not switched on.
+    /// Learnt state of the technique `name`, as in an image of a core; `None`: it is not switched on.
     pub fn learnt(&self, name: &str) -> Option<Vec<u32>> {
         self.rooms.panel.image(name)
     }
@@ -229,12 +230,12 @@ impl Ftl {
         self.core().buffer().room()
     }
 
-    /// Free block groups of `die`.
+    /// Number of free block groups of `die`.
     pub fn free_groups(&self, die: DieId) -> u32 {
         self.core().die(die).free_count()
     }
 
-    /// Physical spare places of `die` in `plane`, for reports.
+    /// Number of spare blocks of `die` in `plane`, for reports.
     pub fn spare_blocks(&self, die: DieId, plane: PlaneId) -> usize {
         self.core().die(die).spares()[usize::from(plane.0)].len()
     }
@@ -245,14 +246,14 @@ impl Ftl {
         planes.flat_map(|(plane, spares)| spares.iter().map(move |&block| (PlaneId(plane as u8), BlockId(u32::from(block)))))
     }
 
-    /// Whether a page of `group`, which is open, has been written, as far as a quiet core can tell.
+    /// True if page `page` of the open `group` has been written, as far as a quiet core can tell.
     pub fn is_written(&self, group: Group, page: u16) -> bool {
         let layout = self.layout();
         let program = u32::from(page) / layout.pages_per_program;
         self.core().die(layout.die(group)).open_at(group).is_some_and(|open| open.has(program, layout))
     }
 
-    /// How many pages of each plane of `group` are programmed, as far as a quiet core can tell; `None` where it cannot (a program failed).
+    /// Number of programmed pages in each plane of `group`, as far as a quiet core can tell; `None` where it cannot, because a program failed.
     pub fn programmed_pages(&self, group: Group) -> Option<u32> {
         let layout = self.layout();
         match self.groups().use_of(group) {
@@ -263,47 +264,48 @@ impl Ftl {
         }
     }
 
-    /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
+    /// True if no operation is under way and the buffer is empty: the core can be snapshotted.
     pub fn is_quiet(&self) -> bool {
         self.rooms.is_quiet()
     }
 
-    /// Whether nothing is under way and nothing will be by itself: as [`Ftl::is_quiet`], but for data of dies that have no room left to move it to.
+    /// True if no operation is under way and none will start by itself. Unlike [`Ftl::is_quiet`], it allows data of dies that have no room left to move it
+    /// to.
     pub fn is_at_rest(&self) -> bool {
         self.rooms.is_at_rest()
     }
 
-    /// Whether everything is on flash, and that the power would go.
+    /// True if everything is on flash, the record of the shutdown included.
     pub fn is_down(&self) -> bool {
         self.is_quiet() && self.rooms.metadata.is_down()
     }
 
-    /// Whether the core has stopped taking writes.
+    /// True if the core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         self.core().is_worn_out()
     }
 
-    /// What this core has lived through, this start included.
+    /// History of this core over all its starts, this one included.
     pub fn history(&self) -> History {
         self.rooms.metadata.history()
     }
 
-    /// How it came back from a power cut; `None`: it did not have to.
+    /// Summary of the recovery from a power cut; `None`: this start was not a recovery.
     pub fn recovery(&self) -> Option<Recovery> {
         self.recovery
     }
 
-    /// The number of the newest checkpoint that is whole.
+    /// Number of the newest complete checkpoint.
     pub fn checkpoint(&self) -> Option<u64> {
         self.rooms.metadata.checkpoints().and_then(|checkpoints| checkpoints.whole())
     }
 
-    /// Units that the core refuses to hand out, because it cannot tell whether what it has of them is the newest.
+    /// Number of units that the core refuses to return, because it cannot tell whether its copy is the newest.
     pub fn refused_units(&self) -> u64 {
         self.core().refused().map_or(0, |refused| u64::from(refused.count()))
     }
 
-    /// Whether `lpn` is one of them.
+    /// True if the core refuses to return `lpn`.
     #[inline]
     pub fn is_refused(&self, lpn: u32) -> bool {
         self.core().is_refused(lpn)
@@ -317,18 +319,18 @@ impl Ftl {
 
     // Cores that are used already.
 
-    /// The core as plain data, if it is quiet.
+    /// Image of the core as plain data, if it is quiet.
     pub fn image(&self) -> Option<Image> {
         setup::image::image(&self.rooms)
     }
 
-    /// Become the core that `image` was made of. This core must be new; the image may be anything. An image of another kind of core, or of none, is
+    /// Restores the core that `image` was made of. This core must be new; the image may be anything. An image of another kind of core, or of none, is
     /// refused with the reason.
     pub fn restore(&mut self, image: Image) -> Result<(), &'static str> {
         setup::image::restore(&mut self.rooms, image)
     }
 
-    /// Make this fresh core look as if its first `units` units had been written once in order. Costs nothing per unit. Returns, for each group that
+    /// Makes this fresh core look as if its first `units` units had been written once in order. It costs nothing per unit. It returns, for each group that
     /// holds data, how many of its program units are written; the caller gives the flash the same content ([`crate::Layout::regular_lpn`]).
     pub fn construct_filled(&mut self, units: u32) -> Vec<(Group, u32)> {
         assert!(self.is_quiet(), "only a quiet core can be constructed");
@@ -336,54 +338,54 @@ impl Ftl {
         setup::construct::fill(core, sanitise, units)
     }
 
-    /// Make this fresh core look as if its first `units` units had been overwritten one by one, uniformly at random, until the state was steady.
-    /// `write` gets each die's program units, group by group in program order, with the group's blocks and the unit's spare area; the caller gives
-    /// the flash that content, and the wear of [`Ftl::groups`].
+    /// Makes this fresh core look as if its first `units` units had been overwritten one by one, uniformly at random, until the state was steady. `write`
+    /// gets each die's program units, group by group in program order, with the group's blocks and the unit's spare area; the caller gives the flash that
+    /// content, and the wear of [`Ftl::groups`].
     pub fn construct_steady(&mut self, units: u32, seed: u64, write: impl FnMut(DieId, [u16; 4], &[Lpn])) {
         assert!(self.is_quiet(), "only a quiet core can be constructed");
         let Rooms { core, sanitise, .. } = &mut self.rooms;
         setup::construct::steady(&self.config, core, sanitise, units, seed, write);
     }
 
-    /// Set how often `group` has been erased.
+    /// Sets the erase count of `group`.
     pub fn set_erases(&mut self, group: Group, erases: u32) {
         self.rooms.core.groups_mut().set_erases(group, erases);
     }
 
     // For whoever keeps the bytes.
 
-    /// Where the newest bytes of `lpn` are.
+    /// Location of the newest bytes of `lpn`.
     pub fn newest(&self, lpn: u32) -> Newest {
         self.core().newest(lpn)
     }
 
-    /// What is in buffer slot `slot`.
+    /// Content of buffer slot `slot`.
     pub fn held_in(&self, slot: u32) -> Held {
         self.core().buffer().content(slot)
     }
 
-    /// The buffer slots that hold something.
+    /// Buffer slots that hold something.
     pub fn slots_in_use(&self) -> impl Iterator<Item = u32> + '_ {
         self.core().buffer().in_use()
     }
 
-    /// The version for a copy of `lpn` that says its bytes are lost: newer than what was there, older than anything of it in the buffer.
+    /// Version for a copy of `lpn` that marks its bytes as lost: newer than what was there, older than anything of it in the buffer.
     pub fn version_of_lost(&mut self, lpn: u32) -> u64 {
         self.rooms.core.version_of_lost(lpn)
     }
 
-    /// The next thing to be done with bytes, oldest first. To be asked after every call that tells the core something, before [`Ftl::next_operation`].
+    /// The next data step, oldest first. The caller asks after every call that tells the core something, before [`Ftl::next_operation`].
     #[inline]
     pub fn next_data_step(&mut self) -> Option<DataStep> {
         self.rooms.core.outbox_mut().next_step()
     }
 
-    /// The next fact that capacitors are to keep: its place, below [`crate::FACTS`], and its bytes, at most [`crate::fact_bytes`] of them.
+    /// The next fact that capacitors are to keep: its index, below [`crate::FACTS`], and its bytes, at most [`crate::fact_bytes`] of them.
     pub fn take_kept_fact(&mut self) -> Option<(u32, Vec<u8>)> {
         self.rooms.core.outbox_mut().next_fact()
     }
 
-    /// The marks that the program or copyback just ordered on `die` bears. To be called by whoever keeps the bytes, before the operation is reported.
+    /// Records the marks of the program or copyback just ordered on `die`. A drive that keeps bytes calls it before the operation is reported.
     pub fn note_marks(&mut self, die: DieId, marks: &[Mark]) {
         self.rooms.metadata.note_marks(die, marks);
     }
@@ -392,36 +394,36 @@ impl Ftl {
         self.config.unit.0 as usize
     }
 
-    /// The bytes of part `unit` of the journal's program that has just been ordered.
+    /// Bytes of part `unit` of the journal program that has just been ordered.
     pub fn journal_bytes(&self, unit: u32) -> &[u8] {
         let journal = self.rooms.metadata.journal().expect("only a core that keeps data programs its journal");
         journal.bytes(unit, self.bytes_of_unit())
     }
 
-    /// The bytes of part `unit` of the checkpoint's program that has just been ordered.
+    /// Bytes of part `unit` of the checkpoint program that has just been ordered.
     pub fn checkpoint_bytes(&self, unit: u32) -> &[u8] {
         let checkpoints = self.rooms.metadata.checkpoints().expect("only a core that keeps data programs checkpoints");
         checkpoints.bytes(unit, self.bytes_of_unit())
     }
 
-    /// The bytes of part `unit` of the summary's program that has just been ordered.
+    /// Bytes of part `unit` of the summary program that has just been ordered.
     pub fn oob_bytes(&self, unit: u32) -> &[u8] {
         let oob = self.rooms.metadata.oob().expect("only a core with second copies of its marks programs summaries");
         oob.bytes(unit, self.bytes_of_unit())
     }
 
-    /// The bytes of part `unit` of the key store's program that has just been ordered.
+    /// Bytes of part `unit` of the key-store program that has just been ordered.
     pub fn key_bytes(&self, unit: u32) -> &[u8] {
         let keys = self.rooms.sanitise.keys().expect("only a core with a key store programs it");
         keys.bytes(unit, self.bytes_of_unit())
     }
 
-    /// The epoch in which the program that `die` has just been ordered to do at `group` is encrypted.
+    /// Epoch in which the program just ordered at `group` is encrypted.
     pub fn key_epoch(&self, group: Group) -> Option<u32> {
         self.rooms.sanitise.keys().map(|keys| keys.epoch(self.core(), group))
     }
 
-    /// The key of the unit at `offset` of the stand on `block` of the first plane.
+    /// Key of the unit at `offset` of the block group that stands on `block` of the first plane.
     pub fn key_of(&self, die: DieId, block: u16, offset: u32, epoch: u32) -> Option<Key> {
         let forest = self.rooms.sanitise.keys()?.forest();
         Some(forest.key(forest.stand(die, block), epoch, offset))

@@ -1,4 +1,4 @@
-//! Where the next program goes: open groups, and what becomes of them when they are full or a program in them fails.
+//! Placement: where the next program goes, and what becomes of open groups when they are full or a program in them fails.
 
 use wordline_units::DieId;
 
@@ -11,16 +11,16 @@ use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
 
-/// Where a program goes that is going to be ordered.
+/// Destination of a program that is about to be ordered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProgramPlace {
     pub group: Group,
     pub program: u32,
-    /// It is the last one of its group.
+    /// True if the program is the last one of its group.
     pub closes: bool,
 }
 
-/// Where the next program of `stream` goes, which is ordered from now on; takes a free group where that is due. `None`: there is none to take.
+/// Destination of the next program of `stream`, which counts as ordered from now on. A free group is opened where that is due. `None`: no group is left.
 pub(crate) fn next_program(
     core: &mut Core,
     panel: &mut Panel,
@@ -54,21 +54,21 @@ fn tell_opened(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, grou
     metadata.tell(core, panel, News::Opened { group, moved: stream == Stream::Moved });
 }
 
-/// `group` takes no more data, and can be a victim.
+/// Closes `group`: it takes no more data, and can be a victim.
 pub(crate) fn close(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: Group) {
     core.groups_mut().close(group);
     metadata.tell(core, panel, News::Closed { group });
 }
 
-/// All data of `group` has been programmed: its summary comes next, or it is closed as it is.
+/// Ends the data of `group`, all of which has been programmed: its summary comes next, or it is closed as it is.
 pub(crate) fn complete(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: Group) {
     if !metadata.begin_summary(core, group) {
         close(core, panel, metadata, group);
     }
 }
 
-/// A program of `group` failed at `program`: nothing more is written to it, and what it holds moves away. `has_secrets`: what was never written of it must
-/// not pass for valid, either.
+/// Abandons `group`, in which the program at `program` failed: nothing more is written to it, and its data moves away. `has_secrets`: units of it that were
+/// never written must not pass for valid either.
 pub(crate) fn abandon(core: &mut Core, group: Group, program: u32, has_secrets: bool) {
     let (layout, die) = (*core.layout(), core.layout().die(group));
     let open = core.die_mut(die).take_open(group);
@@ -87,7 +87,7 @@ pub(crate) fn abandon(core: &mut Core, group: Group, program: u32, has_secrets: 
     }
 }
 
-/// How far a group was written that takes no more. Where what was written is not the first of it, the gaps pass for stale.
+/// Offset up to which a group was written that takes no more data. If there are gaps before it, they count as stale.
 pub(crate) fn end_of(core: &mut Core, open: &Open) -> u32 {
     let layout = *core.layout();
     if open.is_prefix(&layout) {

@@ -1,4 +1,4 @@
-//! What follows when an operation has ended.
+//! The end of an operation, and what follows from it in each room.
 
 use wordline_flash::{Report, Status};
 use wordline_units::{Cause, DieId, Lpn};
@@ -16,10 +16,10 @@ use crate::state::work::Moved;
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{EraseReport, FlashPage, News, ReadReport};
 
-/// What a read that has ended is told to, and may set going.
+/// Hooks that a finished read calls, or may set going.
 const OF_READS: Hooks = Hooks::of(&[Hook::Read, Hook::MayWork]);
 
-/// An operation has ended.
+/// End the operation of `report`.
 pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
     let Pending { purpose, group, offset, cause, .. } = rooms.core.end(report.tag);
     let good = report.status == Status::Good;
@@ -81,7 +81,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
     }
 }
 
-/// A program of the summary of `group` on `die` has ended.
+/// End a program of the summary of `group` on `die`.
 #[inline(never)]
 fn summarised(rooms: &mut Rooms, die: DieId, good: bool, (group, program): (Group, u32)) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
@@ -97,7 +97,7 @@ fn summarised(rooms: &mut Rooms, die: DieId, good: bool, (group, program): (Grou
     rooms.settle();
 }
 
-/// A program of the journal in `group` on `die` has ended: who waited for what it has brought down goes on.
+/// End a program of the journal in `group` on `die`. Requests that waited for its records go on.
 #[inline(never)]
 fn journaled(rooms: &mut Rooms, die: DieId, good: bool, group: Group) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
@@ -118,7 +118,7 @@ fn journaled(rooms: &mut Rooms, die: DieId, good: bool, group: Group) {
     rooms.metadata.wake_journal(&mut rooms.core);
 }
 
-/// A page that the host's request `part` asks for has been read.
+/// End a read for the host's request `part`.
 #[inline]
 fn host_read(rooms: &mut Rooms, (group, offset): (Group, u32), part: u32, good: bool) {
     rooms.metadata.note_media_error(!good);
@@ -131,7 +131,7 @@ fn host_read(rooms: &mut Rooms, (group, offset): (Group, u32), part: u32, good: 
     requests.release(part);
 }
 
-/// The rest of the unit in `slot`, which the host has written in part, has been read.
+/// End the read of the sectors that were missing in `slot`, which the host has written in part.
 fn filled(rooms: &mut Rooms, (group, offset): (Group, u32), slot: u32, good: bool) {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     metadata.note_media_error(!good);
@@ -145,7 +145,7 @@ fn filled(rooms: &mut Rooms, (group, offset): (Group, u32), slot: u32, good: boo
     rooms.settle();
 }
 
-/// A page of a victim has been read: what is still valid of its `units`, one bit each, waits to be programmed elsewhere.
+/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere.
 fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u64, oob: &[Lpn]) {
     let Rooms { core, sanitise, .. } = rooms;
     let first = core.layout().page_start(offset);
@@ -170,7 +170,7 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u
     core.wake(die);
 }
 
-/// A host's read of the page that holds `offset` of `group` was reported: a sanitiser may have waited for it.
+/// End a host's read of the page that holds `offset` of `group`: a sanitise task may have waited for it.
 #[inline]
 fn end_reading(rooms: &mut Rooms, group: Group, offset: u32) {
     if rooms.core.end_reading(group, offset) {
@@ -181,14 +181,14 @@ fn end_reading(rooms: &mut Rooms, group: Group, offset: u32) {
     }
 }
 
-/// A pinned group that only waited for its readers can be erased now.
+/// Wake `die` to erase `group`, which only waited for its readers.
 fn wake_for_erase(core: &mut Core, die: DieId, group: Group) {
     if core.groups().use_of(group) == Use::Drained && !core.groups().is_pinned(group) {
         core.wake(die);
     }
 }
 
-/// Let the techniques learn that the page that holds `offset` of `group` was read for `cause`.
+/// Tell the techniques that the page that holds `offset` of `group` was read for `cause`.
 #[inline]
 fn page_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, cause: Cause) {
     if rooms.panel.has_any(OF_READS) {
@@ -207,7 +207,7 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, 
     }
 }
 
-/// Let the techniques learn that valid units of the page that holds `offset` of `group` could not be read.
+/// Tell the techniques that valid units of the page that holds `offset` of `group` could not be read.
 #[cold]
 fn tell_lost(rooms: &mut Rooms, group: Group, offset: u32, units: u64) {
     let Rooms { core, panel, metadata, .. } = rooms;
@@ -215,7 +215,7 @@ fn tell_lost(rooms: &mut Rooms, group: Group, offset: u32, units: u64) {
     metadata.tell(core, panel, News::DataLost { at, units: units.count_ones() as u16 });
 }
 
-/// The page that holds `offset` of `group`.
+/// Flash page that holds `offset` of `group`.
 pub(crate) fn page_at(core: &Core, group: Group, offset: u32) -> FlashPage {
     let Place { page, plane, .. } = core.layout().place(offset);
     FlashPage { group, plane, page }

@@ -1,4 +1,4 @@
-//! A program or a copyback has ended: its units lie where it was, what they replace is stale, and whoever waited goes on.
+//! The end of a program or copyback: its units are mapped to the new place, the old ones become stale, and waiting requests go on.
 //!
 //! ```text
 //!   program ──well──▶ distrusted? ──no──▶ lands
@@ -21,19 +21,19 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::Way;
 use crate::techniques::seam::{CopyReport, News, ProgramReport, ProgramUnit};
 
-/// What is told and asked of a program that has ended.
+/// Hooks that a finished program calls.
 const OF_PROGRAMS: Hooks = Hooks::of(&[Hook::Programmed, Hook::ProgramSettings, Hook::Distrusts]);
 
-/// Room for what lands.
+/// Scratch lists for units that land.
 #[derive(Debug, Default)]
 pub(crate) struct Landing {
-    /// The addresses that become stale.
+    /// Addresses that become stale, with their logical units.
     stale: Vec<(u32, UnitAddr)>,
-    /// The logical units of a page.
+    /// Logical units of a page.
     run: Vec<u32>,
 }
 
-/// The program of program unit `program` of `group` has ended; `closes`: it was the last of its group.
+/// End the program of program unit `program` of `group`. `closes`: it was the last of its group.
 pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program): (Group, u32), closes: bool) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let die = report.die;
@@ -94,7 +94,7 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     rooms.core.die_mut(die).batch_mut().end(batch);
 }
 
-/// Whether a program that has ended well must not be relied on. The techniques have learnt of it afterwards.
+/// True if a successful program must not be relied on. The techniques learn of the program after they are asked.
 fn is_distrusted(rooms: &mut Rooms, report: &Report<'_>, group: Group, program: u32) -> bool {
     let Rooms { core, panel, metadata, .. } = rooms;
     let &Report { status, loops, spans, program: trace, .. } = report;
@@ -105,7 +105,7 @@ fn is_distrusted(rooms: &mut Rooms, report: &Report<'_>, group: Group, program: 
     is_bad
 }
 
-/// What was to be programmed waits again.
+/// Put the units of a failed program back among those that wait.
 fn take_back(rooms: &mut Rooms, die: DieId, batch: &[Entry]) {
     let core = &mut rooms.core;
     for entry in batch.iter().rev() {
@@ -117,7 +117,7 @@ fn take_back(rooms: &mut Rooms, die: DieId, batch: &[Entry]) {
     }
 }
 
-/// The units of `batch` are on flash, at program unit `program` of `group`.
+/// Map the units of `batch`, which are on flash at program unit `program` of `group`.
 #[inline]
 fn land(rooms: &mut Rooms, batch: &[Entry], group: Group, program: u32) {
     let layout = rooms.core.layout();
@@ -138,7 +138,7 @@ fn land(rooms: &mut Rooms, batch: &[Entry], group: Group, program: u32) {
     rooms.core.groups_mut().add_valid(group, valid);
 }
 
-/// The groups that the moved units of `batch` leave, and how many leave each.
+/// Groups that the moved units of `batch` leave, and how many units leave each.
 #[cold]
 fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(Group, u16)> {
     let mut sources: Vec<(Group, u16)> = Vec::new();
@@ -155,7 +155,7 @@ fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(Group, u16)> {
     sources
 }
 
-/// Units that have left `sources` lie at `program` of `group`.
+/// Tell the techniques that units from `sources` lie at `program` of `group` now.
 #[cold]
 fn tell_moved(rooms: &mut Rooms, sources: Vec<(Group, u16)>, group: Group, program: u32) {
     let Rooms { core, panel, metadata, .. } = rooms;
@@ -163,7 +163,7 @@ fn tell_moved(rooms: &mut Rooms, sources: Vec<(Group, u16)>, group: Group, progr
     sources.into_iter().for_each(|(from, units)| metadata.tell(core, panel, News::Moved { from, to, units, way: Way::Bus }));
 }
 
-/// The unit of `entry` is on flash: the logical unit that lies there now, or none, and whether the data is the host's.
+/// Release the source of `entry`, which is on flash. Returns the logical unit that lies there now, or none, and whether the data is the host's.
 #[inline]
 fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
     let core = &mut rooms.core;
@@ -186,7 +186,7 @@ fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
     }
 }
 
-/// The units of one page are on flash, from `addr` on; returns how many of them are valid.
+/// Map the units of one page from `addr` on. Returns how many of them are valid.
 fn land_page(rooms: &mut Rooms, entries: &[Entry], addr: UnitAddr) -> u32 {
     let mut run = std::mem::take(&mut rooms.landing.run);
     run.clear();
@@ -208,7 +208,7 @@ fn land_page(rooms: &mut Rooms, entries: &[Entry], addr: UnitAddr) -> u32 {
     valid
 }
 
-/// A page of consecutive units: one entry of a compact map is enough for all of them.
+/// Map a page of consecutive units, for which one entry of a compact map is enough.
 fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
     let Rooms { core, metadata, sanitise, landing, .. } = rooms;
     let stale = &mut landing.stale;
@@ -226,7 +226,7 @@ fn land_run(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
     core.layout().units_per_page
 }
 
-/// `lpn`, or nothing that is wanted, lies at `addr` now; returns how many valid units that makes.
+/// Map `lpn` to `addr`, or mark `addr` as stale where `lpn` is none. Returns how many valid units that adds.
 #[inline(always)]
 fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 {
     if lpn == u32::MAX {
@@ -238,7 +238,7 @@ fn land_unit(rooms: &mut Rooms, lpn: u32, addr: UnitAddr, is_host: bool) -> u32 
     1
 }
 
-/// Point `lpn` at `addr`; what it pointed at before, if anything, is stale. Returns whether there was something.
+/// Map `lpn` to `addr` and invalidate its address before. Returns true if there was one.
 #[inline]
 fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     let Rooms { core, metadata, sanitise, .. } = rooms;
@@ -250,7 +250,7 @@ fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     had_data
 }
 
-/// The copyback of program unit `from` to program unit `to` has ended.
+/// End the copyback of program unit `from` to program unit `to`.
 #[inline(never)]
 pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (Group, u32), to: (Group, u32)) {
     let Rooms { core, panel, metadata, .. } = rooms;

@@ -1,4 +1,4 @@
-//! What a program brings with it, for whoever carries it out.
+//! The contents of a program, for the caller that carries it out.
 
 use wordline_flash::ProgramSettings;
 use wordline_units::{DieId, Lpn};
@@ -8,14 +8,14 @@ use crate::state::data::Carried;
 use crate::state::pending::{Pending, Purpose};
 use crate::state::work::Entry;
 
-/// What a program brings with it: borrowed from the core, and gone with its report. Beside the order, because an order that borrowed it would keep the core,
-/// and with it the whole drive, from being used while the order is carried out.
+/// Contents of a program, borrowed from the core until its report. They are not part of the order, because an order that borrowed them would keep the core,
+/// and with it the whole drive, from being used while it is carried out.
 #[derive(Clone, Copy)]
 pub struct Load<'a> {
     rooms: &'a Rooms,
-    /// Its spare areas, unit by unit.
+    /// Spare areas of the program, unit by unit.
     pub oob: &'a [Lpn],
-    /// How it is to be done; `None`: nobody sets programs, and nobody wants to hear of them.
+    /// Settings of the program; `None`: no technique sets programs or asks how they went.
     pub settings: Option<&'a ProgramSettings>,
     entries: &'a [Entry],
 }
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Load<'_> {
 }
 
 impl<'a> Load<'a> {
-    /// That of the program or copyback `tag` of `die`.
+    /// Contents of the program or copyback `tag` of `die`.
     #[inline]
     pub(crate) fn new(rooms: &'a Rooms, die: DieId, tag: u32) -> Load<'a> {
         debug_assert!(is_loaded(rooms, die, tag), "operation {tag} of die {die} is no program");
@@ -35,7 +35,7 @@ impl<'a> Load<'a> {
         Load { rooms, oob: batch.spare(), settings: rooms.core.sets_programs().then(|| batch.settings()), entries: batch.entries() }
     }
 
-    /// Its units, in the order of [`Load::oob`].
+    /// Content of each unit, in the order of [`Load::oob`].
     pub fn units(&self) -> impl ExactSizeIterator<Item = Carried> + use<'a> {
         let Rooms { core, metadata, sanitise, .. } = self.rooms;
         self.entries.iter().map(move |entry| match *entry {
@@ -54,7 +54,7 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Whether `tag` is a program or copyback of `die` that is under way.
+/// True if `tag` is a program or copyback of `die` that is under way.
 fn is_loaded(rooms: &Rooms, die: DieId, tag: u32) -> bool {
     let Pending { purpose, group, .. } = rooms.core.pending(tag);
     rooms.core.layout().die(group) == die && (purpose.is_program() || matches!(purpose, Purpose::Copyback { .. }))

@@ -1,4 +1,4 @@
-//! Who does what next, and what follows when it is done.
+//! Dispatch: what each die does next, and what follows when an operation has ended.
 //!
 //! [`Rooms`] are the rooms of one core. [`next`] asks them for the next operation of a die, one after the other; [`ended`] takes what an operation has brought
 //! from one room to the next.
@@ -37,16 +37,16 @@ pub(crate) struct Rooms {
     pub landing: Landing,
 }
 
-/// Hooks by which something becomes due that no die waits for.
+/// Hooks that make something due without a die that waits for it.
 const TIMED: Hooks = Hooks::of(&[Hook::Timer, Hook::MayWork]);
 
 impl Rooms {
-    /// Those of a core with these tables.
+    /// Creates the rooms of a core with these tables.
     pub(crate) fn new(core: Core, panel: Panel, metadata: Metadata, sanitise: Sanitise, gc: Gc) -> Rooms {
         Rooms { core, panel, metadata, sanitise, gc, host: Host::default(), landing: Landing::default() }
     }
 
-    /// The host asks for something.
+    /// Submit a request of the host.
     pub(crate) fn submit(&mut self, request: Request) {
         let Rooms { core, panel, metadata, sanitise, host, .. } = self;
         match request.op {
@@ -57,24 +57,24 @@ impl Rooms {
         }
     }
 
-    /// What follows a change of the buffer or of the free space.
+    /// Admit waiting writes and pass flushes, after a change of the buffer or of the free space.
     #[inline]
     pub(crate) fn settle(&mut self) {
         host::settle(&mut self.core, &self.panel, &mut self.metadata, &self.sanitise);
     }
 
-    /// Take no more writes.
+    /// Stop taking writes.
     pub(crate) fn wear_out(&mut self) {
         gc::wear_out(&mut self.core, &mut self.metadata, &self.sanitise);
     }
 
-    /// The power will go once all that is in hand is done.
+    /// Begin an orderly shutdown, which is complete once all work in hand is done.
     pub(crate) fn go_down(&mut self) {
         self.metadata.go_down(&mut self.core);
         self.settle();
     }
 
-    /// When time passing makes a difference next, if nothing else happens before.
+    /// Instant at which the passing of time next has an effect, if nothing else happens before.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {
         if let Some(due) = self.sanitise.register_due() {
@@ -103,7 +103,7 @@ impl Rooms {
         [linger, idle, self.panel.alarm(), self.gc.held_until()].into_iter().flatten().min()
     }
 
-    /// Time has passed.
+    /// Advance to the present instant: timers, deadlines and idle waits.
     pub(crate) fn tick(&mut self) {
         let now = self.core.now();
         if self.sanitise.register_due().is_some_and(|due| due <= now) {
@@ -137,7 +137,7 @@ impl Rooms {
         }
     }
 
-    /// Whether nothing is under way and the buffer is empty: the instant for a snapshot.
+    /// True if no operation is under way and the buffer is empty: the core can be snapshotted.
     pub(crate) fn is_quiet(&self) -> bool {
         let core = &self.core;
         core.under_way() == 0
@@ -148,7 +148,8 @@ impl Rooms {
             && self.metadata.oob().is_none_or(|oob| oob.is_idle())
     }
 
-    /// Whether nothing is under way and nothing will be by itself: as [`Rooms::is_quiet`], but for data of dies that have no room left to move it to.
+    /// True if no operation is under way and none will start by itself. Unlike [`Rooms::is_quiet`], it allows data of dies that have no room left to move
+    /// it to.
     pub(crate) fn is_at_rest(&self) -> bool {
         let core = &self.core;
         let has_room = |die: &Die| !die.open(Stream::Moved).is_empty() || die.free_count() > 0 || !die.erasable().is_empty();

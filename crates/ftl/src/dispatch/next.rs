@@ -1,4 +1,4 @@
-//! What a die does next.
+//! The choice of a die's next operation.
 //!
 //! Work is bound to a die as late as possible: host data stays in the buffer until a die that can take a program asks. So no write ever queues behind
 //! a busy die while another is idle, which is what a fixed address-to-die rule costs (a drive under reclaim then runs at the pace of its slowest
@@ -19,7 +19,7 @@ use crate::state::work::{Activity, Stream};
 use crate::techniques::apply::{give_way, next_read, serves_while_held};
 use crate::util::list::NIL;
 
-/// The next operation to be issued, if any.
+/// Next operation to be issued, if any.
 #[inline]
 pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation> {
     let core = &mut rooms.core;
@@ -62,8 +62,7 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
     }
 }
 
-/// Nothing is under way. If that is because what the core writes for itself has no room, it takes the last there is; returns whether there is something to do
-/// now.
+/// Rescue a core in which nothing is under way because metadata has no room: it takes the last free group. Returns true if there is something to do now.
 fn is_rescued(rooms: &mut Rooms) -> bool {
     let Rooms { core, metadata, .. } = rooms;
     match metadata.rescue(core) {
@@ -85,7 +84,7 @@ fn is_rescued(rooms: &mut Rooms) -> bool {
     }
 }
 
-/// The next operation of `die`, which is free or suspended.
+/// Next operation of `die`, which is free or suspended.
 fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, panel, sanitise, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
@@ -119,7 +118,7 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     next_read(core, panel, die)
 }
 
-/// What the core writes for itself, what stale secrets need, a program of host data or a step of reclaim.
+/// Next metadata program, sanitise operation, program of host data or step of reclaim on `die`.
 fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, panel, metadata, sanitise, gc, .. } = rooms;
     if metadata.has_journal()
@@ -168,7 +167,7 @@ fn own_step(core: &mut Core, metadata: &mut crate::metadata::Metadata, die: DieI
     metadata.journal_step(core, die).or_else(|| metadata.checkpoint_step(core, die))
 }
 
-/// An idle die that should program host data.
+/// Next idle die that should program host data.
 fn idle_writer(rooms: &mut Rooms) -> Option<DieId> {
     let Rooms { core, metadata, .. } = rooms;
     if core.idle().is_empty() || !has_program(core, metadata, core.now()) {
@@ -181,7 +180,7 @@ fn idle_writer(rooms: &mut Rooms) -> Option<DieId> {
     writer
 }
 
-/// Host data waits and no idle die can take it: reclaim that was not worth while at rest is now.
+/// Retry reclaim that was not worth while at rest: host data waits and no idle die can take it.
 #[cold]
 fn press(core: &mut Core) {
     for die in core.die_ids() {
@@ -199,7 +198,8 @@ fn program_host(rooms: &mut Rooms, die: DieId) -> Operation {
     program_batch(core, panel, place, Cause::Host)
 }
 
-/// Where nothing is under way and yet somebody waits, no block is left that could take the data. Returns whether the core has given up just now.
+/// Stop taking writes if nothing is under way and requests still wait, because no block is left for their data. Returns true if the core has given up just
+/// now.
 fn give_up_if_stuck(rooms: &mut Rooms) -> bool {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     if core.under_way() > 0 || sanitise.register_due().is_some() {

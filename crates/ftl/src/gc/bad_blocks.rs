@@ -13,8 +13,8 @@ use crate::techniques::seam::News;
 /// Spare blocks of each plane of one die.
 type Spares = [Vec<u16>; 4];
 
-/// Stand every group on good blocks. Returns the physical block of each group in each plane and whether the group can be used, and the spares left in
-/// each die.
+/// Assign good blocks to every group. Returns the physical block of each group in each plane and whether the group can be used, and the spares left in each
+/// die.
 pub(crate) fn form_groups(factory_bad: &[Vec<(u8, u16)>], blocks_per_plane: u32, layout: &Layout) -> (Vec<([u16; 4], bool)>, Vec<Spares>) {
     let count = layout.group_count();
     let mut groups = vec![([0; 4], true); count];
@@ -39,7 +39,7 @@ pub(crate) fn form_groups(factory_bad: &[Vec<(u8, u16)>], blocks_per_plane: u32,
     (groups, spares)
 }
 
-/// `group` cannot be erased, or a program in it has failed and its data is gone elsewhere: put it on spare blocks, or out of service.
+/// Replace the blocks of `group` by spare ones, or take the group out of service. Its erase failed, or a program in it failed and its data has moved.
 pub(crate) fn replace(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, group: Group) {
     let (die, planes) = (core.layout().die(group), core.layout().planes as usize);
     let replacement = core.die_mut(die).take_spares(planes);
@@ -66,7 +66,7 @@ pub(super) fn start_retirement(core: &mut Core, panel: &mut Panel, metadata: &mu
     true
 }
 
-/// Take no more writes. What is in the buffer stays readable; who waits is told that it will not become durable.
+/// Stop taking writes. Buffered data stays readable; requests that wait for durability fail.
 pub(crate) fn wear_out(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise) {
     core.wear_out();
     while let Some(part) = core.requests_mut().take_waiting() {
@@ -86,7 +86,7 @@ pub(crate) fn wear_out(core: &mut Core, metadata: &mut Metadata, sanitise: &Sani
     fail_guarded(core, metadata, sanitise);
 }
 
-/// Whoever waits for stale secrets waits no longer, and is told so.
+/// Fail the requests that wait for stale secrets to become unreadable.
 pub(crate) fn fail_guarded(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise) {
     if sanitise.is_on() {
         let guarded = core.gates_mut().give_up();

@@ -1,4 +1,4 @@
-//! Garbage collection: move what is valid out of a victim, erase it.
+//! Garbage collection: move the valid units out of a victim, then erase it.
 //!
 //! One victim at a time per die, one operation at a time: read a page that holds valid units, until a program unit is gathered; program it; go on.
 //! Units left over at the end of a victim travel with the next one. The victim is erased once its last valid unit is on flash elsewhere and its last
@@ -33,28 +33,28 @@ use crate::techniques::seam::{Copy, EraseReport, News, ProgramUnit};
 use crate::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use crate::victim::{Candidates, VictimPolicy};
 
-/// What garbage collection of one core knows beside the tables.
+/// State of garbage collection of one core, beside the tables.
 #[derive(Debug)]
 pub(crate) struct Gc {
     victim_draw: Draw,
-    /// The earliest deadline of work that is held back; [`NEVER`]: there is none.
+    /// Earliest deadline of work that is held back; [`NEVER`]: no work is.
     held_until: Nanos,
-    /// Whether work was ever held back, with a deadline or without.
+    /// True if work was ever held back, with a deadline or without.
     has_held: bool,
 }
 
 impl Gc {
-    /// That of a new core, whose victim policies throw `victim_draw`.
+    /// Creates the state of a new core, whose victim policies draw from `victim_draw`.
     pub(crate) fn new(victim_draw: Draw) -> Gc {
         Gc { victim_draw, held_until: NEVER, has_held: false }
     }
 
-    /// How often victim policies have thrown their dice.
+    /// Number of random draws that victim policies have made.
     pub(crate) fn victims_drawn(&self) -> u64 {
         self.victim_draw.drawn()
     }
 
-    /// Go on after so many throws.
+    /// Continue the random draws after `victims_drawn` of them.
     pub(crate) fn resume(&mut self, victims_drawn: u64) {
         self.victim_draw.resume(victims_drawn);
     }
@@ -110,7 +110,7 @@ impl Gc {
         }
     }
 
-    /// The next operation of `die` that makes something unreadable, or that has to come first.
+    /// Next sanitise operation of `die`, or the move that must come before it.
     #[inline]
     pub(crate) fn sanitise_step(
         &mut self,
@@ -136,7 +136,7 @@ impl Gc {
         if step.needs_journal { metadata.journal_step(core, die) } else { None }
     }
 
-    /// Choose the next victim of `die`; returns whether there is one. `must_be_empty`: nothing can be moved.
+    /// Choose the next victim of `die`. Returns true if there is one. `must_be_empty`: no unit can be moved.
     fn start_job(
         &mut self,
         core: &mut Core,
@@ -188,7 +188,7 @@ impl Gc {
         true
     }
 
-    /// Take the first rewrite asked for that may start. Those that have nothing left to do are let go.
+    /// Take the first requested rewrite that may start. Requests that have become needless are dropped.
     fn next_wanted(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> Option<Wanted> {
         let roomy = core.is_roomy(die);
         let mut at = 0;
@@ -212,7 +212,7 @@ impl Gc {
         None
     }
 
-    /// Take the victim that `die` is to reclaim beyond what space demands, if there is one and it may start.
+    /// True if the further victim requested on `die` is begun now, because there is such a request and it may start.
     fn takes_extra(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> bool {
         let extra = core.die(die).extra();
         let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Reclaim, asked));
@@ -222,7 +222,7 @@ impl Gc {
         starts
     }
 
-    /// Whether work that was `asked` for may start. Past its deadline nobody is asked.
+    /// True if work that was `asked` for may start. After its deadline no technique is asked.
     fn may_start(&mut self, core: &Core, panel: &Panel, die: DieId, kind: WorkKind, cause: Cause, asked: Asked) -> bool {
         let Asked { since, due } = asked;
         if due <= core.now() || !panel.has(Hook::MayWork) {
@@ -237,7 +237,7 @@ impl Gc {
         starts
     }
 
-    /// Work that was held back is due: its dies look at it again.
+    /// Wake the dies with work that was held back and is due now.
     pub(crate) fn start_due(&mut self, core: &mut Core) {
         self.held_until = NEVER;
         for die in core.die_ids() {
@@ -251,7 +251,7 @@ impl Gc {
         }
     }
 
-    /// A page of `group` was read: what is held back of it may start now.
+    /// Wake `die` after a read of a page of `group`: work on the group that was held back may start now.
     pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: Group) {
         if self.has_held && core.die(die).wanted().any(|wanted| wanted.group == group) {
             core.wake(die);
@@ -259,7 +259,7 @@ impl Gc {
     }
 }
 
-/// Forget units that the host has overwritten since they were read: they would take room that nothing has freed, and where bytes are kept their source may
+/// Drop units that the host has overwritten since they were read. They would take room that nothing has freed, and where bytes are kept their source may
 /// have been erased. Returns how many are left.
 fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
     // What is mapped elsewhere is stale where it was. The map says so too, but to look there is the greatest single cost of a flash page.
@@ -296,7 +296,7 @@ fn erase_one(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, saniti
     Some(core.order_erase(group, Purpose::Erase, cause))
 }
 
-/// The erase of `report.group` has ended: it is free, or it leaves its blocks.
+/// End the erase of `report.group`: the group is free, or its blocks are replaced.
 #[inline(never)]
 pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
     let group = report.group;
@@ -317,7 +317,7 @@ pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata
     }
 }
 
-/// A group holds nothing any more: it was erased, or has left its blocks. Whatever is known of what it held is forgotten.
+/// Forget all that is known of the content of a group, after its erase or after it left its blocks.
 pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
     let group = report.group;
     metadata.forget_marks(group);
@@ -349,7 +349,7 @@ fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &m
     }
 }
 
-/// So many units of the victim of `die` are on their way: the host may have its share of what that gives back.
+/// Count `moved` more units of the victim of `die` as moved: the host earns its share of the space gained.
 #[inline]
 fn earn(core: &mut Core, die: DieId, moved: u32) {
     let units = core.layout().data_units;
@@ -359,7 +359,7 @@ fn earn(core: &mut Core, die: DieId, moved: u32) {
     state.set_credit(scheduler::add(state.credit(), earned));
 }
 
-/// The data of `lpn` at `addr` is not wanted any more.
+/// Invalidate the data of `lpn` at `addr`.
 #[inline]
 pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, lpn: u32, addr: UnitAddr) {
     sanitise.expose(metadata, lpn, addr);
@@ -373,7 +373,7 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     }
 }
 
-/// The last unit of a drained group has become stale.
+/// Pass on that the last unit of the drained `group` has become stale.
 fn emptied(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, group: Group) {
     let die = core.layout().die(group);
     core.die_mut(die).emptied(group);
@@ -423,7 +423,7 @@ fn is_copyback_agreed(core: &Core, panel: &Panel, job: &Job, offset: u32) -> boo
     }
 }
 
-/// Whether nothing stands in the way of a copyback of the program unit that begins with the unit at `offset`, if one does.
+/// True if `offset` begins a program unit that is valid as a whole, and no units left over from another victim must come first.
 fn can_copy_back(core: &Core, die: DieId, victim: Group, offset: u32) -> bool {
     let (state, units) = (core.die(die), core.layout().units_per_program);
     // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
@@ -453,7 +453,7 @@ fn copy_back(
     Some(core.order(die, tag, OperationKind::Copyback { from, to, is_set: core.sets_programs() }, job.cause))
 }
 
-/// Program what was gathered. `None`: no block is left to take it.
+/// Program the gathered units. `None`: no block is left to take them.
 fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
     let place = next_program(core, panel, metadata, die, Stream::Moved)?;
     let (units, changes) = (core.layout().units_per_program, core.changes());
@@ -462,7 +462,7 @@ fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, di
     Some(program_batch(core, panel, place, cause))
 }
 
-/// Order the program of what the die of `place` has gathered there.
+/// Order a program, at `place`, of the units gathered by the die.
 #[inline(always)]
 pub(crate) fn program_batch(core: &mut Core, panel: &Panel, place: ProgramPlace, cause: Cause) -> Operation {
     let ProgramPlace { group, program, closes } = place;
@@ -470,7 +470,7 @@ pub(crate) fn program_batch(core: &mut Core, panel: &Panel, place: ProgramPlace,
     core.order_program(group, program, Purpose::Program { program, closes }, cause)
 }
 
-/// Whether the buffer has a program unit to give, full or forced out.
+/// True if the buffer has a program unit to write: a full one, or one that must not wait.
 #[inline]
 pub(crate) fn has_program(core: &Core, metadata: &Metadata, now: Nanos) -> bool {
     if !metadata.has_place() {

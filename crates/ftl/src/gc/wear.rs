@@ -6,7 +6,7 @@ use crate::state::Core;
 use crate::state::layout::Group;
 use crate::state::work::Wanted;
 
-/// After the erase of `group`: if it has left the least-worn data block too far behind, that block's data moves so that the block is used again.
+/// Level wear after the erase of `group`: if the least-worn data block is too far behind, its data moves so that the block is used again.
 pub(crate) fn level(core: &mut Core, die: DieId, group: Group) {
     let Some(gap) = core.settings().wear.static_gap else {
         return;

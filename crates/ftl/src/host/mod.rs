@@ -1,4 +1,4 @@
-//! Host requests: reads, writes, trims and flushes, from their arrival to what they wait for.
+//! Host requests: reads, writes, trims and flushes, from arrival to the events that complete them.
 
 use wordline_units::{Bytes, Cause, Priority};
 
@@ -19,12 +19,12 @@ use crate::techniques::panel::Panel;
 /// The host's side of one core.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
-    /// Room for the addresses a trim makes stale.
+    /// Scratch list of the addresses that a trim makes stale.
     stale: Vec<(u32, UnitAddr)>,
 }
 
 impl Host {
-    /// The host gives up some units.
+    /// Trim the units of `request`.
     pub(crate) fn trim(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, request: Request) {
         let part = core.requests_mut().begin(request, 0);
         // A unit that is trimmed only in part keeps its data, as every standard allows.
@@ -81,7 +81,7 @@ impl Host {
     }
 }
 
-/// The host reads some units.
+/// Read the units of `request`.
 pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
     let part = core.requests_mut().begin(request, 0);
     let mut run: Option<u32> = None;
@@ -118,14 +118,14 @@ pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
     }
 }
 
-/// Whether `addr` is the next unit of the page that the queued read `tag` is after.
+/// True if `addr` is the next unit of the page that the queued read `tag` reads.
 fn is_same_page(core: &Core, tag: u32, addr: UnitAddr) -> bool {
     let (pending, layout) = (core.pending(tag), core.layout());
     let per_page = layout.units_per_page;
     layout.group(addr) == pending.group && layout.offset(addr) / per_page == pending.offset / per_page
 }
 
-/// Queue a read of the page that holds `addr`, and have its die attend to it.
+/// Queue a read of the page that holds `addr`, and wake its die.
 fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
     let (tag, die) = core.queue_read(purpose, cause, addr, bytes, priority);
     match core.die(die).activity() {
@@ -136,7 +136,7 @@ fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, ad
     tag
 }
 
-/// The host writes some units.
+/// Write the units of `request`.
 pub(crate) fn write(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
     let part = core.requests_mut().begin(request, request.units);
     if core.is_worn_out() {
@@ -150,7 +150,7 @@ pub(crate) fn write(core: &mut Core, panel: &Panel, metadata: &mut Metadata, san
     }
 }
 
-/// Bring waiting writes into the buffer, in order, until one finds no room.
+/// Admit waiting writes to the buffer, in order, until one finds no room.
 pub(crate) fn admit_waiting(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
     while let Some(part) = core.requests().first_waiting() {
         if !admit(core, metadata, sanitise, part) {
@@ -201,7 +201,7 @@ fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: u3
     }
 }
 
-/// Fetch what is missing of partly written units, if they should not wait for the host to write the rest.
+/// Read the missing sectors of partly written units, if they should not wait for the host to write the rest.
 pub(crate) fn complete_partials(core: &mut Core, panel: &Panel, metadata: &Metadata, sanitise: &Sanitise) {
     while core.buffer().partial() > 0 && (is_pressed(core, metadata) || core.buffer().fill() > core.settings().buffer.partial_watermark) {
         let (slot, lpn) = core.buffer_mut().take_partial().expect("there is one");
@@ -221,7 +221,7 @@ pub(crate) fn complete_partials(core: &mut Core, panel: &Panel, metadata: &Metad
     }
 }
 
-/// What was missing of the unit in `slot` is known: it lies at `from`.
+/// Complete the unit in `slot`, whose missing sectors lie at `from`.
 pub(crate) fn complete(core: &mut Core, sanitise: &Sanitise, slot: u32, from: UnitAddr) {
     if core.settings().keeps_data {
         let (held, missing) = (core.buffer().content(slot), core.buffer().missing(slot));
@@ -233,8 +233,8 @@ pub(crate) fn complete(core: &mut Core, sanitise: &Sanitise, slot: u32, from: Un
     core.buffer_mut().filled(slot);
 }
 
-/// What was trimmed and is written again in part has zeroes for the rest. What capacitors keep must say so itself: the record of the trim may not be on
-/// flash yet, and without it the unit's older bytes would shine through.
+/// Complete with zeroes the unit in `slot`, which was trimmed and is written again in part. Capacitors must keep those zeroes: the record of the trim may
+/// not be on flash yet, and without it the unit's older bytes would reappear.
 fn complete_unmapped(core: &mut Core, sanitise: &Sanitise, slot: u32) {
     let lpn = core.buffer().unit_in(slot);
     if core.map().get(lpn) == UnitAddr::NONE && !core.is_refused(lpn) && core.buffer_mut().take_this_partial(slot) {
@@ -242,12 +242,12 @@ fn complete_unmapped(core: &mut Core, sanitise: &Sanitise, slot: u32) {
     }
 }
 
-/// Whether somebody waits for buffered data to become durable, or for room.
+/// True if a request waits for buffered data to become durable, or for room in the buffer.
 pub(crate) fn is_pressed(core: &Core, metadata: &Metadata) -> bool {
     core.buffer().is_awaited() || metadata.flushes_press(core) || core.requests().waiting() > 0
 }
 
-/// All that was written and trimmed before is to be durable.
+/// Flush: make all that was written and trimmed before durable.
 pub(crate) fn flush(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise, request: Request) {
     let part = core.requests_mut().begin(request, 0);
     metadata.flush(core, part);
@@ -255,7 +255,7 @@ pub(crate) fn flush(core: &mut Core, panel: &Panel, metadata: &mut Metadata, san
     metadata.pass_flushes(core);
 }
 
-/// What follows a change of the buffer or of the free space: waiting writes come in, flushes pass.
+/// Admit waiting writes and pass flushes, after a change of the buffer or of the free space.
 #[inline]
 pub(crate) fn settle(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &Sanitise) {
     if metadata.has_oob() {
@@ -275,7 +275,7 @@ pub(crate) fn settle(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sa
     }
 }
 
-/// The first sector of the `index`-th unit that `request` covers, and how many it covers there.
+/// First sector of the `index`-th unit that `request` covers, and the number of sectors covered there.
 #[inline]
 fn sectors(core: &Core, request: &Request, index: u32) -> (u32, u32) {
     let sectors = core.settings().sectors();
@@ -285,7 +285,7 @@ fn sectors(core: &Core, request: &Request, index: u32) -> (u32, u32) {
     (head, sectors - head - tail)
 }
 
-/// Those sectors, one bit each.
+/// Bitmap of the sectors that `request` covers in its `index`-th unit.
 #[inline]
 fn mask(core: &Core, request: &Request, index: u32) -> u64 {
     let (first, count) = sectors(core, request, index);

@@ -9,14 +9,14 @@ use crate::state::work::Entry;
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     entries: Vec<Entry>,
-    /// Whose they are.
+    /// Numbers of host, moved and padding units in the program.
     origin: Origin,
     spare: Vec<Lpn>,
     settings: ProgramSettings,
 }
 
 impl Batch {
-    /// Room for a program.
+    /// An empty batch.
     pub(crate) fn new() -> Batch {
         Batch {
             entries: Vec::new(),
@@ -63,37 +63,37 @@ impl Batch {
         &self.entries
     }
 
-    /// Take them out, to be given back by [`Batch::end`].
+    /// Take the units out; the caller gives the vector back by [`Batch::end`].
     #[inline]
     pub(crate) fn take(&mut self) -> Vec<Entry> {
         std::mem::take(&mut self.entries)
     }
 
-    /// The program has ended. `room` is for the next.
+    /// End the program. `room` is the emptied vector for the next.
     #[inline]
     pub(crate) fn end(&mut self, mut room: Vec<Entry>) {
         room.clear();
         self.entries = room;
     }
 
-    /// A program of the core's own has ended.
+    /// End a program of the core's own.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// What the spare areas of the program say.
+    /// Spare areas of the program, one logical page number for each unit.
     #[inline]
     pub(crate) fn spare(&self) -> &[Lpn] {
         &self.spare
     }
 
-    /// Whose units the program carries.
+    /// Origin of the program's units.
     #[inline]
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// How the program or copyback is to be done.
+    /// Settings of the program or copyback.
     #[inline]
     pub(crate) fn settings(&self) -> &ProgramSettings {
         &self.settings

@@ -1,9 +1,9 @@
-//! What the tables of a core begin with.
+//! Initial contents of a core's tables.
 
 use crate::state::layout::Layout;
 use crate::state::settings::Settings;
 
-/// What a core begins with.
+/// Initial contents of a core.
 pub(crate) struct Beginning {
     pub settings: Settings,
     pub layout: Layout,
@@ -13,7 +13,7 @@ pub(crate) struct Beginning {
     pub groups: Vec<([u16; 4], bool)>,
     /// The spare blocks of each die.
     pub spares: Vec<[Vec<u16>; 4]>,
-    /// How many wait for idle dies.
+    /// Number of subscribers that wait for idle dies.
     pub waiters: usize,
     pub watches_busy: bool,
     pub sets_programs: bool,

@@ -30,26 +30,26 @@ enum State {
     Complete,
     Flight,
     Held,
-    /// Trimmed; what capacitors keep of it is still needed.
+    /// A trimmed unit whose data the capacitors still have to keep.
     Retired,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     lpn: u32,
-    /// Which sectors hold host data.
+    /// Sectors that hold host data, one bit each.
     mask: u64,
     entered: Nanos,
     epoch: u64,
-    /// The version of the newest write in it.
+    /// Version of the newest write in the slot.
     version: u64,
     state: State,
-    /// All of it may stay readable on the chips once it is stale.
+    /// True if all data in the slot may stay readable on the chips once it is stale.
     insecure: bool,
-    /// The data was trimmed, or worse, since: its program or fill must come to nothing.
+    /// True if the data was trimmed or lost since: the slot's program or fill must have no effect.
     doomed: bool,
     waiters: u32,
-    /// A held slot's older version in flight, and the other way round.
+    /// Slot of the older version in flight, for a held slot; and the other way round.
     partner: u32,
 }
 
@@ -66,43 +66,43 @@ const UNUSED: Slot = Slot {
     partner: NIL,
 };
 
-/// What a slot of the write buffer holds.
+/// Content of a slot of the write buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Of which unit.
+    /// Logical unit that the slot belongs to.
     pub lpn: Lpn,
-    /// The version of the newest write in it.
+    /// Version of the newest write in the slot.
     pub version: u64,
-    /// Which sectors, one bit each.
+    /// Sectors that the slot holds, one bit each.
     pub mask: u64,
 }
 
-/// What became of a write.
+/// Outcome of a write to the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It is in this slot.
+    /// The write is in this slot.
     Slot(u32),
-    /// It is in the first slot, whose other sectors are those of the second, which is being programmed.
+    /// The write is in the first slot. Its other sectors are those of the second slot, which is being programmed.
     Behind(u32, u32),
-    /// There is no room until a program ends.
+    /// No slot is free until a program ends.
     Full,
 }
 
-/// What a finished program leaves to be done.
+/// What follows when the program of a slot has ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
-    /// Point the map at the new place.
+    /// The map entry is to point at the new address.
     Commit(u32),
-    /// The unit was trimmed meanwhile: the new place is stale.
+    /// The unit was trimmed meanwhile: the new address is stale.
     Discard,
 }
 
-/// What a trim took from the buffer before it was on flash.
+/// Data that a trim dropped from the buffer before it was on flash.
 #[derive(Clone, Debug)]
 pub(crate) struct Dropped {
-    /// The oldest epoch that any of it belonged to.
+    /// Oldest epoch that any of the dropped data belonged to.
     pub epoch: u64,
-    /// Who waited for it to become durable, once for each unit.
+    /// Requests that waited for the dropped data to become durable, once for each unit.
     pub waiters: Vec<u32>,
 }
 
@@ -119,14 +119,14 @@ pub(crate) struct Buffer {
     waiters: Slab<(u32, u32)>,
     waiting: u32,
     epoch: u64,
-    /// The version given out last.
+    /// Version given out last.
     version: u64,
     /// Slots not yet durable, by epoch; the front belongs to `epoch - (len - 1)`.
     pending: VecDeque<u32>,
     released: Vec<u32>,
-    /// Capacitors keep it.
+    /// True if capacitors keep the buffer.
     is_protected: bool,
-    /// Slots that were trimmed, oldest first, and the trim that must be durable before they are used again; not yet known of the last ones.
+    /// Trimmed slots, oldest first. Each waits until the trim of that number is durable; `None`: the number is not known yet.
     retired: VecDeque<(Option<u64>, u32)>,
 }
 
@@ -153,13 +153,13 @@ impl Buffer {
         }
     }
 
-    /// Units ready to be programmed.
+    /// Number of units ready to be programmed.
     #[inline]
     pub(crate) fn complete(&self) -> u32 {
         self.complete.len()
     }
 
-    /// Units that need the rest of their data from flash.
+    /// Number of units that need the rest of their data from flash.
     pub(crate) fn partial(&self) -> u32 {
         self.partial.len()
     }
@@ -169,50 +169,50 @@ impl Buffer {
         1.0 - self.unused.len() as f64 / self.slots.len() as f64
     }
 
-    /// Slots that hold nothing.
+    /// Number of slots that hold nothing.
     pub(crate) fn room(&self) -> u32 {
         self.unused.len() as u32
     }
 
-    /// Whether nothing is in the buffer.
+    /// True if the buffer is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.unused.len() == self.slots.len()
     }
 
-    /// Whether somebody waits for a unit to become durable.
+    /// True if a request waits for a unit to become durable.
     pub(crate) fn is_awaited(&self) -> bool {
         self.waiting > 0
     }
 
-    /// When the unit that has been ready longest was written.
+    /// Arrival of the unit that has been ready longest.
     pub(crate) fn oldest_complete(&self) -> Option<Nanos> {
         self.complete.first().map(|slot| self.slots[slot as usize].entered)
     }
 
-    /// Whether the buffer holds all the sectors of `mask` of `lpn`.
+    /// True if the buffer holds all the sectors of `mask` of `lpn`.
     #[inline]
     pub(crate) fn covers(&self, lpn: u32, mask: u64) -> bool {
         self.index.get(lpn).is_some_and(|slot| self.slots[slot as usize].mask & mask == mask)
     }
 
-    /// The slot that holds the newest sectors of `lpn`, and which.
+    /// Slot with the newest sectors of `lpn`, and the mask of those sectors.
     pub(crate) fn held(&self, lpn: u32) -> Option<(u32, u64)> {
         self.index.get(lpn).map(|slot| (slot, self.slots[slot as usize].mask))
     }
 
-    /// What is in `slot`.
+    /// Content of `slot`.
     #[inline]
     pub(crate) fn content(&self, slot: u32) -> Held {
         let Slot { lpn, version, mask, .. } = self.slots[slot as usize];
         Held { lpn: Lpn(lpn), version, mask }
     }
 
-    /// The slots that hold something.
+    /// Slots that hold something.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.slots).filter(|(_, slot)| !matches!(slot.state, State::Free | State::Retired)).map(|(number, _)| number)
     }
 
-    /// Put `held` into `slot`, where it was before a power cut. Its unit must be in no other slot.
+    /// Restore `held` in `slot`, where it was before a power cut. Its unit must be in no other slot.
     pub(crate) fn restore(&mut self, slot: u32, held: Held) {
         let at = self.unused.iter().position(|&unused| unused == slot).expect("nothing else is in it yet");
         self.unused.remove(at);
@@ -233,7 +233,7 @@ impl Buffer {
         self.whole & !self.slots[slot as usize].mask
     }
 
-    /// Take in the sectors of `mask` of `lpn`.
+    /// Write the sectors of `mask` of `lpn` into the buffer.
     pub(crate) fn write(&mut self, now: Nanos, lpn: u32, mask: u64, insecure: bool) -> Admission {
         let version = self.version + 1;
         let Some(slot) = self.index.get(lpn) else {
@@ -285,35 +285,35 @@ impl Buffer {
         self.version
     }
 
-    /// Go on counting versions behind `version`.
+    /// Continue to count versions after `version`.
     pub(crate) fn count_from(&mut self, version: u64) {
         self.version = version;
     }
 
-    /// Every unit in the buffer that is not trimmed, with the version below which nothing of it is wanted any more.
+    /// Every unit in the buffer that is not trimmed, with the version below which older data of it is not needed.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let newest = |&(number, slot): &(usize, &Slot)| slot.state != State::Free && self.index.get(slot.lpn) == Some(number as u32);
         // An older version in flight may yet be the newest on flash.
         self.slots.iter().enumerate().filter(newest).filter_map(|(_, slot)| Some((slot.lpn, self.oldest_version(slot.lpn)?)))
     }
 
-    /// The version of the oldest bytes of `lpn` in the buffer, if there are any.
+    /// Version of the oldest bytes of `lpn` in the buffer, if there are any.
     pub(crate) fn oldest_version(&self, lpn: u32) -> Option<u64> {
         let slot = &self.slots[self.index.get(lpn)? as usize];
         Some(if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version })
     }
 
-    /// Whether all that is in `slot` may stay readable once it is stale.
+    /// True if all data in `slot` may stay readable once it is stale.
     pub(crate) fn is_insecure(&self, slot: u32) -> bool {
         self.slots[slot as usize].insecure
     }
 
-    /// Something secret has come into `slot` from flash.
+    /// Mark `slot` as secret, because data from flash in it is.
     pub(crate) fn make_secret(&mut self, slot: u32) {
         self.slots[slot as usize].insecure = false;
     }
 
-    /// The slot whose program of `lpn` is under way, if there is one that a trim would doom.
+    /// Slot whose program of `lpn` is under way, if there is one that a trim would doom.
     pub(crate) fn in_flight(&self, lpn: u32) -> Option<u32> {
         let slot = self.index.get(lpn)?;
         match self.slots[slot as usize].state {
@@ -323,12 +323,12 @@ impl Buffer {
         }
     }
 
-    /// Everybody whose wait for a unit is over.
+    /// Take all parts whose wait for a unit is over.
     pub(crate) fn take_released(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.released)
     }
 
-    /// The same, without taking them.
+    /// Parts whose wait for a unit is over, without taking them.
     pub(crate) fn released(&self) -> &[u32] {
         &self.released
     }
@@ -338,14 +338,14 @@ impl Buffer {
         self.slots[slot as usize].version
     }
 
-    /// `part` wants to hear when `slot` is durable.
+    /// Register that `part` waits until `slot` is durable.
     pub(crate) fn await_durable(&mut self, slot: u32, part: u32) {
         let node = self.waiters.insert((part, self.slots[slot as usize].waiters));
         self.slots[slot as usize].waiters = node;
         self.waiting += 1;
     }
 
-    /// Begin an epoch; returns the one that ends. Everything written up to now is durable once [`Buffer::durable_epoch`] has passed it.
+    /// Begin an epoch and return the one that ends. Everything written before is durable once [`Buffer::durable_epoch`] has passed it.
     pub(crate) fn barrier(&mut self) -> u64 {
         let ended = self.epoch;
         self.epoch += 1;
@@ -353,7 +353,7 @@ impl Buffer {
         ended
     }
 
-    /// All epochs before this one are durable.
+    /// First epoch that is not durable yet.
     pub(crate) fn durable_epoch(&mut self) -> u64 {
         while self.pending.len() > 1 && self.pending[0] == 0 {
             self.pending.pop_front();
@@ -386,7 +386,7 @@ impl Buffer {
         is_partial
     }
 
-    /// The rest of the unit in `slot` is known.
+    /// Complete the unit in `slot`, whose missing sectors are known now.
     pub(crate) fn filled(&mut self, slot: u32) {
         assert_eq!(self.slots[slot as usize].state, State::Filling);
         if self.slots[slot as usize].doomed {
@@ -397,7 +397,7 @@ impl Buffer {
         }
     }
 
-    /// The program of `slot` has ended well.
+    /// End the program of `slot`, which succeeded.
     #[inline]
     pub(crate) fn landed(&mut self, slot: u32) -> Landing {
         let Slot { lpn, doomed, partner, state, .. } = self.slots[slot as usize];
@@ -412,7 +412,7 @@ impl Buffer {
         if doomed { Landing::Discard } else { Landing::Commit(lpn) }
     }
 
-    /// The program of `slot` has failed: it is to be programmed again, before everything else. A trimmed one is not.
+    /// End the program of `slot`, which failed: the unit is to be programmed again, before all others. A trimmed one is not.
     pub(crate) fn failed(&mut self, slot: u32) {
         let Slot { doomed, partner, .. } = self.slots[slot as usize];
         if doomed || partner != NIL {
@@ -433,7 +433,7 @@ impl Buffer {
         }
     }
 
-    /// Drop whatever the buffer holds of `lpn`: it was trimmed.
+    /// Drop whatever the buffer holds of `lpn`, because it was trimmed.
     pub(crate) fn discard(&mut self, lpn: u32) {
         let Some(slot) = self.index.get(lpn) else {
             return;
@@ -459,7 +459,8 @@ impl Buffer {
         }
     }
 
-    /// `slot` was trimmed. Where capacitors keep it, the host was promised what is in it, and until the trim is durable older data would take its place.
+    /// Retire `slot`, which was trimmed. Capacitors that keep it promised its data to the host, and until the trim is durable older data would take its
+    /// place.
     fn retire(&mut self, slot: u32) {
         if self.is_protected {
             self.slots[slot as usize].state = State::Retired;
@@ -469,13 +470,13 @@ impl Buffer {
         }
     }
 
-    /// Whether slots wait for trims to become durable.
+    /// True if slots wait for trims to become durable.
     #[inline]
     pub(crate) fn has_retired(&self) -> bool {
         !self.retired.is_empty()
     }
 
-    /// The newest trim, and the newest that is durable: slots that were trimmed up to that one are free.
+    /// Free the retired slots whose trim is at most `durable`, and give slots without a number the number `newest`.
     pub(crate) fn pass_retired(&mut self, newest: u64, durable: u64) {
         self.retired
             .iter_mut()
@@ -487,7 +488,8 @@ impl Buffer {
         }
     }
 
-    /// As [`Buffer::discard`], for a core that keeps data: who waits is not told that it is over, but noted in `dropped`.
+    /// Drop whatever the buffer holds of `lpn`, in a core that keeps data. Unlike [`Buffer::discard`], it notes the waiting requests in `dropped` and does
+    /// not release them.
     pub(crate) fn discard_into(&mut self, lpn: u32, dropped: &mut Dropped) {
         let Some(slot) = self.index.get(lpn) else {
             return;
@@ -512,7 +514,7 @@ impl Buffer {
         self.released.pop()
     }
 
-    /// Release everybody who waits, durable or not: the drive takes no more writes.
+    /// Release all waiting requests, durable or not: the drive takes no more writes.
     pub(crate) fn give_up(&mut self) {
         for slot in 0..self.slots.len() as u32 {
             self.notify(slot);

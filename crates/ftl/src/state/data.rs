@@ -1,4 +1,4 @@
-//! Where the bytes are, for whoever keeps them.
+//! Data steps: what a drive that keeps data has to do with the bytes.
 //!
 //! The firmware moves numbers, not bytes: a drive that keeps data stores the bytes of each buffer slot beside the firmware and the rest on flash. Here the
 //! firmware says what has to be done with them, in the order in which it happened. In a simulation nothing is noted and nothing costs.
@@ -6,104 +6,104 @@
 use crate::state::buffer::Held;
 use crate::state::layout::UnitAddr;
 
-/// Something to be done with bytes.
+/// A step to be done with bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataStep {
     /// The `index`-th unit of the write `request` was taken into `slot`: its sectors go over what the slot holds.
     Stored {
-        /// The request's id.
+        /// Id of the request.
         request: u32,
-        /// Which of its units.
+        /// Index of the unit among the request's units.
         index: u32,
-        /// The slot.
+        /// Slot that takes the unit.
         slot: u32,
-        /// The slot of the older version that is being programmed: its bytes come first.
+        /// Slot of the older version that is being programmed: its bytes come first.
         continues: Option<u32>,
-        /// What the slot holds with it.
+        /// Content of the slot after the step.
         held: Held,
     },
-    /// The sectors of `missing` of the unit in `slot` are those that lie at `from`; zeroes, if that is nowhere.
+    /// The sectors of `missing` of the unit in `slot` were read from `from`; they are zeroes if `from` is no address.
     Completed {
-        /// The slot.
+        /// Slot that is completed.
         slot: u32,
-        /// What it holds with them.
+        /// Content of the slot after the step.
         held: Held,
-        /// One bit for each sector.
+        /// Sectors that were missing, one bit each.
         missing: u64,
-        /// A unit on flash.
+        /// Address that the missing sectors are read from.
         from: UnitAddr,
     },
-    /// The sectors of `missing` of the unit in `slot` are lost: what there is of them is refused.
+    /// The sectors of `missing` of the unit in `slot` are lost: reads of them are refused.
     Refused {
-        /// The slot.
+        /// Slot that is completed.
         slot: u32,
-        /// One bit for each sector.
+        /// Sectors that are lost, one bit each.
         missing: u64,
     },
-    /// Capacitors are to keep what [`crate::Ftl::take_kept_fact`] says.
+    /// A fact for the capacitors to keep is ready: see [`crate::Ftl::take_kept_fact`].
     Kept,
-    /// The controller's register has been overwritten with the key of this commit's table: no table before can be opened any more.
+    /// The controller's register has been overwritten with the key of this commit's table: no earlier table can be opened any more.
     Register {
-        /// The commit's number.
+        /// Number of the commit.
         commit: u64,
     },
 }
 
-/// One unit of a program.
+/// Content of one unit of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// Host data.
+    /// Host data from the write buffer.
     Buffered {
         /// The buffer slot that holds the bytes.
         slot: u32,
-        /// The version to be marked on the unit. Versions count the host's writes of the core, so the newest write of a unit has its highest.
+        /// Version to be marked on the unit. Versions count the host's writes of the core, so the newest write of a unit has its highest.
         version: u64,
-        /// It may stay readable once it is stale; marked, too.
+        /// True if the data may stay readable once it is stale; this is marked, too.
         insecure: bool,
     },
-    /// A copy, whose bytes and mark are those of its source.
+    /// Moved data, whose bytes and mark are those of its source.
     Moved {
-        /// The source.
+        /// Address of the source.
         from: UnitAddr,
     },
     /// Padding without data.
     Padding,
-    /// A part of the journal, as long as a unit: its bytes are [`crate::Ftl::journal_bytes`], its mark has [`crate::JOURNAL`] for a logical unit and this
-    /// version.
+    /// A unit-sized part of the journal. Its bytes are [`crate::Ftl::journal_bytes`], its mark has [`crate::JOURNAL`] for a logical unit and this version.
     Journal {
-        /// Which part of the program.
+        /// Index of the part in the program.
         unit: u32,
-        /// The generation of the journal.
+        /// Generation of the journal.
         version: u64,
     },
-    /// A part of a checkpoint: its bytes are [`crate::Ftl::checkpoint_bytes`], its mark has [`crate::CHECKPOINT`] for a logical unit and this version.
+    /// A unit-sized part of a checkpoint. Its bytes are [`crate::Ftl::checkpoint_bytes`], its mark has [`crate::CHECKPOINT`] for a logical unit and this
+    /// version.
     Checkpoint {
-        /// Which part of the program.
+        /// Index of the part in the program.
         unit: u32,
-        /// The checkpoint's number.
+        /// Number of the checkpoint.
         version: u64,
     },
-    /// A part of the key store, as long as a unit: its bytes are [`crate::Ftl::key_bytes`], its mark has [`crate::KEYS`] for a logical unit and this version.
+    /// A unit-sized part of the key store. Its bytes are [`crate::Ftl::key_bytes`], its mark has [`crate::KEYS`] for a logical unit and this version.
     Keys {
-        /// Which part of the program.
+        /// Index of the part in the program.
         unit: u32,
-        /// The number of the commit.
+        /// Number of the commit.
         version: u64,
     },
-    /// A part of the summary of a block group, as long as a unit: its bytes are [`crate::Ftl::oob_bytes`], its mark has [`crate::OOB`] for a logical unit.
+    /// A unit-sized part of the summary of a block group. Its bytes are [`crate::Ftl::oob_bytes`], its mark has [`crate::OOB`] for a logical unit.
     Oob {
-        /// Which part of the program.
+        /// Index of the part in the program.
         unit: u32,
     },
 }
 
-/// Where the newest bytes of a unit are.
+/// Location of the newest bytes of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Newest {
-    /// A buffer slot, and which of the unit's sectors it holds, one bit each.
+    /// Buffer slot, and the sectors of the unit that it holds, one bit each.
     pub buffered: Option<(u32, u64)>,
-    /// Where the other sectors are; nowhere: they are zeroes.
+    /// Address of the other sectors on flash; [`UnitAddr::NONE`]: they are zeroes.
     pub on_flash: UnitAddr,
-    /// The other sectors are not to be handed out.
+    /// True if the other sectors must not be returned to the host.
     pub is_refused: bool,
 }

@@ -1,4 +1,4 @@
-//! What a core knows about one die: its queues, its block groups, the victim it is emptying, the program it is doing.
+//! State of one die: its queues, its block groups, the victim it is emptying, the program it is doing.
 
 use std::collections::VecDeque;
 
@@ -10,52 +10,52 @@ use crate::state::order::Open;
 use crate::state::reads::ReadQueue;
 use crate::state::work::{Activity, Asked, Busy, Entry, Holdings, Job, Moved, Stream, Wanted};
 
-/// One die. Its size is a power of two, so that the way to a die's entry is one shift: there are a dozen of them in each operation.
+/// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
 #[derive(Clone, Debug)]
 #[repr(align(128))]
 pub(crate) struct Die {
     activity: Activity,
     reads: ReadQueue,
     free: VecDeque<Group>,
-    /// Groups being written, for each stream.
+    /// Open groups of each stream.
     open: [Vec<Open>; 2],
     job: Option<Job>,
     moved: VecDeque<Moved>,
     moved_cause: Cause,
-    /// Reads of victims whose data has not come yet.
+    /// Reads of victims whose data has not arrived yet.
     moves_under_way: u32,
-    /// Groups in which a program failed, with how far they were programmed, yet to be emptied.
+    /// Groups in which a program failed and that are yet to be emptied, each with the offset up to which it was programmed.
     failed: Vec<(Group, u32)>,
-    /// Groups to be erased, and why they were emptied.
+    /// Groups to be erased, each with the cause for which it was emptied.
     erasable: Vec<(Group, Cause)>,
-    /// Groups read to their end, with why, whose last units are still on their way elsewhere.
+    /// Groups that were read to their end and whose last units are not programmed elsewhere yet, each with its cause.
     draining: Vec<(Group, Cause)>,
-    /// Rewrites asked for and not yet begun, in the order they were asked for.
+    /// Rewrites requested and not begun, in the order of their requests.
     wanted: VecDeque<Wanted>,
-    /// A victim to be reclaimed beyond what space demands.
+    /// Request to reclaim a victim beyond what space demands.
     extra: Option<Asked>,
-    /// The program or erase that it is doing or that is suspended.
+    /// Program or erase that the die is doing or that is suspended.
     busy: Busy,
-    /// Reads served since that was suspended.
+    /// Reads served since the last suspend.
     served: u16,
-    /// The program that it is doing.
+    /// Program that the die is doing.
     batch: Batch,
-    /// Nothing could be reclaimed when it was last tried.
+    /// True if the last attempt at reclaim found nothing to reclaim.
     starved: bool,
-    /// What reclaim has earned for the host, as the scheduler counts it.
+    /// Credit that reclaim has earned for the host, as the scheduler counts it.
     credit: i32,
-    /// Valid units that the victim in hand, or the last one, had when it was begun.
+    /// Number of valid units of the present victim, or of the last one, when reclaim of it began.
     victim_valid: u32,
     /// Stale units of the victims since a program of moved data was last padded.
     won: u32,
-    /// That padding took all that they gave, when the host had changed so much.
+    /// Count of host changes at which padding used up all the space that victims gave; `None`: it did not.
     fruitless: Option<u64>,
     /// Spare blocks of each plane.
     spares: Box<[Vec<u16>; 4]>,
 }
 
 impl Die {
-    /// A die with these free groups and spare blocks.
+    /// Creates a die with these free groups and spare blocks.
     pub(crate) fn new(free: VecDeque<Group>, spares: [Vec<u16>; 4]) -> Die {
         Die {
             activity: Activity::Free,
@@ -90,7 +90,7 @@ impl Die {
         self.activity
     }
 
-    /// An operation begins; `is_long`: a program or an erase, which may be suspended.
+    /// Begin an operation. `is_long`: a program or an erase, which may be suspended.
     #[inline]
     pub(crate) fn begin(&mut self, cause: Cause, is_long: bool) {
         self.activity = match (self.activity, is_long) {
@@ -100,7 +100,7 @@ impl Die {
         };
     }
 
-    /// It can take an operation.
+    /// Note that the die can take an operation.
     #[inline]
     pub(crate) fn ready(&mut self) {
         self.activity = match self.activity {
@@ -110,21 +110,21 @@ impl Die {
         };
     }
 
-    /// What it does is to be suspended.
+    /// Note that the program or erase under way is to be suspended.
     pub(crate) fn suspend(&mut self) {
         if let Activity::Working(cause) = self.activity {
             self.activity = Activity::Suspending(cause);
         }
     }
 
-    /// What it does cannot be suspended now.
+    /// Withdraw the suspend, which the die cannot do now.
     pub(crate) fn refuse_suspend(&mut self) {
         if let Activity::Suspending(cause) = self.activity {
             self.activity = Activity::Working(cause);
         }
     }
 
-    /// What it does is suspended. Returns false where no suspend was ordered.
+    /// Note that the program or erase is suspended. Returns false if no suspend was ordered.
     pub(crate) fn hold(&mut self) -> bool {
         let Activity::Suspending(cause) = self.activity else { return false };
         self.busy.stops = self.busy.stops.saturating_add(1);
@@ -133,34 +133,34 @@ impl Die {
         true
     }
 
-    /// What was suspended goes on.
+    /// Note that the suspended program or erase goes on.
     pub(crate) fn resume(&mut self) {
         if let Activity::Suspended(cause) = self.activity {
             self.activity = Activity::Working(cause);
         }
     }
 
-    /// The program or erase that it is doing or that is suspended.
+    /// Program or erase that the die is doing or that is suspended.
     pub(crate) fn busy(&self) -> Busy {
         self.busy
     }
 
-    /// A program or erase begins that somebody may want to be stopped.
+    /// Note a program or erase that a technique may want to stop.
     pub(crate) fn note_busy(&mut self, busy: Busy) {
         self.busy = busy;
     }
 
-    /// Reads served since it was suspended.
+    /// Reads served since the last suspend.
     pub(crate) fn served(&self) -> u16 {
         self.served
     }
 
-    /// One more read is served while something is suspended.
+    /// Count one more read that is served while a program or erase is suspended.
     pub(crate) fn serve(&mut self) {
         self.served = self.served.saturating_add(1);
     }
 
-    /// The reads that wait for it.
+    /// Queue of reads that wait for the die.
     #[inline]
     pub(crate) fn reads(&self) -> &ReadQueue {
         &self.reads
@@ -173,18 +173,18 @@ impl Die {
 
     // Free groups.
 
-    /// Free groups.
+    /// Number of free groups.
     #[inline]
     pub(crate) fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// They, longest free first.
+    /// Free groups, longest free first.
     pub(crate) fn free_groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
         self.free.iter().copied()
     }
 
-    /// `group` is free from now on.
+    /// Add `group` to the free groups.
     pub(crate) fn give_free(&mut self, group: Group) {
         self.free.push_back(group);
     }
@@ -205,7 +205,7 @@ impl Die {
         self.free.pop_back()
     }
 
-    /// Whether it has fewer than `groups` free groups, those about to be erased counted.
+    /// True if fewer than `groups` groups are free, those about to be erased counted as free.
     #[inline]
     pub(crate) fn is_short(&self, groups: u32) -> bool {
         ((self.free.len() + self.erasable.len()) as u32) < groups
@@ -216,7 +216,7 @@ impl Die {
         &self.spares
     }
 
-    /// One spare block of each of `planes` planes, if every one has one left.
+    /// Take one spare block of each of `planes` planes, if every one has one left.
     pub(crate) fn take_spares(&mut self, planes: usize) -> Option<[u16; 4]> {
         let spares = &mut self.spares[..planes];
         spares.iter().all(|spares| !spares.is_empty()).then(|| {
@@ -228,13 +228,13 @@ impl Die {
         })
     }
 
-    /// Found after a power cut: no group is known to be free, and no block to be spare.
+    /// Clear the lists of free groups and spare blocks, before recovery fills them.
     pub(crate) fn forget_free(&mut self) {
         self.free.clear();
         self.spares.iter_mut().for_each(Vec::clear);
     }
 
-    /// One block of each plane is spare.
+    /// Add one block of each plane to the spare blocks.
     pub(crate) fn give_spares(&mut self, blocks: &[u16]) {
         self.spares.iter_mut().zip(blocks).for_each(|(spares, &block)| spares.push(block));
     }
@@ -253,19 +253,20 @@ impl Die {
         self.open.iter().flatten()
     }
 
-    /// `group`, if it is open.
+    /// Open group `group`, if it is open.
     pub(crate) fn open_at(&self, group: Group) -> Option<Open> {
         self.all_open().find(|open| open.group == group).copied()
     }
 
-    /// `open` takes data of `stream`; returns its place among those that do.
+    /// Add `open` to the open groups of `stream`. Returns its place among them.
     pub(crate) fn push_open(&mut self, stream: Stream, open: Open) -> usize {
         let all = &mut self.open[stream as usize];
         all.push(open);
         all.len() - 1
     }
 
-    /// Program unit `program` of the open group at `at` is ordered; returns the group, and whether that was its last: then it is open no longer.
+    /// Mark program unit `program` of the open group at `at` as ordered. Returns the group, and true if that was its last unit: the group is then open no
+    /// longer.
     #[inline]
     pub(crate) fn order_program(&mut self, stream: Stream, at: usize, program: u32, layout: &Layout) -> (Group, bool) {
         let all = &mut self.open[stream as usize];
@@ -278,7 +279,7 @@ impl Die {
         (group, closes)
     }
 
-    /// Nothing more is written to `group`, if it is open.
+    /// Remove `group` from the open groups, if it is among them.
     pub(crate) fn take_open(&mut self, group: Group) -> Option<Open> {
         self.open.iter_mut().find_map(|open| {
             let at = open.iter().position(|open| open.group == group)?;
@@ -286,8 +287,8 @@ impl Die {
         })
     }
 
-    /// What was not programmed yet of `group` before program unit `end`, horizontal first, never will be. Returns which program units those are, and
-    /// whether the group has become full by it; `None`: there are none.
+    /// Skip the program units of `group` before `end` that are not programmed yet, horizontal first. Returns them, and true if the group has become full by
+    /// it. `None`: there are none.
     pub(crate) fn skip_open(&mut self, group: Group, end: u32, layout: &Layout) -> Option<(std::ops::Range<u32>, bool)> {
         let stream = self.open.iter_mut().find(|open| open.iter().any(|open| open.group == group))?;
         let at = stream.iter().position(|open| open.group == group)?;
@@ -305,37 +306,37 @@ impl Die {
         Some((skipped, is_full))
     }
 
-    /// A drive that was constructed: these groups are free, those open.
+    /// Set the free and the open groups of a drive that was constructed.
     pub(crate) fn lay_out(&mut self, free: VecDeque<Group>, open: [Vec<Open>; 2]) {
         (self.free, self.open) = (free, open);
     }
 
     // Groups that failed or are emptied.
 
-    /// Nothing more is written to `group`, which was programmed up to `end`: it is to be emptied.
+    /// Add `group`, which was programmed up to `end`, to the failed groups that are to be emptied.
     pub(crate) fn fail(&mut self, group: Group, end: u32) {
         // It may have been given up while its last program was under way.
         self.failed.retain(|&(failed, _)| failed != group);
         self.failed.push((group, end));
     }
 
-    /// How far `group` was programmed, if it is one of those.
+    /// Offset up to which `group` was programmed, if it is a failed group.
     pub(crate) fn failed_end(&self, group: Group) -> Option<u32> {
         self.failed.iter().find(|&&(failed, _)| failed == group).map(|&(_, end)| end)
     }
 
-    /// Take one of them, and how far it was programmed.
+    /// Take a failed group, with the offset up to which it was programmed.
     pub(crate) fn take_failed(&mut self) -> Option<(Group, u32)> {
         self.failed.pop()
     }
 
-    /// Groups to be erased, and why they were emptied.
+    /// Groups to be erased, each with the cause for which it was emptied.
     #[inline]
     pub(crate) fn erasable(&self) -> &[(Group, Cause)] {
         &self.erasable
     }
 
-    /// `group` is to be erased.
+    /// Add `group` to the groups to be erased.
     pub(crate) fn give_erasable(&mut self, group: Group, cause: Cause) {
         self.erasable.push((group, cause));
     }
@@ -345,19 +346,19 @@ impl Die {
         self.erasable.remove(at)
     }
 
-    /// Groups whose last units are on their way elsewhere.
+    /// Number of groups whose last units are not programmed elsewhere yet.
     pub(crate) fn draining(&self) -> usize {
         self.draining.len()
     }
 
-    /// The last unit of `group`, which was read to its end, has become stale.
+    /// Move `group` from the draining groups to those to be erased: its last unit has become stale.
     pub(crate) fn emptied(&mut self, group: Group) {
         let at = self.draining.iter().position(|&(draining, _)| draining == group).expect("a drained group was a job before");
         let emptied = self.draining.swap_remove(at);
         self.erasable.push(emptied);
     }
 
-    /// The victim in hand.
+    /// Victim that is being read, and how far.
     #[inline]
     pub(crate) fn job(&self) -> Option<Job> {
         self.job
@@ -372,7 +373,7 @@ impl Die {
         self.victim_valid = valid;
     }
 
-    /// The victim has been read, or is on its way, up to `cursor`.
+    /// Set the offset up to which the victim has been read or is being read.
     #[inline]
     pub(crate) fn advance_job(&mut self, cursor: u32) {
         if let Some(job) = &mut self.job {
@@ -380,19 +381,19 @@ impl Die {
         }
     }
 
-    /// The victim has been read to its end; `is_empty`: nothing of it is on its way any more.
+    /// End the reading of the victim. `is_empty`: none of its units is still to be programmed elsewhere.
     pub(crate) fn end_job(&mut self, is_empty: bool) {
         let job = self.job.take().expect("it has a victim");
         if is_empty { &mut self.erasable } else { &mut self.draining }.push((job.victim, job.cause));
     }
 
-    /// Valid units that the victim in hand, or the last one, had when it was begun.
+    /// Number of valid units of the present victim, or of the last one, when reclaim of it began.
     #[inline]
     pub(crate) fn victim_valid(&self) -> u32 {
         self.victim_valid
     }
 
-    /// What reclaim has earned for the host.
+    /// Credit that reclaim has earned for the host.
     #[inline]
     pub(crate) fn credit(&self) -> i32 {
         self.credit
@@ -403,13 +404,13 @@ impl Die {
         self.credit = credit;
     }
 
-    /// Whether emptying was begun: there is a victim, or something to be erased, or to be given up.
+    /// True if a group is being emptied, waits for its erase, or has failed.
     #[inline]
     pub(crate) fn is_emptying(&self) -> bool {
         self.job.is_some() || !self.erasable.is_empty() || !self.failed.is_empty()
     }
 
-    /// Whether something more is to be emptied, or on its way.
+    /// True if a rewrite or a further victim is requested, or moved units are still to be programmed.
     #[inline]
     pub(crate) fn has_wishes(&self) -> bool {
         self.extra.is_some() || !self.wanted.is_empty() || !self.moved.is_empty()
@@ -417,22 +418,22 @@ impl Die {
 
     // What is to be rewritten.
 
-    /// Rewrites asked for and not yet begun.
+    /// Rewrites requested and not begun.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = Wanted> + '_ {
         self.wanted.iter().copied()
     }
 
-    /// The `at`-th of them.
+    /// Requested rewrite at place `at`.
     pub(crate) fn wanted_at(&self, at: usize) -> Option<Wanted> {
         self.wanted.get(at).copied()
     }
 
-    /// It is begun, or needless.
+    /// Remove the requested rewrite at place `at`, which is begun or needless.
     pub(crate) fn remove_wanted(&mut self, at: usize) {
         self.wanted.remove(at);
     }
 
-    /// Have a group rewritten, after all others. What is wanted already is wanted at the earlier of both deadlines. Returns whether it was not.
+    /// Request a rewrite after all others. If the group is requested already, the earlier of both deadlines counts. Returns true if the request is new.
     pub(crate) fn want(&mut self, wish: Wanted) -> bool {
         let known = self.wanted.iter_mut().find(|known| known.group == wish.group && known.erases == wish.erases);
         let is_new = known.is_none();
@@ -443,22 +444,22 @@ impl Die {
         is_new
     }
 
-    /// Have a group rewritten after all others, wanted already or not.
+    /// Request a rewrite after all others, even if the group is requested already.
     pub(crate) fn want_again(&mut self, wish: Wanted) {
         self.wanted.push_back(wish);
     }
 
-    /// Have a group rewritten before all others.
+    /// Request a rewrite before all others.
     pub(crate) fn want_first(&mut self, wish: Wanted) {
         self.wanted.push_front(wish);
     }
 
-    /// A victim to be reclaimed beyond what space demands.
+    /// Request to reclaim a victim beyond what space demands.
     pub(crate) fn extra(&self) -> Option<Asked> {
         self.extra
     }
 
-    /// Have one reclaimed.
+    /// Request that a victim is reclaimed beyond what space demands.
     pub(crate) fn want_extra(&mut self, asked: Asked) {
         match &mut self.extra {
             Some(known) => known.due = known.due.min(asked.due),
@@ -466,7 +467,7 @@ impl Die {
         }
     }
 
-    /// It is begun.
+    /// Remove the request for a further victim, which is begun.
     pub(crate) fn clear_extra(&mut self) {
         self.extra = None;
     }
@@ -479,23 +480,23 @@ impl Die {
         &self.moved
     }
 
-    /// A unit of a victim has been read.
+    /// Add a unit read from a victim to those that wait to be programmed.
     #[inline]
     pub(crate) fn gather(&mut self, moved: Moved) {
         self.moved.push_back(moved);
     }
 
-    /// A unit could not be programmed: it comes first.
+    /// Put a unit whose program failed before all others that wait.
     pub(crate) fn gather_again(&mut self, moved: Moved) {
         self.moved.push_front(moved);
     }
 
-    /// Forget those that `keep` does not want.
+    /// Drop the waiting units that `keep` refuses.
     pub(crate) fn retain_moved(&mut self, keep: impl FnMut(&Moved) -> bool) {
         self.moved.retain(keep);
     }
 
-    /// Reads of victims whose data has not come yet.
+    /// Reads of victims whose data has not arrived yet.
     #[inline]
     pub(crate) fn moves_under_way(&self) -> u32 {
         self.moves_under_way
@@ -511,7 +512,7 @@ impl Die {
         self.moves_under_way -= 1;
     }
 
-    /// Why what is gathered was moved.
+    /// Cause for which the gathered units were moved.
     #[inline]
     pub(crate) fn moved_cause(&self) -> Cause {
         self.moved_cause
@@ -523,17 +524,17 @@ impl Die {
 
     // Reclaim that leads to nothing.
 
-    /// Nothing could be reclaimed, or could be again.
+    /// Set whether the last attempt at reclaim found nothing to reclaim.
     pub(crate) fn set_starved(&mut self, is_starved: bool) {
         self.starved = is_starved;
     }
 
-    /// Whether nothing could be reclaimed; from now on that is to be tried again.
+    /// True if the last attempt at reclaim found nothing to reclaim. The mark is cleared, so that reclaim is tried again.
     pub(crate) fn take_starved(&mut self) -> bool {
         std::mem::take(&mut self.starved)
     }
 
-    /// The state of the host's data in which reclaim was last found to give nothing.
+    /// Count of host changes at which reclaim last gained no space.
     pub(crate) fn take_fruitless(&mut self) -> Option<u64> {
         self.fruitless.take()
     }
@@ -554,7 +555,7 @@ impl Die {
         &mut self.batch
     }
 
-    /// Put `units` units that have been moved into a program, and padding where there are fewer. `changes`: the state of the host's data.
+    /// Fill a program with up to `units` moved units, and padding for the rest. `changes`: the count of host changes.
     pub(crate) fn batch_moved(&mut self, units: u32, changes: u64) {
         self.batch.begin();
         let padding = units.saturating_sub(self.moved.len() as u32);
@@ -572,7 +573,7 @@ impl Die {
 
     // As plain data.
 
-    /// What it holds; `changes`: the state of the host's data.
+    /// Image of the die. `changes`: the count of host changes.
     pub(crate) fn image(&self, changes: u64) -> Holdings {
         Holdings {
             free: self.free.iter().copied().collect(),
@@ -591,7 +592,7 @@ impl Die {
         }
     }
 
-    /// The die that holds this. A restored core counts changes from zero.
+    /// Restores a die from its image. A restored core counts host changes from zero.
     pub(crate) fn restored(holdings: Holdings) -> Die {
         let Holdings { free, open, job, moved_cause, failed, erasable, wanted, extra, starved, won, fruitless, spares, read_turn } =
             holdings;

@@ -1,10 +1,10 @@
-//! Gates: requests that wait until something else is over, each for several things at once.
+//! Gates: requests that wait until several other things are over.
 //!
 //! Gates are numbered in the order in which they are made. A flush waits for all that there are when it could pass.
 
 use std::collections::BTreeMap;
 
-/// What is open until some things are over.
+/// A gate that opens when some things are over.
 #[derive(Clone, Debug)]
 struct Gate {
     left: u32,
@@ -14,26 +14,26 @@ struct Gate {
 /// The gates of one core.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gates {
-    /// Those that are shut, oldest first.
+    /// Gates that are shut, oldest first.
     shut: BTreeMap<u64, Gate>,
     /// The number of the newest gate.
     newest: u64,
 }
 
 impl Gates {
-    /// A gate at which `parts` wait. Whoever makes it holds it, and lets it go with [`Gates::pass`].
+    /// Make a gate at which `parts` wait. The caller holds it, and lets it go with [`Gates::pass`].
     pub(crate) fn make(&mut self, parts: Vec<u32>) -> u64 {
         self.newest += 1;
         self.shut.insert(self.newest, Gate { left: 1, parts });
         self.newest
     }
 
-    /// One thing more to wait for.
+    /// Add one thing that `gate` waits for.
     pub(crate) fn hold(&mut self, gate: u64) {
         self.shut.get_mut(&gate).expect("a shut gate").left += 1;
     }
 
-    /// One of the things that `gate` waits for is over. Returns who may go on.
+    /// Remove one of the things that `gate` waits for. Returns the parts that may go on.
     #[must_use]
     pub(crate) fn pass(&mut self, gate: u64) -> Vec<u32> {
         let state = self.shut.get_mut(&gate).expect("a shut gate");
@@ -41,7 +41,7 @@ impl Gates {
         if state.left > 0 { Vec::new() } else { self.shut.remove(&gate).map_or(Vec::new(), |gate| gate.parts) }
     }
 
-    /// Whether a gate is still shut that was there when `number` was the newest.
+    /// True if a gate is still shut that existed when `number` was the newest.
     pub(crate) fn is_shut(&self, number: u64) -> bool {
         self.shut.first_key_value().is_some_and(|(&first, _)| first <= number)
     }
@@ -51,17 +51,17 @@ impl Gates {
         self.newest
     }
 
-    /// All who wait, for a core that gives up.
+    /// Take all waiting parts, in a core that takes no more writes.
     pub(crate) fn give_up(&mut self) -> Vec<u32> {
         self.shut.values_mut().flat_map(|gate| std::mem::take(&mut gate.parts)).collect()
     }
 
-    /// Whether a request waits at a gate.
+    /// True if a request waits at a gate.
     pub(crate) fn is_awaited(&self) -> bool {
         self.shut.values().any(|gate| !gate.parts.is_empty())
     }
 
-    /// Whether all are open.
+    /// True if no gate is shut.
     pub(crate) fn is_empty(&self) -> bool {
         self.shut.is_empty()
     }

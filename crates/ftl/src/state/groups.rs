@@ -1,4 +1,4 @@
-//! The block groups: what each is used for, how much of it is valid, how worn it is.
+//! The block groups: use, valid units and erase count of each.
 //!
 //! Parallel arrays over all groups of a core. The valid counts double as the victim policies' candidates: a group that cannot be taken carries the flag
 //! [`Candidates::OUT`] on top of its count.
@@ -9,26 +9,26 @@ use wordline_units::DieId;
 use crate::state::layout::{Group, Layout, UnitAddr};
 use crate::victim::Candidates;
 
-/// What a group is used for.
+/// State of a block group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Use {
-    /// Erased and waiting.
+    /// Erased and ready to be written.
     Free,
-    /// Being written.
+    /// Open for writing.
     Active,
-    /// Full; can be taken as a victim.
+    /// Full, and a possible victim.
     Closed,
-    /// Its valid data is being moved away.
+    /// A victim whose valid data is being moved away.
     Draining,
-    /// All its valid data has been read; what is not yet programmed elsewhere still counts as valid here.
+    /// A victim whose valid data has all been read. Units that are not yet programmed elsewhere still count as valid here.
     Drained,
-    /// Out of service.
+    /// Out of service, because a block failed.
     Bad,
-    /// Holds the journal or a checkpoint, or waits to.
+    /// In use for the journal or a checkpoint, or reserved for them.
     Journal,
 }
 
-/// The block groups, as plain data.
+/// The block-group table as plain data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GroupTable {
     pub uses: Vec<Use>,
@@ -41,7 +41,7 @@ pub(crate) struct GroupTable {
     pub closings: u32,
 }
 
-/// All groups of a core.
+/// Table of all block groups of a core.
 #[derive(Clone, Debug)]
 pub struct Groups {
     layout: Layout,
@@ -49,20 +49,20 @@ pub struct Groups {
     valid: Vec<u32>,
     closed: Vec<u32>,
     erases: Vec<u32>,
-    /// Reads of each group that are queued or under way: it must not be erased before they end.
+    /// Reads of each group that are queued or under way. A group must not be erased before they end.
     pins: Vec<u32>,
-    /// One bit per unit that is not valid though programmed. One flat table: the zeroed pages of what was never written cost nothing until they are touched.
+    /// Units that are programmed and not valid, one bit each. The table is flat: its zeroed pages cost no memory until they are written.
     stale: Vec<u64>,
     /// Words of `stale` for each group.
     words: usize,
-    /// A program in it has failed: it goes out of service once it is empty.
+    /// True for each group in which a program has failed: it goes out of service once it is empty.
     condemned: Vec<bool>,
     blocks: Vec<[u16; 4]>,
     closings: u32,
 }
 
 impl Groups {
-    /// All groups free, standing on the physical `blocks`.
+    /// Creates a table with all groups free, on the physical `blocks`.
     pub fn new(layout: Layout, blocks: Vec<[u16; 4]>) -> Groups {
         let count = layout.group_count();
         assert_eq!(blocks.len(), count);
@@ -82,31 +82,31 @@ impl Groups {
         }
     }
 
-    /// What `group` is used for.
+    /// State of `group`.
     #[inline]
     pub fn use_of(&self, group: Group) -> Use {
         self.uses[group.index()]
     }
 
-    /// Valid units in `group`.
+    /// Number of valid units in `group`.
     #[inline]
     pub fn valid(&self, group: Group) -> u32 {
         self.valid[group.index()] & !Candidates::OUT
     }
 
-    /// How often `group` was erased.
+    /// Erase count of `group`.
     #[inline]
     pub fn erases(&self, group: Group) -> u32 {
         self.erases[group.index()]
     }
 
-    /// The physical block of `group` in each plane.
+    /// Physical block of `group` in each plane.
     #[inline]
     pub fn blocks(&self, group: Group) -> [u16; 4] {
         self.blocks[group.index()]
     }
 
-    /// The closed groups of `die`, for a victim policy.
+    /// Closed groups of `die`, for a victim policy.
     pub fn candidates(&self, die: DieId) -> Candidates<'_> {
         let range = self.layout.groups_of(die);
         Candidates {
@@ -118,7 +118,7 @@ impl Groups {
         }
     }
 
-    /// The least-worn closed group of `die` and its erases.
+    /// Least-worn closed group of `die` and its erase count.
     pub fn least_worn_closed(&self, die: DieId) -> Option<(Group, u32)> {
         self.layout
             .groups_of(die)
@@ -127,7 +127,7 @@ impl Groups {
             .min_by_key(|&(_, erases)| erases)
     }
 
-    /// `group` begins to be written.
+    /// Open `group` for writing.
     pub fn open(&mut self, group: Group) {
         let index = group.index();
         assert_eq!(self.uses[index], Use::Free, "{group:?} opened");
@@ -135,7 +135,7 @@ impl Groups {
         self.uses[index] = Use::Active;
     }
 
-    /// `group` has been written to its end and can be taken as a victim.
+    /// Close `group`, which has been written to its end and can be taken as a victim.
     pub fn close(&mut self, group: Group) {
         let index = group.index();
         assert_eq!(self.uses[index], Use::Active, "{group:?} closed");
@@ -145,7 +145,7 @@ impl Groups {
         self.closings = self.closings.wrapping_add(1);
     }
 
-    /// Moving the data of `group` away begins.
+    /// Begin to move the data of `group` away.
     pub fn drain(&mut self, group: Group) {
         let index = group.index();
         assert!(matches!(self.uses[index], Use::Closed | Use::Active), "{group:?} drained while {:?}", self.uses[index]);
@@ -153,14 +153,14 @@ impl Groups {
         self.valid[index] |= Candidates::OUT;
     }
 
-    /// All valid data of `group` has been read; returns whether none is left to be programmed.
+    /// Note that all valid data of `group` has been read. Returns true if none is left to be programmed.
     pub fn drained(&mut self, group: Group) -> bool {
         assert_eq!(self.uses[group.index()], Use::Draining);
         self.uses[group.index()] = Use::Drained;
         self.valid(group) == 0
     }
 
-    /// `group` was erased and is free.
+    /// Note that `group` was erased and is free.
     pub fn erased(&mut self, group: Group) {
         let index = group.index();
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} erased with {} valid units", self.valid(group));
@@ -170,17 +170,17 @@ impl Groups {
         self.stale[index * self.words..][..self.words].fill(0);
     }
 
-    /// A program in `group` has failed.
+    /// Note that a program in `group` has failed.
     pub fn condemn(&mut self, group: Group) {
         self.condemned[group.index()] = true;
     }
 
-    /// Whether a program in `group` has failed.
+    /// True if a program in `group` has failed.
     pub fn is_condemned(&self, group: Group) -> bool {
         self.condemned[group.index()]
     }
 
-    /// `group` goes out of service, or stands on other `blocks` from now on.
+    /// Take `group` out of service, or move it to `replacement` blocks.
     pub fn retire(&mut self, group: Group, replacement: Option<[u16; 4]>) {
         let index = group.index();
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} retired with valid data");
@@ -193,27 +193,27 @@ impl Groups {
         self.stale[index * self.words..][..self.words].fill(0);
     }
 
-    /// Nothing is programmed in `group` at these offsets before it is erased.
+    /// Give up the units of `group` at these offsets: they are not programmed before the next erase.
     pub(crate) fn give_up(&mut self, group: Group, offsets: std::ops::Range<u32>) {
         for at in offsets {
             self.stale[group.index() * self.words + at as usize / 64] |= 1 << (at % 64);
         }
     }
 
-    /// The unit at `offset` of `group` was programmed and is valid.
+    /// Add `count` units of `group` that were programmed and are valid.
     #[inline]
     pub fn add_valid(&mut self, group: Group, count: u32) {
         self.valid[group.index()] += count;
     }
 
-    /// The unit at `addr` was programmed but is not valid (padding, or overtaken).
+    /// Mark the unit at `addr` as stale, although it was just programmed (padding, or overtaken).
     #[inline]
     pub fn add_stale(&mut self, addr: UnitAddr) {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         self.mark(group, offset);
     }
 
-    /// The unit at `addr` is no longer valid; returns whether its group was drained and this was its last.
+    /// Mark the unit at `addr` as stale. Returns true if its group was drained and this was its last valid unit.
     #[inline]
     #[must_use]
     pub fn invalidate(&mut self, addr: UnitAddr) -> bool {
@@ -225,7 +225,7 @@ impl Groups {
         *valid == Candidates::OUT && self.uses[group.index()] == Use::Drained
     }
 
-    /// Whether the unit at `offset` of `group`, which must be programmed, is valid.
+    /// True if the unit at `offset` of `group`, which must be programmed, is valid.
     #[inline]
     pub fn is_valid(&self, group: Group, offset: u32) -> bool {
         self.stale[group.index() * self.words + offset as usize / 64] >> (offset % 64) & 1 == 0
@@ -247,25 +247,25 @@ impl Groups {
         None
     }
 
-    /// A read of `group` is queued.
+    /// Add a queued read of `group`.
     #[inline]
     pub fn pin(&mut self, group: Group) {
         self.pins[group.index()] += 1;
     }
 
-    /// A read of `group` has ended.
+    /// Remove a read of `group` that has ended.
     #[inline]
     pub fn unpin(&mut self, group: Group) {
         self.pins[group.index()] -= 1;
     }
 
-    /// Whether reads of `group` are queued or under way.
+    /// True if reads of `group` are queued or under way.
     #[inline]
     pub fn is_pinned(&self, group: Group) -> bool {
         self.pins[group.index()] > 0
     }
 
-    /// Set the wear of `group`, for drives that are constructed aged.
+    /// Set the erase count of `group`, for drives that are constructed aged.
     pub fn set_erases(&mut self, group: Group, erases: u32) {
         self.erases[group.index()] = erases;
     }
@@ -283,28 +283,28 @@ impl Groups {
         self.add_valid(group, valid);
     }
 
-    /// The arithmetic of addresses.
+    /// Address arithmetic of the core.
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Groups closed since `group` was, counted over the core.
+    /// Number of groups closed since `group` was, counted over the core.
     pub(crate) fn age(&self, group: Group) -> u32 {
         self.closings.wrapping_sub(self.closed[group.index()])
     }
 
-    /// `group`, which was free, or was to be erased, is for what the core writes for itself.
+    /// Reserve `group` for metadata of the core. It was free or waited for its erase.
     pub(crate) fn take_for_core(&mut self, group: Group) {
         self.uses[group.index()] = Use::Journal;
     }
 
-    /// What `group` holds, if anything, is not needed: it is to be erased.
+    /// Release `group`, whose content is not needed: it is to be erased.
     pub(crate) fn release(&mut self, group: Group) {
         self.uses[group.index()] = Use::Drained;
     }
 
-    /// Found after a power cut: `group` stands on `blocks`, which were erased `erases` times; `None`: it is out of service.
+    /// Set the state of `group` as found after a power cut: on these blocks, with this erase count; `None`: out of service.
     pub(crate) fn found(&mut self, group: Group, stand: Option<([u16; 4], u32)>) {
         let index = group.index();
         self.uses[index] = if stand.is_some() { Use::Free } else { Use::Bad };
@@ -313,17 +313,18 @@ impl Groups {
         }
     }
 
-    /// Found after a power cut: nothing in `group` is valid. What [`Groups::found_valid`] does not name was never programmed, or is not wanted.
+    /// Mark all units of `group` as not valid, after a power cut. Units that [`Groups::found_valid`] does not name were never programmed, or are not
+    /// needed.
     pub(crate) fn found_written(&mut self, group: Group) {
         self.stale[group.index() * self.words..][..self.words].fill(u64::MAX);
     }
 
-    /// Found after a power cut: the unit at `offset` of `group` is valid.
+    /// Mark the unit at `offset` of `group` as valid, as found after a power cut.
     pub(crate) fn found_valid(&mut self, group: Group, offset: u32) {
         self.stale[group.index() * self.words + offset as usize / 64] &= !(1 << (offset % 64));
     }
 
-    /// As plain data.
+    /// Image of the table as plain data.
     pub(crate) fn image(&self) -> GroupTable {
         // A group without a stale unit keeps its bits over an erase only to spare an allocation.
         let stale = self.stale.chunks_exact(self.words).map(|bits| bits.iter().any(|&word| word != 0).then(|| bits.into())).collect();
@@ -339,7 +340,7 @@ impl Groups {
         }
     }
 
-    /// Become what `table` says.
+    /// Restore the table from `table`.
     pub(crate) fn restore(&mut self, table: GroupTable) {
         let GroupTable { uses, valid, closed, erases, stale, condemned, blocks, closings } = table;
         self.uses = uses;

@@ -1,4 +1,4 @@
-//! The dies that have nothing to do.
+//! The set of idle dies.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use wordline_units::{DieId, Nanos};
 pub(crate) struct IdleDies {
     words: Vec<u64>,
     since: Vec<Nanos>,
-    /// For each who waits for idle dies, those that it has not been told about, longest idle first.
+    /// Queue of each subscriber to idle dies: the dies that it has not been told about, longest idle first.
     lines: Vec<VecDeque<(Nanos, DieId)>>,
     count: u32,
     next: u32,
@@ -17,7 +17,7 @@ pub(crate) struct IdleDies {
 }
 
 impl IdleDies {
-    /// All of `dies` dies are idle from the start. `waiters`: how many wait for dies to be idle for a while, each told of each spell by itself.
+    /// Creates the set with all of `dies` dies idle from the start. Each of the `waiters` subscribers is told of each idle spell by itself.
     pub(crate) fn new(dies: u32, waiters: usize) -> IdleDies {
         let mut idle = IdleDies {
             words: vec![0; (dies as usize).div_ceil(64)],
@@ -31,7 +31,7 @@ impl IdleDies {
         idle
     }
 
-    /// The die whose turn it is to be asked first.
+    /// Die that is asked first.
     pub(crate) fn turn(&self) -> u32 {
         self.next
     }
@@ -40,13 +40,13 @@ impl IdleDies {
         self.next = turn;
     }
 
-    /// How many wait for dies to be idle for a while.
+    /// Number of subscribers to idle dies.
     #[inline]
     pub(crate) fn waiters(&self) -> usize {
         self.lines.len()
     }
 
-    /// From now on so many wait, and whoever is idle has been told to nobody.
+    /// Set the number of subscribers. None of them has been told of the present idle spells.
     pub(crate) fn await_by(&mut self, waiters: usize) {
         self.lines = vec![VecDeque::new(); waiters];
         let mut idle: Vec<_> = (0..self.dies as u16).map(DieId).filter(|&die| self.contains(die)).collect();
@@ -86,7 +86,7 @@ impl IdleDies {
         }
     }
 
-    /// The next idle die in turn that `accepts` takes.
+    /// Next idle die in turn that `accepts` takes.
     #[inline]
     pub(crate) fn next(&mut self, accepts: impl Fn(DieId) -> bool) -> Option<DieId> {
         if self.count == 0 {
@@ -98,7 +98,7 @@ impl IdleDies {
         Some(DieId(found as u16))
     }
 
-    /// The first idle die from `from` up to `to` that `accepts` takes.
+    /// First idle die from `from` up to `to` that `accepts` takes.
     #[inline]
     fn find(&self, from: u32, to: u32, accepts: &impl Fn(DieId) -> bool) -> Option<u32> {
         let mut at = from;
@@ -117,18 +117,18 @@ impl IdleDies {
         None
     }
 
-    /// Since when the die that has been idle longest, of those that `waiter` was not told about, has been idle.
+    /// Instant since when the longest-idle die has been idle, among those that `waiter` was not told about.
     pub(crate) fn oldest(&self, waiter: usize) -> Option<Nanos> {
         self.lines[waiter].iter().find(|&&(since, die)| self.is_current(since, die)).map(|&(since, _)| since)
     }
 
-    /// The die that has been idle longest, of those that `waiter` was not told about, and for how long.
+    /// Longest-idle die among those that `waiter` was not told about, and how long it has been idle.
     pub(crate) fn longest(&mut self, waiter: usize, now: Nanos) -> Option<(DieId, Nanos)> {
         self.trim(waiter);
         self.lines[waiter].front().map(|&(since, die)| (die, now.saturating_sub(since)))
     }
 
-    /// `waiter` has been told about `die`, its longest idle, which stays idle.
+    /// Note that `waiter` has been told about `die`, its longest idle, which stays idle.
     pub(crate) fn told(&mut self, waiter: usize, die: DieId) {
         let line = &mut self.lines[waiter];
         if line.front().is_some_and(|&(_, front)| front == die) {
@@ -151,7 +151,7 @@ impl IdleDies {
         self.contains(die) && self.since[usize::from(die.0)] == since
     }
 
-    /// Drop entries of dies that have worked since from the front.
+    /// Drop entries at the front whose dies have worked since.
     fn trim(&mut self, waiter: usize) {
         while self.lines[waiter].front().is_some_and(|&(since, die)| !self.is_current(since, die)) {
             self.lines[waiter].pop_front();

@@ -1,4 +1,4 @@
-//! Where mapping units lie: the arithmetic between unit addresses and pages, planes, blocks and dies.
+//! Addresses of mapping units: the arithmetic between unit addresses and pages, planes, blocks and dies.
 //!
 //! The firmware's erase unit is the *block group*: one block of every plane of a die, erased together. Its write unit is the *program unit*: what one
 //! multi-plane (and, where the die does it, one-shot) program fills. A [`UnitAddr`] names one mapping unit of a group:
@@ -15,19 +15,19 @@ use wordline_units::{Bytes, DieId, PageId, PlaneId};
 
 use crate::util::divisor::Divisor;
 
-/// A block group, counted over all dies of a core.
+/// Number of a block group, counted over all dies of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Group(pub u32);
 
 impl Group {
-    /// This group's place in a table over all groups.
+    /// Index of the group in a table over all groups.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Where one mapping unit lies.
+/// Address of one mapping unit: its group and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct UnitAddr(pub u32);
 
@@ -36,18 +36,18 @@ impl UnitAddr {
     pub const NONE: UnitAddr = UnitAddr(u32::MAX);
 }
 
-/// A unit's place inside its group.
+/// Position of a unit inside its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The page, in program order.
+    /// Page of each plane, in program order.
     pub page: PageId,
-    /// The plane.
+    /// Plane of the page.
     pub plane: PlaneId,
-    /// The unit inside the page.
+    /// Index of the unit inside the page.
     pub unit: u32,
 }
 
-/// The fixed numbers of one core's flash. Fields count the next smaller thing.
+/// Fixed dimensions of one core's flash. Each field counts the next smaller thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Dies of this core.
@@ -74,7 +74,8 @@ pub struct Layout {
     pub data_programs: u32,
     /// Mapping units of a group that take data.
     pub data_units: u32,
-    /// A program asks for it, and a division costs more than the rest of the question.
+    /// Program units that are the first of their h-layer. It is kept because a program asks for it, and a division costs more than the rest of the
+    /// question.
     leaders: u32,
     by_dies: Divisor,
     by_groups: Divisor,
@@ -86,7 +87,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of `dies` dies with `groups` groups each. The plan has checked that all of it fits 32-bit unit addresses.
+    /// Creates the layout of `dies` dies with `groups` groups each. The plan has checked that all of it fits 32-bit unit addresses.
     pub fn new(sheet: &Sheet, dies: u32, groups: u32, unit: Bytes) -> Layout {
         let geometry = &sheet.geometry;
         assert!(geometry.page.0.is_multiple_of(unit.0), "a mapping unit must divide a page");
@@ -125,7 +126,7 @@ impl Layout {
         }
     }
 
-    /// This layout, with the last program units of each group kept for the second copy of the marks of those before, of which a page holds `marks`.
+    /// Derives a layout that reserves the last program units of each group for the second copy of the marks, of which a page holds `marks`.
     ///
     /// They are whole wordlines: what is scrubbed with a wordline must not reach into them.
     #[must_use]
@@ -147,12 +148,12 @@ impl Layout {
         }
     }
 
-    /// Whether the first `programs` program units of a group are whole wordlines.
+    /// True if the first `programs` program units of a group are whole wordlines.
     pub(crate) fn ends_wordline(&self, programs: u32) -> bool {
         programs.is_multiple_of(self.programs_per_wordline)
     }
 
-    /// Program units of a group that hold the second copy of its marks; 0: there is none.
+    /// Program units of a group that hold the second copy of its marks; 0: there is no second copy.
     pub const fn oob_programs(&self) -> u32 {
         self.programs - self.data_programs
     }
@@ -167,7 +168,7 @@ impl Layout {
         (self.dies * self.groups) as usize
     }
 
-    /// The `index`-th group of `die`.
+    /// Group at `index` of `die`.
     #[inline]
     pub fn group_at(&self, die: DieId, index: u32) -> Group {
         Group(u32::from(die.0) * self.groups + index)
@@ -192,20 +193,20 @@ impl Layout {
         self.by_groups.split(group.0).1
     }
 
-    /// The unit at `offset` in `group`.
+    /// Address of the unit at `offset` in `group`.
     #[inline]
     pub fn unit(&self, group: Group, offset: u32) -> UnitAddr {
         debug_assert!(offset < self.units_per_group);
         UnitAddr(group.0 << self.shift | offset)
     }
 
-    /// The group of `addr`.
+    /// Group of the unit at `addr`.
     #[inline]
     pub fn group(&self, addr: UnitAddr) -> Group {
         Group(addr.0 >> self.shift)
     }
 
-    /// The offset of `addr` in its group.
+    /// Offset of the unit at `addr` in its group.
     #[inline]
     pub fn offset(&self, addr: UnitAddr) -> u32 {
         addr.0 & ((1 << self.shift) - 1)
@@ -217,7 +218,7 @@ impl Layout {
         offset - self.by_units_per_page.split(offset).1
     }
 
-    /// The place of `offset`.
+    /// Position of the unit at `offset`.
     #[inline]
     pub fn place(&self, offset: u32) -> Place {
         let (rest, unit) = self.by_units_per_page.split(offset);
@@ -237,7 +238,7 @@ impl Layout {
         PageId((program * self.pages_per_program) as u16)
     }
 
-    /// Where the unit `lpn` lies after the whole logical space was written once in order, program unit by program unit over the dies in turn.
+    /// Address of `lpn` after the whole logical space was written once in order, program unit by program unit over the dies in turn.
     #[inline]
     pub fn regular(&self, lpn: u32) -> UnitAddr {
         let (sequence, unit) = self.by_units_per_program.split(lpn);
@@ -246,7 +247,7 @@ impl Layout {
         self.unit(Group(die * self.groups + number), program * self.units_per_program + unit)
     }
 
-    /// [`Layout::regular`] of `lpn` and of all units behind it, one after the other and without a division.
+    /// Addresses by [`Layout::regular`] of `lpn` and of all units behind it, one after the other and without a division.
     pub fn regular_run(&self, lpn: u32) -> impl Iterator<Item = UnitAddr> + use<> {
         let layout = *self;
         let (sequence, mut unit) = layout.by_units_per_program.split(lpn);
@@ -273,7 +274,7 @@ impl Layout {
         })
     }
 
-    /// The unit that [`Layout::regular`] puts at `offset` of `group`.
+    /// Logical unit that [`Layout::regular`] puts at `offset` of `group`.
     pub fn regular_lpn(&self, group: Group, offset: u32) -> u32 {
         let (program, unit) = self.by_units_per_program.split(offset);
         let (die, number) = self.by_groups.split(group.0);
@@ -281,13 +282,13 @@ impl Layout {
         (round * self.dies + die) * self.units_per_program + unit
     }
 
-    /// All planes at `page`, with the group's `blocks`.
+    /// Target of page `page` in all planes of the group on `blocks`.
     #[inline]
     pub fn all_planes(&self, blocks: [u16; 4], page: PageId) -> Target {
         Target { planes: PlaneSet::first(self.planes), blocks, page }
     }
 
-    /// One plane at `page`.
+    /// Target of page `page` in one plane of the group on `blocks`.
     #[inline]
     pub fn one_plane(&self, blocks: [u16; 4], plane: PlaneId, page: PageId) -> Target {
         Target { planes: PlaneSet::one(plane), blocks, page }

@@ -13,13 +13,13 @@ pub(crate) const SEGMENT: usize = 1 << SEGMENT_BITS;
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Segment {
-    /// Nothing was written here.
+    /// Segment without a mapped unit.
     Unmapped,
-    /// As [`Layout::regular`] says.
+    /// Segment in the pattern of [`Layout::regular`].
     Regular,
-    /// The address of the first unit of each page-sized run; the others follow it.
+    /// Address of the first unit of each page-sized run; the others follow it.
     Pages(Box<[UnitAddr]>),
-    /// The address of each unit.
+    /// Address of each unit.
     Units(Box<[UnitAddr]>),
 }
 
@@ -32,28 +32,28 @@ pub struct Map {
 }
 
 impl Map {
-    /// A map of `exported` units with nothing in it.
+    /// Creates an empty map of `exported` units.
     pub fn new(layout: Layout, exported: u32) -> Map {
         let segments = vec![Segment::Unmapped; (exported as usize).div_ceil(SEGMENT)];
         Map { layout, segments, exported }
     }
 
-    /// As plain data.
+    /// Image of the map as plain data.
     pub(crate) fn image(&self) -> Vec<Segment> {
         self.segments.clone()
     }
 
-    /// Become what `segments` say, which somebody has checked.
+    /// Restore the map from `segments`, which the caller has checked.
     pub(crate) fn restore(&mut self, segments: Vec<Segment>) {
         self.segments = segments;
     }
 
-    /// How many units there are.
+    /// Number of units exported to the host.
     pub fn exported(&self) -> u32 {
         self.exported
     }
 
-    /// Where `lpn` lies; [`UnitAddr::NONE`] where it was never written or was trimmed.
+    /// Address of `lpn`; [`UnitAddr::NONE`] if it was never written or was trimmed.
     #[inline]
     pub fn get(&self, lpn: u32) -> UnitAddr {
         let (segment, index) = locate(lpn);
@@ -65,7 +65,7 @@ impl Map {
         }
     }
 
-    /// Bring the entry of `lpn` near, because it will be asked for soon: its miss is the greatest single cost of a flash page.
+    /// Prefetch the entry of `lpn`, because it will be read soon: its cache miss is the greatest single cost of a flash page.
     #[inline]
     pub fn prefetch(&self, lpn: u32) {
         let (segment, index) = locate(lpn);
@@ -74,7 +74,7 @@ impl Map {
         }
     }
 
-    /// Put `lpn` at `addr`; returns where it was before.
+    /// Map `lpn` to `addr`. Returns its address before.
     #[inline]
     pub fn set(&mut self, lpn: u32, addr: UnitAddr) -> UnitAddr {
         let (segment, index) = locate(lpn);
@@ -88,8 +88,8 @@ impl Map {
         before
     }
 
-    /// Put a whole page's run of units, starting at `lpn`, which must be a multiple of the page's units, at `addr` and the addresses after it.
-    /// `before` hears of every unit and where it was.
+    /// Map a whole page's run of units to `addr` and the addresses after it. The run starts at `lpn`, which must be a multiple of the page's units.
+    /// `before` is called with the former address of every unit.
     #[inline]
     pub fn set_page(&mut self, lpn: u32, addr: UnitAddr, mut before: impl FnMut(UnitAddr)) {
         let count = self.layout.units_per_page;
@@ -107,7 +107,7 @@ impl Map {
         self.as_pages_mut(segment)[page] = addr;
     }
 
-    /// Forget `count` units from `lpn`. `before` hears where each mapped one was. Segments that hold nothing cost nothing.
+    /// Unmap `count` units from `lpn`. `before` is called with the former address of each mapped one. Segments that hold nothing cost nothing.
     pub fn clear(&mut self, lpn: u32, count: u32, mut before: impl FnMut(u32, UnitAddr)) {
         let end = lpn + count;
         let mut at = lpn;
@@ -134,7 +134,7 @@ impl Map {
         }
     }
 
-    /// Declare the first `count` units written once in order: nothing is stored for whole segments.
+    /// Map the first `count` units as written once in order: nothing is stored for whole segments.
     pub fn fill_regular(&mut self, count: u32) {
         for segment in 0..self.segments.len() {
             let first = (segment << SEGMENT_BITS) as u32;
@@ -149,19 +149,19 @@ impl Map {
         }
     }
 
-    /// How many units are mapped. Walks the whole map: for audits.
+    /// Number of mapped units. It walks the whole map, for audits.
     pub fn mapped(&self) -> u64 {
         (0..self.exported).filter(|&lpn| self.get(lpn) != UnitAddr::NONE).count() as u64
     }
 
-    /// The first unit from `lpn` on that may be mapped; the end of the map where none is. Skips segments that hold nothing.
+    /// First unit from `lpn` on that may be mapped; the end of the map where none is. It skips segments that hold nothing.
     pub fn skip_unmapped(&self, lpn: u32) -> u32 {
         let (segment, _) = locate(lpn);
         let empty = self.segments[segment.min(self.segments.len())..].iter().take_while(|&segment| *segment == Segment::Unmapped).count();
         if empty == 0 { lpn } else { self.exported.min(((segment + empty) << SEGMENT_BITS) as u32) }
     }
 
-    /// Bytes of memory the map takes.
+    /// Memory that the map takes, in bytes.
     pub fn bytes(&self) -> usize {
         let dense: usize = self
             .segments

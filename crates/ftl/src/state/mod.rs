@@ -63,32 +63,32 @@ pub(crate) struct Core {
     under_way: u32,
     requests: Requests,
     gates: Gates,
-    /// Reads of pages that are queued or not reported yet, by the first unit of the page; where somebody cares.
+    /// Page reads that are queued or under way, by the first unit of the page; `None`: no technique needs them.
     readers: Option<BTreeMap<UnitAddr, u32>>,
-    /// Units that are not handed out, if there are any.
+    /// Units that the core refuses to return, if there are any.
     refused: Option<Box<Refused>>,
     outbox: Outbox,
-    /// How often spare blocks had been erased when the core came back from a power cut, by die and block of the first plane; others are new.
+    /// Erase counts of spare blocks after a power cut, by die and block of the first plane; others are new.
     spare_erases: BTreeMap<(DieId, u16), u32>,
-    /// The instant of the call that is being answered.
+    /// Instant of the call that is being answered.
     now: Nanos,
-    /// How often the host has changed what is valid: its programs and trims.
+    /// Count of host changes to what is valid: programs and trims.
     changes: u64,
-    /// Units of host data that became stale and have not been written down.
+    /// Units of host data that became stale and have not been reported yet.
     invalidated: u32,
-    /// Some die can reclaim nothing.
+    /// True if some die can reclaim nothing.
     starved: bool,
     worn_out: bool,
-    /// The buffer is to be emptied.
+    /// True if the buffer is to be emptied.
     draining: bool,
-    /// Somebody may want a program or an erase to be stopped.
+    /// True if a technique may want a program or an erase to be stopped.
     watches_busy: bool,
-    /// Programs are set, and told of.
+    /// True if a technique sets programs and learns how they went.
     sets_programs: bool,
 }
 
 impl Core {
-    /// The tables of a new core, all blocks erased.
+    /// Creates the tables of a new core, with all blocks erased.
     pub(crate) fn new(beginning: Beginning) -> Core {
         let Beginning { settings, layout, exported, groups, mut spares, waiters, watches_busy, sets_programs, watches_reads } = beginning;
         let mut table = Groups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
@@ -197,7 +197,7 @@ impl Core {
         &mut self.dies[die]
     }
 
-    /// All dies.
+    /// All dies with their numbers.
     pub(crate) fn dies(&self) -> impl Iterator<Item = (DieId, &Die)> {
         self.dies.iter()
     }
@@ -207,7 +207,7 @@ impl Core {
         (0..self.layout.dies as u16).map(DieId)
     }
 
-    /// What techniques can see.
+    /// View of the tables for techniques.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         View::new(&self.groups, &self.dies)
@@ -215,7 +215,7 @@ impl Core {
 
     // Time.
 
-    /// The instant of the call that is being answered.
+    /// Instant of the call that is being answered.
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
         self.now
@@ -228,7 +228,7 @@ impl Core {
 
     // Dies that wait, and are waited for.
 
-    /// `die`, if it has nothing to do, is to ask again.
+    /// Let `die` ask for work again, if it is idle.
     #[inline]
     pub(crate) fn wake(&mut self, die: DieId) {
         if self.idle.contains(die) {
@@ -237,7 +237,7 @@ impl Core {
         }
     }
 
-    /// `die` can take an operation.
+    /// Note that `die` can take an operation.
     #[inline]
     pub(crate) fn ready(&mut self, die: DieId) {
         self.requests.release_by(None);
@@ -245,7 +245,7 @@ impl Core {
         self.ready.push(die);
     }
 
-    /// What `die` does is suspended: it can take reads.
+    /// Note that what `die` does is suspended: the die can take reads.
     pub(crate) fn held(&mut self, die: DieId) {
         if self.dies[die].hold() {
             self.requests.release_by(None);
@@ -259,13 +259,13 @@ impl Core {
         self.ready.pop()
     }
 
-    /// Whether there is one.
+    /// True if a die can take an operation.
     #[inline]
     pub(crate) fn is_any_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// `die` has nothing to do.
+    /// Note that `die` has nothing to do.
     #[inline]
     pub(crate) fn rest(&mut self, die: DieId) {
         self.idle.insert(die, self.now);
@@ -280,44 +280,44 @@ impl Core {
         &mut self.idle
     }
 
-    /// An idle die, in turn, that can take a program of host data.
+    /// Next idle die, in turn, that can take a program of host data.
     #[inline]
     pub(crate) fn next_idle_writer(&mut self) -> Option<DieId> {
         let Core { idle, dies, settings, .. } = self;
         idle.next(|die| dies[die].activity() == Activity::Free && can_write(&dies[die], settings))
     }
 
-    /// Whether `die` could take a program of host data.
+    /// True if `die` could take a program of host data.
     #[inline]
     pub(crate) fn can_write(&self, die: DieId) -> bool {
         can_write(&self.dies[die], &self.settings)
     }
 
-    /// Whether `die` has a free group beyond the reserve.
+    /// True if `die` has a free group beyond the reserve.
     #[inline]
     pub(crate) fn is_roomy(&self, die: DieId) -> bool {
         self.dies[die].free_count() > self.settings.reclaim.floor
     }
 
-    /// Whether `die` has fewer free groups than reclaim should keep, those about to be erased counted.
+    /// True if `die` has fewer free groups than reclaim should keep, those about to be erased counted as free.
     #[inline]
     pub(crate) fn is_short(&self, die: DieId) -> bool {
         self.dies[die].is_short(self.settings.reclaim.start)
     }
 
-    /// What `die` does is to be suspended.
+    /// Order a suspend of what `die` does.
     pub(crate) fn suspend(&mut self, die: DieId) {
         self.dies[die].suspend();
         self.suspends.push(die);
     }
 
-    /// Whether programs are set, and told of.
+    /// True if a technique sets programs and learns how they went.
     #[inline]
     pub(crate) fn sets_programs(&self) -> bool {
         self.sets_programs
     }
 
-    /// Somebody may want a program or an erase to be stopped, if `busy`, programs are set, if `sets`, and so many `wait` for idle dies.
+    /// Set what techniques watch: `busy`, programs and erases to stop; `sets`, settings of programs; `wait`, the number of subscribers to idle dies.
     pub(crate) fn watch(&mut self, busy: bool, sets: bool, wait: usize) {
         (self.watches_busy, self.sets_programs) = (busy, sets);
         self.idle.await_by(wait);
@@ -329,13 +329,13 @@ impl Core {
         self.suspends.pop()
     }
 
-    /// Whether there is one.
+    /// True if a die is to be suspended.
     #[inline]
     pub(crate) fn has_suspends(&self) -> bool {
         !self.suspends.is_empty()
     }
 
-    /// Nothing can be reclaimed on `die` at present, if `is_starved`.
+    /// Note whether nothing can be reclaimed on `die` at present.
     pub(crate) fn note_starved(&mut self, die: DieId, is_starved: bool) {
         self.dies[die].set_starved(is_starved);
         self.starved |= is_starved;
@@ -346,7 +346,7 @@ impl Core {
         self.starved
     }
 
-    /// Something has become stale: dies that could reclaim nothing try again.
+    /// Wake the dies that could reclaim nothing, because a unit has become stale.
     #[cold]
     pub(crate) fn wake_starved(&mut self) {
         self.starved = false;
@@ -359,37 +359,37 @@ impl Core {
 
     // Operations.
 
-    /// Operations under way.
+    /// Number of operations under way.
     #[inline]
     pub(crate) fn under_way(&self) -> u32 {
         self.under_way
     }
 
-    /// Keep what an operation is for; returns its tag.
+    /// Store what an operation is for. Returns its tag.
     #[inline]
     pub(crate) fn begin(&mut self, pending: Pending) -> u32 {
         self.pending.insert(pending)
     }
 
-    /// What the operation `tag` is for.
+    /// Purpose and address of the operation `tag`.
     #[inline]
     pub(crate) fn pending(&self, tag: u32) -> Pending {
         self.pending[tag]
     }
 
-    /// The queued read `tag` transfers so many bytes more.
+    /// Lengthen the transfer of the queued read `tag` by `bytes`.
     pub(crate) fn lengthen(&mut self, tag: u32, bytes: Bytes) {
         self.pending[tag].bytes += bytes;
     }
 
-    /// The operation `tag` has ended.
+    /// End the operation `tag`.
     #[inline]
     pub(crate) fn end(&mut self, tag: u32) -> Pending {
         self.under_way -= 1;
         self.pending.remove(tag)
     }
 
-    /// Program unit `program` of the group at `at` of those of `die` open for `stream` is ordered; returns the group, and whether that was its last.
+    /// Mark program unit `program` as ordered in the group open for `stream` at `at`. Returns the group, and true if that was its last unit.
     #[inline]
     pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> (Group, bool) {
         self.dies[die].order_program(stream, at, program, &self.layout)
@@ -406,7 +406,7 @@ impl Core {
         Operation { tag, die, kind, cause }
     }
 
-    /// Keep what is under way for whoever is asked whether it is stopped.
+    /// Keep the program or erase under way for the techniques that are asked whether it is stopped.
     #[cold]
     #[inline(never)]
     fn note_busy(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) {
@@ -417,7 +417,7 @@ impl Core {
         }
     }
 
-    /// Fill a program of `die` from the buffer, and with padding where that has too few units.
+    /// Fill a program of `die` from the buffer, and with padding where the buffer has too few units.
     pub(crate) fn batch_host(&mut self, die: DieId) {
         let Core { dies, buffer, map, layout, .. } = self;
         let batch = dies[die].batch_mut();
@@ -440,7 +440,7 @@ impl Core {
         self.order(self.layout.die(group), tag, OperationKind::Erase { target }, cause)
     }
 
-    /// Order program unit `program` of `group`, whose units the die has gathered.
+    /// Order program unit `program` of `group`, with the units that the die has gathered.
     #[inline(always)]
     pub(crate) fn order_program(&mut self, group: Group, program: u32, purpose: Purpose, cause: Cause) -> Operation {
         let bytes = self.settings.unit_bytes(self.layout.units_per_program);
@@ -451,7 +451,7 @@ impl Core {
         self.order(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.sets_programs }, cause)
     }
 
-    /// Queue a read of `bytes` of the page that holds `addr`; returns its tag and its die.
+    /// Queue a read of `bytes` of the page that holds `addr`. Returns its tag and its die.
     #[inline]
     pub(crate) fn queue_read(&mut self, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> (u32, DieId) {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
@@ -474,7 +474,7 @@ impl Core {
         dies[die].reads_mut().pop(|tag| pending[tag].next)
     }
 
-    /// A read of the page that holds `offset` of `group` was reported. Returns whether it was the last, where somebody cares.
+    /// End a read of the page that holds `offset` of `group`. Returns true if no other read of it is left, where reads of pages are counted.
     #[inline]
     pub(crate) fn end_reading(&mut self, group: Group, offset: u32) -> bool {
         let Some(readers) = &mut self.readers else { return false };
@@ -488,13 +488,13 @@ impl Core {
         is_last
     }
 
-    /// Whether one of the pages that begin at `starts` in `group` is being read.
+    /// True if one of the pages that begin at `starts` in `group` is being read.
     pub(crate) fn is_being_read(&self, group: Group, mut starts: impl Iterator<Item = u32>) -> bool {
         let readers = self.readers.as_ref().filter(|readers| !readers.is_empty());
         readers.is_some_and(|readers| starts.any(|start| readers.contains_key(&self.layout.unit(group, start))))
     }
 
-    /// Of the units of victims that wait on `die`, forget those that `keep` does not want.
+    /// Drop the moved units waiting on `die` that `keep` refuses.
     #[inline]
     pub(crate) fn retain_moved(&mut self, die: DieId, keep: impl Fn(&Groups, &Layout, &Moved) -> bool) {
         let Core { dies, groups, layout, .. } = self;
@@ -521,7 +521,7 @@ impl Core {
         self.dies[die].take_free_at(place)
     }
 
-    /// Take the least worn free group of any die that has more than `left` of them, for what the core writes for itself.
+    /// Take the least worn free group for metadata, from any die that has more than `left` free groups.
     pub(crate) fn take_own_group(&mut self, left: u32) -> Option<Group> {
         let is_levelled = self.settings.wear.dynamic;
         let worn = |group: Group| if is_levelled { self.groups.erases(group) } else { 0 };
@@ -532,7 +532,7 @@ impl Core {
         Some(group)
     }
 
-    /// Take the last group of the die that has most, of a core that is new: a fill begins with the first of each die.
+    /// Take the last free group of the die that has most, in a new core: a fill begins with the first of each die.
     pub(crate) fn take_last_group(&mut self) -> Option<Group> {
         let (.., die) = self.dies.iter().map(|(id, die)| (std::cmp::Reverse(die.free_count()), id)).min()?;
         let group = self.dies[die].take_last_free()?;
@@ -540,7 +540,7 @@ impl Core {
         Some(group)
     }
 
-    /// What the core has written to `group` is not needed any more.
+    /// Release `group`, whose metadata is not needed any more.
     pub(crate) fn release_own_group(&mut self, group: Group, cause: Cause) {
         self.groups.release(group);
         let die = self.layout.die(group);
@@ -548,19 +548,19 @@ impl Core {
         self.wake(die);
     }
 
-    /// Whether the blocks in service can hold what was promised to the host and still be reclaimed.
+    /// True if the blocks in service can hold what was promised to the host and still be reclaimed.
     pub(crate) fn has_enough_space(&self) -> bool {
         let per_group = u64::from(self.layout.data_units);
         let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
         good.saturating_sub(u64::from(self.settings.reserve)) * per_group >= u64::from(self.map.exported())
     }
 
-    /// How often the spare block `block` of the first plane of `die` had been erased; asked once, when it comes into service.
+    /// Take the erase count of the spare block `block` of the first plane of `die`, when the block comes into service.
     pub(crate) fn take_spare_erases(&mut self, die: DieId, block: u16) -> u32 {
         self.spare_erases.remove(&(die, block)).unwrap_or(0)
     }
 
-    /// Found after a power cut: `blocks` of `die` are spare, erased `erases` times.
+    /// Add `blocks` of `die`, found after a power cut, to the spare blocks with the erase count `erases`.
     pub(crate) fn found_spares(&mut self, die: DieId, blocks: &[u16], erases: u32) {
         self.spare_erases.insert((die, blocks[0]), erases);
         self.dies[die].give_spares(blocks);
@@ -568,7 +568,7 @@ impl Core {
 
     // Units.
 
-    /// The unit at `addr`, which is valid: `marked` as the spare area says, or as the map knows where that can no longer be read.
+    /// Logical unit at the valid `addr`: `marked`, as the spare area says, or as the map knows where that can no longer be read.
     #[inline]
     pub(crate) fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
         if marked < self.map.exported() { marked } else { self.look_up(addr) }
@@ -579,12 +579,12 @@ impl Core {
         (0..self.map.exported()).find(|&lpn| self.map.get(lpn) == addr).expect("what is valid is mapped")
     }
 
-    /// Where the newest bytes of `lpn` are.
+    /// Location of the newest bytes of `lpn`.
     pub(crate) fn newest(&self, lpn: u32) -> Newest {
         Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
     }
 
-    /// Whether `lpn` is refused.
+    /// True if `lpn` is refused.
     #[inline]
     pub(crate) fn is_refused(&self, lpn: u32) -> bool {
         self.refused.as_ref().is_some_and(|refused| refused.has(lpn))
@@ -594,12 +594,12 @@ impl Core {
         self.refused.as_deref()
     }
 
-    /// Refuse what `refused` says.
+    /// Set the units that are refused.
     pub(crate) fn refuse(&mut self, refused: Refused) {
         self.refused = Some(Box::new(refused));
     }
 
-    /// `lpn` was written or trimmed.
+    /// Stop refusing `lpn`, which was written or trimmed.
     #[inline]
     pub(crate) fn trust(&mut self, lpn: u32) {
         if let Some(refused) = &mut self.refused {
@@ -610,7 +610,7 @@ impl Core {
         }
     }
 
-    /// The version for a copy of `lpn` that says its bytes are lost: newer than what was there, older than anything of it in the buffer.
+    /// Version for a copy of `lpn` that marks its bytes as lost: newer than what was there, older than anything of it in the buffer.
     pub(crate) fn version_of_lost(&mut self, lpn: u32) -> u64 {
         match self.buffer.oldest_version(lpn) {
             Some(oldest) => oldest - 1,
@@ -618,19 +618,19 @@ impl Core {
         }
     }
 
-    /// So many units of host data have become stale, by the host.
+    /// Count `units` units of host data that the host has made stale.
     #[inline]
     pub(crate) fn add_invalidated(&mut self, units: u32) {
         self.invalidated += units;
     }
 
-    /// Units of host data that have become stale since this was last asked.
+    /// Take the number of units of host data that have become stale since the last call.
     #[inline]
     pub(crate) fn take_invalidated(&mut self) -> u32 {
         std::mem::take(&mut self.invalidated)
     }
 
-    /// How often the host has changed what is valid.
+    /// Count of host changes to what is valid.
     #[inline]
     pub(crate) fn changes(&self) -> u64 {
         self.changes
@@ -643,7 +643,7 @@ impl Core {
 
     // What is promised.
 
-    /// Whether `request`, a write or a trim, is acknowledged as soon as the buffer holds it.
+    /// True if a write or trim is acknowledged as soon as the buffer holds it.
     pub(crate) fn acknowledges_buffered(&self, is_fua: bool) -> bool {
         self.settings.buffer.acknowledge == Acknowledge::Buffered && !is_fua
     }
@@ -667,7 +667,7 @@ impl Core {
         self.draining = is_draining;
     }
 
-    /// What is told to the drive.
+    /// Queue of what the core tells the drive.
     #[inline]
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.outbox
@@ -680,12 +680,12 @@ impl Core {
 
     // As plain data.
 
-    /// Whether every die is free and nobody reads.
+    /// True if every die is free and no read waits.
     pub(crate) fn is_still(&self) -> bool {
         self.suspends.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
     }
 
-    /// Become a core with these dies, which somebody has checked, that stood like that.
+    /// Restore the core from these dies, which the caller has checked, and from the other facts of an image.
     pub(crate) fn restore(&mut self, dies: Vec<work::Holdings>, turn: u32, is_starved: bool, is_worn_out: bool) {
         let mut holdings = dies.into_iter();
         self.dies = IdMap::from_fn(self.dies.len(), |_: DieId| Die::restored(holdings.next().expect("as many as dies")));

@@ -1,4 +1,4 @@
-//! Which wordline of an open block group is programmed next: the exclusive placement slot.
+//! Wordline order: which program unit of the open block groups is written next. An exclusive slot.
 //!
 //! The program units of a group lie in h-layers. The first of each is its *leader*, the others are its *followers*: cells of one h-layer are alike, so what was
 //! measured on the leader holds for them (003 §4.1.3). A follower can be programmed once its leader is. Where wordlines go in any order, leaders can be
@@ -13,23 +13,23 @@
 
 use crate::state::layout::{Group, Layout};
 
-/// In which order the wordlines of blocks for host data are programmed. What is moved goes horizontal first.
+/// Order in which the wordlines of blocks for host data are programmed. Blocks for moved data are always written horizontal first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Order {
-    /// All wordlines of an h-layer, then those of the next.
+    /// Horizontal first: all wordlines of an h-layer, then those of the next.
     #[default]
     HorizontalFirst,
-    /// Leaders while the write buffer is not fuller than this share, followers while it is (003 §5.2).
+    /// Mixed: leaders while the write buffer is not fuller than `threshold`, followers while it is (003 §5.2).
     Mixed {
-        /// The share of the write buffer in use above which host data is taken to come in a burst.
+        /// Share of the write buffer in use above which host data counts as a burst.
         threshold: f64,
-        /// How many blocks of a die take host data at once.
+        /// Number of blocks of a die that take host data at once.
         open_blocks: u32,
     },
 }
 
 impl Order {
-    /// Blocks of a die that may take host data at once.
+    /// Number of blocks of a die that may take host data at once.
     pub const fn open_blocks(&self) -> u32 {
         match self {
             Order::HorizontalFirst => 1,
@@ -38,7 +38,7 @@ impl Order {
     }
 }
 
-/// A group being written: how many of its leaders, and of its followers, have been ordered. Both go from the first h-layer to the last.
+/// An open group, with the numbers of its leaders and of its followers that have been ordered. Both go from the first h-layer to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Open {
     pub group: Group,
@@ -49,13 +49,13 @@ pub(crate) struct Open {
 /// A program unit of one of the open groups of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pick {
-    /// The open group, by its place among them.
+    /// Place of the open group among those of the die.
     pub at: usize,
     pub program: u32,
 }
 
 impl Open {
-    /// `group` with its first `programs` program units written, horizontal first.
+    /// State of `group` with its first `programs` program units written, horizontal first.
     pub(crate) fn at(group: Group, programs: u32, layout: &Layout) -> Open {
         let leaders = programs.div_ceil(layout.programs_per_layer);
         Open { group, leaders, followers: programs - leaders }
@@ -66,22 +66,22 @@ impl Open {
         self.leaders + self.followers
     }
 
-    /// Whether there is none left.
+    /// True if no program unit is left.
     pub(crate) fn is_full(&self, layout: &Layout) -> bool {
         self.ordered() >= layout.data_programs
     }
 
-    /// Whether there can be such a group.
+    /// True if the counts are possible in this layout.
     pub(crate) fn is_sound(&self, layout: &Layout) -> bool {
         self.leaders <= layout.leaders() && self.followers <= self.followers_open(layout)
     }
 
-    /// Whether the program units ordered so far are the first ones.
+    /// True if the program units ordered so far are the first ones of the group.
     pub(crate) fn is_prefix(&self, layout: &Layout) -> bool {
         *self == Open::at(self.group, self.ordered(), layout)
     }
 
-    /// Whether program unit `program` has been ordered.
+    /// True if program unit `program` has been ordered.
     pub(crate) fn has(&self, program: u32, layout: &Layout) -> bool {
         let (layer, place) = (program / layout.programs_per_layer, program % layout.programs_per_layer);
         let followers = layout.programs_per_layer - 1;
@@ -115,7 +115,7 @@ impl Open {
         self.follower(layout).or_else(|| self.leader(layout))
     }
 
-    /// Program unit `program`, which [`Open::leader`] or [`Open::follower`] gave, is ordered.
+    /// Mark program unit `program` as ordered, which [`Open::leader`] or [`Open::follower`] gave.
     pub(crate) fn order(&mut self, program: u32, layout: &Layout) {
         debug_assert!(self.leader(layout) == Some(program) || self.follower(layout) == Some(program));
         if program.is_multiple_of(layout.programs_per_layer) {
@@ -125,14 +125,14 @@ impl Open {
         }
     }
 
-    /// Everything before program unit `end` is ordered or done without, horizontal first.
+    /// Mark all program units before `end` as ordered or skipped, horizontal first.
     pub(crate) fn skip_to(&mut self, end: u32, layout: &Layout) {
         *self = Open::at(self.group, end, layout);
     }
 }
 
-/// Which program unit of the `open` groups takes what comes next; `None`: none of them, and another group is to be opened if there is one to open.
-/// `in_use`: the share of the write buffer. `may_open`: another group could be.
+/// Next program unit among the `open` groups; `None`: another group is to be opened, if there is one. `in_use`: the share of the write buffer in use.
+/// `may_open`: another group could be opened.
 pub(crate) fn pick(order: Order, open: &[Open], layout: &Layout, in_use: f64, may_open: bool) -> Option<Pick> {
     let (threshold, open_blocks) = match order {
         Order::HorizontalFirst => return open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),

@@ -1,27 +1,27 @@
-//! What the core tells the drive beside its operations and acknowledgements: notes for the log, and what is to be done with bytes.
+//! The outbox: notes for the log and data steps, which the drive collects beside operations and acknowledgements.
 
 use std::collections::VecDeque;
 
 use crate::state::data::DataStep;
 use crate::state::request::Note;
 
-/// What is told to the drive, oldest first.
+/// Notes, data steps and facts for the drive, oldest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     keeps_data: bool,
     notes: VecDeque<Note>,
     steps: VecDeque<DataStep>,
-    /// What capacitors are to keep, beside the buffer.
+    /// Facts for capacitors to keep, beside the buffer.
     facts: VecDeque<(u32, Vec<u8>)>,
 }
 
 impl Outbox {
-    /// Nothing to tell; `keeps_data`: somebody keeps the bytes.
+    /// Creates an empty outbox. `keeps_data`: the drive stores the bytes of user data.
     pub(crate) fn new(keeps_data: bool) -> Outbox {
         Outbox { keeps_data, notes: VecDeque::new(), steps: VecDeque::new(), facts: VecDeque::new() }
     }
 
-    /// The drive is to write this down.
+    /// Queue a note for the log.
     pub(crate) fn note(&mut self, note: Note) {
         self.notes.push_back(note);
     }
@@ -36,7 +36,7 @@ impl Outbox {
         self.notes.pop_front()
     }
 
-    /// Something is to be done with bytes, if anybody keeps them.
+    /// Queue a data step, if the drive keeps data.
     #[inline]
     pub(crate) fn step(&mut self, step: DataStep) {
         if self.keeps_data {
@@ -49,7 +49,7 @@ impl Outbox {
         self.steps.pop_front()
     }
 
-    /// Capacitors are to keep `fact` at place `index`, if anybody keeps the bytes.
+    /// Queue `fact`, which capacitors are to keep at `index`, if the drive keeps data.
     pub(crate) fn keep(&mut self, index: u32, fact: Vec<u8>) {
         if self.keeps_data {
             self.facts.push_back((index, fact));

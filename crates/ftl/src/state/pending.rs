@@ -5,37 +5,37 @@ use wordline_units::{Bytes, Cause};
 use crate::state::layout::Group;
 use crate::util::list::NIL;
 
-/// What an operation is for.
+/// Purpose of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// Part of a host read.
+    /// Read for a host request.
     HostRead { part: u32 },
-    /// The rest of a partly written unit.
+    /// Read of the rest of a partly written unit.
     Fill { slot: u32 },
-    /// Valid units of a victim's page, one bit each from the page's first unit.
+    /// Read of a victim's page: its valid units, one bit each from the page's first unit.
     Move { units: u64 },
-    /// A program of the die's batch; `closes`: the last of its group.
+    /// Program of the die's batch; `closes`: the last of its group.
     Program { program: u32, closes: bool },
-    /// An erase.
+    /// Erase of a block group.
     Erase,
-    /// A move of a program unit without the bus.
+    /// Copyback of a program unit.
     Copyback { from: Group, from_program: u32, program: u32 },
-    /// A program of journal pages.
+    /// Program of journal pages.
     Journal,
-    /// A program of pages of a checkpoint.
+    /// Program of checkpoint pages.
     Checkpoint,
-    /// A program of pages of the key store.
+    /// Program of key-store pages.
     Keys,
-    /// A program of the summary of its group.
+    /// Program of the summary of its group.
     Oob { program: u32 },
-    /// The erase of the journal group that is not needed any more.
+    /// Erase of the journal group that is not needed any more.
     JournalErase,
-    /// Something is made unreadable.
+    /// Sanitise operation.
     Sanitise { task: u32 },
 }
 
 impl Purpose {
-    /// Whether it is a program of the die's batch.
+    /// True if the operation programs the die's batch.
     pub(crate) const fn is_program(&self) -> bool {
         matches!(self, Purpose::Program { .. } | Purpose::Journal | Purpose::Checkpoint | Purpose::Keys | Purpose::Oob { .. })
     }
@@ -45,25 +45,25 @@ impl Purpose {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     pub purpose: Purpose,
-    /// The group it acts on; for a copyback, the one it writes.
+    /// Group that the operation acts on; for a copyback, the group it writes.
     pub group: Group,
-    /// The unit a read is after.
+    /// Offset of the first unit that a read is for.
     pub offset: u32,
     pub bytes: Bytes,
-    /// The next read in the die's queue.
+    /// Next read in the die's queue.
     pub next: u32,
-    /// Of a read: what it is for.
+    /// Cause of a read.
     pub cause: Cause,
 }
 
 impl Pending {
-    /// An operation that nothing is queued behind.
+    /// Creates an operation with no other queued behind it.
     #[inline]
     pub(crate) fn new(purpose: Purpose, group: Group, offset: u32, bytes: Bytes) -> Pending {
         Pending { purpose, group, offset, bytes, next: NIL, cause: Cause::Host }
     }
 
-    /// A read for `cause`.
+    /// Creates a read for `cause`.
     #[inline]
     pub(crate) fn read(purpose: Purpose, group: Group, offset: u32, bytes: Bytes, cause: Cause) -> Pending {
         Pending { cause, ..Pending::new(purpose, group, offset, bytes) }

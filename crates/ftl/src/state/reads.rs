@@ -4,45 +4,45 @@ use wordline_units::Priority;
 
 use crate::util::list::NIL;
 
-/// First in, first out, linked through the operations.
+/// A first-in, first-out queue, linked through the operations.
 #[derive(Clone, Copy, Debug)]
 struct Fifo {
     head: u32,
     tail: u32,
 }
 
-/// The reads that wait for a die, by priority; within one, in the order they came.
+/// Queue of the reads that wait for a die, by priority; within one, in order of arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadQueue {
     queues: [Fifo; Priority::ALL.len()],
     waiting: u32,
-    /// Reads are served every other time when they are not served first.
+    /// True if the last choice was a read. Reads without precedence are served every other time.
     turn: bool,
 }
 
 impl ReadQueue {
-    /// No read waits.
+    /// Creates an empty queue.
     pub(crate) fn new() -> ReadQueue {
         ReadQueue::with_turn(false)
     }
 
-    /// No read waits, and `turn` says whether the last choice was a read's.
+    /// Creates an empty queue. `turn`: the last choice was a read.
     pub(crate) fn with_turn(turn: bool) -> ReadQueue {
         ReadQueue { queues: [Fifo { head: NIL, tail: NIL }; Priority::ALL.len()], waiting: 0, turn }
     }
 
-    /// Whether the last choice was a read's.
+    /// True if the last choice was a read.
     pub(crate) fn turn(&self) -> bool {
         self.turn
     }
 
-    /// How many wait.
+    /// Number of waiting reads.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
         self.waiting
     }
 
-    /// Whether a read goes before everything else; where reads are not `first`, every other time.
+    /// True if a read is served now: always where reads go `first`, else every other time.
     #[inline]
     pub(crate) fn takes_turn(&mut self, first: bool) -> bool {
         self.waiting > 0 && {
@@ -51,12 +51,12 @@ impl ReadQueue {
         }
     }
 
-    /// The priority of the read that is served next; `None`: none waits.
+    /// Priority of the read that is served next; `None`: no read waits.
     pub(crate) fn next_priority(&self) -> Option<Priority> {
         Priority::ALL.into_iter().zip(&self.queues).find(|(_, fifo)| fifo.head != NIL).map(|(priority, _)| priority)
     }
 
-    /// Take the first read; `next` is what is queued behind an operation.
+    /// Take the first read; `next` gives the operation queued behind another.
     #[inline]
     pub(crate) fn pop(&mut self, next: impl FnOnce(u32) -> u32) -> Option<u32> {
         if self.waiting == 0 {
@@ -72,7 +72,7 @@ impl ReadQueue {
         Some(tag)
     }
 
-    /// Queue the read `tag`; returns the one that it stands behind, if there is one.
+    /// Queue the read `tag`. Returns the read before it, if there is one.
     #[inline]
     pub(crate) fn push(&mut self, priority: Priority, tag: u32) -> Option<u32> {
         let fifo = &mut self.queues[priority as usize];

@@ -1,4 +1,4 @@
-//! Units that the core refuses to hand out: after a power cut it cannot tell whether what it has of them is the newest.
+//! Refused units: after a power cut the core cannot tell whether its copy of them is the newest.
 //!
 //! This takes two failures at once: a page and the second copy of its marks, or both copies of a page of the journal. Reads of such a unit fail until it is
 //! written or trimmed; the journal's snapshot keeps the list over power cuts. Their data stays where it is.
@@ -8,27 +8,27 @@
 pub(crate) struct Refused {
     bits: Vec<u64>,
     count: u32,
-    /// What was written at this version or later is not refused.
+    /// Version from which on a written unit is not refused.
     version: u64,
 }
 
 impl Refused {
-    /// None of `units` units.
+    /// Creates a table of `units` units, none of them refused.
     pub(crate) fn none(units: u32) -> Refused {
         Refused { bits: vec![0; (units as usize).div_ceil(64)], count: 0, version: 0 }
     }
 
-    /// How many there are.
+    /// Number of refused units.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// What was written at this version or later is not refused.
+    /// Version from which on a written unit is not refused.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Whether `lpn` is one.
+    /// True if `lpn` is refused.
     #[inline]
     pub(crate) fn has(&self, lpn: u32) -> bool {
         self.bits[lpn as usize / 64] >> (lpn % 64) & 1 == 1
@@ -41,13 +41,13 @@ impl Refused {
         self.version = self.version.max(version);
     }
 
-    /// `lpn` was written or trimmed.
+    /// Stop refusing `lpn`, which was written or trimmed.
     pub(crate) fn remove(&mut self, lpn: u32) {
         self.count -= u32::from(self.has(lpn));
         self.bits[lpn as usize / 64] &= !(1 << (lpn % 64));
     }
 
-    /// The units from `first` on as bytes, one bit each, as many as `bytes` bytes hold; `None`: none of them is refused.
+    /// Bitmap of the refused units from `first` on, in `bytes` bytes; `None`: none of them is refused.
     pub(crate) fn chunk(&self, first: u32, bytes: usize, units: u32) -> Option<Vec<u8>> {
         let end = units.min(first.saturating_add(8 * bytes as u32));
         let mut chunk = vec![0u8; ((end - first) as usize).div_ceil(8)];

@@ -1,4 +1,4 @@
-//! What a core is asked to do for the host, and what it answers.
+//! Host requests of a core and their acknowledgements.
 
 use std::collections::VecDeque;
 
@@ -11,75 +11,75 @@ use crate::util::list::Slab;
 /// The part of a host request that falls to one core. Units are consecutive in the core's own logical space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The drive's name for it; comes back in the [`Acknowledgement`].
+    /// Id that the drive gives the request; it returns in the [`Acknowledgement`].
     pub id: u32,
-    /// What to do.
+    /// Kind of request.
     pub op: HostOp,
-    /// The first unit.
+    /// First unit of the request.
     pub lpn: u32,
-    /// How many units, the partly covered ones at both ends included.
+    /// Number of units, the partly covered ones at both ends included.
     pub units: u32,
     /// Sectors of the first unit that are not covered.
     pub skip_head: u32,
     /// Sectors of the last unit that are not covered.
     pub skip_tail: u32,
-    /// The host's queue.
+    /// Priority of the host's queue.
     pub priority: Priority,
-    /// A write is to be acknowledged only when it is durable.
+    /// True for a write that is acknowledged only when it is durable.
     pub fua: bool,
-    /// A write whose data may stay readable on the chips once it is stale.
+    /// True for a write whose data may stay readable on the chips once it is stale.
     pub insecure: bool,
 }
 
 /// The end of a [`Request`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// The drive's name for it.
+    /// Id that the drive gave the request.
     pub id: u32,
-    /// Whether all of it could be done.
+    /// True if the request succeeded in full.
     pub ok: bool,
-    /// Of a read: its sectors in units that hold nothing.
+    /// Sectors of a read in units that hold nothing.
     pub blank: u32,
-    /// What the operation took whose report released it; `None`: no report did.
+    /// Latency parts of the operation whose report released the request; `None`: no report did.
     pub released_by: Option<Spans>,
 }
 
-/// What follows at once from a call that tells the core something.
+/// Effects of a call that tells the core something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deeds {
-    /// Units of host data that became stale by it.
+    /// Units of host data that became stale by the call.
     pub invalidated: u32,
 }
 
-/// Something the drive should write down.
+/// A note for the drive's event log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// What stands at this address cannot be read any more, because its key is gone.
+    /// The data at this address cannot be read any more, because its key is destroyed.
     KeyGone(UnitAddr),
     /// A block group went out of service or changed its blocks.
     Retired(Group),
-    /// A die refuses to make unreadable what is stale and secret in this block group.
+    /// Stale secrets of this block group stay readable, because a die failed to sanitise them.
     Exposed(Group),
-    /// A program in this block group is not relied on, and its data goes elsewhere.
+    /// A program in this block group is not relied on; its data is programmed again elsewhere.
     ProgrammedAgain(Group),
-    /// No more writes are taken.
+    /// The core takes no more writes.
     WornOut,
 }
 
-/// A host request in hand.
+/// A host request under way.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     request: Request,
-    /// Reads, or durable units, still to come.
+    /// Reads, or durable units, that the request still waits for.
     pending: u32,
-    /// Units of a write not yet in the buffer.
+    /// Units of a write that are not in the buffer yet.
     unadmitted: u32,
     ok: bool,
     /// Sectors of a read in units that hold nothing.
     blank: u32,
 }
 
-/// A request that is done and waits to be acknowledged.
+/// A finished request that waits to be acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Done {
     id: u32,
@@ -87,42 +87,42 @@ struct Done {
     blank: u32,
 }
 
-/// The host's requests: those in hand with what each waits for, writes that wait for room, and what is done.
+/// Table of the host's requests: those under way with what each waits for, writes that wait for room, and finished ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requests {
     parts: Slab<Part>,
     /// Writes that wait for room in the buffer, in order of arrival.
     admissions: VecDeque<u32>,
     done: VecDeque<Done>,
-    /// What the operation took that was reported last; `None`: what is being answered is no report.
+    /// Latency parts of the operation reported last; `None`: the call being answered is no report.
     released_by: Option<Spans>,
 }
 
 impl Requests {
-    /// Take `request` in hand; `unadmitted`: units of it that are not in the buffer yet.
+    /// Begin `request`. `unadmitted`: units of it that are not in the buffer yet. Returns its part number.
     #[inline]
     pub(crate) fn begin(&mut self, request: Request, unadmitted: u32) -> u32 {
         self.parts.insert(Part { request, pending: 0, unadmitted, ok: true, blank: 0 })
     }
 
-    /// What `part` asks for.
+    /// Host request of `part`.
     #[inline]
     pub(crate) fn request(&self, part: u32) -> Request {
         self.parts[part].request
     }
 
-    /// Whether nothing is in hand.
+    /// True if no request is under way.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.len() == 0
     }
 
-    /// `part` waits for one thing more.
+    /// Add one thing that `part` waits for.
     #[inline]
     pub(crate) fn hold(&mut self, part: u32) {
         self.parts[part].pending += 1;
     }
 
-    /// One of the things that `part` waits for is over: it is done, if that was the last.
+    /// Remove one of the things that `part` waits for. If it was the last, `part` is finished.
     #[inline(always)]
     pub(crate) fn release(&mut self, part: u32) {
         let state = &mut self.parts[part];
@@ -132,18 +132,18 @@ impl Requests {
         }
     }
 
-    /// Whether `part` waits for nothing.
+    /// True if `part` waits for nothing.
     #[inline]
     pub(crate) fn is_free(&self, part: u32) -> bool {
         self.parts[part].pending == 0
     }
 
-    /// Not all of `part` could be done.
+    /// Mark `part` as failed, in whole or in part.
     pub(crate) fn spoil(&mut self, part: u32) {
         self.parts[part].ok = false;
     }
 
-    /// `sectors` sectors that the read `part` asks for are in units that hold nothing.
+    /// Count `sectors` sectors of the read `part` that are in units that hold nothing.
     pub(crate) fn add_blank(&mut self, part: u32, sectors: u32) {
         self.parts[part].blank += sectors;
     }
@@ -154,55 +154,55 @@ impl Requests {
         self.parts[part].unadmitted
     }
 
-    /// One of them is.
+    /// Count one more unit of `part` as in the buffer.
     #[inline]
     pub(crate) fn admit_one(&mut self, part: u32) {
         self.parts[part].unadmitted -= 1;
     }
 
-    /// The write `part` is not taken.
+    /// Refuse the write `part`.
     pub(crate) fn refuse(&mut self, part: u32) {
         (self.parts[part].ok, self.parts[part].unadmitted) = (false, 0);
     }
 
-    /// `part` is done.
+    /// Finish `part`.
     #[inline]
     pub(crate) fn finish(&mut self, part: u32) {
         let part = self.parts.remove(part);
         self.done.push_back(Done { id: part.request.id, ok: part.ok, blank: part.blank });
     }
 
-    /// What is done from now on is released by an operation that took this; `None`: by none.
+    /// Set the latency parts of the operation that releases requests from now on; `None`: no operation does.
     #[inline]
     pub(crate) fn release_by(&mut self, spans: Option<Spans>) {
         self.released_by = spans;
     }
 
-    /// The next that is done.
+    /// Take the next finished request.
     #[inline]
     pub(crate) fn acknowledge(&mut self) -> Option<Acknowledgement> {
         let Done { id, ok, blank } = self.done.pop_front()?;
         Some(Acknowledgement { id, ok, blank, released_by: self.released_by })
     }
 
-    /// The write `part` waits for room behind all others.
+    /// Queue the write `part` behind all others that wait for room.
     pub(crate) fn wait_for_room(&mut self, part: u32) {
         self.admissions.push_back(part);
     }
 
-    /// The write that has waited longest for room.
+    /// Write that has waited longest for room.
     #[inline]
     pub(crate) fn first_waiting(&self) -> Option<u32> {
         self.admissions.front().copied()
     }
 
-    /// How many wait for room.
+    /// Number of writes that wait for room.
     #[inline]
     pub(crate) fn waiting(&self) -> usize {
         self.admissions.len()
     }
 
-    /// Take it: all of it is in the buffer, or it is refused.
+    /// Take the write that has waited longest: all of it is in the buffer, or it is refused.
     pub(crate) fn take_waiting(&mut self) -> Option<u32> {
         self.admissions.pop_front()
     }

@@ -1,4 +1,4 @@
-//! What a core goes by: its sizes, its limits and the promises of its drive. They are given once and do not change.
+//! Settings of a core: sizes, limits and the promises of its drive. They are fixed at the start.
 
 use wordline_units::{Bytes, Nanos};
 
@@ -6,7 +6,7 @@ use crate::scheduler::Scheduler;
 use crate::state::order::Order;
 use crate::victim::VictimPolicy;
 
-/// The part of a core's configuration that its tables and its work go by.
+/// Part of a core's configuration that its tables and rooms use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settings {
     /// Bytes of a mapping unit.
@@ -17,25 +17,25 @@ pub(crate) struct Settings {
     pub bits: u32,
     /// Blocks of a plane.
     pub blocks: u32,
-    /// Whether wordlines may be programmed in any order.
+    /// True if wordlines may be programmed in any order.
     pub any_order: bool,
-    /// Whether the die can copy back.
+    /// True if the die can copy back.
     pub copyback: bool,
-    /// Whether somebody keeps the bytes.
+    /// True if the drive stores the bytes of user data.
     pub keeps_data: bool,
-    /// Programs of data for each of a checkpoint; `None`: there are no checkpoints.
+    /// Data programs per checkpoint program; `None`: there are no checkpoints.
     pub checkpoint_every: Option<u32>,
-    /// Groups that take no data: those that reclaim keeps free, those that are open, and what the core has for itself.
+    /// Groups that take no host data: those that reclaim keeps free, those that are open, and those for metadata.
     pub reserve: u32,
-    /// The write buffer.
+    /// Settings of the write buffer.
     pub buffer: BufferConfig,
-    /// How space is reclaimed.
+    /// Settings of reclaim.
     pub reclaim: ReclaimConfig,
-    /// How wear is levelled.
+    /// Settings of wear levelling.
     pub wear: WearConfig,
-    /// In which order a die takes its work.
+    /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
-    /// In which order the wordlines of a block are programmed.
+    /// Order in which the wordlines of a block are programmed.
     pub order: Order,
 }
 
@@ -52,75 +52,76 @@ impl Settings {
         (self.unit / wordline_units::host::SECTOR_BYTES) as u32
     }
 
-    /// Whether capacitors keep the write buffer.
+    /// True if capacitors keep the write buffer.
     #[inline]
     pub(crate) fn has_capacitors(&self) -> bool {
         self.buffer.protection == Protection::Capacitor
     }
 }
 
-/// The write buffer.
+/// Settings of the write buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BufferConfig {
-    /// How many units it holds.
+    /// Capacity in mapping units.
     pub units: u32,
-    /// When a write is acknowledged.
+    /// Time at which a write is acknowledged.
     pub acknowledge: Acknowledge,
-    /// What becomes of it when the power goes.
+    /// Fate of the buffer when power is lost.
     pub protection: Protection,
-    /// How full it must be before units that the host has written only in part are completed from flash and programmed. Between 0 and 1.
+    /// Share of the buffer in use, between 0 and 1, from which partly written units are completed from flash and programmed.
     pub partial_watermark: f64,
 }
 
-/// When a write without FUA is acknowledged.
+/// Time at which a write without FUA is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledge {
-    /// As soon as the buffer holds it (write-back).
+    /// Write-back: a write is acknowledged as soon as the buffer holds it.
     Buffered,
-    /// When it is programmed (write-through).
+    /// Write-through: a write is acknowledged when it is programmed.
     Programmed,
 }
 
-/// What becomes of the write buffer when the power goes.
+/// Fate of the write buffer when power is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// It is lost: FUA and flushes wait for programs.
+    /// The buffer is lost: FUA and flushes wait for programs.
     None,
-    /// Capacitors keep it: what is in it is durable. Trims are not in it, so a flush still waits for their records.
+    /// Capacitors keep the buffer: its contents are durable. Trims are not in it, so a flush still waits for their records.
     Capacitor,
 }
 
-/// How space is reclaimed. Counts are free block groups of one die.
+/// Settings of reclaim. Counts are free block groups of one die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReclaimConfig {
-    /// Which block goes next.
+    /// Policy that chooses the next victim.
     pub victim: VictimPolicy,
-    /// Reclaim runs while fewer than this many are free.
+    /// Number of free groups below which reclaim runs.
     pub start: u32,
-    /// With this many or fewer left, the host's writes wait for reclaim.
+    /// Number of free groups at or below which host writes wait for reclaim.
     pub floor: u32,
-    /// Who of reclaim and the host is served next.
+    /// Policy that decides whether reclaim or the host is served next.
     pub scheduler: Scheduler,
-    /// Whether host writes go before reclaim above the floor.
+    /// True if host writes go before reclaim above the floor.
     pub preemptible: bool,
-    /// Whether a block that has been emptied is erased only when it is about to be needed, because an erased block ages while it waits (002 §5.4).
+    /// True if an emptied block is erased only when it is about to be needed, because an erased block ages while it waits (002 §5.4).
     pub lazy_erase: bool,
 }
 
-/// How wear is levelled.
+/// Settings of wear levelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WearConfig {
-    /// Take the least-worn free block for host data and the most-worn for moved data; otherwise, the block that has been free longest.
+    /// Dynamic wear levelling: host data goes to the least-worn free block and moved data to the most-worn. Otherwise both go to the block that has been
+    /// free longest.
     pub dynamic: bool,
-    /// Move the data of the least-worn block once a block of the die has been erased this many times more; `None`: never.
+    /// Static wear levelling: the data of the least-worn block moves once a block of the die has been erased this many times more; `None`: never.
     pub static_gap: Option<u32>,
 }
 
-/// In which order a die takes its work.
+/// Settings of the order in which a die takes its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleConfig {
-    /// Host reads go before programs and reclaim.
+    /// True if host reads go before programs and reclaim.
     pub reads_first: bool,
-    /// How long a buffered unit may wait for company before it is programmed with padding; `None`: until a flush.
+    /// Longest time a buffered unit waits for others before it is programmed with padding; `None`: until a flush.
     pub linger: Option<Nanos>,
 }

@@ -1,4 +1,4 @@
-//! What techniques can see of the core's tables.
+//! The read-only view of the core's tables that techniques get.
 
 use wordline_units::{DieId, IdMap};
 
@@ -6,7 +6,7 @@ use crate::state::die::Die;
 use crate::state::groups::{Groups, Use};
 use crate::state::layout::{Group, Layout};
 
-/// The core's tables, to be read.
+/// Read-only view of the core's tables.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     groups: &'a Groups,
@@ -24,32 +24,32 @@ impl<'a> View<'a> {
         View { groups, dies }
     }
 
-    /// The arithmetic of addresses.
+    /// Address arithmetic of the core.
     pub fn layout(&self) -> &'a Layout {
         self.groups.layout()
     }
 
-    /// What `group` is used for.
+    /// State of `group`.
     pub fn use_of(&self, group: Group) -> Use {
         self.groups.use_of(group)
     }
 
-    /// Valid units in `group`.
+    /// Number of valid units in `group`.
     pub fn valid(&self, group: Group) -> u32 {
         self.groups.valid(group)
     }
 
-    /// Units of a group that can hold data.
+    /// Number of units of a group that can hold data.
     pub fn usable(&self) -> u32 {
         self.layout().data_units
     }
 
-    /// How often `group` was erased.
+    /// Erase count of `group`.
     pub fn erases(&self, group: Group) -> u32 {
         self.groups.erases(group)
     }
 
-    /// Free groups of `die`.
+    /// Number of free groups of `die`.
     pub fn free(&self, die: DieId) -> u32 {
         self.dies[die].free_count()
     }

@@ -1,4 +1,4 @@
-//! What a die is given to do, as values.
+//! Values for the work of a die: its activity, victims, moved units, requests to rewrite.
 
 use serde::{Deserialize, Serialize};
 use wordline_units::{Cause, DieId, Nanos};
@@ -6,7 +6,7 @@ use wordline_units::{Cause, DieId, Nanos};
 use crate::state::layout::{Group, UnitAddr};
 use crate::state::order::Open;
 
-/// The two streams of data a die keeps apart.
+/// Data stream of a die. The two streams go to different blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// New host data.
@@ -15,33 +15,33 @@ pub(crate) enum Stream {
     Moved = 1,
 }
 
-/// What the die is doing, as far as the firmware knows.
+/// Activity of the die, as far as the firmware knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// It can take an operation.
+    /// The die can take an operation.
     Free,
-    /// It is doing one that cannot be suspended.
+    /// The die is doing an operation that cannot be suspended.
     Busy,
-    /// It is programming or erasing, ordered for this reason.
+    /// The die is programming or erasing, for this cause.
     Working(Cause),
-    /// A suspend has been ordered.
+    /// The die has been ordered to suspend.
     Suspending(Cause),
-    /// A program or erase is suspended.
+    /// The die has a suspended program or erase.
     Suspended(Cause),
 }
 
 /// A program or erase under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy {
-    /// The die.
+    /// Die that is busy.
     pub die: DieId,
-    /// Whether it is an erase, and not a program.
+    /// True for an erase, false for a program.
     pub is_erase: bool,
-    /// Why it was ordered.
+    /// Cause of the operation.
     pub cause: Cause,
-    /// The group.
+    /// Block group of the operation.
     pub group: Group,
-    /// How often it has been stopped.
+    /// Number of times the operation has been stopped.
     pub stops: u16,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Job {
     pub cause: Cause,
     /// The first offset not yet read.
     pub cursor: u32,
-    /// How far the victim was programmed.
+    /// Offset up to which the victim was programmed.
     pub end: u32,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Entry {
     Oob { unit: u32 },
 }
 
-/// Since when work has been asked for, and until when somebody may hold it back.
+/// Time since when work has been requested, and its deadline. Until the deadline a technique may hold it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub since: Nanos,
@@ -83,7 +83,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// By the core itself: nobody is asked whether it may start.
+    /// Request of the core itself: no technique is asked whether the work may start.
     pub(crate) const BY_CORE: Asked = Asked { since: Nanos::ZERO, due: Nanos::ZERO };
 }
 
