@@ -32,14 +32,14 @@ use crate::state::work::Entry;
 /// The logical unit in the spare areas of pages of a checkpoint.
 pub const CHECKPOINT: Lpn = Lpn(u32::MAX - 2);
 
-/// What is left to be said.
+/// Next page of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// The groups from here on.
+    /// A page of block groups, from this one on.
     Groups(usize),
-    /// The units from here on.
+    /// A page of unit addresses, from this unit on.
     Places(u32),
-    /// That this was all.
+    /// The page that ends the checkpoint.
     End,
     /// No page is due.
     Nothing,
@@ -49,13 +49,13 @@ enum Next {
 #[derive(Clone, Debug)]
 struct Writing {
     number: u64,
-    /// How many of the groups with checkpoints hold nothing of it.
+    /// Number of groups with checkpoints that hold nothing of this one.
     before: usize,
-    /// The groups as they were when it was begun.
+    /// State of the groups when this checkpoint was begun.
     known: Vec<Option<KnownGroup>>,
     index: u32,
     next: Next,
-    /// Trims up to this version may show in it.
+    /// Version up to which trims may show in this checkpoint.
     trims: u64,
 }
 
@@ -66,47 +66,47 @@ pub(crate) struct TrimsFirst;
 /// The checkpoints of one core.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checkpoints {
-    /// The groups with the newest whole one, then those with the one being written; they may share one. Oldest first.
+    /// Groups with checkpoints, oldest first: those of the newest whole one, then those of the one being written. The two may share a group.
     groups: VecDeque<Group>,
-    /// How many of them the newest whole one needs.
+    /// Number of those groups that the newest whole checkpoint needs.
     held: usize,
-    /// The next program unit of the last of them.
+    /// Next program unit of the last group.
     program: u32,
     writing: Option<Writing>,
-    /// The newest that is whole.
+    /// Number of the newest whole checkpoint.
     whole: Option<u64>,
-    /// Groups with pages that can be read and that the map does not know, because what they hold is programmed again.
+    /// Groups with readable pages that the map does not know, because their data is programmed again elsewhere.
     unsure: BTreeSet<Group>,
-    /// Groups with a checkpoint that does not tell of all that is needed any more. They are erased before any other.
+    /// Groups with a checkpoint that recovery can no longer rely on. They are erased before any other.
     abandoned: BTreeSet<Group>,
-    /// Programs of data since the last program of a checkpoint.
+    /// Data programs since the last program of a checkpoint.
     due: u32,
     busy: bool,
     image: Vec<u8>,
 }
 
 impl Checkpoints {
-    /// Go on after a power cut with the checkpoint `number` in `groups`, to which nothing is added.
+    /// Resume after a power cut with the checkpoint `number` in `groups`, to which nothing is added.
     pub(crate) fn resume(&mut self, groups: VecDeque<Group>, number: Option<u64>, programs: u32) {
         (self.held, self.groups, self.whole, self.program) = (groups.len(), groups, number, programs);
     }
 
-    /// Go on after a power cut without the checkpoint in `groups`.
+    /// Resume after a power cut without the checkpoint in `groups`.
     pub(crate) fn abandon(&mut self, groups: &VecDeque<Group>) {
         self.abandoned.extend(groups);
     }
 
-    /// Whether `group` may be erased: what is in it is stale only once a checkpoint that says otherwise is gone.
+    /// True if `group` may be erased. While a checkpoint that must go is left, only groups of it may.
     pub(crate) fn lets_go(&self, group: Group) -> bool {
         self.abandoned.is_empty() || self.is_abandoned(group)
     }
 
-    /// Whether `group` holds a checkpoint that must go.
+    /// True if `group` holds a checkpoint that must go.
     pub(crate) fn is_abandoned(&self, group: Group) -> bool {
         self.abandoned.contains(&group)
     }
 
-    /// Checkpoints of a core whose program units have `bytes` bytes, of which none has been written.
+    /// Creates the checkpoints of a core, none of them written yet, with program units of `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Checkpoints {
         Checkpoints { image: vec![0; bytes], ..Checkpoints::default() }
     }
@@ -116,17 +116,17 @@ impl Checkpoints {
         &self.image[unit as usize * bytes..][..bytes]
     }
 
-    /// The number of the one that is being written; 0: none is.
+    /// Number of the checkpoint that is being written; 0: none is.
     pub(crate) fn number(&self) -> u64 {
         self.writing.as_ref().map_or(0, |writing| writing.number)
     }
 
-    /// The number of the newest that is whole.
+    /// Number of the newest whole checkpoint.
     pub(crate) fn whole(&self) -> Option<u64> {
         self.whole
     }
 
-    /// A program of data has ended: the checkpoint may have its turn.
+    /// Count a data program that has ended: a program of the checkpoint may be due.
     pub(crate) fn count(&mut self, core: &mut Core) {
         let every = core.settings().checkpoint_every.unwrap_or(u32::MAX);
         self.due = self.due.saturating_add(1);
@@ -145,7 +145,8 @@ impl Checkpoints {
         core.wake(core.layout().die(group.expect("just seen")));
     }
 
-    /// The group whose next program is due on `die`, if one is. Trims up to `durable` are on flash; where more of them show in it, they come first.
+    /// Group whose next checkpoint program is due on `die`, if one is. Trims up to `durable` are on flash; if the checkpoint shows later ones, they come
+    /// first.
     pub(crate) fn next(&self, core: &Core, die: DieId, durable: u64) -> Option<Result<Group, TrimsFirst>> {
         let every = core.settings().checkpoint_every?;
         let group = *self.groups.back()?;
@@ -158,7 +159,7 @@ impl Checkpoints {
         Some(if shows > durable { Err(TrimsFirst) } else { Ok(group) })
     }
 
-    /// Order the next program, in `group`. Trims are known up to `newest`, and on flash up to `durable`.
+    /// Order the next program, in `group`. Trims up to `newest` have arrived, and those up to `durable` are on flash.
     #[cold]
     pub(crate) fn order(&mut self, core: &mut Core, group: Group, (newest, durable): (u64, u64)) -> Operation {
         if self.writing.is_none() {
@@ -198,18 +199,18 @@ impl Checkpoints {
         Writing { number: core.buffer_mut().next_version(), before, known, index: 0, next: Next::Groups(0), trims: 0 }
     }
 
-    /// `group` does not hold any more what it held. Returns whether that was the last of those that must go.
+    /// Forget what checkpoints held in `group`. Returns true if it was the last of those that must go.
     pub(crate) fn forget(&mut self, group: Group) -> bool {
         self.unsure.remove(&group);
         self.abandoned.remove(&group) && self.abandoned.is_empty()
     }
 
-    /// `group` holds a page that the map does not know.
+    /// Note that `group` holds a page that the map does not know.
     pub(crate) fn leave_unsettled(&mut self, group: Group) {
         self.unsure.insert(group);
     }
 
-    /// A program in `group` has ended. Groups that are not needed any more are let go.
+    /// End a program in `group`. Groups that are not needed any more are let go.
     pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
         self.busy = false;
         let writing = self.writing.as_ref().expect("it was ordered");

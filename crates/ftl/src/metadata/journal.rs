@@ -39,97 +39,97 @@ use crate::state::work::Entry;
 
 /// The logical unit in the spare areas of journal pages.
 pub const JOURNAL: Lpn = Lpn(u32::MAX - 1);
-/// The group that the next snapshot goes to, and what it is good for now.
+/// State of the group that takes the next snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Other {
-    /// It can take a snapshot.
+    /// The group is erased and can take a snapshot.
     Erased(Group),
-    /// It must be erased first.
+    /// The group must be erased first.
     Used(Group),
-    /// There is none.
+    /// The journal has no second group.
     Missing,
 }
 
 /// A snapshot that is being written into the other group.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
-    /// All its pages, padded to whole program units.
+    /// All pages of the snapshot, padded to whole program units.
     image: Vec<u8>,
-    /// Its next program unit.
+    /// Next program unit of the snapshot.
     program: u32,
-    /// Trims up to this version are in it.
+    /// Version up to which trims are in the snapshot.
     trims: u64,
 }
 
 /// The journal of one core.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {
-    /// Holds what is needed; none has been written yet, if there is none.
+    /// Group with the records that recovery needs; `None`: none has been written yet.
     active: Option<Group>,
-    /// Its next program unit.
+    /// Next program unit of the active group.
     program: u32,
     other: Other,
     generation: u64,
     /// Trims whose record was not ordered yet, oldest first.
     pending: VecDeque<Record>,
-    /// The version of the newest trim.
+    /// Version of the newest trim.
     newest: u64,
-    /// Trims up to this version are on flash.
+    /// Version up to which trims are on flash.
     durable: u64,
-    /// Trims up to this version are kept by capacitors, if not by flash.
+    /// Version up to which trims are kept by capacitors or flash.
     kept: u64,
-    /// Places of capacitors that are free, and those that keep trims, with the trim that must be durable before they are free again.
+    /// Free places of the capacitors. The places in use each keep a trim, and are free again once that trim is durable.
     places: Vec<u32>,
     kept_at: VecDeque<(u64, u32)>,
-    /// Mirrored pages, and pages of marks, of this generation so far.
+    /// Numbers of the mirrored pages, and of the pages of marks, of this generation so far.
     serial: Serial,
-    /// A program unit is one page, and a mirrored page takes two of them.
+    /// True if a program unit is one page, so that a mirrored page takes two of them.
     is_narrow: bool,
-    /// The page just programmed is to be programmed again, for its second copy.
+    /// True if the page just programmed is to be programmed again, as its second copy.
     repeats: bool,
-    /// The next thing to be written is a snapshot.
+    /// True if the next thing to be written is a snapshot.
     is_anew: bool,
-    /// The program ordered last has mirrored pages.
+    /// True if the program ordered last has mirrored pages.
     is_mirrored: bool,
-    /// Somebody waits for records.
+    /// True if a request waits for records.
     hurry: bool,
     snapshot: Option<Snapshot>,
-    /// An operation is under way.
+    /// True if an operation is under way.
     busy: bool,
-    /// The records of the program that is under way.
+    /// Records of the program that is under way.
     ordered: Vec<Record>,
-    /// The bytes of the program that is under way.
+    /// Bytes of the program that is under way.
     image: Vec<u8>,
     /// Trims that wait until they are durable, with their versions.
     waiting: VecDeque<(u32, u64)>,
-    /// For each group of the core, which trims must be durable before it is erased.
+    /// For each group of the core, the version up to which trims must be durable before the group is erased.
     holds: Vec<u64>,
-    /// Nothing can be written any more.
+    /// True if nothing can be written any more.
     stuck: bool,
-    /// What techniques must not forget.
+    /// Memos of techniques.
     memos: Memos,
 }
 
-/// What the journal would do next.
+/// The journal's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Nothing,
     Records(Group),
     Snapshot(Group),
     Erase(Group),
-    /// Something has to be written and there is no place for it.
+    /// A page is due and no group can take it.
     NoRoom,
 }
 
-/// What follows when a program of the journal has ended.
+/// Outcome of a program of the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Journaled {
-    /// A group that has left the journal's use with what it held: it is put on spare blocks, or out of service.
+    /// Group that the journal no longer uses, because a program in it failed. Its blocks are replaced, or it goes out of service.
     pub spoilt: Option<Group>,
 }
 
 impl Journal {
-    /// The journal of a new core, with its first groups.
+    /// Creates the journal of a new core, with its first groups.
     pub(crate) fn new(core: &mut Core) -> Journal {
         let active = core.take_last_group();
         let other = core.take_last_group().map_or(Other::Missing, Other::Erased);
@@ -164,22 +164,22 @@ impl Journal {
 
     // What is promised.
 
-    /// Whether nothing in `group` is needed to outlast a power cut.
+    /// True if recovery needs nothing in `group`.
     pub(crate) fn lets_go(&self, group: Group) -> bool {
         self.holds[group.index()] <= self.known()
     }
 
-    /// All trims that have emptied `group` must be durable before it is erased.
+    /// Require that all trims so far are durable before `group`, which they have emptied, is erased.
     pub(crate) fn hold(&mut self, group: Group) {
         self.holds[group.index()] = self.newest;
     }
 
-    /// The version of the newest trim.
+    /// Version of the newest trim.
     pub(crate) fn newest(&self) -> u64 {
         self.newest
     }
 
-    /// Trims up to this version outlast a power cut.
+    /// Version up to which trims outlast a power cut.
     pub(crate) fn known(&self) -> u64 {
         self.durable.max(self.kept)
     }
@@ -188,7 +188,7 @@ impl Journal {
         self.generation
     }
 
-    /// Whether nothing can be written to it any more.
+    /// True if nothing can be written to the journal any more.
     pub(crate) fn is_stuck(&self) -> bool {
         self.stuck
     }
@@ -197,27 +197,27 @@ impl Journal {
         self.stuck = true;
     }
 
-    /// What techniques must not forget.
+    /// Memos of techniques.
     pub(crate) fn memos_mut(&mut self) -> &mut Memos {
         &mut self.memos
     }
 
-    /// Whether it lacks its other group.
+    /// True if the journal lacks its second group.
     pub(crate) fn wants_group(&self) -> bool {
         self.other == Other::Missing && !self.stuck
     }
 
-    /// `group`, which is erased, is its other group.
+    /// Give the journal its second group, which is erased.
     pub(crate) fn give_group(&mut self, group: Group) {
         self.other = Other::Erased(group);
     }
 
-    /// Its other group is gone.
+    /// Note that the journal has lost its second group.
     pub(crate) fn lose_group(&mut self) {
         self.other = Other::Missing;
     }
 
-    /// `count` units from `first` have been trimmed. Returns the version of that, and whether there is enough to be written.
+    /// Record that `count` units from `first` have been trimmed. Returns true if there are enough records to write.
     pub(crate) fn trim(&mut self, core: &mut Core, first: u32, count: u32) -> bool {
         let version = core.buffer_mut().next_version();
         let record = Record { first, count, version };
@@ -238,29 +238,29 @@ impl Journal {
         wants
     }
 
-    /// Whether somebody has to wait for trims that are not known to last; if so, the journal hurries.
+    /// True if a request has to wait for trims that are not durable yet; if so, the journal hurries.
     pub(crate) fn hurry(&mut self) -> bool {
         let is_due = self.newest > self.known();
         self.hurry |= is_due;
         is_due
     }
 
-    /// What is being written now is not all that somebody waits for.
+    /// Keep the journal in a hurry: the program under way does not cover all that requests wait for.
     pub(crate) fn hurry_on(&mut self) {
         self.hurry = true;
     }
 
-    /// `part` waits for the trims up to `version`.
+    /// Register that `part` waits for the trims up to `version`.
     pub(crate) fn await_trims(&mut self, part: u32, version: u64) {
         self.waiting.push_back((part, version));
     }
 
-    /// Whether a request waits for trims.
+    /// True if a request waits for trims.
     pub(crate) fn is_awaited(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Those that need not wait any more.
+    /// Take the requests whose trims outlast a power cut.
     pub(crate) fn take_known(&mut self) -> Vec<u32> {
         let known = self.known();
         let mut done = Vec::new();
@@ -270,22 +270,22 @@ impl Journal {
         done
     }
 
-    /// All that wait: nothing will be written any more.
+    /// Take all waiting requests, because nothing will be written any more.
     pub(crate) fn give_up(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.waiting).into_iter().map(|(part, _)| part).collect()
     }
 
-    /// Whether there is something to be written. `full`: so many records fill a program. `marks`: marks wait to be sealed.
+    /// True if something is to be written. `full`: number of records that fill a program. `marks`: marks wait to be sealed.
     fn wants(&self, full: usize, marks: bool) -> bool {
         !self.stuck && (self.wants_trims(full) || self.memos.wait() || marks || self.repeats)
     }
 
-    /// Whether somebody waits for trims, or `full` of them fill a program.
+    /// True if a request waits for trims, or if `full` of them fill a program.
     pub(crate) fn wants_trims(&self, full: usize) -> bool {
         self.newest > self.durable && (self.hurry || self.pending.len() >= full.min(TRIMS_MAX as usize / 2))
     }
 
-    /// Capacitors have kept these trims, oldest first, at these places, and flash may not have them.
+    /// Restore the trims that capacitors have kept, oldest first, with their places. Flash may not have them.
     pub(crate) fn resume_kept(&mut self, trims: &[(u32, Record)]) {
         for &(place, record) in trims {
             self.places.retain(|&free| free != place);
@@ -295,7 +295,7 @@ impl Journal {
         }
     }
 
-    /// Trims up to `version` are on flash.
+    /// Note that trims up to `version` are on flash.
     fn made_durable(&mut self, version: u64) {
         self.durable = version;
         while let Some((_, place)) = self.kept_at.pop_front_if(|&mut (trim, _)| trim <= version) {
@@ -303,18 +303,18 @@ impl Journal {
         }
     }
 
-    /// What was written up to `version` must be known by a snapshot before anything is erased.
+    /// Require a snapshot that covers everything up to `version` before any group is erased.
     pub(crate) fn snapshot_at(&mut self, version: u64) {
         (self.newest, self.hurry, self.is_anew) = (version, true, true);
         self.holds.fill(version);
     }
 
-    /// Whether everything is on flash and nothing is under way.
+    /// True if everything is on flash and no operation is under way.
     pub(crate) fn is_at_rest(&self) -> bool {
         !self.busy && self.snapshot.is_none() && self.newest <= self.durable
     }
 
-    /// Go on after a power cut: what is needed is in the group `active`, which has `program` for its next program unit, of this `generation`.
+    /// Resume after a power cut: the records are in the group `active`, whose next program unit is `program`, of this `generation`.
     pub(crate) fn resume(&mut self, active: Option<Group>, generation: u64, program: u32, other: Other) {
         (self.active, self.generation, self.program, self.other) = (active, generation, program, other);
     }
@@ -326,7 +326,7 @@ impl Journal {
         &self.image[unit as usize * bytes..][..bytes]
     }
 
-    /// What it would do next, beside the second copies of marks in `oob`.
+    /// Next step of the journal, beside the second copies of marks in `oob`.
     pub(crate) fn next(&self, core: &Core, oob: Option<&OobCopies>) -> Step {
         let marks = oob.is_some_and(|oob| oob.wants(marks_per_program(core)));
         let programs = core.layout().programs;
@@ -343,7 +343,7 @@ impl Journal {
         }
     }
 
-    /// Order `step`, which is one of those that do something. `history`: what the core has lived through.
+    /// Order `step`, which must be one with an operation. `history`: the core's history over all starts.
     #[cold]
     pub(crate) fn order(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, step: Step, history: &History) -> Option<Operation> {
         match step {
@@ -362,7 +362,7 @@ impl Journal {
         }
     }
 
-    /// The next page of this generation, with these `facts`.
+    /// Create the next page of this generation, with these `facts`.
     fn page(&mut self, of_snapshot: Option<(u32, u32)>, facts: Facts) -> Page {
         let kind = usize::from(!facts.is_mirrored());
         let count = if kind == 0 { &mut self.serial.mirrored } else { &mut self.serial.marks };
@@ -407,7 +407,7 @@ impl Journal {
         self.program_image(core, group, program)
     }
 
-    /// Set down which units hold nothing.
+    /// Make a snapshot of the units that hold nothing.
     fn take_snapshot(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, history: &History) {
         let page_bytes = core.settings().page;
         let version = core.buffer_mut().next_version();
@@ -485,7 +485,7 @@ impl Journal {
         core.order_program(group, program, Purpose::Journal, Cause::Recovery)
     }
 
-    /// A program of it in `group` has ended.
+    /// End a program of the journal in `group`.
     pub(crate) fn programmed(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: Group) -> Journaled {
         self.busy = false;
         let (mut spoilt, mut sealed) = (None, None);
@@ -536,7 +536,7 @@ impl Journal {
         Journaled { spoilt }
     }
 
-    /// The erase of the group that is not needed any more has ended; `good`: well. Otherwise it leaves its blocks, which is the caller's.
+    /// End the erase of the group that is not needed any more. `good`: the erase succeeded. Otherwise the caller replaces its blocks.
     pub(crate) fn erased(&mut self, core: &mut Core, good: bool, group: Group) {
         self.busy = false;
         if !good {
@@ -555,13 +555,13 @@ impl Journal {
     }
 }
 
-/// Records of trims that fill a program of the journal, second copies counted.
+/// Number of trim records that fill a program of the journal, second copies counted.
 pub(crate) fn records_per_program(core: &Core) -> usize {
     let pages = core.layout().units_per_program / core.layout().units_per_page;
     records_per_page(core.settings().page) * (pages as usize / 2).max(1)
 }
 
-/// Records of the marks of program units that fill a program of the journal.
+/// Number of mark records that fill a program of the journal.
 pub(crate) fn marks_per_program(core: &Core) -> usize {
     let pages = (core.layout().units_per_program / core.layout().units_per_page) as usize;
     marks_per_page(core.settings().page, core.layout().units_per_program as usize) * pages

@@ -15,7 +15,7 @@ use crate::state::layout::Group;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Memo};
 
-/// The number of the technique that `card` describes: FNV-1a of its name.
+/// Number of the technique that `card` describes: FNV-1a of its name.
 fn owner(card: &Card) -> Owner {
     Owner(card.name.bytes().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
 }
@@ -23,21 +23,21 @@ fn owner(card: &Card) -> Owner {
 /// The memos of one core.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memos {
-    /// All that hold.
+    /// All valid memos.
     values: BTreeMap<(Group, Owner), u32>,
-    /// Those that no program was ordered for.
+    /// Memos that no program was ordered for.
     unwritten: BTreeSet<(Group, Owner)>,
-    /// Those in the program that is under way.
+    /// Memos in the program that is under way.
     ordered: Vec<(Group, Owner)>,
 }
 
 impl Memos {
-    /// Whether something is to be written.
+    /// True if a memo waits to be written.
     pub(crate) fn wait(&self) -> bool {
         !self.unwritten.is_empty()
     }
 
-    /// The technique that `card` describes gives `memo`. Returns whether that was news.
+    /// Record `memo` of the technique that `card` describes. Returns true if it was news.
     pub(crate) fn note(&mut self, card: &Card, memo: Memo) -> bool {
         let key = (memo.group, owner(card));
         let known = self.values.entry(key).or_insert(0);
@@ -49,7 +49,7 @@ impl Memos {
         grows
     }
 
-    /// `group` holds nothing any more.
+    /// Forget the memos of `group`, which holds nothing any more.
     pub(crate) fn forget(&mut self, group: Group) {
         let of_group = (group, Owner(0))..=(group, Owner(u32::MAX));
         let gone: Vec<_> = self.values.range(of_group).map(|(&key, _)| key).collect();
@@ -59,21 +59,21 @@ impl Memos {
         }
     }
 
-    /// Up to `room` of those that wait, for the program that is being ordered.
+    /// Take up to `room` waiting memos for the program that is being ordered.
     pub(crate) fn order(&mut self, room: usize, groups: &Groups) -> Vec<WrittenMemo> {
         self.ordered = self.unwritten.iter().copied().take(room).collect();
         self.ordered.iter().for_each(|key| _ = self.unwritten.remove(key));
         self.ordered.iter().map(|key| self.written(*key, groups)).collect()
     }
 
-    /// All that hold, for a snapshot.
+    /// Take all valid memos for a snapshot.
     pub(crate) fn order_all(&mut self, groups: &Groups) -> Vec<WrittenMemo> {
         self.unwritten.clear();
         self.ordered = self.values.keys().copied().collect();
         self.ordered.iter().map(|key| self.written(*key, groups)).collect()
     }
 
-    /// The program, or the snapshot, that they were ordered for is over.
+    /// End the program, or the snapshot, for which memos were taken.
     pub(crate) fn end(&mut self, good: bool) {
         for key in self.ordered.drain(..).filter(|key| !good && self.values.contains_key(key)) {
             self.unwritten.insert(key);
@@ -85,7 +85,7 @@ impl Memos {
         WrittenMemo { owner, die: groups.layout().die(group).0, block: groups.blocks(group)[0], erases: groups.erases(group), value }
     }
 
-    /// Give the techniques what was `found` of their memos.
+    /// Give the techniques those of their memos that were `found` after a power cut.
     pub(crate) fn recall(&mut self, core: &Core, panel: &mut Panel, found: &[WrittenMemo]) {
         let (groups, layout) = (core.groups(), core.layout());
         let stands: BTreeMap<(u16, u16, u32), Group> = (0..layout.group_count() as u32)

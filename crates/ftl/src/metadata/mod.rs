@@ -1,4 +1,4 @@
-//! What the core writes for itself, so that it comes back after a power cut: a journal of trims and memos, checkpoints of the map, second copies of marks.
+//! Metadata of a core for recovery after a power cut: a journal of trims and memos, checkpoints of the map, second copies of marks.
 //!
 //! ```text
 //!   trim ────────► record ─┐
@@ -40,44 +40,44 @@ use crate::techniques::work::Work;
 #[derive(Clone, Copy, Debug)]
 struct Flush {
     part: u32,
-    /// Writes up to this epoch must be durable.
+    /// Epoch up to which writes must be durable.
     epoch: u64,
-    /// And trims up to this version.
+    /// Version up to which trims must be durable.
     trims: u64,
-    /// Once all of it is on flash: so many programs must be sealed.
+    /// Number of programs that must be sealed; set once all writes and trims of the flush are on flash.
     sealed: Option<u64>,
-    /// Once it could pass: the newest gate there was then.
+    /// Newest gate at the time when the flush could pass; set at that time.
     gate: Option<u64>,
 }
 
-/// What came of an attempt to go on where nothing is under way.
+/// Outcome of an attempt to go on when no operation is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rescue {
-    /// There was nothing to be done.
+    /// Nothing was missing.
     Needless,
-    /// There is something to do now.
+    /// An operation can be ordered now.
     Found,
     /// Nothing can be written any more.
     Stuck,
 }
 
-/// What one core writes for itself.
+/// Metadata of one core.
 #[derive(Debug)]
 pub(crate) struct Metadata {
     journal: Option<Box<Journal>>,
     checkpoints: Option<Box<Checkpoints>>,
-    /// The second copy of the marks, where there is one.
+    /// Second copy of the marks, if the core keeps one.
     oob: Option<Box<OobCopies>>,
     flushes: VecDeque<Flush>,
-    /// What the core has lived through.
+    /// History of the core over all starts.
     history: History,
-    /// It was told that the power will go.
+    /// True after the call that announces a shutdown.
     is_going: bool,
-    /// Room for work that techniques want done.
+    /// Scratch list of the work that techniques want done.
     work: Vec<Work>,
 }
 
-/// Which of it a core has.
+/// Kinds of metadata that a core keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds {
     pub journal: bool,
@@ -86,7 +86,7 @@ pub(crate) struct Kinds {
 }
 
 impl Metadata {
-    /// That of a new core.
+    /// Creates the metadata of a new core.
     pub(crate) fn new(core: &mut Core, kinds: Kinds) -> Metadata {
         let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
         let journal = kinds.journal.then(|| Box::new(Journal::new(core)));
@@ -135,7 +135,7 @@ impl Metadata {
         self.checkpoints.is_some()
     }
 
-    /// What the core has lived through, this start included.
+    /// History of the core over all starts, this one included.
     pub(crate) fn history(&self) -> History {
         self.history
     }
@@ -144,13 +144,13 @@ impl Metadata {
         self.history = history;
     }
 
-    /// A read could not be corrected, if so.
+    /// Count a read that could not be corrected, if `is_one`.
     #[inline]
     pub(crate) fn note_media_error(&mut self, is_one: bool) {
         self.history.media_errors += u64::from(is_one);
     }
 
-    /// The power will go once all that is in hand is done: the journal's last word says so.
+    /// Begin an orderly shutdown, which ends with a last record in the journal.
     pub(crate) fn go_down(&mut self, core: &mut Core) {
         self.is_going = true;
         if let Some(journal) = &mut self.journal {
@@ -159,14 +159,14 @@ impl Metadata {
         }
     }
 
-    /// Whether everything of it is on flash, and that the power would go.
+    /// True if all metadata is on flash, the record of the shutdown included.
     pub(crate) fn is_down(&self) -> bool {
         self.is_going && self.journal.as_ref().is_none_or(|journal| journal.is_at_rest())
     }
 
     // What techniques are told, and want remembered.
 
-    /// Let the techniques that have subscribed to it learn `news`, and gather what they want done.
+    /// Tell `news` to the techniques that subscribe to it, and gather the work that they want done.
     #[inline]
     pub(crate) fn tell(&mut self, core: &mut Core, panel: &mut Panel, news: News) {
         if panel.has(news.hook()) {
@@ -187,7 +187,7 @@ impl Metadata {
         }
     }
 
-    /// Note what techniques must not forget because of `news`.
+    /// Record the memos that techniques give because of `news`.
     fn note_memos(&mut self, core: &mut Core, panel: &Panel, news: &News) {
         let Some(journal) = &mut self.journal else { return };
         let mut has_news = false;
@@ -199,22 +199,22 @@ impl Metadata {
 
     // Trims.
 
-    /// The version of the newest trim.
+    /// Version of the newest trim.
     pub(crate) fn trims_newest(&self) -> u64 {
         self.journal.as_ref().map_or(0, |journal| journal.newest())
     }
 
-    /// Trims up to this version outlast a power cut.
+    /// Version up to which trims outlast a power cut.
     pub(crate) fn trims_durable(&self) -> u64 {
         self.journal.as_ref().map_or(u64::MAX, |journal| journal.known())
     }
 
-    /// Whether nothing can be written to the journal any more.
+    /// True if nothing can be written to the journal any more.
     pub(crate) fn is_stuck(&self) -> bool {
         self.journal.as_ref().is_some_and(|journal| journal.is_stuck())
     }
 
-    /// `count` units from `first` have been trimmed.
+    /// Record that `count` units from `first` have been trimmed.
     pub(crate) fn trim(&mut self, core: &mut Core, first: u32, count: u32) {
         if let Some(journal) = &mut self.journal
             && count > 0
@@ -224,7 +224,7 @@ impl Metadata {
         }
     }
 
-    /// Somebody waits for the records up to now. Returns the version of the newest trim.
+    /// Hurry the journal, because a request waits for the records so far. Returns the version of the newest trim.
     pub(crate) fn hurry(&mut self, core: &mut Core) -> u64 {
         if self.journal.as_mut().is_some_and(|journal| journal.hurry()) {
             self.wake_journal(core);
@@ -232,7 +232,7 @@ impl Metadata {
         self.trims_newest()
     }
 
-    /// The trim `part` waits until all trims up to now are durable.
+    /// Make the trim `part` wait until all trims so far are durable.
     pub(crate) fn await_trims(&mut self, core: &mut Core, part: u32) {
         let version = self.hurry(core);
         let Some(journal) = self.journal.as_mut().filter(|journal| version > journal.known()) else {
@@ -245,7 +245,7 @@ impl Metadata {
         core.requests_mut().hold(part);
     }
 
-    /// Whoever waits for what a trim has dropped from the buffer waits for the trim's record instead: without either, older data would come back.
+    /// Make the requests that waited for `dropped` data wait for the trim's record instead: without either, older data would come back.
     pub(crate) fn inherit(&mut self, core: &mut Core, dropped: Dropped) {
         let version = self.trims_newest();
         let mut is_awaited = !dropped.waiters.is_empty();
@@ -265,13 +265,13 @@ impl Metadata {
         }
     }
 
-    /// Who waited for trims that outlast a power cut now goes on.
+    /// Release the requests whose trims outlast a power cut.
     fn release_known(&mut self, core: &mut Core) {
         let done = self.journal.as_mut().map_or(Vec::new(), |journal| journal.take_known());
         done.into_iter().for_each(|part| core.requests_mut().release(part));
     }
 
-    /// The core takes no more writes: trims that wait will not become durable.
+    /// Fail the trims that wait, because the core takes no more writes.
     pub(crate) fn fail_trims(&mut self, core: &mut Core) {
         let waiting = self.journal.as_mut().map_or(Vec::new(), |journal| journal.give_up());
         fail(core, waiting);
@@ -279,14 +279,14 @@ impl Metadata {
 
     // Groups that are to be erased.
 
-    /// All trims that have emptied `group` must be durable before it is erased.
+    /// Require that all trims so far are durable before `group`, which they have emptied, is erased.
     pub(crate) fn hold(&mut self, group: Group) {
         if let Some(journal) = &mut self.journal {
             journal.hold(group);
         }
     }
 
-    /// A unit of `group` has become stale.
+    /// Note that a unit of `group` has become stale.
     #[inline]
     pub(crate) fn note_stale(&mut self, group: Group) {
         if let Some(oob) = &mut self.oob {
@@ -294,31 +294,31 @@ impl Metadata {
         }
     }
 
-    /// Whether nothing in `group` is needed to outlast a power cut.
+    /// True if recovery needs nothing in `group`.
     pub(crate) fn lets_go(&self, group: Group) -> bool {
         self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
             && self.are_marks_known(group)
             && self.checkpoints.as_ref().is_none_or(|checkpoints| checkpoints.lets_go(group))
     }
 
-    /// Whether it is known by something else than the pages themselves what has made units of `group` stale.
+    /// True if the marks of all programs that made units of `group` stale are known without reading those programs' pages.
     pub(crate) fn are_marks_known(&self, group: Group) -> bool {
         self.oob.as_ref().is_none_or(|oob| oob.lets_go(group))
     }
 
-    /// Whether `group` holds a checkpoint that must go.
+    /// True if `group` holds a checkpoint that must go.
     pub(crate) fn is_abandoned(&self, group: Group) -> bool {
         self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_abandoned(group))
     }
 
-    /// `group` holds nothing any more, or is out of service: its marks are needless.
+    /// Forget the marks of `group`, which holds nothing any more or is out of service.
     pub(crate) fn forget_marks(&mut self, group: Group) {
         if let Some(oob) = &mut self.oob {
             oob.forget(group);
         }
     }
 
-    /// `group` holds nothing any more: what checkpoints and techniques know of it is void.
+    /// Forget what checkpoints and techniques know of `group`, which holds nothing any more.
     pub(crate) fn forget(&mut self, core: &mut Core, group: Group) {
         if self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.forget(group)) {
             core.die_ids().for_each(|die| core.wake(die));
@@ -328,7 +328,7 @@ impl Metadata {
         }
     }
 
-    /// `group` holds a page that the map does not know.
+    /// Note that `group` holds a page that the map does not know.
     pub(crate) fn leave_unsettled(&mut self, group: Group) {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.leave_unsettled(group);
@@ -341,7 +341,7 @@ impl Metadata {
         self.journal.as_ref().map_or(Step::Nothing, |journal| journal.next(core, self.oob.as_deref()))
     }
 
-    /// The journal may have something to do: the die that it would do it on is to ask.
+    /// Wake the die on which the journal has its next operation, if it has one.
     #[cold]
     pub(crate) fn wake_journal(&mut self, core: &mut Core) {
         if self.journal.as_ref().is_some_and(|journal| journal.wants_group()) {
@@ -360,7 +360,7 @@ impl Metadata {
         group.is_some()
     }
 
-    /// Nothing is under way. If that is because the journal has no room, it takes the last there is, or gives up.
+    /// Rescue a journal that has no room, when no operation is under way: it takes the last free group, or gives up.
     pub(crate) fn rescue(&mut self, core: &mut Core) -> Rescue {
         // Nobody waits for memos, and they are not worth the last room there is. Marks may not be waited for, either.
         let is_awaited = self.oob.as_ref().is_some_and(|oob| oob.is_wanted());
@@ -376,7 +376,7 @@ impl Metadata {
         Rescue::Stuck
     }
 
-    /// The next operation of `die` that serves the journal.
+    /// Next operation of `die` for the journal.
     #[cold]
     pub(crate) fn journal_step(&mut self, core: &mut Core, die: DieId) -> Option<Operation> {
         let step = self.journal_next(core);
@@ -389,7 +389,7 @@ impl Metadata {
         }
     }
 
-    /// The next program of `die` that belongs to a checkpoint.
+    /// Next program of `die` for a checkpoint.
     #[cold]
     pub(crate) fn checkpoint_step(&mut self, core: &mut Core, die: DieId) -> Option<Operation> {
         let trims = (self.trims_newest(), self.trims_durable());
@@ -403,7 +403,7 @@ impl Metadata {
         }
     }
 
-    /// The next program of `die` that belongs to a summary, or that one waits for. `is_blocked`: nothing may be programmed in a group yet.
+    /// Next program of `die` for a summary, or one that a summary waits for. `is_blocked`: true for a group in which nothing may be programmed yet.
     #[cold]
     pub(crate) fn oob_step(&mut self, core: &mut Core, die: DieId, is_blocked: impl Fn(Group) -> bool) -> Option<Operation> {
         let oob = self.oob.as_mut()?;
@@ -417,12 +417,12 @@ impl Metadata {
         }
     }
 
-    /// A program of the journal in `group` has ended.
+    /// End a program of the journal in `group`.
     pub(crate) fn journal_programmed(&mut self, core: &mut Core, good: bool, group: Group) -> Journaled {
         self.journal.as_mut().expect("it was ordered").programmed(core, self.oob.as_deref_mut(), good, group)
     }
 
-    /// More trims may be durable: who waited for them, or for marks, goes on.
+    /// Release the requests that waited for trims, or for marks, after more trims may be durable.
     pub(crate) fn release_trims(&mut self, core: &mut Core) {
         let is_flushed = self.flushes.front().is_some_and(|flush| self.oob.is_none() || flush.sealed.is_some());
         let journal = self.journal.as_mut().expect("it has written");
@@ -433,17 +433,17 @@ impl Metadata {
         self.release_sealed(core);
     }
 
-    /// The erase of the group that the journal does not need any more has ended.
+    /// End the erase of the group that the journal does not need any more.
     pub(crate) fn journal_erased(&mut self, core: &mut Core, good: bool, group: Group) {
         self.journal.as_mut().expect("it was ordered").erased(core, good, group);
     }
 
-    /// A program of a checkpoint in `group` has ended.
+    /// End a program of a checkpoint in `group`.
     pub(crate) fn checkpoint_programmed(&mut self, core: &mut Core, good: bool, group: Group) {
         self.checkpoints.as_mut().expect("it was ordered").programmed(core, good, group);
     }
 
-    /// A program of data has ended: a checkpoint may have its turn.
+    /// Count a data program that has ended: a program of a checkpoint may be due.
     #[inline]
     pub(crate) fn count_program(&mut self, core: &mut Core) {
         if let Some(checkpoints) = &mut self.checkpoints {
@@ -453,20 +453,20 @@ impl Metadata {
 
     // Second copies of marks.
 
-    /// The marks that the program or copyback just ordered on `die` bears.
+    /// Record the marks of the program or copyback just ordered on `die`.
     pub(crate) fn note_marks(&mut self, die: DieId, marks: &[Mark]) {
         if let Some(oob) = &mut self.oob {
             oob.note_marks(die, marks);
         }
     }
 
-    /// Whether a program of host data may be ordered.
+    /// True if a program of host data may be ordered.
     #[inline]
     pub(crate) fn has_place(&self) -> bool {
         self.oob.as_ref().is_none_or(|oob| oob.has_place())
     }
 
-    /// A program of host data is ordered on `die`.
+    /// Reserve a place for the marks of the program of host data ordered on `die`.
     #[inline]
     pub(crate) fn reserve(&mut self, die: DieId) {
         if let Some(oob) = &mut self.oob {
@@ -474,7 +474,7 @@ impl Metadata {
         }
     }
 
-    /// Program unit `program` of `group` has ended on `die`; `is_host`: the host has written some of it.
+    /// Note that program unit `program` of `group` has ended on `die`. `is_host`: the host has written some of it.
     pub(crate) fn note_landing(&mut self, core: &mut Core, die: DieId, at: (Group, u32), (good, is_host): (bool, bool)) {
         let Some(oob) = &mut self.oob else { return };
         let kept = oob.landed(die, at, (good, is_host), core.groups());
@@ -486,8 +486,8 @@ impl Metadata {
         }
     }
 
-    /// The logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
-    /// with its errors, and says nothing: what is valid in it is known by the map, and lost.
+    /// Logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
+    /// with its errors, and its spare area says nothing: the map knows what is valid in it, and that data is lost.
     pub(crate) fn name_copied(&mut self, core: &mut Core, die: DieId, from: (Group, u32), spare: &[Lpn]) -> Vec<Lpn> {
         let first = from.1 * core.layout().units_per_program;
         let exported = core.map().exported();
@@ -505,7 +505,7 @@ impl Metadata {
         named
     }
 
-    /// Whoever waited for the program that has just landed waits for its record, too.
+    /// Make the requests that waited for the program that has just landed wait for its record, too.
     pub(crate) fn hold_back_released(&mut self, core: &mut Core) {
         let Some(oob) = &mut self.oob else { return };
         let mut has_to_wait = false;
@@ -521,7 +521,7 @@ impl Metadata {
         }
     }
 
-    /// Have all marks sealed, as something waits for it.
+    /// Request that all marks are sealed.
     pub(crate) fn seal_all(&mut self, core: &mut Core) {
         let Some(oob) = &mut self.oob else { return };
         let now = oob.now();
@@ -531,7 +531,7 @@ impl Metadata {
         }
     }
 
-    /// All data of `group` has been programmed: its summary comes next. Returns false where groups have none.
+    /// Begin the summary of `group`, all data of which has been programmed. Returns false where groups have no summary.
     pub(crate) fn begin_summary(&mut self, core: &mut Core, group: Group) -> bool {
         let Some(oob) = &mut self.oob else { return false };
         let layout = *core.layout();
@@ -541,24 +541,24 @@ impl Metadata {
         true
     }
 
-    /// The summary of `group` is not to be programmed. Returns whether it was.
+    /// Drop the summary of `group` from those to be programmed. Returns true if it was among them.
     pub(crate) fn drop_summary(&mut self, group: Group) -> bool {
         self.oob.as_mut().is_some_and(|oob| oob.drop_summary(group))
     }
 
-    /// One more program of the summary of `group` is down. Returns whether it is whole.
+    /// Count one more programmed unit of the summary of `group`. Returns true if the summary is whole.
     pub(crate) fn wrote_summary(&mut self, group: Group) -> bool {
         self.oob.as_mut().expect("it was ordered").wrote_summary(group)
     }
 
-    /// Who waited for marks to be sealed goes on.
+    /// Release the requests that waited for marks to be sealed.
     pub(crate) fn release_sealed(&mut self, core: &mut Core) {
         while let Some(part) = self.oob.as_mut().and_then(|oob| oob.next_released()) {
             core.requests_mut().release(part);
         }
     }
 
-    /// Nothing will be sealed any more: who waits is told.
+    /// Fail the requests that wait for marks, because none will be sealed any more.
     pub(crate) fn fail_sealed(&mut self, core: &mut Core) {
         let waiting = self.oob.as_mut().map_or(Vec::new(), |oob| oob.give_up());
         fail(core, waiting);
@@ -566,18 +566,18 @@ impl Metadata {
 
     // Flushes.
 
-    /// Whether flushes wait.
+    /// True if flushes wait.
     #[inline]
     pub(crate) fn has_flushes(&self) -> bool {
         !self.flushes.is_empty()
     }
 
-    /// Whether what is in the buffer is to be programmed soon: a flush waits for it, where flushes do, or it is to be emptied.
+    /// True if the buffer is to be programmed soon, because a flush waits for it or because it is to be emptied.
     pub(crate) fn flushes_press(&self, core: &Core) -> bool {
         if core.settings().has_capacitors() { core.is_draining() } else { self.has_flushes() }
     }
 
-    /// The flush `part` waits until all before it is durable.
+    /// Make the flush `part` wait until everything before it is durable.
     pub(crate) fn flush(&mut self, core: &mut Core, part: u32) {
         // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
         let epoch = core.buffer_mut().barrier();
@@ -586,7 +586,7 @@ impl Metadata {
         self.flushes.push_back(Flush { part, epoch, trims, sealed: None, gate: None });
     }
 
-    /// Answer the flushes that need not wait any more.
+    /// Answer the flushes that have nothing left to wait for.
     pub(crate) fn pass_flushes(&mut self, core: &mut Core) {
         let durable = if core.settings().has_capacitors() { u64::MAX } else { core.buffer_mut().durable_epoch() };
         let trimmed = self.trims_durable();
@@ -606,8 +606,8 @@ impl Metadata {
         }
     }
 
-    /// Of each flush of which everything is on flash, as all before epoch `durable` is, the marks of what it covers are to be sealed, and nothing that comes
-    /// later: one program of the journal does for all that wait, and for the trims before them.
+    /// Request that the marks of waiting flushes are sealed, once everything before epoch `durable` is on flash. One program of the journal serves all
+    /// flushes that wait, and the trims before them.
     fn seal_flushed(&mut self, core: &mut Core, durable: u64) {
         let newest = self.oob.as_ref().map_or(0, |oob| oob.newest_host());
         let mut last = None;
@@ -624,7 +624,7 @@ impl Metadata {
         }
     }
 
-    /// Whether the marks of all that the first flush, of which everything is on flash, makes durable are sealed.
+    /// True if the marks of everything that the first flush makes durable are sealed.
     fn is_flush_sealed(&self) -> bool {
         match (&self.oob, self.flushes.front().and_then(|flush| flush.sealed)) {
             (Some(oob), Some(number)) => oob.is_host_sealed(number),
@@ -632,13 +632,13 @@ impl Metadata {
         }
     }
 
-    /// Whether the first flush has to wait at a gate: what it makes durable has made secrets stale, and they must be unreadable first.
+    /// True if the first flush has to wait at a gate, because what it makes durable has made secrets stale that are still readable.
     fn is_guarded(&mut self, core: &Core) -> bool {
         let gate = self.flushes.front_mut().map(|flush| *flush.gate.get_or_insert(core.gates().newest()));
         gate.is_some_and(|gate| core.gates().is_shut(gate))
     }
 
-    /// One of the things that `gate` waits for is over.
+    /// Remove one of the things that `gate` waits for.
     pub(crate) fn pass_gate(&mut self, core: &mut Core, gate: u64) {
         let parts = core.gates_mut().pass(gate);
         parts.into_iter().for_each(|part| core.requests_mut().release(part));
@@ -648,7 +648,7 @@ impl Metadata {
     }
 }
 
-/// What `parts` waited for will not come.
+/// Fail the requests of `parts`.
 pub(crate) fn fail(core: &mut Core, parts: Vec<u32>) {
     for part in parts {
         core.requests_mut().spoil(part);

@@ -33,20 +33,20 @@ use crate::state::work::Entry;
 /// The logical unit in the spare areas of summary pages.
 pub const OOB: Lpn = Lpn(u32::MAX - 4);
 
-/// The marks of a block group that has no summary yet.
+/// Marks of a block group that has no summary yet.
 #[derive(Clone, Debug)]
 struct Table {
-    /// One for each unit that takes data.
+    /// One mark for each unit that takes data.
     marks: Vec<MarkCopy>,
-    /// Program units that have ended, well or not: their number among all of the core.
+    /// Program units that have ended, well or not: the number of each among all programs of the core.
     ended: Vec<Option<u64>>,
-    /// The summary's first program unit, once all data is down.
+    /// First program unit of the summary, once all data is programmed.
     summary: Option<u32>,
-    /// Program units of the summary that are down.
+    /// Number of program units of the summary that are programmed.
     written: u32,
-    /// Found after a power cut: its summary waits until its marks are sealed.
+    /// True for a table found after a power cut: its summary waits until its marks are sealed.
     is_found: bool,
-    /// The number of the record that says that its summary lies before its end; 0: it does not.
+    /// Number of the record which says that the summary lies before the group's end; 0: it does not.
     early: u64,
 }
 
@@ -56,11 +56,11 @@ struct Unsealed {
     number: u64,
     group: Group,
     program: u32,
-    /// It holds what the host has written, and not only what was durable elsewhere.
+    /// True if the unit holds data that the host has written, and not only data that was durable elsewhere.
     is_host: bool,
-    /// Where capacitors keep its marks.
+    /// Place of the unit's marks in the capacitors, if they keep them.
     place: Option<u32>,
-    /// Capacitors, or the journal of the life before, have its marks.
+    /// True if capacitors, or the journal of an earlier start, have the unit's marks.
     is_kept: bool,
 }
 
@@ -69,44 +69,45 @@ struct Unsealed {
 pub(crate) struct OobCopies {
     layout: Layout,
     tables: BTreeMap<Group, Table>,
-    /// The marks of the program under way on each die.
+    /// Marks of the program under way on each die.
     flying: Vec<Vec<MarkCopy>>,
     /// Program units that have ended and are not sealed, oldest first.
     pending: VecDeque<Unsealed>,
-    /// Programs of data that have ended.
+    /// Number of data programs that have ended.
     landed: u64,
-    /// How many of them the journal's program under way brings down.
+    /// Number of programs that are sealed once the journal's program under way has ended.
     ordered: u64,
-    /// How many of them are sealed: the first so many.
+    /// Number of programs that are sealed, counted from the first.
     sealed: u64,
-    /// How many of them are sealed or kept by capacitors: the first so many.
+    /// Number of programs that are sealed or kept by capacitors, counted from the first.
     kept: u64,
-    /// Of the first so many, all with data of the host are sealed or kept by capacitors.
+    /// Number of programs, counted from the first, among which all with host data are sealed or kept by capacitors.
     host_kept: u64,
-    /// The number of the last with data of the host.
+    /// Number of the last program with host data.
     host: u64,
-    /// Groups whose summary lies before their end, as they were found open after a power cut, and its first program unit: the journal says so of each.
+    /// Groups that were found open after a power cut and whose summary lies before their end, with its first program unit. The journal has a record of
+    /// each.
     early: BTreeMap<Group, u32>,
-    /// Capacitors keep some.
+    /// True if capacitors keep marks.
     has_capacitors: bool,
-    /// Their places that are free.
+    /// Free places of the capacitors.
     places: Vec<u32>,
-    /// The place for the program of host data that each die is doing.
+    /// Place reserved for the program of host data that each die is doing.
     reserved: Vec<Option<u32>>,
-    /// For each group of the core, how many programs must be sealed before it is erased.
+    /// For each group of the core, the number of programs that must be sealed before it is erased.
     holds: Vec<u64>,
     /// Groups whose summary is to be programmed, by die.
     due: Vec<VecDeque<Group>>,
-    /// Requests that wait until so many programs are sealed.
+    /// Requests that wait, each with the number of programs that must be sealed.
     waiting: VecDeque<(u32, u64)>,
-    /// Programs up to which somebody waits.
+    /// Number of programs that must be sealed because something waits for them.
     wanted: u64,
-    /// The summary's program under way that was ordered last.
+    /// Bytes of the summary's program ordered last.
     image: Vec<u8>,
 }
 
 impl OobCopies {
-    /// For a new core.
+    /// Creates the tables of a new core.
     pub(crate) fn new(layout: Layout, program_bytes: usize, has_capacitors: bool) -> OobCopies {
         let dies = layout.dies as usize;
         OobCopies {
@@ -137,22 +138,22 @@ impl OobCopies {
         self.tables.entry(group).or_insert_with(|| Table::new(&layout))
     }
 
-    /// The marks that the program under way on `die` bears, as whoever programs it has made them.
+    /// Record the marks of the program under way on `die`, as the drive has made them.
     pub(crate) fn note_marks(&mut self, die: DieId, marks: &[Mark]) {
         let flying = &mut self.flying[usize::from(die.0)];
         flying.clear();
         flying.extend(marks.iter().map(MarkCopy::of));
     }
 
-    /// Part `unit` of the program under way on `die` bears this mark, whatever its page says.
+    /// Set the mark of part `unit` of the program under way on `die`, whatever its page says.
     pub(crate) fn name(&mut self, die: DieId, unit: usize, mark: MarkCopy) {
         if let Some(flying) = self.flying[usize::from(die.0)].get_mut(unit) {
             *flying = mark;
         }
     }
 
-    /// Program unit `program` of `group` on `die` has ended; `good`: what it holds may be needed; `is_host`: the host has written some of it. Returns the
-    /// record of it that capacitors are to keep, and where.
+    /// End program unit `program` of `group` on `die`. `good`: its content may be needed. `is_host`: the host has written some of it. Returns the record
+    /// that capacitors are to keep, and its place.
     pub(crate) fn landed(
         &mut self,
         die: DieId,
@@ -181,12 +182,13 @@ impl OobCopies {
         place.map(|place| (place, self.record(group, program, groups)))
     }
 
-    /// Whether a program of host data may be ordered: with capacitors its data was promised, and leaves the buffer only once they keep its marks.
+    /// True if a program of host data may be ordered. With capacitors its data was promised to the host, and leaves the buffer only once they keep its
+    /// marks.
     pub(crate) fn has_place(&self) -> bool {
         !self.has_capacitors || !self.places.is_empty()
     }
 
-    /// A program of host data is ordered on `die`.
+    /// Reserve a place for the program of host data ordered on `die`.
     pub(crate) fn reserve(&mut self, die: DieId) {
         self.reserved[usize::from(die.0)] = self.places.pop();
     }
@@ -219,62 +221,62 @@ impl OobCopies {
         }
     }
 
-    /// The record of a program unit that no group has: the summary of `group` begins with program unit `begin`, before its end.
+    /// Create the record which says that the summary of `group` begins with program unit `begin`, before the group's end.
     fn early_record(&self, group: Group, begin: u32, groups: &Groups) -> ProgramMarks {
         let mut marks = vec![MarkCopy::NOTHING; self.layout.units_per_program as usize];
         marks[0].version = u64::from(begin);
         ProgramMarks { filling: filling(&self.layout, groups, group), program: self.layout.programs, marks }
     }
 
-    /// Programs that have ended so far.
+    /// Number of programs that have ended so far.
     pub(crate) fn now(&self) -> u64 {
         self.landed
     }
 
-    /// Whether the first `number` programs are known by something else than their own pages.
+    /// True if the first `number` programs are sealed: their marks are known without reading their own pages.
     pub(crate) fn is_sealed(&self, number: u64) -> bool {
         number <= self.kept.max(self.sealed)
     }
 
-    /// The last program that has ended with something that only the host had before.
+    /// Number of the last program with data that only the host had before.
     pub(crate) fn newest_host(&self) -> u64 {
         self.host
     }
 
-    /// Whether what the host has written in the first `number` programs is known by something else than their own pages. What was only moved does not count:
-    /// as long as its program is not sealed, it is also where it was.
+    /// True if the host data in the first `number` programs is sealed or kept by capacitors. Moved data does not count: as long as its program is not
+    /// sealed, its source is kept.
     pub(crate) fn is_host_sealed(&self, number: u64) -> bool {
         number <= self.host_kept
     }
 
-    /// A unit of `group` has become stale.
+    /// Note that a unit of `group` has become stale.
     #[inline]
     pub(crate) fn hold(&mut self, group: Group) {
         self.holds[group.index()] = self.landed;
     }
 
-    /// Whether nothing in `group` is needed to outlast a power cut with an unreadable page.
+    /// True if recovery needs nothing in `group`, even if a page cannot be read.
     pub(crate) fn lets_go(&self, group: Group) -> bool {
         self.is_sealed(self.holds[group.index()])
     }
 
-    /// Somebody waits for the first `number` programs to be sealed.
+    /// Request that the first `number` programs are sealed.
     pub(crate) fn want(&mut self, number: u64) {
         self.wanted = self.wanted.max(number);
     }
 
-    /// Whether somebody waits for a record that no program was ordered for.
+    /// True if something waits for a record that no program was ordered for.
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted > self.ordered.max(self.kept) || (!self.has_place() && self.landed > self.ordered)
     }
 
-    /// Whether records should be brought to the journal: somebody waits, there are `full` of them, or capacitors have little room left.
+    /// True if records should be brought to the journal: something waits for them, there are `full` of them, or capacitors have little room left.
     pub(crate) fn wants(&self, full: usize) -> bool {
         let crowded = self.has_capacitors && self.places.len() < KEPT_MAX as usize / 2 && self.landed > self.ordered;
         self.is_wanted() || crowded || (self.landed - self.ordered) as usize >= full
     }
 
-    /// `part` waits until all that the host has written in programs that have ended is sealed; returns whether it has to.
+    /// Make `part` wait until the host data in all programs so far is sealed. Returns true if it has to wait.
     pub(crate) fn hold_back(&mut self, part: u32) -> bool {
         let is_to_wait = !self.is_host_sealed(self.host);
         if is_to_wait {
@@ -284,18 +286,18 @@ impl OobCopies {
         is_to_wait
     }
 
-    /// The next request that need not wait any more.
+    /// Take the next request that has nothing left to wait for.
     pub(crate) fn next_released(&mut self) -> Option<u32> {
         let known = self.host_kept;
         self.waiting.pop_front_if(|&mut (_, number)| number <= known).map(|(part, _)| part)
     }
 
-    /// All requests that wait: nothing will be sealed any more.
+    /// Take all waiting requests, because nothing will be sealed any more.
     pub(crate) fn give_up(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.waiting).into_iter().map(|(part, _)| part).collect()
     }
 
-    /// Up to `room` records for the journal's next program, oldest first. [`OobCopies::journaled`] follows.
+    /// Take up to `room` records for the journal's next program, oldest first. [`OobCopies::journaled`] follows.
     pub(crate) fn order(&mut self, room: usize, groups: &Groups) -> Vec<ProgramMarks> {
         let mut records = Vec::new();
         let mut ordered = self.ordered;
@@ -318,7 +320,7 @@ impl OobCopies {
         records
     }
 
-    /// The records of all groups that have no summary, for a snapshot.
+    /// Take the records of all groups that have no summary, for a snapshot.
     pub(crate) fn order_all(&mut self, groups: &Groups) -> Vec<ProgramMarks> {
         self.ordered = self.landed;
         let ended =
@@ -330,7 +332,7 @@ impl OobCopies {
         all.into_iter().map(|(group, program)| self.record(group, program, groups)).chain(early).collect()
     }
 
-    /// The journal's program, or the snapshot, with the records ordered last is over.
+    /// End the journal's program, or the snapshot, with the records ordered last.
     pub(crate) fn journaled(&mut self, good: bool) {
         if good {
             self.sealed = self.ordered;
@@ -349,7 +351,7 @@ impl OobCopies {
         &self.image[unit as usize * bytes..][..bytes]
     }
 
-    /// Whether `die` has summaries to program; the first that can be programmed now. `is_blocked`: nothing may be programmed in a group yet.
+    /// First summary of `die` that can be programmed now, and true if any is due. `is_blocked`: true for a group in which nothing may be programmed yet.
     pub(crate) fn next(&self, die: DieId, is_blocked: impl Fn(Group) -> bool) -> (bool, Option<Group>) {
         let ready = |&group: &Group| {
             let table = &self.tables[&group];
@@ -379,7 +381,7 @@ impl OobCopies {
         core.order_program(group, program, Purpose::Oob { program }, Cause::Recovery)
     }
 
-    /// One more program of the summary of `group` is down. Returns whether it is whole.
+    /// Count one more programmed unit of the summary of `group`. Returns true if the summary is whole.
     pub(crate) fn wrote_summary(&mut self, group: Group) -> bool {
         let copies = self.layout.oob_programs();
         let table = self.table(group);
@@ -391,19 +393,19 @@ impl OobCopies {
         is_whole
     }
 
-    /// `group` holds nothing any more, or is out of service.
+    /// Forget the marks of `group`, which holds nothing any more or is out of service.
     pub(crate) fn forget(&mut self, group: Group) {
         self.early.remove(&group);
         self.summarised(group);
     }
 
-    /// The summary of `group` is whole, or not needed.
+    /// End the summary of `group`, which is whole or not needed.
     fn summarised(&mut self, group: Group) {
         self.tables.remove(&group);
         self.drop_summary(group);
     }
 
-    /// The summary of `group` is not to be programmed. Returns whether it was.
+    /// Drop the summary of `group` from those to be programmed. Returns true if it was among them.
     pub(crate) fn drop_summary(&mut self, group: Group) -> bool {
         let due = &mut self.due[usize::from(self.layout.die(group).0)];
         let before = due.len();
@@ -411,14 +413,14 @@ impl OobCopies {
         due.len() < before
     }
 
-    /// All that `group` takes is down: its summary comes next, from program unit `program` on.
+    /// Begin the summary of `group`, all data of which is programmed, at program unit `program`.
     pub(crate) fn finish(&mut self, group: Group, program: u32) {
         self.table(group).summary = Some(program);
         let die = usize::from(self.layout.die(group).0);
         self.due[die].push_back(group);
     }
 
-    /// Take over what recovery has found: the marks of `group`, which has no summary; `summary`: where it can still be programmed. `place`: where
+    /// Restore the marks of `group`, which has no summary, as recovery has found them. `summary`: where the summary can still be programmed. `place`: where
     /// capacitors keep the marks of a program unit.
     pub(crate) fn found(
         &mut self,
@@ -463,12 +465,12 @@ impl OobCopies {
         self.holds.fill(self.landed);
     }
 
-    /// The summary of `group`, found after a power cut, begins with program unit `begin`, before its end.
+    /// Record that the summary of `group`, found after a power cut, begins with program unit `begin`, before the group's end.
     pub(crate) fn found_early(&mut self, group: Group, begin: u32) {
         self.early.insert(group, begin);
     }
 
-    /// Whether no summary is to be programmed.
+    /// True if no summary is to be programmed.
     pub(crate) fn is_idle(&self) -> bool {
         self.due.iter().all(VecDeque::is_empty)
     }
@@ -491,7 +493,7 @@ impl Table {
     }
 }
 
-/// What `group` is filled with now.
+/// Present filling of `group`: its blocks and erase count.
 pub(crate) fn filling(layout: &Layout, groups: &Groups, group: Group) -> Filling {
     Filling { die: layout.die(group).0, blocks: groups.blocks(group), erases: groups.erases(group) }
 }

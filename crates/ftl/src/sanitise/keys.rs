@@ -34,26 +34,26 @@ use crate::techniques::seam::KeyStore;
 
 /// The logical unit in the spare areas of key pages.
 pub const KEYS: Lpn = Lpn(u32::MAX - 3);
-/// How many times as long as what it must hold the log may become.
+/// Greatest length of the log, as a multiple of what it must hold.
 pub(crate) const GROWTH: usize = 4;
 
 /// The key of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// Which tree it is in.
+    /// Tree that holds the key.
     pub tree: u32,
-    /// Which leaf of it.
+    /// Leaf of the tree.
     pub leaf: u32,
-    /// The epoch of its stand when the unit was programmed.
+    /// Epoch of the stand when the unit was programmed.
     pub epoch: u32,
 }
 
-/// Keys to be destroyed, and who waits for it.
+/// Keys to be destroyed, and the gates that wait for it.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     keys: BTreeMap<Key, UnitAddr>,
     gates: Vec<u64>,
-    /// Trims up to this version must be on flash first.
+    /// Version up to which trims must be on flash first.
     trims: u64,
 }
 
@@ -61,16 +61,16 @@ struct Batch {
 #[derive(Clone, Debug)]
 struct Writing {
     number: u64,
-    /// Program units of it that have been ordered, and all.
+    /// Program units of the commit that have been ordered.
     ordered: u32,
     programs: u32,
-    /// Its bytes, of a core that keeps data.
+    /// Bytes of the commit, in a core that keeps data.
     image: Vec<u8>,
-    /// Groups of the log that are not needed once it is whole.
+    /// Number of log groups that are not needed once the commit is whole.
     before: usize,
 }
 
-/// How trees lie over the blocks.
+/// Layout of the trees over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forest {
     /// Leaves of a tree.
@@ -117,12 +117,12 @@ impl Forest {
     }
 }
 
-/// What the key store would do next.
+/// The key store's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Nothing,
     Program(Group),
-    /// Something has to be written and there is no place for it.
+    /// A page is due and no group can take it.
     NoRoom,
 }
 
@@ -130,34 +130,34 @@ enum Step {
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     forest: Forest,
-    /// How long an overwrite of the register takes.
+    /// Time that an overwrite of the register takes.
     register_time: Nanos,
     trees: Vec<Tree>,
-    /// The commit that each was last written by; 0: never.
+    /// Commit that each tree was last written by; 0: never.
     commits: Vec<u64>,
-    /// The present epoch of each stand.
+    /// Present epoch of each stand.
     epochs: Vec<u32>,
-    /// The log, oldest group first, and the next program unit of the last.
+    /// Groups of the log, oldest first.
     groups: VecDeque<Group>,
     program: u32,
-    /// The number of the newest commit.
+    /// Number of the newest commit.
     number: u64,
-    /// What cannot wait for another commit goes into the next.
+    /// Keys that the next commit destroys.
     waiting: Batch,
-    /// What goes with the commit that is under way.
+    /// Keys that the commit under way destroys.
     under_way: Batch,
     writing: Option<Writing>,
-    /// A program of it is under way.
+    /// True if a program of the key store is under way.
     busy: bool,
-    /// The next commit writes all trees.
+    /// True if the next commit writes all trees.
     anew: bool,
-    /// How many pages the log may have before it is written anew, as of when its last group was taken.
+    /// Length in pages at which the log is written anew, as of when its last group was taken.
     pages_most: usize,
-    /// When the register will have been overwritten.
+    /// Instant at which the register will have been overwritten.
     due: Option<Nanos>,
-    /// The bytes of the program that is under way.
+    /// Bytes of the program that is under way.
     image: Vec<u8>,
-    /// Nothing can be written any more.
+    /// True if nothing can be written any more.
     stuck: bool,
 }
 
@@ -186,24 +186,24 @@ impl Keys {
         }
     }
 
-    /// Whether a commit has something to destroy. Trims are durable up to `durable`.
+    /// True if a commit has keys to destroy. Trims are durable up to `durable`.
     fn wants(&self, durable: u64) -> bool {
         !self.under_way.keys.is_empty() || (!self.waiting.keys.is_empty() && self.waiting.trims <= durable)
     }
 
-    /// Whether the key of `addr` is to be destroyed already.
+    /// True if the key of `addr` is already to be destroyed.
     pub(crate) fn is_doomed(&self, core: &Core, addr: UnitAddr) -> bool {
         let key = self.key_at(core, addr);
         self.waiting.keys.contains_key(&key) || self.under_way.keys.contains_key(&key)
     }
 
-    /// Pages of a commit that writes everything.
+    /// Number of pages of a commit that writes everything.
     fn pages(&self, bytes: usize) -> usize {
         let trees = self.trees.iter().filter(|tree| !tree.gone.is_empty()).map(|tree| tree.bytes(self.forest.leaves));
         trees.sum::<usize>() / bytes + self.trees.len().div_ceil(entries_per_page(bytes)) + 1
     }
 
-    /// The keys that the commit destroys are none of their trees' any more. Returns the trees.
+    /// Remove the keys that the commit destroys from their trees. Returns the trees.
     pub(crate) fn cut(&mut self) -> BTreeSet<u32> {
         let mut changed = BTreeSet::new();
         for key in self.under_way.keys.keys() {
@@ -236,7 +236,7 @@ impl Keys {
         &self.trees
     }
 
-    /// The stand of `group`.
+    /// Stand of `group`.
     fn stand(&self, core: &Core, group: Group) -> usize {
         self.forest.stand(core.layout().die(group), core.groups().blocks(group)[0])
     }
@@ -247,12 +247,12 @@ impl Keys {
         self.forest.key(stand, self.epochs[stand], core.layout().offset(addr))
     }
 
-    /// The epoch in which a program of `group` is encrypted now.
+    /// Epoch in which a program of `group` is encrypted now.
     pub(crate) fn epoch(&self, core: &Core, group: Group) -> u32 {
         self.epochs[self.stand(core, group)]
     }
 
-    /// The number of the commit that is under way.
+    /// Number of the commit that is under way.
     pub(crate) fn commit_number(&self) -> u64 {
         self.number
     }
@@ -262,18 +262,19 @@ impl Keys {
         &self.image[unit as usize * bytes..][..bytes]
     }
 
-    /// When the register will have been overwritten.
+    /// Instant at which the register will have been overwritten.
     #[inline]
     pub(crate) fn due(&self) -> Option<Nanos> {
         self.due
     }
 
-    /// Groups of the log that are in use: they hold nothing that an image would need, which takes everything valid for secret, and trees for whole.
+    /// Groups of the log that are in use. They hold nothing that an image needs, because an image takes all valid data for secret and all trees for whole.
     pub(crate) fn groups<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Group> + 'a {
         self.groups.iter().copied().filter(|&group| core.groups().use_of(group) == Use::Journal)
     }
 
-    /// Destroy the key of `addr`; `gate`, which is held for it, waits. Returns up to which version trims must be on flash first, where that is new.
+    /// Request that the key of `addr` is destroyed, for which `gate` is held. Returns the version up to which trims must be on flash first, where that is
+    /// new.
     pub(crate) fn drop_key(&mut self, core: &Core, addr: UnitAddr, gate: u64, trims: u64) -> u64 {
         let key = self.key_at(core, addr);
         let is_late = self.under_way.keys.contains_key(&key);
@@ -287,7 +288,7 @@ impl Keys {
         batch.trims
     }
 
-    /// `group` has been erased: its units have other keys from now on.
+    /// Begin the next epoch of `group`, which has been erased: its units have other keys from now on.
     pub(crate) fn next_epoch(&mut self, core: &Core, group: Group) {
         let stand = self.stand(core, group);
         let trees = &self.trees[stand * self.forest.per_stand as usize..][..self.forest.per_stand as usize];
@@ -295,8 +296,8 @@ impl Keys {
         self.epochs[stand] = self.epochs[stand].max(past) + 1;
     }
 
-    /// Found after a power cut: what the register opens, each tree with the commit it was written by, in `groups`; `newest` commit that left anything;
-    /// `seen` epochs of stands.
+    /// Restore the store after a power cut: the trees that the register opens, each with the commit it was written by, in `groups`. `newest`: newest commit
+    /// that left anything. `seen`: epochs of stands.
     pub(crate) fn resume(
         &mut self,
         groups: VecDeque<Group>,
@@ -319,7 +320,7 @@ impl Keys {
 
     // The log.
 
-    /// What it would do next; trims are durable up to `durable`.
+    /// Next step of the key store. Trims are durable up to `durable`.
     fn next(&self, core: &Core, durable: u64) -> Step {
         let is_written = self.writing.as_ref().is_some_and(|writing| writing.ordered == writing.programs);
         let has_work = (self.writing.is_some() && !is_written) || (self.writing.is_none() && self.wants(durable));
@@ -330,7 +331,7 @@ impl Keys {
         }
     }
 
-    /// It may have something to do: the die that it would do it on is to ask.
+    /// Wake the die on which the key store has its next operation, if it has one.
     pub(crate) fn wake(&mut self, core: &mut Core, durable: u64) {
         if self.next(core, durable) == Step::NoRoom {
             self.find_room(core, core.settings().reclaim.floor);
@@ -349,7 +350,7 @@ impl Keys {
         group.is_some()
     }
 
-    /// Nothing is under way. If that is because it has no room, it takes the last there is, or gives up.
+    /// Rescue a key store that has no room, when no operation is under way: it takes the last free group, or gives up.
     pub(crate) fn rescue(&mut self, core: &mut Core, durable: u64) -> Rescue {
         if self.next(core, durable) != Step::NoRoom {
             return Rescue::Needless;
@@ -362,7 +363,7 @@ impl Keys {
         Rescue::Stuck
     }
 
-    /// The next operation of `die` that serves it.
+    /// Next operation of `die` for the key store.
     pub(crate) fn step(&mut self, core: &mut Core, durable: u64, die: DieId) -> Option<Operation> {
         match self.next(core, durable) {
             Step::Program(group) if core.layout().die(group) == die => {
@@ -379,7 +380,7 @@ impl Keys {
         }
     }
 
-    /// Put together what the next commit writes.
+    /// Put together the bytes of the next commit.
     fn begin_commit(&mut self, core: &Core) {
         let (bytes, layout) = (core.settings().page, core.layout());
         let pages_per_program = (layout.units_per_program / layout.units_per_page) as usize;
@@ -431,7 +432,7 @@ impl Keys {
         core.order_program(group, program, Purpose::Keys, Cause::Keys)
     }
 
-    /// A program of it in `group` has ended.
+    /// End a program of the key store in `group`.
     pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
         self.busy = false;
         let writing = self.writing.as_mut().expect("it was ordered");
@@ -444,7 +445,7 @@ impl Keys {
         }
     }
 
-    /// The register has been overwritten: nothing opens what was before. Returns which units have lost their keys, and the gates that waited.
+    /// End the overwrite of the register: earlier tables can no longer be opened. Returns the units that have lost their keys, and the gates that waited.
     pub(crate) fn overwritten(&mut self, core: &mut Core) -> (Vec<UnitAddr>, Vec<u64>) {
         self.due = None;
         let writing = self.writing.take().expect("it was written");

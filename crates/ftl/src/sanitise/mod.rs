@@ -1,4 +1,4 @@
-//! Stale secrets are made unreadable before whatever made them stale is acknowledged: the rules. How it is done, a technique says.
+//! Sanitising: the rules by which stale secrets become unreadable before the request that made them stale is acknowledged. A technique chooses the method.
 //!
 //! What has to hold: when a write that waits for its program, a trim or a flush is acknowledged, no page that the chips would put out holds an older
 //! version of what it covers. A write that is acknowledged as soon as it is buffered promises that with the next flush.
@@ -30,7 +30,7 @@ use crate::techniques::apply::ctx;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Exposed, Remedy};
 
-/// How often a die is asked again that could not do it.
+/// Number of times that a sanitise operation is tried again after the die failed it.
 const TRIES: u8 = 3;
 
 /// A unit of a program that is about to land.
@@ -42,28 +42,28 @@ pub(crate) struct Lander {
     is_secret: bool,
 }
 
-/// What one core does about stale secrets.
+/// State of sanitising of one core.
 #[derive(Debug)]
 pub(crate) struct Sanitise {
-    /// Only where a technique cares.
+    /// Tables of secrets, if a technique sanitises.
     secrets: Option<Box<Secrets>>,
-    /// Only where a technique destroys keys.
+    /// Key store, if a technique destroys keys.
     keys: Option<Box<Keys>>,
 }
 
 impl Sanitise {
-    /// That of a new core.
+    /// Creates the state of a new core.
     pub(crate) fn new(secrets: Option<Secrets>, keys: Option<Keys>) -> Sanitise {
         Sanitise { secrets: secrets.map(Box::new), keys: keys.map(Box::new) }
     }
 
-    /// Whether a technique cares for stale secrets.
+    /// True if a technique sanitises.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.secrets.is_some()
     }
 
-    /// The key store, where there is one.
+    /// Key store, if there is one.
     #[inline]
     pub(crate) fn keys(&self) -> Option<&Keys> {
         self.keys.as_deref()
@@ -81,7 +81,7 @@ impl Sanitise {
         self.secrets.as_deref_mut().expect("asked before")
     }
 
-    /// Everything valid is taken for secret: it was not written by anybody who could have said that it is not.
+    /// Mark all valid data as secret, because no host has said that it is not.
     pub(crate) fn assume_secret(&mut self, core: &Core) {
         if let Some(secrets) = &mut self.secrets {
             let mapped = (0..core.map().exported()).map(|lpn| core.map().get(lpn)).filter(|&addr| addr != UnitAddr::NONE);
@@ -89,18 +89,18 @@ impl Sanitise {
         }
     }
 
-    /// What stands at `addr` is secret.
+    /// Mark the data at `addr` as secret.
     pub(crate) fn keep(&mut self, addr: UnitAddr) {
         self.secrets_mut().keep(addr);
     }
 
-    /// Whether what stands at `addr` is secret.
+    /// True if the data at `addr` is secret.
     pub(crate) fn is_secret(&self, addr: UnitAddr) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| addr != UnitAddr::NONE && secrets.is_secret(addr))
     }
 
-    /// The pages that begin at these offsets of groups hold bits of something, and nobody can say of what: nothing is acknowledged before they are unreadable.
-    /// In a block that has failed they stay, and so they do where they are encrypted.
+    /// Expose the torn pages that begin at these offsets of groups: their content is unknown, and no request is acknowledged before they are unreadable.
+    /// They stay as they are in a block that has failed, and where data is encrypted.
     pub(crate) fn expose_torn(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, pages: &[(Group, u32)]) {
         if pages.is_empty() || self.keys.is_some() {
             return;
@@ -134,7 +134,7 @@ impl Sanitise {
         self.secrets_mut().note_unknown();
     }
 
-    /// The copy of `lpn` at `addr` has become stale.
+    /// Expose the copy of `lpn` at `addr`, which has become stale.
     #[inline]
     pub(crate) fn expose(&mut self, metadata: &Metadata, lpn: u32, addr: UnitAddr) {
         let Some(secrets) = &mut self.secrets else { return };
@@ -146,28 +146,28 @@ impl Sanitise {
         }
     }
 
-    /// No copy that the `count` units from `first` have left behind holds what is valid elsewhere any more.
+    /// Expose all copies that the `count` units from `first` left behind, because none of them holds valid data any more.
     pub(crate) fn expose_left(&mut self, first: u32, count: u32) {
         if let Some(secrets) = &mut self.secrets {
             secrets.expose_left(first..first + count);
         }
     }
 
-    /// `group` has lost its last valid unit in this event.
+    /// Note that `group` has lost its last valid unit in this event.
     pub(crate) fn note_emptied(&mut self, group: Group) {
         if let Some(secrets) = &mut self.secrets {
             secrets.note_emptied(group);
         }
     }
 
-    /// `die` copies the program unit that begins at this offset of this group back.
+    /// Note that `die` copies back the program unit that begins at this offset of this group.
     pub(crate) fn note_copying(&mut self, die: DieId, from: (Group, u32)) {
         if let Some(secrets) = &mut self.secrets {
             secrets.note_copying(die, Some(from));
         }
     }
 
-    /// What the units of `batch` are, while the buffer still knows.
+    /// Facts about the units of `batch` that the buffer knows only until they land.
     #[cold]
     pub(crate) fn before_landing(&self, core: &Core, batch: &[Entry]) -> Vec<Option<Lander>> {
         let secrets = self.secrets();
@@ -188,7 +188,7 @@ impl Sanitise {
         batch.iter().map(of).collect()
     }
 
-    /// The units of a program in `group` from the offset `first` on have landed, or may have if it has failed.
+    /// Update the secrets after the units of a program in `group` from the offset `first` on have landed. If the program failed, they may have landed.
     #[cold]
     pub(crate) fn after_landing(
         &mut self,
@@ -244,7 +244,7 @@ impl Sanitise {
         self.empty_closed(core, group);
     }
 
-    /// As [`Sanitise::after_landing`], for a copyback: `from` and `to` are first offsets.
+    /// Update the secrets after a copyback. `from` and `to` are the first offsets of the two program units.
     #[cold]
     pub(crate) fn after_copyback(
         &mut self,
@@ -292,8 +292,8 @@ impl Sanitise {
         self.empty_closed(core, to.0);
     }
 
-    /// What has been exposed in this event is dealt with. `parts` wait for it, and for `copies` that are being programmed; `late` units have landed stale, and
-    /// gates wait for them already.
+    /// Start tasks for everything that this event has exposed. `parts` wait for them, and for `copies` that are being programmed; `late` units have landed
+    /// stale, and gates wait for them already.
     pub(crate) fn guard(
         &mut self,
         core: &mut Core,
@@ -328,7 +328,7 @@ impl Sanitise {
         metadata.pass_gate(core, gate);
     }
 
-    /// `gate` waits for what is being done about `addr`; returns whether something is.
+    /// Make `gate` wait for the present task on `addr`. Returns true if there is one.
     fn join_task(&mut self, core: &mut Core, metadata: &mut Metadata, addr: UnitAddr, gate: u64, trims: u64) -> bool {
         if self.is_key_doomed(core, addr) {
             self.drop_key(core, metadata, addr, gate, trims);
@@ -339,23 +339,23 @@ impl Sanitise {
         task.inspect(|&task| secrets.join(core.gates_mut(), task, gate, trims)).is_some()
     }
 
-    /// Whether this event has exposed anything, or will when `copies` land; or something was exposed of which nobody can say what it was.
+    /// True if this event leaves readable stale data: now, once `copies` are programmed, or in torn pages of unknown content.
     pub(crate) fn has_exposed(&self, copies: &[Flying]) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.has_exposed() || !copies.is_empty() || secrets.has_unknown())
     }
 
-    /// Groups that this event has emptied wait to be erased.
+    /// Sanitise the groups that this event has emptied while they wait for their erase.
     pub(crate) fn seal_emptied(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata) {
         let emptied = self.secrets.as_mut().map_or(Vec::new(), |secrets| secrets.take_emptied());
         emptied.into_iter().for_each(|group| self.seal(core, panel, metadata, group));
     }
 
-    /// Whether the unit at `from` has been read and waits to be programmed elsewhere, or is being programmed.
+    /// True if the unit at `from` has been read and waits to be programmed elsewhere, or is being programmed.
     pub(crate) fn is_on_its_way(&self, core: &Core, die: DieId, from: UnitAddr) -> bool {
         core.die(die).moved().iter().any(|moved| moved.from == from) || self.is_being_copied(core, from)
     }
 
-    /// Whether a copy of the unit at `addr` is being programmed.
+    /// True if a copy of the unit at `addr` is being programmed.
     fn is_being_copied(&self, core: &Core, addr: UnitAddr) -> bool {
         let layout = core.layout();
         let (group, offset) = (layout.group(addr), layout.offset(addr));
@@ -366,7 +366,7 @@ impl Sanitise {
         by_copyback || core.die(die).batch().entries().iter().any(in_batch)
     }
 
-    /// Decide what to do about stale secrets of `group`.
+    /// Decide how the stale secrets of `group` are sanitised.
     fn judge(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: Group, exposed: &[UnitAddr], gate: u64) {
         let trims = metadata.trims_newest();
         let mut left = Vec::new();
@@ -418,14 +418,15 @@ impl Sanitise {
         core.wake(layout.die(group));
     }
 
-    /// `group` may have been closed by its last program, after it was found that it must be erased.
+    /// Request that `group` is emptied and erased, if its last program has closed it after the erase was decided.
     pub(crate) fn empty_closed(&self, core: &mut Core, group: Group) {
         if core.groups().use_of(group) == Use::Closed && self.must_erase(core, group) {
             empty_now(core, group);
         }
     }
 
-    /// `group` holds nothing valid any more and waits to be erased, or replaced. Where no erase follows soon, or none at all, its secrets are dealt with now.
+    /// Sanitise the secrets of `group`, which holds nothing valid and waits for its erase or for other blocks. It does so only where no erase follows soon,
+    /// or none at all.
     pub(crate) fn seal(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: Group) {
         let Some(secrets) = &mut self.secrets else {
             return;
@@ -447,7 +448,7 @@ impl Sanitise {
         }
     }
 
-    /// Instead of one task in `group`, `gate` waits for all there are now.
+    /// Make `gate` wait for all present tasks in `group`, instead of for one.
     fn await_group(&mut self, core: &mut Core, metadata: &mut Metadata, group: Group, gate: u64) {
         let secrets = self.secrets_mut();
         let of_group: Vec<u32> = secrets.tasks_in(group).collect();
@@ -455,39 +456,39 @@ impl Sanitise {
         metadata.pass_gate(core, gate);
     }
 
-    /// Whether something secret in `group` can still be read.
+    /// True if something secret in `group` can still be read.
     pub(crate) fn has_secrets(&self, group: Group) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.of_group(group).next().is_some())
     }
 
-    /// Whether `group` is to be erased for what it holds.
+    /// True if `group` is to be erased because of its secrets.
     pub(crate) fn must_erase(&self, core: &Core, group: Group) -> bool {
         let is_it = |secrets: &Secrets, id| secrets.task(id).scope.group == group && secrets.task(id).how == Remedy::Erase;
         self.secrets.as_ref().is_some_and(|secrets| secrets.tasks_of(core.layout().die(group)).any(|id| is_it(secrets, id)))
     }
 
-    /// Whether something is to be done about stale secrets on `die`.
+    /// True if a sanitise task waits on `die`.
     #[inline]
     pub(crate) fn has_tasks(&self, die: DieId) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.has_tasks(die))
     }
 
-    /// Whether a wordline of `group` on `die` is to be scrubbed that the die has refused to scrub.
+    /// True if a wordline of `group` on `die` is to be scrubbed again, because the die failed to scrub it.
     pub(crate) fn tries_again(&self, die: DieId, group: Group) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.tries_again(die, group))
     }
 
-    /// Whether nothing is to be done and nobody waits.
+    /// True if no task is left and no request waits.
     pub(crate) fn is_idle(&self, core: &Core) -> bool {
         self.secrets.as_ref().is_none_or(|secrets| core.gates().is_empty() && secrets.is_idle())
     }
 
-    /// Whether somebody waits for stale secrets to become unreadable.
+    /// True if a request waits for stale secrets to become unreadable.
     pub(crate) fn is_awaited(&self, core: &Core, metadata: &Metadata) -> bool {
         self.is_on() && (core.gates().is_awaited() || (metadata.has_flushes() && !self.is_idle(core)))
     }
 
-    /// `group` has been erased.
+    /// End the erase of `group`.
     pub(crate) fn erased(&mut self, core: &mut Core, metadata: &mut Metadata, group: Group) {
         let Some(secrets) = &mut self.secrets else {
             return;
@@ -501,7 +502,7 @@ impl Sanitise {
         open.into_iter().for_each(|group| empty_now(core, group));
     }
 
-    /// The operation of the task `id` of `die` has ended with `status`.
+    /// End the operation of the task `id` of `die`, with `status`.
     pub(crate) fn ended(&mut self, core: &mut Core, metadata: &mut Metadata, die: DieId, status: Status, id: u32) {
         let task = self.secrets_mut().task_mut(id);
         task.tries += 1;
@@ -522,7 +523,7 @@ impl Sanitise {
         core.wake(die);
     }
 
-    /// Copies of the units from `first` on that are being programmed and will land stale, now that the units are trimmed.
+    /// Copies of the units from `first` on that are being programmed and will land stale, because the units are trimmed now.
     pub(crate) fn doom_copies(&mut self, core: &Core, first: u32, count: u32) -> Vec<Flying> {
         let Some(secrets) = &mut self.secrets else {
             return Vec::new();
@@ -535,7 +536,7 @@ impl Sanitise {
         secrets.doomed(first..first + count).collect()
     }
 
-    /// The next operation of `die` that makes something unreadable, or clears the way for one.
+    /// Next sanitise operation of `die`, or one that clears the way for it.
     #[cold]
     pub(crate) fn step(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Step {
         self.secrets.as_mut().map_or(Step::NOTHING, |secrets| tasks::step(secrets, core, panel, metadata, die))
@@ -543,7 +544,7 @@ impl Sanitise {
 
     // Keys.
 
-    /// Whether the key of `addr` is to be destroyed already.
+    /// True if the key of `addr` is already to be destroyed.
     fn is_key_doomed(&self, core: &Core, addr: UnitAddr) -> bool {
         self.keys.as_ref().is_some_and(|keys| keys.is_doomed(core, addr))
     }
@@ -557,7 +558,7 @@ impl Sanitise {
         }
     }
 
-    /// The key store may have something to do: the die that it would do it on is to ask.
+    /// Wake the die on which the key store has its next operation, if it has one.
     #[cold]
     pub(crate) fn wake_keys(&mut self, core: &mut Core, metadata: &Metadata) {
         if let Some(keys) = &mut self.keys {
@@ -565,29 +566,29 @@ impl Sanitise {
         }
     }
 
-    /// Nothing is under way. If that is because the key store has no room, it takes the last there is, or gives up.
+    /// Rescue a key store that has no room, when no operation is under way: it takes the last free group, or gives up.
     pub(crate) fn rescue_keys(&mut self, core: &mut Core, metadata: &Metadata) -> Rescue {
         self.keys.as_mut().map_or(Rescue::Needless, |keys| keys.rescue(core, metadata.trims_durable()))
     }
 
-    /// The next operation of `die` that serves the key store.
+    /// Next operation of `die` for the key store.
     #[cold]
     pub(crate) fn keys_step(&mut self, core: &mut Core, metadata: &Metadata, die: DieId) -> Option<Operation> {
         self.keys.as_mut()?.step(core, metadata.trims_durable(), die)
     }
 
-    /// A program of the key store in `group` has ended.
+    /// End a program of the key store in `group`.
     pub(crate) fn keys_programmed(&mut self, core: &mut Core, good: bool, group: Group) {
         self.keys.as_mut().expect("it was ordered").programmed(core, good, group);
     }
 
-    /// When the register of keys will have been overwritten.
+    /// Instant at which the register of keys will have been overwritten.
     #[inline]
     pub(crate) fn register_due(&self) -> Option<Nanos> {
         self.keys.as_ref().and_then(|keys| keys.due())
     }
 
-    /// The register has been overwritten: nothing opens what was before.
+    /// End the overwrite of the register: earlier tables can no longer be opened.
     pub(crate) fn register_overwritten(&mut self, core: &mut Core, metadata: &mut Metadata) {
         let keys = self.keys.as_mut().expect("it was due");
         let (gone, gates) = keys.overwritten(core);
@@ -605,7 +606,7 @@ impl Sanitise {
     }
 }
 
-/// Have `group` emptied and erased next.
+/// Request that `group` is emptied and erased next.
 fn empty_now(core: &mut Core, group: Group) {
     let die = core.layout().die(group);
     let erases = core.groups().erases(group);
@@ -626,7 +627,7 @@ fn empty_now(core: &mut Core, group: Group) {
     }
 }
 
-/// A wordline of `group` could not be scrubbed: what was not programmed yet of it never will be, and nothing can be programmed above it.
+/// Stop writing a wordline of `group` that could not be scrubbed. What was not programmed of it yet never will be, and nothing can be programmed above it.
 fn write_no_more(core: &mut Core, metadata: &mut Metadata, die: DieId, group: Group) {
     let is_due = metadata.drop_summary(group);
     if let Some(open) = core.die(die).open_at(group) {

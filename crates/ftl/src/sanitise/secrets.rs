@@ -1,4 +1,5 @@
-//! Secrets: units whose data must not be readable on the chips once it is stale. Which there are, what is to be done about them, and who waits for it.
+//! Secrets: units whose data must not be readable on the chips once it is stale. The tables hold which units these are, the tasks for them, and the gates
+//! that wait.
 //!
 //! ```text
 //!   unit becomes stale ──► exposed ──► task of its die ──► done: its bit is gone, the gate opens
@@ -27,18 +28,18 @@ use crate::state::gates::Gates;
 use crate::state::layout::{Group, Layout, UnitAddr};
 use crate::techniques::seam::Remedy;
 
-/// What a task makes unreadable: some pages of one plane of a group, or of all.
+/// Pages that a task makes unreadable: some pages of one plane of a group, or of all planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
     pub group: Group,
-    /// `None`: all planes.
+    /// Plane of the pages; `None`: all planes.
     pub plane: Option<u32>,
     pub first: u32,
     pub pages: u32,
 }
 
 impl Scope {
-    /// The offsets of its units.
+    /// Offsets of the units in the scope.
     pub(crate) fn offsets(self, layout: &Layout) -> impl Iterator<Item = u32> + use<> {
         self.page_starts(layout).flat_map({
             let units = layout.units_per_page;
@@ -46,7 +47,7 @@ impl Scope {
         })
     }
 
-    /// The offsets of the first units of its pages.
+    /// Offsets of the first units of the pages in the scope.
     pub(crate) fn page_starts(self, layout: &Layout) -> impl Iterator<Item = u32> + use<> {
         let (planes, units) = (layout.planes, layout.units_per_page);
         let of_page = move |page: u32| {
@@ -63,21 +64,22 @@ impl Scope {
     }
 }
 
-/// Something to be made unreadable.
+/// A sanitise task.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub scope: Scope,
     pub how: Remedy,
-    /// Who waits.
+    /// Gates that wait for the task.
     pub gates: Vec<u64>,
-    /// The pages before this offset have been read, to be moved.
+    /// Offset before which the pages have been read, to be moved.
     pub cursor: u32,
     pub tries: u8,
-    /// Trims up to this version must be on flash first: without the record and without what it trimmed, something older would take its place after a power cut.
+    /// Version up to which trims must be on flash first. Without the record and without what it trimmed, something older would take its place after a power
+    /// cut.
     pub trims: u64,
 }
 
-/// A copy that is being programmed: by where its source lies, or by its slot of the write buffer.
+/// A copy that is being programmed, named by the address of its source or by its slot of the write buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Flying {
     From(UnitAddr),
@@ -92,22 +94,22 @@ pub(crate) struct Secrets {
     words: usize,
     /// Groups that have lost their last valid unit in this event.
     emptied: Vec<Group>,
-    /// Exposed in this event.
+    /// Units exposed in this event.
     exposed: Vec<UnitAddr>,
     tasks: BTreeMap<u32, Task>,
     queues: Vec<VecDeque<u32>>,
-    /// The number of the newest task.
+    /// Number of the newest task.
     asked: u32,
-    /// Tasks since the power came back, if some are about what nobody can say what it is.
+    /// Sanitise tasks queued at recovery for torn pages whose contents are unknown.
     unknown: Vec<u32>,
-    /// Stale copies that are not gone, by unit and by place.
+    /// Stale copies that can still be read, by unit and by address.
     left_of: BTreeSet<(u32, UnitAddr)>,
     left_at: BTreeMap<UnitAddr, u32>,
     /// Gates that wait for a copy to land.
     flying: BTreeMap<Flying, Vec<u64>>,
     /// Slots whose unit was trimmed while it was being programmed.
     doomed: BTreeSet<(u32, u32)>,
-    /// The source of the copyback that each die is doing: group, first offset.
+    /// Source of the copyback that each die is doing: group, first offset.
     copying: Vec<Option<(Group, u32)>>,
 }
 
@@ -142,7 +144,7 @@ impl Secrets {
         self.bits[word] & bit != 0
     }
 
-    /// `addr` has been programmed with something secret.
+    /// Mark the unit at `addr`, which has been programmed, as secret.
     pub(crate) fn keep(&mut self, addr: UnitAddr) {
         let (word, bit) = self.bit(addr);
         self.bits[word] |= bit;
@@ -155,7 +157,7 @@ impl Secrets {
         (0..self.layout.units_per_group).filter(is_set).map(move |offset| self.layout.unit(group, offset))
     }
 
-    /// What stands in `scope` cannot be read any more.
+    /// Note that the pages in `scope` cannot be read any more.
     pub(crate) fn gone(&mut self, scope: Scope) {
         let layout = self.layout;
         for offset in scope.offsets(&layout) {
@@ -163,7 +165,7 @@ impl Secrets {
         }
     }
 
-    /// What stands at `addr` cannot be read any more.
+    /// Note that the unit at `addr` cannot be read any more.
     pub(crate) fn gone_one(&mut self, addr: UnitAddr) {
         let (word, bit) = self.bit(addr);
         self.bits[word] &= !bit;
@@ -172,18 +174,18 @@ impl Secrets {
         }
     }
 
-    /// All of `group`.
+    /// Scope of all pages of `group`.
     pub(crate) fn whole(&self, group: Group) -> Scope {
         Scope { group, plane: None, first: 0, pages: self.layout.programs * self.layout.pages_per_program }
     }
 
-    /// `addr` holds a copy of `lpn` that is not the newest.
+    /// Note that `addr` holds a copy of `lpn` that is not the newest.
     pub(crate) fn leave_behind(&mut self, lpn: u32, addr: UnitAddr) {
         self.left_of.insert((lpn, addr));
         self.left_at.insert(addr, lpn);
     }
 
-    /// No copy that the units of `range` have left behind holds what is valid elsewhere any more.
+    /// Expose all copies that the units of `range` left behind, because none of them holds valid data any more.
     pub(crate) fn expose_left(&mut self, range: Range<u32>) {
         if self.left_of.is_empty() {
             return;
@@ -193,28 +195,28 @@ impl Secrets {
         self.exposed.extend(left.into_iter().map(|(_, addr)| addr));
     }
 
-    /// `gate` waits until the copy lands.
+    /// Make `gate` wait until the copy lands.
     pub(crate) fn await_landing(&mut self, gates: &mut Gates, copy: Flying, gate: u64) {
         gates.hold(gate);
         self.flying.entry(copy).or_default().push(gate);
     }
 
-    /// Whether a gate waits until the copy lands: then its source was exposed, and so it was secret.
+    /// True if a gate waits until the copy lands. Its source was then exposed, and so it was secret.
     pub(crate) fn is_flying(&self, copy: Flying) -> bool {
         self.flying.contains_key(&copy)
     }
 
-    /// `slot` holds a version of `lpn` that is being programmed, and not wanted any more.
+    /// Note that `slot` holds a version of `lpn` that is being programmed and was trimmed.
     pub(crate) fn doom(&mut self, lpn: u32, slot: u32) {
         self.doomed.insert((lpn, slot));
     }
 
-    /// The copies of the units of `range` that are being programmed and not wanted.
+    /// Copies of the units of `range` that are being programmed and were trimmed.
     pub(crate) fn doomed(&self, range: Range<u32>) -> impl Iterator<Item = Flying> + '_ {
         self.doomed.range((range.start, 0)..(range.end, 0)).map(|&(_, slot)| Flying::Slot(slot))
     }
 
-    /// The copy of `lpn` has landed, or come to nothing: the gates that wait, each held once.
+    /// End the way of the copy of `lpn`, which has landed or failed. Returns the gates that wait for it, each held once.
     pub(crate) fn landed(&mut self, lpn: u32, copy: Flying) -> Vec<u64> {
         if let Flying::Slot(slot) = copy {
             self.doomed.remove(&(lpn, slot));
@@ -222,7 +224,7 @@ impl Secrets {
         if self.flying.is_empty() { Vec::new() } else { self.flying.remove(&copy).unwrap_or_default() }
     }
 
-    /// Do `how` to `scope`, if that is not to be done already; `gate` waits for it.
+    /// Request that `how` is done to `scope`, if it is not requested already; `gate` waits for it.
     pub(crate) fn attach(&mut self, gates: &mut Gates, scope: Scope, how: Remedy, gate: u64, trims: u64) {
         let known = self.queues[self.layout.die(scope.group).index()]
             .iter()
@@ -237,13 +239,13 @@ impl Secrets {
         self.queues[self.layout.die(scope.group).index()].push_back(self.asked);
     }
 
-    /// The task that makes `addr` unreadable, if there is one.
+    /// Task that makes `addr` unreadable, if there is one.
     pub(crate) fn task_for(&self, addr: UnitAddr) -> Option<u32> {
         let die = self.layout.die(self.layout.group(addr));
         self.tasks_of(die).find(|id| self.tasks[id].scope.covers(&self.layout, addr))
     }
 
-    /// `gate` waits for `task`, too.
+    /// Make `gate` wait for `task`, too.
     pub(crate) fn join(&mut self, gates: &mut Gates, task: u32, gate: u64, trims: u64) {
         gates.hold(gate);
         let task = self.task_mut(task);
@@ -251,8 +253,8 @@ impl Secrets {
         task.trims = task.trims.max(trims);
     }
 
-    /// The unit at `addr`, no secret itself, has become stale, by one of the trims up to `trims` perhaps. What is to be made unreadable together with it waits
-    /// for them, in whatever plane: a wordline that is still being written goes in all.
+    /// Make the task on `addr` wait for the trims up to `trims`. The unit there is no secret itself and has become stale, perhaps by one of them. What is
+    /// made unreadable together with it waits in every plane: a wordline that is still being written is scrubbed in all.
     pub(crate) fn await_trims(&mut self, addr: UnitAddr, trims: u64) {
         let group = self.layout.group(addr);
         let Secrets { layout, queues, tasks, .. } = self;
@@ -264,35 +266,35 @@ impl Secrets {
         }
     }
 
-    /// What there is to do now is, in part, about what may be a copy of any unit.
+    /// Mark the present tasks as being, in part, about pages that may hold a copy of any unit.
     pub(crate) fn note_unknown(&mut self) {
         self.unknown = self.tasks.keys().copied().collect();
     }
 
-    /// Whether there are such.
+    /// True if there are tasks about pages of unknown content.
     pub(crate) fn has_unknown(&self) -> bool {
         !self.unknown.is_empty()
     }
 
-    /// `gate` waits for them, too.
+    /// Make `gate` wait for the tasks about pages of unknown content.
     pub(crate) fn await_unknown(&mut self, gates: &mut Gates, gate: u64) {
         for id in self.unknown.clone() {
             self.join(gates, id, gate, 0);
         }
     }
 
-    /// The tasks of `die`, oldest first.
+    /// Tasks of `die`, oldest first.
     pub(crate) fn tasks_of(&self, die: DieId) -> impl Iterator<Item = u32> + '_ {
         self.queues[die.index()].iter().copied()
     }
 
-    /// Those in `group`, oldest first.
+    /// Tasks in `group`, oldest first.
     pub(crate) fn tasks_in(&self, group: Group) -> impl Iterator<Item = u32> + '_ {
         self.tasks_of(self.layout.die(group)).filter(move |&id| self.task(id).scope.group == group)
     }
 
-    /// Whether a wordline of `group` on `die` is to be scrubbed that the die has refused to scrub. What was not programmed yet of it passes for programmed, and
-    /// nothing may be programmed above it before it is.
+    /// True if a wordline of `group` on `die` is to be scrubbed again, because the die failed to scrub it. What was not programmed of it yet counts as
+    /// programmed, and nothing may be programmed above it before the scrub.
     pub(crate) fn tries_again(&self, die: DieId, group: Group) -> bool {
         let mut tasks = self.tasks_of(die).map(|id| self.task(id));
         tasks.any(|task| task.how == Remedy::Scrub && task.tries > 0 && task.scope.group == group)
@@ -306,7 +308,7 @@ impl Secrets {
         self.tasks.get_mut(&id).expect("it is queued")
     }
 
-    /// `id` is done. Returns the gates that waited.
+    /// End the task `id`. Returns the gates that waited.
     pub(crate) fn end(&mut self, id: u32) -> Vec<u64> {
         let task = self.tasks.remove(&id).expect("it is queued");
         self.unknown.retain(|&other| other != id);
@@ -314,43 +316,43 @@ impl Secrets {
         task.gates
     }
 
-    /// Whether `die` has any.
+    /// True if `die` has tasks.
     pub(crate) fn has_tasks(&self, die: DieId) -> bool {
         !self.queues[die.index()].is_empty()
     }
 
-    /// Whether nothing is to be done.
+    /// True if no task is left.
     pub(crate) fn is_idle(&self) -> bool {
         self.tasks.is_empty()
     }
 
-    /// `group` has lost its last valid unit in this event.
+    /// Note that `group` has lost its last valid unit in this event.
     pub(crate) fn note_emptied(&mut self, group: Group) {
         self.emptied.push(group);
     }
 
-    /// The groups that have, in this event.
+    /// Take the groups that have lost their last valid unit in this event.
     pub(crate) fn take_emptied(&mut self) -> Vec<Group> {
         std::mem::take(&mut self.emptied)
     }
 
-    /// The unit at `addr` is exposed.
+    /// Add the unit at `addr` to the exposed ones.
     #[inline]
     pub(crate) fn expose(&mut self, addr: UnitAddr) {
         self.exposed.push(addr);
     }
 
-    /// It is dealt with otherwise.
+    /// Remove the unit at `addr` from the exposed ones, because something else deals with it.
     pub(crate) fn cover(&mut self, addr: UnitAddr) {
         self.exposed.retain(|&exposed| exposed != addr);
     }
 
-    /// Whether something is exposed.
+    /// True if a unit is exposed.
     pub(crate) fn has_exposed(&self) -> bool {
         !self.exposed.is_empty()
     }
 
-    /// What is, in the order of places, each once.
+    /// Take the exposed units, in the order of addresses, each once.
     pub(crate) fn take_exposed(&mut self) -> Vec<UnitAddr> {
         let mut exposed = std::mem::take(&mut self.exposed);
         exposed.sort_unstable();
@@ -358,12 +360,12 @@ impl Secrets {
         exposed
     }
 
-    /// `die` copies the program unit that begins at this offset of this group back, or none any more.
+    /// Set the program unit that `die` copies back, by group and first offset; `None`: none any more.
     pub(crate) fn note_copying(&mut self, die: DieId, from: Option<(Group, u32)>) {
         self.copying[die.index()] = from;
     }
 
-    /// What `die` copies back.
+    /// Source of the copyback that `die` is doing.
     pub(crate) fn copying(&self, die: DieId) -> Option<(Group, u32)> {
         self.copying[die.index()]
     }

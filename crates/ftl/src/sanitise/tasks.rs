@@ -1,4 +1,4 @@
-//! How stale secrets are made unreadable: the operations that a die does for its tasks. What there is to do, the rules of the room decide.
+//! Sanitise operations: how a die carries out its tasks. The rules of the room decide which tasks there are.
 
 use wordline_flash::{Operation, OperationKind, Sanitisation};
 use wordline_units::{Cause, DieId, PageId, PlaneId};
@@ -13,14 +13,14 @@ use crate::techniques::apply::{next_read, order_read};
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::Remedy;
 
-/// What a die can do for its tasks.
+/// Next step of a die for its sanitise tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     /// The operation.
     pub operation: Option<Operation>,
-    /// There is none, and reclaim has something to move out of the way.
+    /// True if there is no operation because reclaim must move valid data out of the way first.
     pub needs_moves: bool,
-    /// There is none, and the journal has trims to bring down first.
+    /// True if there is no operation because the journal must write trims first.
     pub needs_journal: bool,
 }
 
@@ -32,7 +32,7 @@ impl Step {
     }
 }
 
-/// The next operation of `die` that makes something unreadable, or clears the way for one.
+/// Next sanitise operation of `die`, or one that clears the way for it.
 pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Step {
     let tasks: Vec<u32> = secrets.tasks_of(die).collect();
     let (mut needs_moves, mut needs_journal) = (false, false);
@@ -85,7 +85,7 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
     Step { operation: None, needs_moves, needs_journal }
 }
 
-/// A wordline that is scrubbed while it is still being written is lost in all planes.
+/// Pages that `how` takes along with `scope`: a wordline that is scrubbed while it is still being written is lost in all planes.
 fn reach(core: &Core, scope: Scope, how: Remedy) -> Scope {
     let layout = core.layout();
     let is_cut = core.die(layout.die(scope.group)).open_at(scope.group).is_some_and(|open| {
@@ -96,7 +96,7 @@ fn reach(core: &Core, scope: Scope, how: Remedy) -> Scope {
     if is_cut { Scope { plane: None, ..scope } } else { scope }
 }
 
-/// The offsets of `scope` that have been programmed.
+/// Offsets of `scope` that have been programmed.
 fn programmed_offsets(core: &Core, scope: Scope) -> impl Iterator<Item = u32> + use<> {
     let layout = *core.layout();
     let die = core.die(layout.die(scope.group));
@@ -150,7 +150,7 @@ fn sanitise(
     core.order(die, tag, OperationKind::Sanitise { target, how }, Cause::Sanitise)
 }
 
-/// What was not programmed yet of a wordline that is scrubbed is lost.
+/// Skip what was not programmed yet of a wordline that is scrubbed, because it is lost.
 fn skip_scrubbed(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, scope: Scope) {
     let layout = *core.layout();
     let end = (scope.first + scope.pages).div_ceil(layout.pages_per_program);
