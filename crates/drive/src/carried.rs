@@ -7,36 +7,36 @@ use std::ops::Range;
 
 use wordline_units::RequestId;
 
-/// What a write brings.
+/// Bytes that the host hands over with a request.
 #[derive(Debug, Default)]
 pub enum HostBytes {
-    /// Nothing: it is no write.
+    /// No bytes: the request is no write.
     #[default]
     None,
-    /// Zeroes, as many as its sectors have.
+    /// Zeroes for all sectors of a write.
     Zeroes,
-    /// These bytes.
+    /// The bytes of a write.
     These(Vec<u8>),
 }
 
-/// Buffers that are kept for the next read, at most.
+/// Greatest number of buffers that are kept for the next read.
 const SPARE: usize = 256;
 
-/// The longest of them.
+/// Greatest size of a buffer that is kept.
 const SPARE_BYTES: usize = 64 << 10;
 
-/// What each request carries, by its slot.
+/// Bytes of each request, by its slot.
 #[derive(Debug, Default)]
 pub(crate) struct RequestBytes {
     requests: Vec<HostBytes>,
-    /// Reads that have asked for a lost sector, by their slot.
+    /// True for each slot whose read covers a lost sector.
     spoiled: Vec<bool>,
-    /// Buffers that nobody needs at this moment.
+    /// Free buffers for later reads.
     spare: Vec<Vec<u8>>,
 }
 
 impl RequestBytes {
-    /// The request in `slot` arrives with `bytes`.
+    /// Bring the `bytes` of the request that arrives in `slot`.
     pub(crate) fn bring(&mut self, slot: RequestId, bytes: HostBytes) {
         let index = slot.0 as usize;
         if self.requests.len() <= index {
@@ -48,7 +48,7 @@ impl RequestBytes {
         self.spoiled[index] = false;
     }
 
-    /// Room for the `length` bytes of the read in `slot`, with whatever stands there.
+    /// Buffer for the `length` bytes of the read in `slot`, with undefined content.
     pub(crate) fn room(&mut self, slot: RequestId, length: usize) -> &mut [u8] {
         let place = &mut self.requests[slot.0 as usize];
         if !matches!(place, HostBytes::These(bytes) if bytes.len() == length) {
@@ -62,17 +62,17 @@ impl RequestBytes {
         }
     }
 
-    /// The read in `slot` has asked for a lost sector.
+    /// Note that the read in `slot` covers a lost sector.
     pub(crate) fn spoil(&mut self, slot: RequestId) {
         self.spoiled[slot.0 as usize] = true;
     }
 
-    /// Whether it has.
+    /// True if the read in `slot` covers a lost sector.
     pub(crate) fn is_spoiled(&self, slot: RequestId) -> bool {
         self.spoiled.get(slot.0 as usize).is_some_and(|&spoiled| spoiled)
     }
 
-    /// What the request in `slot` carries, if that is more than zeroes.
+    /// Bytes of the request in `slot`, if they are more than zeroes.
     pub(crate) fn bytes(&self, slot: RequestId) -> Option<&[u8]> {
         match self.requests.get(slot.0 as usize)? {
             HostBytes::None | HostBytes::Zeroes => None,
@@ -89,7 +89,7 @@ impl RequestBytes {
         }
     }
 
-    /// Nobody needs any more what the request in `slot` carries.
+    /// Free the bytes of the request in `slot`.
     pub(crate) fn let_go(&mut self, slot: RequestId) {
         let Some(place) = self.requests.get_mut(slot.0 as usize) else { return };
         if let HostBytes::These(bytes) = std::mem::take(place)
@@ -100,7 +100,7 @@ impl RequestBytes {
         }
     }
 
-    /// As [`RequestBytes::let_go`], and gives the bytes to whoever asks.
+    /// Free the bytes of the request in `slot` and return them.
     pub(crate) fn take(&mut self, slot: RequestId) -> Vec<u8> {
         match self.requests.get_mut(slot.0 as usize).map(std::mem::take) {
             Some(HostBytes::These(bytes)) => bytes,
@@ -108,7 +108,7 @@ impl RequestBytes {
         }
     }
 
-    /// Bytes of memory that requests hold, and the buffers kept for the next ones.
+    /// Memory in bytes that requests hold, and that buffers hold for the next ones.
     pub(crate) fn held(&self) -> usize {
         let of_requests = self.requests.iter().map(|bytes| match bytes {
             HostBytes::None | HostBytes::Zeroes => 0,

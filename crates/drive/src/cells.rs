@@ -10,7 +10,7 @@ use wordline_units::{DieId, IdMap};
 use crate::config::Config;
 use crate::drive::Drive;
 
-/// The dies of a new drive, which keep their bytes in what `payload` gives them, and how many entries their read-retry table has.
+/// Creates the dies of a new drive, which keep their bytes in what `payload` gives them. Returns also the number of entries of their read-retry table.
 pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -> P) -> (IdMap<DieId, Chip<P>>, u32) {
     let geometry = &config.sheet.geometry;
     let units_per_page = (geometry.page.0 / config.firmware.unit.0) as u32;
@@ -21,7 +21,8 @@ pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -
     (chips, levels)
 }
 
-/// Give `chips` their cells; returns how many entries the read-retry table has. Without physics there is none, but where reads need retries by rate.
+/// Give `chips` their cells. Returns the number of entries of the read-retry table. Without physics there is no such table, except where reads need retries
+/// by rate.
 fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u32 {
     let Some(cells) = &config.cells else { return config.faults.retries.map_or(1, |retries| retries.entries) };
     let model = Arc::new(Model::new(&cells.physics).expect("the plan has checked the physics"));
@@ -36,7 +37,7 @@ fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u3
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Set every block to `age` by decree: its wear, and how long what it holds now has been kept. Nothing is written for it. Without physics nothing ages.
+    /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
     pub fn set_age(&mut self, age: &Age) {
         let now = self.now();
         for die in 0..self.config.sheet.geometry.dies() {

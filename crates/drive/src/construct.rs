@@ -1,4 +1,4 @@
-//! Drives that come into the world used.
+//! Construction of used drives: a filled state and a steady state, without running the writes.
 
 use wordline_engine::Observer;
 use wordline_ftl::Group;
@@ -8,8 +8,8 @@ use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 use crate::drive::Drive;
 
 impl<O: Observer> Drive<O> {
-    /// Make a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole
-    /// pages are programmed one by one.
+    /// Makes a new drive look as if its first `units` units had been written once in order. Neither time nor memory is spent per unit where whole pages are
+    /// programmed one by one.
     pub fn construct_filled(&mut self, units: u64) {
         for core in 0..self.ftls.len() {
             let share = self.stripe.share(core as u32, units);

@@ -1,4 +1,4 @@
-//! What a person may ask of a drive that runs, and do to it: where data lies, heat, a die that fails.
+//! Commands for a running drive: locating data, changing its temperature, killing a die.
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
@@ -7,16 +7,16 @@ use wordline_units::{BlockId, Celsius, DieId, PageId, PlaneId};
 
 use crate::drive::Drive;
 
-/// Where the newest data of a mapping unit is.
+/// Location of the newest data of a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// Some of it, or all, is in the write buffer.
+    /// True if some or all of the unit is in the write buffer.
     pub is_buffered: bool,
-    /// The rest of it, or an older version of it, is on flash.
+    /// Location on flash of the rest of the unit, or of an older version of it.
     pub on_flash: Option<FlashPlace>,
 }
 
-/// A mapping unit on flash.
+/// Location of a mapping unit on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlashPlace {
     /// The die, counted over the drive.
@@ -32,7 +32,7 @@ pub struct FlashPlace {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Where the mapping unit that holds `sector` is.
+    /// Locates the mapping unit that holds `sector`.
     ///
     /// # Panics
     /// If there is no such sector.
@@ -57,8 +57,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         Located { is_buffered: newest.buffered.is_some(), on_flash }
     }
 
-    /// `die` fails from now on: no program or erase that begins succeeds, no page of it can be read. The firmware hears of it as it would of a real one, by the
-    /// reports of what it orders.
+    /// Kills `die`: from now on every program or erase that begins fails, and no page can be read. The firmware learns of it as it would of a real one, by
+    /// the reports of its operations.
     ///
     /// # Panics
     /// If there is no such die.
@@ -66,12 +66,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.chips[die].kill();
     }
 
-    /// Whether `die` was killed.
+    /// True if `die` was killed.
     pub fn is_dead(&self, die: DieId) -> bool {
         self.chips[die].is_dead()
     }
 
-    /// The drive is at `temperature` from now on. Nothing comes of it, and false is returned, where its cells have no physics.
+    /// Sets the temperature of the drive. Returns false, without effect, if the cells have no physics.
     pub fn set_temperature(&mut self, temperature: Celsius) -> bool {
         let now = self.now();
         let mut is_felt = false;
@@ -81,7 +81,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         is_felt
     }
 
-    /// The temperature of its cells, where they have physics.
+    /// Temperature of the cells, if they have physics.
     pub fn temperature(&self) -> Option<Celsius> {
         self.chips[DieId(0)].temperature()
     }

@@ -1,4 +1,4 @@
-//! The bytes of a drive that keeps them.
+//! The data plane: the bytes of a drive that keeps them.
 //!
 //! Timing and bytes go separate ways. The firmware moves numbers, in virtual time; here the bytes follow its decisions: into buffer slots, onto flash, back
 //! to the host. What a read returns is gathered the moment the firmware takes the read in: what lies on flash cannot change under a queued read, and what is
@@ -27,27 +27,27 @@ use crate::carried::{HostBytes, RequestBytes};
 use crate::drive::Drive;
 use crate::stripe::Wiring;
 
-/// Bytes on their way.
+/// Bytes of the drive outside its dies.
 #[derive(Debug)]
 pub(crate) struct DataPlane {
     unit_bytes: usize,
-    /// The bytes of each core's buffer, slot after slot.
+    /// Bytes of each core's buffer, slot after slot.
     slots: Vec<Vec<u8>>,
-    /// The sectors of each slot that are lost, one bit each. Says nothing of sectors that the slot does not hold.
+    /// Lost sectors of each slot, one bit each. Bits of sectors that the slot does not hold mean nothing.
     lost: Vec<Vec<u64>>,
-    /// What host requests carry.
+    /// Bytes of host requests.
     requests: RequestBytes,
-    /// Room for a unit.
+    /// Scratch buffer of one unit.
     unit: Vec<u8>,
-    /// Room for a page.
+    /// Scratch buffer of one page.
     image: PageImage,
-    /// Where the buffer's slots survive a power cut.
+    /// Capacitors that keep the buffer's slots through a power cut.
     capacitors: Option<Box<dyn Capacitors>>,
-    /// Where what a program takes in stands: in the core's slots, or else in `bytes`.
+    /// Location of each unit of the gathered program: in the core's slots, or else in `bytes`.
     places: Vec<UnitAt>,
     bytes: Vec<u8>,
     marks: Vec<Mark>,
-    /// Units on flash of which sectors are lost, by core.
+    /// Units on flash with lost sectors, by core.
     lost_units: BTreeSet<(u32, u32)>,
 }
 
@@ -69,7 +69,8 @@ impl DataPlane {
         }
     }
 
-    /// What the program of `core` just gathered carries. What lies in a slot is not copied before the die takes it in, so no slot may be filled in between.
+    /// Contents of the program that `core` has just gathered. Bytes in a slot are not copied before the die takes them in, so no slot may be filled in
+    /// between.
     pub(crate) fn gathered(&self, core: u32) -> Contents<'_> {
         Contents::scattered([&self.slots[core as usize], &self.bytes], &self.places, self.unit_bytes, &self.marks)
     }
@@ -78,7 +79,7 @@ impl DataPlane {
         &mut self.slots[core as usize][slot as usize * self.unit_bytes..][..self.unit_bytes]
     }
 
-    /// Units with `marks` are programmed: remember those of which something is lost, and forget those of which nothing is any more.
+    /// Update the set of units with lost sectors after units with `marks` were programmed.
     fn note_lost(&mut self, core: u32, marks: &[Mark]) {
         if self.lost_units.is_empty() && marks.iter().all(|mark| mark.lost == 0) {
             return;
@@ -92,7 +93,7 @@ impl DataPlane {
         }
     }
 
-    /// The units, by core, that were programmed since the start with sectors lost, and not without since.
+    /// Units, by core, whose last program since the start had lost sectors.
     pub(crate) fn lost_units(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lost_units.iter().copied()
     }
@@ -102,7 +103,7 @@ impl DataPlane {
         bits(0..(self.unit_bytes as u64 / SECTOR_BYTES))
     }
 
-    /// Write down for a power cut what `slot` holds.
+    /// Hand the content of `slot` to the capacitors.
     fn keep(&mut self, core: u32, slot: u32, held: Held) {
         if let Some(capacitors) = &mut self.capacitors {
             let (at, lost) = (slot as usize * self.unit_bytes, self.lost[core as usize][slot as usize]);
@@ -112,22 +113,22 @@ impl DataPlane {
         }
     }
 
-    /// From now on `capacitors` keep the buffers.
+    /// Connect `capacitors`, which keep the buffers from now on.
     pub(crate) fn connect(&mut self, capacitors: Box<dyn Capacitors>) {
         self.capacitors = Some(capacitors);
     }
 
-    /// What capacitors have kept of `slot` of `core`, for a core that wakes up.
+    /// Unit that capacitors have kept in `slot` of `core`, for a core that wakes up.
     pub(crate) fn kept(&mut self, core: u32, slot: u32) -> Option<Held> {
         self.capacitors.as_mut()?.kept(BufferSlot { core, slot }).map(|HeldUnit { lpn, version, mask, .. }| Held { lpn, version, mask })
     }
 
-    /// What capacitors have kept at place `index` of `core` beside the buffer.
+    /// Read into `bytes` the fact that capacitors have kept at place `index` of `core`.
     pub(crate) fn kept_fact(&mut self, core: u32, index: u32, bytes: &mut Vec<u8>) -> bool {
         self.capacitors.as_mut().is_some_and(|capacitors| capacitors.kept_fact(core, index, bytes))
     }
 
-    /// Bring back the bytes of `slot` of `core`.
+    /// Restore the bytes of `slot` of `core` from the capacitors.
     pub(crate) fn restore(&mut self, core: u32, slot: u32) {
         let Some(mut capacitors) = self.capacitors.take() else { return };
         let at = BufferSlot { core, slot };
@@ -137,15 +138,15 @@ impl DataPlane {
         self.capacitors = Some(capacitors);
     }
 
-    /// Whether a read has asked for a lost sector.
+    /// True if the read covers a lost sector.
     pub(crate) fn is_spoiled(&self, slot: RequestId) -> bool {
         self.requests.is_spoiled(slot)
     }
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Take in `request`, which arrives now; a write's bytes are `bytes`. Its [`wordline_engine::Event::Completed`] carries the same id, which is free for
-    /// another request after that.
+    /// Submits `request`, which arrives now, with `bytes` if it is a write. Its [`wordline_engine::Event::Completed`] carries the returned id, which is
+    /// free for another request after that.
     ///
     /// # Panics
     /// If the request runs past the drive's end, or `bytes` are not those of its sectors: the host edge must refuse both.
@@ -154,7 +155,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.submit_with(request, bytes)
     }
 
-    /// As [`Drive::submit`], with bytes that become the drive's until it is told to let go of them.
+    /// Submits `request` as [`Drive::submit`] does, with bytes that the drive owns until it is told to let go of them.
     ///
     /// # Panics
     /// As there.
@@ -174,41 +175,41 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         id
     }
 
-    /// From now on `capacitors` keep what its write buffers hold, where the configuration says that something does. To be called before the first request.
+    /// Connects `capacitors`, which keep the write buffers where the configuration says so. It must be called before the first request.
     pub fn connect(&mut self, capacitors: Box<dyn Capacitors>) {
         if let Some(data) = &mut self.data {
             data.connect(capacitors);
         }
     }
 
-    /// What a read that has been completed returns. To be asked before anything else is submitted.
+    /// Bytes that the completed read `read` returns. They must be fetched before anything else is submitted.
     pub fn bytes_of(&self, read: RequestId) -> &[u8] {
         self.data.as_ref().and_then(|data| data.requests.bytes(read)).unwrap_or(&[])
     }
 
-    /// The bytes of `request`, which has been completed, are needed no more. Where nobody says so, they go when its id is given to another request.
+    /// Frees the bytes of `request`, which has been completed. Without this call they are freed when its id is given to another request.
     pub fn let_go(&mut self, request: RequestId) {
         if let Some(data) = &mut self.data {
             data.requests.let_go(request);
         }
     }
 
-    /// As [`Drive::let_go`], of a write whose bytes' buffer its owner has a use for; empty, where it brought none.
+    /// Frees the bytes of the completed `write` and returns their buffer, for reuse; empty, if the write brought none.
     pub fn take_bytes(&mut self, write: RequestId) -> Vec<u8> {
         self.data.as_mut().map_or_else(Vec::new, |data| data.requests.take(write))
     }
 
-    /// Bytes of memory that requests hold which are under way or not let go of, and the buffers kept for the next ones.
+    /// Memory in bytes held by requests under way, by requests not let go of, and by buffers kept for the next ones.
     pub fn request_bytes(&self) -> usize {
         self.data.as_ref().map_or(0, |data| data.requests.held())
     }
 
-    /// Whether the unit that holds `sector` was written, and not trimmed since.
+    /// True if the unit that holds `sector` was written, and not trimmed since.
     pub fn holds(&self, sector: u64) -> bool {
         self.is_held(self.units.holding(sector))
     }
 
-    /// Fill the part `request` of a read with what its units hold now.
+    /// Fill the part `request` of a read with the present bytes of its units.
     #[cold]
     pub(crate) fn resolve(&mut self, core: u32, slot: u32, request: &Request) {
         let (sector, sectors) = self.host.extent(slot);
@@ -241,7 +242,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// Do what the firmware of `core` noted for the bytes.
+    /// Carry out the data steps that the firmware of `core` has noted.
     #[cold]
     pub(crate) fn follow(&mut self, core: u32) {
         let Some(mut data) = self.data.take() else { return };
@@ -296,7 +297,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// Gather what `program`, which `core` has just ordered, carries.
+    /// Gather the contents of `program`, which `core` has just ordered.
     #[cold]
     pub(crate) fn gather(&mut self, core: u32, program: &Operation) {
         let Some(mut data) = self.data.take() else { return };
@@ -366,7 +367,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// Tell the firmware which marks the copyback from `from`, just ordered on `die` of `core`, carries.
+    /// Tell the firmware the marks that the copyback from `from`, just ordered on `die` of `core`, carries.
     #[cold]
     pub(crate) fn gather_copyback(&mut self, core: u32, die: DieId, from: &Target) {
         let Some(mut data) = self.data.take() else { return };
@@ -387,7 +388,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// The bytes of unit `lpn` at `addr`; zeroes, if that is nowhere. Returns which of its sectors are lost.
+    /// Read unit `lpn` at `addr` into `unit`; zeroes, if `addr` is no address. Returns its lost sectors.
     fn read_unit(&mut self, core: u32, lpn: Lpn, addr: UnitAddr, image: &mut PageImage, unit: &mut [u8]) -> u64 {
         if addr == UnitAddr::NONE {
             unit.fill(0);
@@ -399,7 +400,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if is_sound { image.marks[index].lost } else { bits(0..unit.len() as u64 / SECTOR_BYTES) }
     }
 
-    /// The mark of the unit `lpn` of `core` that is on flash, for audits.
+    /// Mark of the unit `lpn` of `core` on flash, for audits.
     pub fn mark_of(&mut self, core: u32, lpn: u32) -> Option<Mark> {
         let addr = self.ftls[core as usize].map().get(lpn);
         if addr == UnitAddr::NONE {
@@ -413,8 +414,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 }
 
-/// Read unit `lpn` at `addr`, and the marks of its page; returns which of its units that is, and whether it can be relied on: whether it can be read, and
-/// bears the mark of that unit. A program or an erase that was reported well may have done nothing.
+/// Load the unit `lpn` at `addr`, and the marks of its page. Returns its place in the page, and whether it can be relied on: readable, and with the mark of
+/// `lpn`. A program or an erase that was reported well may have done nothing.
 fn load<P: Payload>(
     ftl: &Ftl,
     chips: &mut IdMap<DieId, Chip<P>>,
@@ -433,7 +434,7 @@ fn load<P: Payload>(
     (unit, is_readable && image.marks[unit].lpn == lpn)
 }
 
-/// One bit for each sector of `range`, counted in its unit.
+/// Bitmap of the sectors of `range`, counted in its unit.
 fn bits(range: Range<u64>) -> u64 {
     let up_to = |end: u64| if end >= 64 { u64::MAX } else { (1 << end) - 1 };
     up_to(range.end) & !up_to(range.start)

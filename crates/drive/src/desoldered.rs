@@ -21,60 +21,60 @@ use crate::control::FlashPlace;
 use crate::drive::Drive;
 use crate::stripe::{Stripe, Wiring};
 
-/// What all reads of a page came to.
+/// Outcome of all reads of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Output {
-    /// Ones: nothing was programmed since the last erase.
+    /// All ones: nothing was programmed since the last erase.
     Erased,
-    /// What was programmed, error correction having mended all errors.
+    /// The programmed data, with all errors corrected.
     Corrected {
-        /// The entry of the retry table with which it did.
+        /// Entry of the retry table that was used.
         entry: u32,
-        /// Wrong bits in the worst codeword then.
+        /// Wrong bits in the worst codeword at that entry.
         errors: u32,
     },
-    /// What was programmed with more errors than the controller's code can mend at any entry of the retry table.
+    /// The programmed data, with more errors than the controller's code can correct at any entry of the retry table.
     Uncorrectable {
-        /// Wrong bits in the worst codeword at the best of them.
+        /// Wrong bits in the worst codeword at the best entry.
         errors: u32,
     },
-    /// Bits of a program or an erase that failed or was broken off.
+    /// Bits left by a program or an erase that failed or was broken off.
     Ruined,
-    /// Zeroes, because the page was made unreadable.
+    /// All zeroes, because the page was sanitised.
     Zeroes(Sanitisation),
 }
 
-/// What a mapping unit of a page is of, as its spare area says.
+/// Content of a mapping unit of a page, by its spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Nothing, or nobody can say.
+    /// No unit, or none that can be told.
     Nothing,
-    /// A unit of the drive.
+    /// Data of a unit of the drive.
     Unit {
-        /// Its number, from 0: it begins at this times the unit's size.
+        /// Number of the unit, from 0; its first byte is the number times the unit's size.
         unit: u64,
-        /// The higher, the later it was written, and whether it was said to be insecure; nothing where the dies keep no bytes.
+        /// Version of the write, which grows with time, and true if the data was declared insecure; `None`: the dies keep no bytes.
         mark: Option<(u64, bool)>,
     },
-    /// A part of the firmware's journal or of a checkpoint of its map.
+    /// Part of the firmware's journal or of a checkpoint of its map.
     Firmware,
 }
 
-/// A page, as it was read.
+/// Result of reading a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRead<'a> {
-    /// Where; its `unit` is 0.
+    /// Location of the page; its `unit` is 0.
     pub place: FlashPlace,
-    /// What came of it.
+    /// Outcome of the reads.
     pub output: Output,
-    /// Its mapping units.
+    /// Content of each mapping unit of the page.
     pub units: &'a [Holds],
-    /// What was put out. Errors that were not mended are not in it: whoever reads it has better means than the controller. Nothing where the dies keep
+    /// Bytes that were put out. Errors that were not corrected are not in them: an attacker has better means than the controller. Empty where the dies keep
     /// no bytes.
     pub bytes: &'a [u8],
 }
 
-/// The dies.
+/// The dies of a drive without their controller.
 #[derive(Debug)]
 pub struct Desoldered<P: Payload> {
     config: Config,
@@ -87,7 +87,7 @@ pub struct Desoldered<P: Payload> {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Its dies. Power goes first: what they were doing is broken off.
+    /// Desolders the dies. Power goes first: operations under way are broken off.
     ///
     /// # Panics
     /// If a copyback is under way, whose commands reach into the future: let the drive settle first.
@@ -101,7 +101,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 }
 
 impl<P: Persistent> Desoldered<P> {
-    /// The dies of a drive of this `config` that `payload` has kept. No firmware has run on them since.
+    /// Dies of a drive of this `config`, with the bytes that `payload` has kept. No firmware has run on them since.
     pub fn found(config: Config, payload: impl FnMut(DieId) -> P) -> Desoldered<P> {
         let (mut chips, entries) = crate::cells::dies(&config, payload);
         let geometry = config.sheet.geometry;
@@ -128,7 +128,7 @@ impl<P: Payload> Desoldered<P> {
         self.now = ready;
     }
 
-    /// They lie for `time` at `temperature`, and stay as warm. Returns false, and nothing comes of it, where their cells have no physics.
+    /// Stores the dies for `time` at `temperature`, which they keep afterwards. Returns false, without effect, if the cells have no physics.
     pub fn wait(&mut self, time: Nanos, temperature: Celsius) -> bool {
         let now = self.now;
         let is_felt = self.chips.iter_mut().map(|(_, chip)| chip.set_temperature(temperature, now)).fold(false, |all, felt| all | felt);
@@ -136,12 +136,12 @@ impl<P: Payload> Desoldered<P> {
         is_felt
     }
 
-    /// Their configuration.
+    /// Configuration of the drive that the dies come from.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Read every page of every die, and have `seen` look at each.
+    /// Reads every page of every die and calls `seen` with each.
     pub fn read(&mut self, mut seen: impl FnMut(&PageRead<'_>)) {
         let geometry = self.config.sheet.geometry;
         let units = (geometry.page.0 / self.config.firmware.unit.0) as usize;
@@ -162,7 +162,7 @@ impl<P: Payload> Desoldered<P> {
         }
     }
 
-    /// Read a page at every entry of the retry table until error correction is content.
+    /// Read a page at the entries of the retry table until error correction succeeds.
     fn read_page(&mut self, place: FlashPlace, image: &mut PageImage) -> Output {
         let FlashPlace { die, plane, block, page, .. } = place;
         let chip = &mut self.chips[die];
@@ -197,7 +197,7 @@ impl<P: Payload> Desoldered<P> {
         }
     }
 
-    /// What the spare area of a page says of a mapping unit.
+    /// Content of a mapping unit by the spare area of its page.
     fn holds(&self, place: FlashPlace, unit: u32, output: Output, image: &PageImage) -> Holds {
         if matches!(output, Output::Erased | Output::Zeroes(_)) {
             return Holds::Nothing;

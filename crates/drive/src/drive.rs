@@ -16,13 +16,13 @@ use crate::flash::Flight;
 use crate::host::{HostQueues, InFlight, Pace};
 use crate::stripe::{Stripe, Units, Wiring};
 
-/// What the calendar holds. A word, so that it goes into the calendar in a register: written to memory part by part and read as a whole it would keep the
-/// processor waiting for every event.
+/// An event of the calendar. The type is one word, so that it goes into the calendar in a register: written to memory part by part and read as a whole, it
+/// would stall the processor at every event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
     /// The next request of an open loop arrives.
     Arrival,
-    /// A core hears of a part of a request.
+    /// A core receives a part of a request.
     Hear { part: u32 },
     /// A page has been sensed.
     Sensed { flight: u32 },
@@ -34,13 +34,13 @@ pub(crate) enum Due {
     Retry { flight: u32 },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
     Worked { flight: u32, attempt: u16 },
-    /// A die can be suspended now, perhaps.
+    /// A die may accept a suspend now.
     TrySuspend { flight: u32, attempt: u16 },
     /// A suspend has taken hold.
     Suspended { die: DieId },
     /// A read's data has reached the host.
     Delivered { slot: u32 },
-    /// A core's deadline.
+    /// The deadline of a core has come.
     Tick { core: u32 },
 }
 
@@ -60,7 +60,7 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) config: Config,
     pub(crate) calendar: Calendar<Due>,
     pub(crate) log: EventLog,
-    /// Who watches.
+    /// Observer of the drive's events.
     pub observer: O,
     pub(crate) chips: IdMap<DieId, Chip<P>>,
     pub(crate) ftls: Vec<Ftl>,
@@ -71,28 +71,28 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) channels: Vec<Bus>,
     pub(crate) ecc: Vec<Server>,
     pub(crate) ecc_rate: Option<wordline_units::Rate>,
-    /// Entries of the read-retry table; 1: there is nothing to retry with.
+    /// Entries of the read-retry table; 1: no retry is possible.
     pub(crate) read_levels: u32,
     pub(crate) dram: Option<Bus>,
     link_in: Option<Bus>,
     link_out: Option<Bus>,
     pub(crate) flights: Vec<Flight>,
     pub(crate) idle_flights: Vec<u32>,
-    /// The program or erase each die is busy with.
+    /// Program or erase that each die is busy with.
     pub(crate) working: IdMap<DieId, u32>,
     parts: Vec<Part>,
     idle_parts: Vec<u32>,
     pub(crate) host: HostQueues,
-    /// The request of an open loop that arrives next.
+    /// Next request of an open loop.
     pub(crate) expected: Option<HostRequest>,
-    /// The tries of the read that a die is kept for, once one has failed.
+    /// Tries of the read that keeps a die after a failed try.
     pub(crate) tried: IdMap<DieId, Vec<ReadTry>>,
-    /// Room for the spare areas of one report.
+    /// Scratch list for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
-    /// The bytes, where they are kept.
+    /// Bytes of the drive, if it keeps data.
     pub(crate) data: Option<Box<DataPlane>>,
-    /// Flash operations that have ended.
+    /// Number of flash operations that have ended.
     pub(crate) operations: u64,
     pub(crate) units: Units,
     /// Faults on demand that wait for an operation.
@@ -100,14 +100,14 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
 }
 
 impl<O: Observer> Drive<O> {
-    /// A new drive, all blocks erased, watched by `observer`. It keeps no bytes.
+    /// Creates a new drive, with all blocks erased, that reports to `observer`. The drive keeps no bytes.
     pub fn new(config: Config, observer: O) -> Drive<O> {
         Drive::with_payload(config, observer, |_| NoPayload)
     }
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// A new drive whose dies keep bytes in what `payload` gives them, all erased.
+    /// Creates a new drive, with all blocks erased, whose dies keep bytes in what `payload` gives them.
     pub fn with_payload(config: Config, observer: O, payload: impl FnMut(DieId) -> P) -> Drive<O, P> {
         let geometry = config.sheet.geometry;
         let (chips, read_levels) = crate::cells::dies(&config, payload);
@@ -168,49 +168,49 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// What it is made of.
+    /// Configuration of the drive.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The present.
+    /// The present instant.
     pub fn now(&self) -> Nanos {
         self.calendar.now()
     }
 
-    /// The identity of the run so far.
+    /// Event log of the run so far, which identifies it.
     pub fn log(&self) -> &EventLog {
         &self.log
     }
 
-    /// Let techniques that no plan names join those of each core, before the first request: as [`Ftl::join`].
+    /// Adds techniques that no plan names to each core, before the first request: see [`Ftl::join`].
     pub fn join(&mut self, mut technique: impl FnMut() -> Box<dyn Technique>) {
         self.ftls.iter_mut().for_each(|ftl| ftl.join(technique()));
         (0..self.config.cores).for_each(|core| self.pump(self.now(), core));
     }
 
-    /// Its firmware cores.
+    /// Firmware cores of the drive.
     pub fn firmware(&self) -> &[Ftl] {
         &self.ftls
     }
 
-    /// How many requests have been acknowledged.
+    /// Number of acknowledged requests.
     pub fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// Requests that have arrived and are not yet acknowledged.
+    /// Number of requests that have arrived and are not yet acknowledged.
     pub fn outstanding(&self) -> u32 {
         self.host.outstanding
     }
 
-    /// Whether some core has stopped taking writes.
+    /// True if some core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
         self.ftls.iter().any(Ftl::is_worn_out)
     }
 
-    /// Serve `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged.
-    /// Returns how many were.
+    /// Serves `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged.
+    /// Returns the number of acknowledged requests.
     ///
     /// What is outstanding at the end stays so: the next call goes on where this one stopped, so a run cut into rounds is the same run.
     pub fn serve(&mut self, load: &mut impl Iterator<Item = HostRequest>, pace: Pace, completions: Option<u64>) -> u64 {
@@ -249,7 +249,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.completed - before
     }
 
-    /// Let the drive finish what it has begun: write out the buffer and wait until nothing is under way. The host asks for a flush, which is logged as one.
+    /// Lets the drive finish its work: it writes out the buffer and waits until no operation is under way. The host asks for a flush, which is logged as
+    /// one.
     pub fn settle(&mut self) {
         self.ftls.iter_mut().for_each(|ftl| ftl.drain(true));
         self.flush();
@@ -260,7 +261,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.ftls.iter_mut().for_each(|ftl| ftl.drain(false));
     }
 
-    /// Write everything down, and last that the power will go: the next [`Drive::wake`] says so, if nothing is written in between. No request may be under way.
+    /// Shuts the drive down in order, with a last record in the journal. The next [`Drive::wake`] reports a clean start, if nothing is written in between.
+    /// No request may be under way.
     pub fn go_down(&mut self) {
         self.settle();
         let now = self.now();
@@ -322,7 +324,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Do everything `core` wants done now.
+    /// Do everything that `core` wants done now.
     pub(crate) fn pump(&mut self, now: Nanos, core: u32) {
         if P::KEEPS {
             self.follow(core);
@@ -335,7 +337,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Note `deadline` of `core` and write down what it has to say.
+    /// Schedule `deadline` of `core` and log its notes.
     #[inline(never)]
     fn wait(&mut self, now: Nanos, core: u32, mut deadline: Option<Nanos>) {
         if deadline.is_some_and(|deadline| deadline <= now) {
@@ -380,7 +382,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Carry out what `core` orders and hear what it acknowledges, until it says nothing more.
+    /// Carry out the operations of `core` and complete what it acknowledges, until neither is left.
     #[inline(always)]
     fn converse(&mut self, now: Nanos, core: u32) {
         while let Some(operation) = self.ftls[core as usize].next_operation(now) {
@@ -431,7 +433,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Take waiting requests in, as far as the device's queue has room.
+    /// Take in waiting requests, as far as the device's queue has room.
     #[inline]
     fn fetch(&mut self, now: Nanos) {
         while self.host.inside < self.config.queue_depth {
@@ -483,7 +485,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         (request.core, request.dram) = (held_core, held_dram);
     }
 
-    /// The part of `asked`, which touches `units` units from `first`, that falls to `core`: a run of units that is consecutive there.
+    /// Part of `asked` that falls to `core`. It touches `units` units from `first`, a run that is consecutive in the core.
     #[inline]
     pub(crate) fn cut(&self, asked: &HostRequest, core: u32, first: u64, units: u32) -> Option<Request> {
         let &HostRequest { op, sector, sectors, priority, fua, insecure, .. } = asked;
@@ -502,7 +504,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         Some(Request { id: 0, op, lpn, units: end - lpn, skip_head, skip_tail, priority, fua, insecure })
     }
 
-    /// Keep `part`, whose request has the number of its place from now on.
+    /// Store `part`. Returns its number, which its request carries from now on.
     #[inline]
     fn store_part(&mut self, mut part: Part) -> u32 {
         let free = self.idle_parts.pop();
@@ -548,7 +550,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Send a read's data to the host; returns when it is there.
+    /// Send a read's data to the host. Returns the instant of its arrival.
     fn deliver(&mut self, now: Nanos, slot: u32) -> Nanos {
         let request = &mut self.host.requests[slot as usize];
         let bytes = Bytes(u64::from(request.sectors) * SECTOR_BYTES);
@@ -574,30 +576,30 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.fetch(now);
     }
 
-    /// The host's slot and the request of a part.
+    /// Host slot and request of a part.
     pub(crate) fn part(&self, part: u32) -> (u32, Request) {
         let Part { slot, request, .. } = self.parts[part as usize];
         (slot, request)
     }
 
-    /// The id that the next request will have.
+    /// Id that the next request will have.
     pub(crate) fn next_request(&self) -> RequestId {
         RequestId(self.host.next_slot())
     }
 
-    /// When something happens next, if anything is pending.
+    /// Instant of the next event, if any is pending.
     pub fn next_at(&self) -> Option<Nanos> {
         self.calendar.next_at()
     }
 
-    /// Do the next thing that is due. Returns whether there was one.
+    /// Executes the next event. Returns true if there was one.
     pub fn step(&mut self) -> bool {
         let Some((now, due)) = self.calendar.pop() else { return false };
         self.handle(now, due);
         true
     }
 
-    /// Do everything that is due up to `until`, which is the present then.
+    /// Executes all events up to `until`, which becomes the present instant.
     pub fn run_until(&mut self, until: Nanos) {
         while self.calendar.next_at().is_some_and(|at| at <= until) {
             let Some((now, due)) = self.calendar.pop() else { return };
@@ -606,7 +608,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.calendar.advance(until);
     }
 
-    /// Why the run cannot go on, with what is needed to repeat it.
+    /// Explanation why the run cannot go on, with what is needed to repeat it.
     pub(crate) fn post_mortem(&self, what: &str) -> String {
         format!("{what}\nseed {}, event {}, now {}; the last events:\n{}", self.config.seed, self.log.count(), self.now(), self.log.tail())
     }

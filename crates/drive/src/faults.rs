@@ -17,28 +17,28 @@ use crate::drive::Drive;
 pub enum Fault {
     /// A fault of a die, counted over the drive.
     Die(DieId, DieFault),
-    /// The next programs fail, on whichever dies they are.
+    /// Failure of the next programs, on any die.
     Program {
-        /// How many.
+        /// Number of programs that fail.
         programs: u32,
     },
-    /// The power goes during a program or erase that is to come.
+    /// Power cut during a later program or erase.
     Power {
-        /// Which, counted from 1; 0: now, between two of them.
+        /// Number of that operation, counted from 1; 0: the power goes now, between two operations.
         after: u64,
-        /// Decides how far that one comes.
+        /// Seed that decides how far the torn operation comes.
         seed: u64,
     },
 }
 
-/// Where a power cut on demand has struck.
+/// Place at which a power cut on demand has struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerCut {
-    /// The operation that it tore: what, on which die, the block in its first plane, and its first page; `None`: it came between operations.
+    /// Torn operation: its kind, its die, the block in its first plane, and its first page; `None`: the cut came between operations.
     pub torn: Option<(FlashOp, DieId, BlockId, PageId)>,
 }
 
-/// Faults that wait for an operation of whichever die.
+/// Faults that wait for an operation on any die.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     programs: u32,
@@ -53,7 +53,7 @@ impl Waiting {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Let `fault` happen from now on, beside those there are.
+    /// Injects `fault` beside those that are active.
     ///
     /// # Panics
     /// If it names a die, or a part of one, that is not there.
@@ -76,7 +76,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.forget_nothing();
     }
 
-    /// All faults, with what is left of them.
+    /// All active faults, with what is left of them.
     pub fn faults(&self) -> Vec<Fault> {
         let of_dies = self.chips.iter().flat_map(|(die, chip)| chip.faults().into_iter().map(move |fault| Fault::Die(die, fault)));
         let mut faults: Vec<Fault> = of_dies.collect();
@@ -87,7 +87,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         faults
     }
 
-    /// Take all faults back. What they have destroyed stays so, and the power does not come back.
+    /// Clears all faults. Destroyed data stays destroyed, and power does not come back.
     pub fn clear_faults(&mut self) {
         for die in 0..self.config.sheet.geometry.dies() {
             self.chips[DieId(die as u16)].clear_faults();
@@ -98,7 +98,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.forget_nothing();
     }
 
-    /// Bits of the page at `place` flip, as many and which by `seed`: it cannot be corrected until its block is erased. Returns whether something was
+    /// Corrupts the page at `place` with bit flips drawn from `seed`: it cannot be corrected until its block is erased. Returns true if something was
     /// programmed there.
     ///
     /// # Panics
@@ -107,7 +107,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.chips[place.die].corrupt(place.plane, place.block, place.page, seed)
     }
 
-    /// Where a power cut on demand has struck. From then on nothing that the firmware orders reaches a die.
+    /// Place at which a power cut on demand has struck. From then on no operation of the firmware reaches a die.
     #[inline]
     pub fn power_cut(&self) -> Option<PowerCut> {
         self.waiting.as_ref().and_then(|waiting| waiting.struck)
@@ -119,7 +119,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// `core` orders `operation` while faults wait for one. Returns whether it does not reach its die.
+    /// Apply waiting faults to `operation` of `core`. Returns true if it does not reach its die.
     #[cold]
     pub(crate) fn meets_fault(&mut self, core: u32, operation: &Operation) -> bool {
         let die = self.wiring.die(core, operation.die);

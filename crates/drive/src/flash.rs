@@ -20,61 +20,61 @@ use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
 
-/// An operation under way.
+/// A flash operation under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub(crate) core: u32,
     pub(crate) die: DieId,
     channel: ChannelId,
-    /// The die as its core counts it.
+    /// Die, as its core counts it.
     pub(crate) local: DieId,
     pub(crate) tag: u32,
     cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
-    /// This try.
+    /// Present try of a read.
     last: ReadTry,
-    /// The next one, of a try that error correction cannot mend and that is not the last.
+    /// Next try of a read, after one that error correction cannot mend; `None`: the read fails.
     next: Option<ReadTry>,
-    /// Tries after the first.
+    /// Number of tries after the first.
     retries: u32,
     /// Wrong bits in the worst codeword of the last try.
     errors: u32,
-    /// Of a program or an erase.
+    /// Loops of a program or an erase.
     loops: u8,
-    /// Pages of each plane that it acts on.
+    /// Pages of each plane that the operation acts on.
     pages: u32,
-    /// Whose data a program carries.
+    /// Origin of the data of a program.
     origin: Origin,
-    /// What it reads, programs or erases; for a copyback, what it writes.
+    /// Target of a read, program or erase; for a copyback, its destination.
     pub(crate) target: Target,
-    /// What a copyback reads.
+    /// Source of a copyback.
     source: Target,
     bytes: Bytes,
     issued: Nanos,
-    /// When the array began.
+    /// Instant at which the array began.
     array_from: Nanos,
     array: Nanos,
-    /// When the page was sensed.
+    /// Instant at which the page was sensed.
     sensed: Nanos,
-    /// When the page had left the die.
+    /// Instant at which the page had left the die.
     transferred: Nanos,
     bus: Nanos,
-    /// Waiting for the bus and transfer of tries that failed.
+    /// Time on the bus, waits included, of tries that failed.
     lost_on_bus: Nanos,
-    /// Error correction of tries that failed.
+    /// Time in error correction of tries that failed.
     decoding: Nanos,
     dram: Nanos,
-    /// When what was read is all in DRAM, as far as DRAM decides.
+    /// Instant at which all data read is in DRAM, as far as DRAM decides.
     in_dram: Nanos,
     core_span: Nanos,
-    /// Whether the die tells what the program was like.
+    /// State of the program's trace.
     telling: Telling,
-    /// Counts suspends, so that a completion that was overtaken by one is recognised; it may come round, as no event outlives thousands of them.
+    /// Number of suspends, by which an outdated completion is recognised. It may wrap around, because no event outlives thousands of suspends.
     attempt: u16,
 }
 
-/// How far a die has told what its program was like.
+/// Progress of a die in reporting the trace of its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Telling {
     No,
@@ -119,7 +119,7 @@ const IDLE: Flight = Flight {
 };
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Carry out what `core` ordered.
+    /// Carry out the operation that `core` has ordered.
     #[inline(never)]
     pub(crate) fn issue(&mut self, now: Nanos, core: u32, operation: &Operation) {
         if self.waiting.is_some() && self.meets_fault(core, operation) {
@@ -230,7 +230,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Let `die` begin at `start` what is neither a read nor a program, in the flight `slot`.
+    /// Issue to `die` at `start` an operation that is neither a read nor a program, in the flight `slot`.
     #[inline(never)]
     fn issue_rarer(&mut self, slot: u32, die: DieId, operation: &Operation, start: Nanos) {
         let Drive { flights, chips, ftls, config, .. } = self;
@@ -267,7 +267,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.work(slot, die, start, issued);
     }
 
-    /// The array of `die` works on `slot` until `issued` says.
+    /// Occupy the array of `die` with `slot` until the instant in `issued`.
     #[inline]
     fn work(&mut self, slot: u32, die: DieId, from: Nanos, issued: Issued) {
         let flight = &mut self.flights[slot as usize];
@@ -278,8 +278,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: 0 });
     }
 
-    /// The page is in the register: it takes its turn on the bus, and flows through error correction into DRAM as it comes, codeword by codeword. What will
-    /// not be corrected stays out of DRAM.
+    /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
+    /// corrected stay out of DRAM.
     #[inline]
     pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
         let is_last = self.flights[slot as usize].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
@@ -310,7 +310,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.next
     }
 
-    /// The page has left the die, which is free again; the last of it goes on through error correction.
+    /// End the transfer of the page: the die is free again, and the last codewords go on through error correction.
     #[inline]
     pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
         let Drive { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
@@ -334,7 +334,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.pump(now, core);
     }
 
-    /// Error correction failed: sense once more, as the firmware has said. The die was kept for it.
+    /// Sense once more after failed error correction, with the try that the firmware has chosen. The die was kept for it.
     pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
         let flight = &mut self.flights[slot as usize];
         flight.lost_on_bus += flight.transferred - flight.sensed;
@@ -352,7 +352,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
     }
 
-    /// The data is there: the firmware hears of it.
+    /// Report the end of a read to the firmware.
     #[inline]
     pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
         let Drive { flights, chips, spare, .. } = self;
@@ -374,7 +374,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.close_flight(now, slot, channel, ecc);
     }
 
-    /// A program, an erase, a copyback or a lock has ended.
+    /// End a program, an erase, a copyback or a lock.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u16) {
         let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
@@ -400,7 +400,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.close_flight(now, slot, channel, Nanos::ZERO);
     }
 
-    /// Write down the end of the operation in `slot`, whose spare areas are in hand, and report it; `channel` and `ecc` are what they took of it.
+    /// Log the end of the operation in `slot`, whose spare areas are in hand, and report it to the firmware. `channel` and `ecc` are the times that it took
+    /// there.
     fn close_flight(&mut self, now: Nanos, slot: u32, channel: Nanos, ecc: Nanos) {
         let Drive { flights, idle_flights, chips, ftls, spare, log, observer, wiring, .. } = self;
         idle_flights.push(slot);
@@ -458,7 +459,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.pump(now, core);
     }
 
-    /// Suspend what `slot` does, as soon as the die lets itself be suspended.
+    /// Suspend the operation in `slot` as soon as the die accepts a suspend.
     pub(crate) fn try_suspend(&mut self, now: Nanos, slot: u32, attempt: u16) {
         if slot == u32::MAX || self.flights[slot as usize].attempt != attempt {
             return;
@@ -491,7 +492,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// The die is free for reads.
+    /// Tell the firmware that the suspend has taken hold: the die is free for reads.
     pub(crate) fn suspended(&mut self, now: Nanos, die: DieId) {
         let (core, local) = self.wiring.home(die);
         self.ftls[core as usize].stopped(now, local, Stopped::Held);
@@ -508,7 +509,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.calendar.enter(ready_at, Due::Worked { flight: slot, attempt });
     }
 
-    /// A place for an operation under way, to be filled in where it lies: copied there whole, it would be read in other widths than it was written in.
+    /// Allocate a flight, to be filled in place: copied there whole, it would be read in other widths than it was written in.
     #[inline]
     fn open_flight(&mut self) -> u32 {
         self.idle_flights.pop().unwrap_or_else(|| {
@@ -517,18 +518,18 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         })
     }
 
-    /// Bytes one unit takes.
+    /// Size of one unit in bytes.
     pub fn unit_bytes(&self) -> Bytes {
         self.config.firmware.unit
     }
 }
 
-/// Put the next reads of `chip` at an entry of its retry table; returns when it is there.
+/// Set the entry of the retry table for the next reads of `chip`. Returns the instant at which it is set.
 fn set_read_level<P: Payload>(chip: &mut Chip<P>, level: u32, now: Nanos) -> Nanos {
     chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: level }, now).ready_at
 }
 
-/// Have the next programs of `chip` done as `settings` say; returns when its registers say so.
+/// Set the registers of `chip` for its next programs by `settings`. Returns the instant at which they are set.
 pub(crate) fn set_program<P: Payload>(chip: &mut Chip<P>, settings: &ProgramSettings, now: Nanos) -> Nanos {
     let states = (1 << chip.sheet().geometry.cell.bits()) - 1;
     settings.registers(states).fold(now, |now, (feature, value)| {

@@ -1,4 +1,4 @@
-//! Telling an observer that asks for it where each mapping unit goes.
+//! Tracking of mapping units for an observer that asks for it.
 //!
 //! All of it is compiled away for observers that do not. What is live is taken from the firmware's map after it heard of a program's end, so an observer that
 //! follows units knows what the firmware knows, and not what somebody else makes of the events.
@@ -14,7 +14,7 @@ use crate::control::FlashPlace;
 use crate::drive::Drive;
 use crate::flash::Flight;
 
-/// A program, copyback or erase that has ended, of which the firmware has not heard yet.
+/// A program, copyback or erase that has ended and is not yet reported to the firmware.
 pub(crate) struct Ended {
     core: u32,
     die: DieId,
@@ -26,7 +26,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What is to be told of `flight` once the firmware knows. `source` is the spare area of what a copyback read.
+    /// Facts of `flight` to be told once the firmware knows of its end. `source` is the spare area of what a copyback read.
     #[cold]
     pub(crate) fn of(flight: &Flight, ftl: &Ftl, source: &[Lpn]) -> Option<Ended> {
         let units = match flight.op {
@@ -41,7 +41,7 @@ impl Ended {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Where every unit lies that the map knows, in the order of units.
+    /// Every mapped unit with its place, in the order of units.
     pub fn mapped(&self) -> impl Iterator<Item = (u64, UnitPlace)> + '_ {
         (0..self.config.exported_units).filter_map(|unit| {
             let (core, lpn) = self.stripe.locate(unit);
@@ -70,7 +70,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         })
     }
 
-    /// The place at the unit address `addr` of `core`.
+    /// Place at the unit address `addr` of `core`.
     fn place(&self, core: u32, addr: UnitAddr) -> UnitPlace {
         let ftl = &self.ftls[core as usize];
         let layout = ftl.layout();
@@ -79,12 +79,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         UnitPlace { die: self.wiring.die(core, layout.die(group)), block, offset: layout.offset(addr) }
     }
 
-    /// The unit of the drive that is `lpn` of `core`, unless that is none of the host's.
+    /// Unit of the drive that is `lpn` of `core`; `None`, if that is none of the host's.
     fn unit_of(&self, core: u32, lpn: Lpn) -> Option<u64> {
         (lpn.0 < self.ftls[core as usize].map().exported()).then(|| self.stripe.global(core, lpn.0))
     }
 
-    /// Tell what `operation`, just ordered by `core`, carries.
+    /// Tell the observer which units `operation`, just ordered by `core`, carries.
     #[cold]
     pub(crate) fn tell_taken(&mut self, now: Nanos, core: u32, operation: &Operation) {
         let die = self.wiring.die(core, operation.die);
@@ -121,7 +121,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Tell what has become of what `ended` carried or erased.
+    /// Tell the observer what has become of the units that `ended` carried or erased.
     #[cold]
     pub(crate) fn tell_ended(&mut self, now: Nanos, ended: Ended) {
         let Ended { core, die, local, op, is_good, target, units } = ended;
@@ -147,14 +147,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Tell that the unit at `addr` has lost its key.
+    /// Tell the observer that the key of the unit at `addr` is destroyed.
     #[cold]
     pub(crate) fn tell_key_gone(&mut self, now: Nanos, core: u32, addr: UnitAddr) {
         let UnitPlace { die, block, offset } = self.place(core, addr);
         self.observer.follow(now, &UnitStep::Gone { die, block, first: offset, units: 1 });
     }
 
-    /// Tell what nobody can read any more.
+    /// Tell the observer which units can no longer be read after a sanitise operation.
     fn tell_sanitised(&mut self, now: Nanos, core: u32, die: DieId, local: DieId, how: Sanitisation, target: &Target) {
         let ftl = &self.ftls[core as usize];
         let (layout, bits) = (*ftl.layout(), self.config.sheet.geometry.cell.bits());
@@ -172,7 +172,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// Tell which units of the trim `request` are mapped no longer.
+    /// Tell the observer which units of the trim `request` are mapped no longer.
     #[cold]
     pub(crate) fn tell_trimmed(&mut self, now: Nanos, core: u32, request: &Request) {
         for lpn in request.lpn..request.lpn + request.units {
@@ -183,7 +183,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// The block of the first plane of `target`, and the place of its first unit in the group.
+    /// Block of the first plane of `target`, and the place of its first unit in the group.
     fn start(&self, core: u32, target: &Target) -> (BlockId, u32) {
         let layout = self.ftls[core as usize].layout();
         let block = target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane));

@@ -1,4 +1,4 @@
-//! What a drive's counters of health are made of: spares, grown bad blocks, and what cannot be read.
+//! Health counters of a drive: spare blocks, grown bad blocks, unreadable units.
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
@@ -11,18 +11,18 @@ use crate::drive::Drive;
 /// The health of a drive at one instant. Blocks are block groups: one block of each plane of a die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Spare blocks the drive left the factory with.
+    /// Number of spare blocks that the drive left the factory with.
     pub spares: u64,
-    /// Spare blocks left.
+    /// Number of spare blocks left.
     pub spares_left: u64,
-    /// Blocks that have failed since the factory.
+    /// Number of blocks that have failed since the factory.
     pub grown_bad: u64,
-    /// Mapping units whose newest copy on flash cannot be read, as far as the drive has noticed since its start.
+    /// Number of mapping units whose newest copy on flash cannot be read, as far as the drive has noticed since its start.
     pub unreadable: u64,
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Its health now. Walks all block groups, and the pages of those in which something cannot be read.
+    /// Present health of the drive. It walks all block groups, and the pages of those in which something cannot be read.
     pub fn health(&self) -> Health {
         let mut health = Health { unreadable: self.lost_units(), ..Health::default() };
         for (die, _) in self.chips.iter() {
@@ -41,7 +41,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         health
     }
 
-    /// Units whose copy on flash can be read, and says that sectors of it are lost.
+    /// Number of units whose copy on flash can be read and is marked as having lost sectors.
     fn lost_units(&self) -> u64 {
         let Some(data) = &self.data else { return 0 };
         let is_there = |&(core, lpn): &(u32, u32)| {
@@ -61,13 +61,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         data.lost_units().filter(is_there).count() as u64
     }
 
-    /// Whether the write buffer holds all of unit `lpn`, so that its copy on flash matters no more.
+    /// True if the write buffer holds all of unit `lpn`, so that its copy on flash does not matter.
     fn is_covered(&self, ftl: &Ftl, lpn: u32) -> bool {
         let Some(data) = self.data.as_ref().filter(|_| lpn < ftl.map().exported()) else { return false };
         ftl.newest(lpn).buffered.is_some_and(|(_, mask)| mask == data.whole())
     }
 
-    /// Valid units of `die` in pages that cannot be read.
+    /// Number of valid units of `die` in pages that cannot be read.
     fn unreadable_on(&self, die: DieId, ftl: &Ftl, local: DieId) -> u64 {
         let chip = &self.chips[die];
         let (layout, groups) = (ftl.layout(), ftl.groups());
@@ -101,7 +101,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 }
 
-/// The spare blocks that `die` left the factory with, and its groups that no spare could make whole.
+/// Number of spare blocks that `die` left the factory with, and of its groups that no spare could make whole.
 fn at_factory(ftl: &Ftl, die: DieId) -> (u64, u64) {
     let (config, layout) = (ftl.config(), ftl.layout());
     let bad = config.factory_bad.get(usize::from(die.0)).map_or(&[][..], Vec::as_slice);

@@ -1,21 +1,21 @@
-//! The host's side: queues by priority, and how fast requests come.
+//! Host queues by priority, and the pace of requests.
 
 use std::collections::VecDeque;
 
 use wordline_engine::Stages;
 use wordline_units::{HostOp, Nanos, Priority};
 
-/// How the host paces its requests.
+/// Pace of the host's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Each request comes at its own time, counted from `origin`, whatever the drive does.
+    /// Open loop: each request comes at its own time, counted from `origin`, whatever the drive does.
     Open {
         /// The instant that the requests' times count from.
         origin: Nanos,
     },
-    /// So many requests are always outstanding; each completion brings the next.
+    /// Closed loop: a fixed number of requests is always outstanding; each completion brings the next.
     Closed {
-        /// How many.
+        /// Number of outstanding requests.
         depth: u32,
     },
 }
@@ -31,21 +31,21 @@ pub(crate) struct InFlight {
     pub(crate) sectors: u32,
     pub(crate) arrived: Nanos,
     pub(crate) fetched: Nanos,
-    /// When the firmware heard of the last of its parts.
+    /// Instant at which the firmware received the last of its parts.
     pub(crate) heard: Nanos,
-    /// Parts not yet acknowledged by their cores.
+    /// Number of parts not yet acknowledged by their cores.
     pub(crate) parts: u32,
     pub(crate) ok: bool,
-    /// Sectors of a read that hold nothing.
+    /// Number of sectors of a read that hold nothing.
     pub(crate) blank: u32,
     pub(crate) stages: Stages,
-    /// Spans for which it held cores and DRAM.
+    /// Time for which the request held cores and DRAM.
     pub(crate) core: Nanos,
     pub(crate) dram: Nanos,
 }
 
-/// How the drive takes requests from the host's queues, as NVMe's weighted round robin with an urgent class: urgent requests first, then rounds in which
-/// each other class may give so many requests as its weight says.
+/// Weights by which the drive takes requests from the host's queues, as in NVMe's weighted round robin with an urgent class. Urgent requests go first; then
+/// come rounds in which each other class may give as many requests as its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
     /// Requests of high priority in a round, at least 1.
@@ -69,13 +69,13 @@ pub(crate) struct HostQueues {
     unused: Vec<u32>,
     waiting: [VecDeque<u32>; Priority::ALL.len()],
     waiting_count: u32,
-    /// What each class may give in a round; urgent requests know no rounds.
+    /// Requests that each class may give in a round; urgent requests are not limited.
     weights: [u32; Priority::ALL.len()],
-    /// What it may still give in this round.
+    /// Requests that each class may still give in this round.
     credits: [u32; Priority::ALL.len()],
-    /// Requests inside the device.
+    /// Number of requests inside the device.
     pub(crate) inside: u32,
-    /// Requests between arrival and acknowledgement.
+    /// Number of requests between arrival and acknowledgement.
     pub(crate) outstanding: u32,
 }
 
@@ -95,7 +95,7 @@ impl HostQueues {
         }
     }
 
-    /// Take note of `request`; returns its slot.
+    /// Register `request`, which arrives. Returns its slot.
     #[inline]
     pub(crate) fn arrive(&mut self, request: InFlight) -> u32 {
         self.outstanding += 1;
@@ -111,30 +111,30 @@ impl HostQueues {
         }
     }
 
-    /// The slot of the request that arrives next.
+    /// Slot of the request that arrives next.
     pub(crate) fn next_slot(&self) -> u32 {
         self.unused.last().copied().unwrap_or(self.requests.len() as u32)
     }
 
-    /// The first sector of the request in `slot`, and how many it has.
+    /// First sector of the request in `slot`, and its number of sectors.
     pub(crate) fn extent(&self, slot: u32) -> (u64, u32) {
         let InFlight { sector, sectors, .. } = self.requests[slot as usize];
         (sector, sectors)
     }
 
-    /// The request in `slot` waits for the device.
+    /// Queue the request in `slot`, which waits for the device.
     pub(crate) fn wait(&mut self, slot: u32) {
         self.waiting[self.requests[slot as usize].priority as usize].push_back(slot);
         self.waiting_count += 1;
     }
 
-    /// Whether no request waits for the device.
+    /// True if no request waits for the device.
     #[inline]
     pub(crate) fn nobody_waits(&self) -> bool {
         self.waiting_count == 0
     }
 
-    /// A request of class `priority` is taken in while nobody else waits: the round goes on as if it had been chosen.
+    /// Count a request of class `priority` that is taken in while no other waits: the round goes on as if it had been chosen.
     #[inline]
     pub(crate) fn pass(&mut self, priority: Priority) {
         if priority == Priority::Urgent {
@@ -146,7 +146,7 @@ impl HostQueues {
         self.credits[priority as usize] -= 1;
     }
 
-    /// The next request to be taken in: the oldest urgent one, else the oldest of the first class that has not had its share of the round.
+    /// Next request to be taken in: the oldest urgent one, else the oldest of the first class that has not had its share of the round.
     pub(crate) fn next(&mut self) -> Option<u32> {
         if self.nobody_waits() {
             return None;
@@ -202,7 +202,7 @@ mod tests {
         slot
     }
 
-    /// What is taken in next, `count` times, while every class in `classes` always has requests waiting.
+    /// Classes of the next `count` requests taken in, while every class in `classes` always has requests waiting.
     fn taken(queues: &mut HostQueues, classes: &[Priority], count: u32) -> Vec<Priority> {
         for &class in classes {
             (0..count).for_each(|_| {

@@ -21,22 +21,22 @@ use crate::config::Config;
 use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
-/// Grows with every change of what an image holds.
+/// Format version, which grows with every change of what an image holds.
 const VERSION: u32 = 6;
 const HEADER: usize = 28;
-/// Up to so many units, the whole audit of a restored drive takes about a second.
+/// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
 
 /// The drive is busy: it can be imaged once [`Drive::settle`] has been called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotQuiet;
 
-/// Why bytes are no image of this drive.
+/// Reasons why bytes are no image of this drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
-    /// They do not begin as an image does.
+    /// The bytes do not begin as an image does.
     Foreign,
-    /// Another version of Wordline wrote them.
+    /// The image was written by another version of Wordline.
     OtherVersion {
         /// The format of the image.
         found: u32,
@@ -48,9 +48,9 @@ pub enum ImageError {
         /// The hash of this plan.
         expected: u64,
     },
-    /// They were cut short or changed since they were written.
+    /// The bytes were cut short or changed since they were written.
     Damaged,
-    /// They are an image, but not of a drive like this one.
+    /// The bytes are an image, but not of a drive like this one.
     Misfit(String),
 }
 
@@ -88,7 +88,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// The image as bytes, under the hash of the plan it belongs to. They are not compressed, and compress well.
+    /// Serialises the image under the hash of the plan it belongs to. The bytes are not compressed, and compress well.
     pub fn to_bytes(&self, plan_hash: u64) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
@@ -100,7 +100,7 @@ impl Image {
         bytes
     }
 
-    /// Read back what [`Image::to_bytes`] wrote.
+    /// Parses what [`Image::to_bytes`] wrote.
     pub fn from_bytes(bytes: &[u8], plan_hash: u64) -> Result<Image, ImageError> {
         let field = |from: usize| bytes.get(from..from + 8).and_then(|field| field.try_into().ok()).map(u64::from_le_bytes);
         if !bytes.starts_with(&MAGIC) {
@@ -126,7 +126,7 @@ impl Image {
 }
 
 impl<O: Observer> Drive<O> {
-    /// The drive as plain data.
+    /// Image of the drive as plain data.
     pub fn image(&self) -> Result<Image, NotQuiet> {
         if !self.is_quiet() {
             return Err(NotQuiet);
@@ -136,7 +136,7 @@ impl<O: Observer> Drive<O> {
         Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips })
     }
 
-    /// A drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
+    /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
     /// blocks that were bad stay bad.
     pub fn from_image(config: Config, image: Image, observer: O) -> Result<Drive<O>, ImageError> {
         let misfit = |why: &str| ImageError::Misfit(why.to_owned());
@@ -160,7 +160,7 @@ impl<O: Observer> Drive<O> {
         Ok(drive)
     }
 
-    /// Whether the firmware's view of every block in service agrees with the block.
+    /// Check that the firmware's view of every block in service agrees with the block.
     fn check_blocks(&self) -> Result<(), &'static str> {
         for (core, ftl) in self.ftls.iter().enumerate() {
             let layout = ftl.layout();
@@ -193,7 +193,7 @@ impl<O: Observer> Drive<O> {
     }
 }
 
-/// Finds accidents, not malice. Eight bytes at a time: a large drive's image has hundreds of megabytes.
+/// Checksum that finds accidents, not malice. It takes eight bytes at a time, because a large drive's image has hundreds of megabytes.
 #[doc(hidden)]
 pub fn checksum(bytes: &[u8]) -> u64 {
     let step = |sum: u64, word: u64| (sum.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,4 @@
-//! Looking into a drive: block maps and whole-drive audits.
+//! Inspection of a drive: block maps and whole-drive audits.
 
 use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
@@ -37,7 +37,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         })
     }
 
-    /// Check every table of every core against the others and against the flash itself.
+    /// Checks every table of every core against the others and against the flash itself.
     pub fn audit(&self) -> Result<(), String> {
         for (core, ftl) in self.ftls.iter().enumerate() {
             ftl.audit(|addr| self.spare_at(core as u32, addr)).map_err(|problem| format!("core {core}: {problem}"))?;
@@ -69,24 +69,24 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.chips[self.wiring.die(core, layout.die(group))].spare(place.plane, BlockId(u32::from(block)), place.page, place.unit)
     }
 
-    /// Mapping units in the write buffer that are not yet on flash.
+    /// Number of mapping units in the write buffer that are not yet on flash.
     pub fn buffered_units(&self) -> u64 {
         self.ftls.iter().map(|ftl| u64::from(ftl.buffered_units())).sum()
     }
 
-    /// Whether mapping unit `unit` of the drive holds something: it was written, and not trimmed since.
+    /// True if mapping unit `unit` of the drive was written, and not trimmed since.
     pub fn is_held(&self, unit: u64) -> bool {
         let (core, lpn) = self.stripe.locate(unit);
         let newest = self.ftls[core as usize].newest(lpn);
         newest.buffered.is_some() || newest.on_flash != UnitAddr::NONE
     }
 
-    /// Flash operations that have ended.
+    /// Number of flash operations that have ended.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Bytes of memory that maps and spare areas take.
+    /// Memory in bytes that maps and spare areas take.
     pub fn memory_bytes(&self) -> usize {
         let maps: usize = self.ftls.iter().map(|ftl| ftl.map().bytes()).sum();
         maps + self.chips.iter().map(|(_, chip)| chip.memory_bytes()).sum::<usize>()

@@ -1,4 +1,4 @@
-//! Making a drive old without waiting for it.
+//! Preconditioning: making a drive old without waiting for it.
 //!
 //! | way | what it does | cost |
 //! |---|---|---|
@@ -22,25 +22,25 @@ use wordline_units::{HostOp, HostRequest, Nanos};
 use crate::drive::Drive;
 use crate::flash::set_program;
 
-/// What ageing did to the flash.
+/// Work that ageing did on the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aged {
-    /// Host requests taken in, all of them done.
+    /// Number of host requests taken in, all of them done.
     pub requests: u64,
-    /// Units programmed for the host.
+    /// Number of units programmed for the host.
     pub host_units: u64,
-    /// Units programmed again because they had to move.
+    /// Number of units programmed again because they had to move.
     pub moved_units: u64,
-    /// Program units filled up with nothing.
+    /// Number of program units that padding filled up.
     pub padding_units: u64,
-    /// Pages read, planes counted singly.
+    /// Number of pages read, planes counted singly.
     pub page_reads: u64,
-    /// Block groups erased.
+    /// Number of block groups erased.
     pub erases: u64,
 }
 
 impl Aged {
-    /// Units programmed for each unit the host wrote.
+    /// Write amplification: units programmed for each unit the host wrote.
     pub fn waf(&self) -> f64 {
         (self.host_units + self.moved_units + self.padding_units) as f64 / self.host_units as f64
     }
@@ -49,13 +49,13 @@ impl Aged {
 /// Operations ordered and not yet reported, oldest first.
 type Line = VecDeque<(u32, Operation, Status)>;
 
-/// What stands around a core that is made old.
+/// Driver of a core that is made old.
 struct Ageing<'a, O: Observer> {
     drive: &'a mut Drive<O>,
     core: u32,
     line: &'a mut Line,
     aged: &'a mut Aged,
-    /// Parts of requests that it has acknowledged.
+    /// Number of parts of requests that the core has acknowledged.
     done: u32,
 }
 
@@ -84,7 +84,7 @@ impl<O: Observer> Driver for Ageing<'_, O> {
 }
 
 impl<O: Observer> Drive<O> {
-    /// Make a new drive look as if the first `fraction` of it had been written once in order.
+    /// Makes a new drive look as if the first `fraction` of it had been written once in order.
     ///
     /// # Panics
     /// If `fraction` is not between 0 and 1, or if the drive is not new.
@@ -161,7 +161,7 @@ impl<O: Observer> Drive<O> {
         aged
     }
 
-    /// Let every core order what it wants; returns how many parts of requests it acknowledged.
+    /// Let every core order its operations. Returns the number of parts of requests that were acknowledged.
     fn order(&mut self, line: &mut Line, aged: &mut Aged) -> u32 {
         let mut done = 0;
         for core in 0..self.config.cores {
@@ -172,7 +172,7 @@ impl<O: Observer> Drive<O> {
         done
     }
 
-    /// Do `operation` at the die, by the die's own clock.
+    /// Perform `operation` at the die, by the die's own clock.
     fn perform(&mut self, core: u32, operation: &Operation, aged: &mut Aged) -> Status {
         let now = self.now();
         let Drive { chips, wiring, ftls, .. } = self;
@@ -232,7 +232,7 @@ impl<O: Observer> Drive<O> {
         self.spare = spare;
     }
 
-    /// What `request` asks of each core.
+    /// Parts of `request` for each core.
     fn parts_of(&self, request: &HostRequest, parts: &mut Vec<(u32, Request)>) {
         let end = request.sector + u64::from(request.sectors);
         let sectors = self.units.sectors();
@@ -245,7 +245,7 @@ impl<O: Observer> Drive<O> {
         parts.extend((0..self.config.cores).filter_map(|core| self.cut(request, core, first, units).map(|part| (core, part))));
     }
 
-    /// Whether nothing is under way: no request, no operation, nothing in the buffer.
+    /// True if no request and no operation is under way and the buffer is empty.
     pub fn is_quiet(&self) -> bool {
         self.host.outstanding == 0
             && self.expected.is_none()

@@ -1,8 +1,8 @@
-//! Who owns what: the host's addresses striped over firmware cores, the dies dealt out to them.
+//! Ownership: the host's addresses striped over firmware cores, and the dies dealt out to them.
 
 use wordline_units::{ChannelId, DieId, Geometry, Id};
 
-/// The static striping of logical units over cores.
+/// Static striping of logical units over cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripe {
     cores: u32,
@@ -10,13 +10,13 @@ pub struct Stripe {
 }
 
 impl Stripe {
-    /// Runs of `units` units go to `cores` cores in turn.
+    /// Creates a striping in which runs of `units` units go to `cores` cores in turn.
     pub fn new(cores: u32, units: u32) -> Stripe {
         assert!(cores > 0 && units > 0);
         Stripe { cores, units }
     }
 
-    /// The core of a unit of the drive, and the unit's number there.
+    /// Core of a unit of the drive, and the unit's number there.
     #[inline]
     pub fn locate(&self, unit: u64) -> (u32, u32) {
         if self.cores == 1 {
@@ -27,14 +27,14 @@ impl Stripe {
         (core as u32, (turn * u64::from(self.units) + offset) as u32)
     }
 
-    /// The unit of the drive that is `unit` of `core`: the other way round.
+    /// Unit of the drive that is `unit` of `core`; the inverse of [`Stripe::locate`].
     #[inline]
     pub fn global(&self, core: u32, unit: u32) -> u64 {
         let (turn, offset) = (u64::from(unit / self.units), u64::from(unit % self.units));
         (turn * u64::from(self.cores) + u64::from(core)) * u64::from(self.units) + offset
     }
 
-    /// The units of `core` among the first `units` of the drive.
+    /// Number of units of `core` among the first `units` of the drive.
     #[inline]
     pub fn share(&self, core: u32, units: u64) -> u32 {
         if self.cores == 1 {
@@ -46,7 +46,7 @@ impl Stripe {
     }
 }
 
-/// From sectors to units. Nearly every unit is a power of two of sectors, and a shift costs a tenth of a division.
+/// Conversion from sectors to units. Nearly every unit is a power of two of sectors, and a shift costs a tenth of a division.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
     sectors: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Units of `sectors` sectors each.
+    /// Creates the conversion for units of `sectors` sectors each.
     pub(crate) fn new(sectors: u64) -> Units {
         Units { sectors, shift: sectors.is_power_of_two().then(|| sectors.trailing_zeros()) }
     }
@@ -74,7 +74,7 @@ impl Units {
         }
     }
 
-    /// The first unit that `sectors` sectors from `sector` touch, and how many they touch.
+    /// First unit that `sectors` sectors from `sector` touch, and how many units they touch.
     #[inline]
     pub(crate) fn touched(&self, sector: u64, sectors: u32) -> (u64, u32) {
         let first = self.holding(sector);
@@ -82,20 +82,20 @@ impl Units {
     }
 }
 
-/// Which die belongs to which core, and which channel it hangs on.
+/// Assignment of dies to cores and to channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Wiring {
     homes: Vec<(u32, DieId)>,
     /// The dies of each core, core after core.
     dies: Vec<DieId>,
     dies_per_core: u32,
-    /// By die: a table, because a division costs more than a look at it.
+    /// Channel of each die: a table, because a division costs more than a look-up.
     channels: Vec<ChannelId>,
 }
 
 impl Wiring {
-    /// Whole channels to each core where the counts allow it, single dies in turn otherwise. A core's own dies are counted across its channels first,
-    /// so that neighbours in its turn are on different buses.
+    /// Assigns whole channels to each core where the counts allow it, and single dies in turn otherwise. A core's own dies are counted across its channels
+    /// first, so that neighbours in its turn are on different buses.
     pub(crate) fn new(geometry: &Geometry, cores: u32) -> Wiring {
         let (channels, dies) = (geometry.channels, geometry.dies());
         assert!(dies.is_multiple_of(cores), "{dies} dies cannot be dealt out to {cores} cores");
@@ -118,12 +118,12 @@ impl Wiring {
         Wiring { homes, dies: table, dies_per_core, channels }
     }
 
-    /// The core that owns `die`, and the die's number there.
+    /// Core that owns `die`, and the die's number there.
     pub(crate) fn home(&self, die: DieId) -> (u32, DieId) {
         self.homes[die.index()]
     }
 
-    /// The die that is `local` of `core`.
+    /// Die of the drive that is `local` of `core`.
     #[inline]
     pub(crate) fn die(&self, core: u32, local: DieId) -> DieId {
         self.dies[(core * self.dies_per_core) as usize + local.index()]

@@ -1,4 +1,4 @@
-//! A drive whose dies kept their bytes: after a power cut, or after a rest.
+//! Waking a drive whose dies kept their bytes: after a power cut, or after a rest.
 
 use wordline_chip::{Chip, Kept, PageImage, Persistent};
 use wordline_engine::Observer;
@@ -12,7 +12,7 @@ use crate::data::DataPlane;
 use crate::drive::Drive;
 use crate::stripe::Wiring;
 
-/// The dies of one core, read once, by the firmware that finds itself again and by the dies alike.
+/// Dies of one core, read once for both the firmware's recovery and the dies themselves.
 struct Waking<'a, P: Persistent> {
     core: u32,
     chips: &'a mut IdMap<DieId, Chip<P>>,
@@ -55,8 +55,8 @@ impl<P: Persistent> Survey for Waking<'_, P> {
 }
 
 impl<O: Observer, P: Persistent> Drive<O, P> {
-    /// The drive that was running on what `payload` gives its dies and what `capacitors` have kept, with the same configuration: whatever was durable is
-    /// back. [`Ftl::recovery`] says how much was read for it.
+    /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
+    /// back. [`Ftl::recovery`] tells how much was read for it.
     pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
         let mut drive = Drive::with_payload(config, observer, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
