@@ -75,3 +75,46 @@ impl Config {
         if self.copies_oob() { layout.with_oob_copies(marks_per_page(self.sheet.geometry.page.0 as usize)) } else { layout }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::scheduler::Scheduler;
+    use crate::state::layout::tests::small_sheet;
+    use crate::victim::VictimPolicy;
+    use wordline_flash::ProgramScope;
+
+    /// One die of ten block groups of one plane with twelve program units of one 16-KiB page, in units of 4 KiB, of which `exported` are shown to the host.
+    /// Write-back, greedy, without recovery and techniques.
+    pub(crate) fn small(exported: u32) -> Config {
+        Config {
+            sheet: small_sheet(1, 10, ProgramScope::Page),
+            read_entries: 1,
+            margins: None,
+            dies: 1,
+            unit: Bytes::kib(4),
+            exported_units: exported,
+            spare_blocks: 0,
+            factory_bad: vec![],
+            buffer: BufferConfig { units: 16, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
+            reclaim: ReclaimConfig {
+                victim: VictimPolicy::Greedy,
+                start: 3,
+                floor: 1,
+                scheduler: Scheduler::Classic,
+                preemptible: false,
+                lazy_erase: false,
+            },
+            wear: WearConfig { dynamic: false, static_gap: None },
+            schedule: ScheduleConfig { reads_first: true, linger: None },
+            order: Order::HorizontalFirst,
+            techniques: vec![],
+            keeps_data: false,
+            checkpoint_every: None,
+            recovers: false,
+            oob_copies: false,
+            seed: 1,
+            core: 0,
+        }
+    }
+}

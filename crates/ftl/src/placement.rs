@@ -97,3 +97,54 @@ pub(crate) fn end_of(core: &mut Core, open: &Open) -> u32 {
     gaps.for_each(|program| core.groups_mut().give_up(open.group, layout.units_of(program)));
     layout.units_per_group
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+    use crate::state::groups::Use;
+
+    const DIE: DieId = DieId(0);
+
+    fn next(rooms: &mut Rooms, stream: Stream) -> Option<ProgramPlace> {
+        let Rooms { core, panel, metadata, .. } = rooms;
+        next_program(core, panel, metadata, DIE, stream)
+    }
+
+    #[test]
+    fn streams_keep_to_groups_of_their_own_and_the_last_program_closes() {
+        let mut rooms = build(&small(64));
+        let programs = rooms.core.layout().data_programs;
+        let host: Vec<_> = (0..programs).filter_map(|_| next(&mut rooms, Stream::Host)).collect();
+        let moved = next(&mut rooms, Stream::Moved).expect("there are free groups");
+        assert!(host.iter().all(|place| place.group == host[0].group && place.group != moved.group));
+        assert!(host.iter().map(|place| place.program).eq(0..programs));
+        assert!(host.iter().all(|place| place.closes == (place.program + 1 == programs)));
+        assert_ne!(next(&mut rooms, Stream::Host).map(|place| place.group), Some(host[0].group));
+    }
+
+    #[test]
+    fn no_place_is_left_where_no_group_is_free() {
+        let mut rooms = build(&small(64));
+        let all = rooms.core.layout().groups * rooms.core.layout().data_programs;
+        assert!((0..all).all(|_| next(&mut rooms, Stream::Moved).is_some()));
+        assert!(next(&mut rooms, Stream::Moved).is_none());
+    }
+
+    #[test]
+    fn a_group_in_which_a_program_fails_takes_no_more_and_is_to_be_emptied_up_to_there() {
+        let mut rooms = build(&small(64));
+        let place = (0..3).filter_map(|_| next(&mut rooms, Stream::Host)).last().expect("there are free groups");
+        abandon(&mut rooms.core, place.group, place.program, false);
+        let units = rooms.core.layout().units_per_program;
+        assert!(rooms.core.groups().is_condemned(place.group));
+        assert_eq!(rooms.core.die(DIE).failed_end(place.group), Some(place.program * units));
+        assert_ne!(next(&mut rooms, Stream::Host).map(|next| next.group), Some(place.group));
+        let Rooms { core, panel, metadata, .. } = &mut rooms;
+        let other = core.die(DIE).open(Stream::Host)[0].group;
+        complete(core, panel, metadata, other);
+        assert_eq!(core.groups().use_of(other), Use::Closed);
+    }
+}

@@ -217,3 +217,75 @@ fn give_up_if_stuck(rooms: &mut Rooms) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_flash::{Report, Status};
+    use wordline_units::{HostOp, Priority};
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::ended::ended;
+    use crate::setup::build;
+    use crate::state::request::Request;
+
+    const WRITE: Request = Request {
+        id: 0,
+        op: HostOp::Write,
+        lpn: 0,
+        units: 4,
+        skip_head: 0,
+        skip_tail: 0,
+        priority: Priority::Normal,
+        fua: false,
+        insecure: false,
+    };
+
+    fn finish(rooms: &mut Rooms, operation: &Operation) {
+        rooms.core.ready(operation.die);
+        ended(rooms, &Report::plain(operation.tag, operation.die, Status::Good, &[]));
+    }
+
+    #[test]
+    fn a_program_is_ordered_once_it_is_full_and_what_it_held_lies_on_flash_when_it_has_ended() {
+        let mut rooms = build(&small(64));
+        rooms.submit(Request { units: 3, ..WRITE });
+        assert_eq!(next_operation(&mut rooms, Nanos(1)), None, "three units of four, and nobody waits");
+        rooms.submit(Request { lpn: 3, units: 1, ..WRITE });
+        let operation = next_operation(&mut rooms, Nanos(2)).expect("a program unit is full");
+        assert!(
+            matches!(operation.kind, OperationKind::Program { origin, .. } if (origin.host, origin.moved, origin.padding) == (4, 0, 0))
+        );
+        assert_eq!(next_operation(&mut rooms, Nanos(2)), None, "the only die is at work");
+        assert_eq!(rooms.core.map().mapped(), 0);
+        finish(&mut rooms, &operation);
+        assert_eq!((rooms.core.map().mapped(), rooms.core.buffer().is_empty()), (4, true));
+    }
+
+    #[test]
+    fn a_flush_forces_out_what_is_there_with_padding() {
+        let mut rooms = build(&small(64));
+        rooms.submit(Request { units: 1, ..WRITE });
+        rooms.submit(Request { id: 9, op: HostOp::Flush, units: 0, ..WRITE });
+        let operation = next_operation(&mut rooms, Nanos(1)).expect("somebody waits");
+        assert!(matches!(operation.kind, OperationKind::Program { origin, .. } if (origin.host, origin.padding) == (1, 3)));
+        let before = std::iter::from_fn(|| rooms.core.requests_mut().acknowledge()).count();
+        finish(&mut rooms, &operation);
+        assert_eq!((before, rooms.core.requests_mut().acknowledge().map(|done| done.id)), (1, Some(9)));
+    }
+
+    #[test]
+    fn waiting_reads_go_before_programs_where_they_are_first() {
+        let mut rooms = build(&small(64));
+        rooms.submit(WRITE);
+        let program = next_operation(&mut rooms, Nanos(1)).expect("a program unit is full");
+        finish(&mut rooms, &program);
+        rooms.submit(Request { lpn: 4, ..WRITE });
+        rooms.submit(Request { id: 2, op: HostOp::Read, ..WRITE });
+        let first = next_operation(&mut rooms, Nanos(2)).expect("there is work of two kinds");
+        assert!(matches!(first.kind, OperationKind::Read { .. }));
+        finish(&mut rooms, &first);
+        let second = next_operation(&mut rooms, Nanos(3)).expect("and the other");
+        assert!(matches!(second.kind, OperationKind::Program { .. }));
+    }
+}

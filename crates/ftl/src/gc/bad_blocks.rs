@@ -94,3 +94,61 @@ pub(crate) fn fail_guarded(core: &mut Core, metadata: &mut Metadata, sanitise: &
     }
     metadata.pass_flushes(core);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+    use crate::state::groups::Use;
+
+    #[test]
+    fn spares_stand_in_for_bad_blocks_as_long_as_there_are_any() {
+        let config = crate::Config { spare_blocks: 2, ..small(32) };
+        let bad = vec![vec![(0, 1), (0, 3), (0, 9), (0, 4)]];
+        let (groups, spares) = form_groups(&bad, 10, &config.layout());
+        assert_eq!(groups.len(), 8);
+        assert_eq!(groups[1], ([8, 0, 0, 0], true));
+        assert!(!groups[3].1 && !groups[4].1, "the only other spare is bad itself");
+        assert!(spares[0].iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn a_group_that_leaves_its_blocks_goes_on_with_spares_and_then_out_of_service() {
+        let mut rooms = build(&crate::Config { spare_blocks: 1, ..small(32) });
+        let Rooms { core, panel, metadata, sanitise, .. } = &mut rooms;
+        for (group, uses) in [(Group(2), Use::Free), (Group(3), Use::Bad)] {
+            let at = core.die(DieId(0)).free_groups().position(|free| free == group).expect("all are free");
+            core.die_mut(DieId(0)).take_free_at(at);
+            replace(core, panel, metadata, sanitise, group);
+            assert_eq!(core.groups().use_of(group), uses);
+            assert_eq!(core.outbox_mut().next_note(), Some(Note::Retired(group)));
+        }
+        assert_eq!(core.groups().blocks(Group(2))[0], 9);
+        assert!(!core.is_worn_out() && core.has_enough_space());
+    }
+
+    #[test]
+    fn who_waits_when_a_drive_wears_out_is_told_and_no_write_is_taken_any_more() {
+        let mut rooms = build(&small(64));
+        let request = crate::Request {
+            id: 5,
+            op: wordline_units::HostOp::Write,
+            lpn: 0,
+            units: 32,
+            skip_head: 0,
+            skip_tail: 0,
+            priority: wordline_units::Priority::Normal,
+            fua: false,
+            insecure: false,
+        };
+        rooms.submit(request);
+        assert_eq!(rooms.core.requests().waiting(), 1, "the buffer takes half of it");
+        rooms.wear_out();
+        let told = rooms.core.requests_mut().acknowledge().expect("it does not wait for ever");
+        assert_eq!((told.id, told.ok), (5, false));
+        rooms.submit(crate::Request { id: 6, ..request });
+        assert_eq!(rooms.core.requests_mut().acknowledge().map(|told| (told.id, told.ok)), Some((6, false)));
+    }
+}

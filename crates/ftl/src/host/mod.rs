@@ -291,3 +291,71 @@ fn mask(core: &Core, request: &Request, index: u32) -> u64 {
     let (first, count) = sectors(core, request, index);
     (u64::MAX >> (64 - count)) << first
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::HostOp;
+
+    use super::*;
+    use crate::Config;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+
+    const PLAIN: Request = Request {
+        id: 0,
+        op: HostOp::Write,
+        lpn: 0,
+        units: 1,
+        skip_head: 0,
+        skip_tail: 0,
+        priority: Priority::Normal,
+        fua: false,
+        insecure: false,
+    };
+
+    fn told(rooms: &mut Rooms) -> Vec<(u32, bool)> {
+        std::iter::from_fn(|| rooms.core.requests_mut().acknowledge()).map(|done| (done.id, done.ok)).collect()
+    }
+
+    #[test]
+    fn writes_come_in_in_order_and_one_without_room_keeps_those_behind_it_waiting() {
+        let mut rooms = build(&small(64));
+        rooms.submit(Request { id: 1, units: 16, ..PLAIN });
+        rooms.submit(Request { id: 2, lpn: 20, units: 2, ..PLAIN });
+        rooms.submit(Request { id: 3, lpn: 0, ..PLAIN });
+        assert_eq!(told(&mut rooms), [(1, true)], "the third would find its unit in the buffer, and is behind the second");
+        assert_eq!(rooms.core.requests().waiting(), 2);
+    }
+
+    #[test]
+    fn a_read_of_nothing_is_answered_at_once_with_the_sectors_that_hold_nothing() {
+        let mut rooms = build(&small(64));
+        rooms.submit(Request { id: 1, lpn: 3, skip_head: 2, skip_tail: 5, ..PLAIN });
+        rooms.submit(Request { id: 2, op: HostOp::Read, lpn: 3, ..PLAIN });
+        let done: Vec<_> = std::iter::from_fn(|| rooms.core.requests_mut().acknowledge()).map(|done| (done.id, done.blank)).collect();
+        assert_eq!(done, [(1, 0), (2, 7)], "one sector of the unit was written, and seven hold nothing");
+    }
+
+    #[test]
+    fn a_trim_takes_whole_units_and_leaves_those_that_it_covers_in_part() {
+        let mut rooms = build(&small(64));
+        rooms.submit(Request { id: 1, lpn: 4, units: 3, ..PLAIN });
+        rooms.submit(Request { id: 2, op: HostOp::Trim, lpn: 4, units: 3, skip_head: 1, skip_tail: 1, ..PLAIN });
+        assert_eq!(told(&mut rooms), [(1, true), (2, true)]);
+        let held = |lpn| rooms.core.buffer().held(lpn).is_some();
+        assert_eq!([4, 5, 6].map(held), [true, false, true]);
+    }
+
+    #[test]
+    fn a_flush_waits_for_what_is_in_the_buffer_unless_capacitors_keep_it() {
+        for (protection, answered) in [(Protection::None, 1), (Protection::Capacitor, 2)] {
+            let config = small(64);
+            let buffer = crate::config::BufferConfig { protection, ..config.buffer };
+            let mut rooms = build(&Config { buffer, ..config });
+            rooms.submit(Request { id: 1, ..PLAIN });
+            rooms.submit(Request { id: 2, op: HostOp::Flush, units: 0, ..PLAIN });
+            assert_eq!(told(&mut rooms).len(), answered, "{protection:?}");
+        }
+    }
+}

@@ -370,3 +370,58 @@ impl Secrets {
         self.copying[die.index()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+
+    fn secrets() -> (Secrets, Layout, Gates) {
+        let layout = small(64).layout();
+        (Secrets::new(layout), layout, Gates::default())
+    }
+
+    #[test]
+    fn what_is_kept_is_secret_until_it_is_gone() {
+        let (mut secrets, layout, _) = secrets();
+        let (one, other) = (layout.unit(Group(2), 5), layout.unit(Group(2), 9));
+        secrets.keep(one);
+        secrets.keep(other);
+        secrets.gone(Scope { group: Group(2), plane: None, first: 1, pages: 1 });
+        assert!(!secrets.is_secret(one) && secrets.is_secret(other), "page 1 holds units 4 to 7");
+        assert!(secrets.of_group(Group(2)).eq([other]));
+    }
+
+    #[test]
+    fn a_copy_left_behind_is_exposed_with_its_unit_and_forgotten_with_its_page() {
+        let (mut secrets, layout, _) = secrets();
+        let old = layout.unit(Group(1), 0);
+        secrets.keep(old);
+        secrets.leave_behind(7, old);
+        secrets.expose_left(6..7);
+        assert!(!secrets.has_exposed());
+        secrets.expose_left(7..8);
+        assert_eq!(secrets.take_exposed(), [old]);
+        secrets.gone_one(old);
+        secrets.expose_left(7..8);
+        assert!(!secrets.has_exposed());
+    }
+
+    #[test]
+    fn of_one_scope_there_is_one_task_for_all_who_wait_and_it_ends_once() {
+        let (mut secrets, layout, mut gates) = secrets();
+        let scope = Scope { group: Group(3), plane: Some(0), first: 2, pages: 1 };
+        let (a, b) = (gates.make(vec![1]), gates.make(vec![2]));
+        secrets.attach(&mut gates, scope, Remedy::LockPages, a, 4);
+        secrets.attach(&mut gates, scope, Remedy::LockPages, b, 9);
+        let tasks: Vec<u32> = secrets.tasks_in(Group(3)).collect();
+        assert_eq!(tasks.len(), 1);
+        assert_eq!(secrets.task_for(layout.unit(Group(3), 8)), Some(tasks[0]), "page 2 begins with unit 8");
+        assert_eq!((secrets.task_for(layout.unit(Group(3), 12)), secrets.task(tasks[0]).trims), (None, 9));
+        assert_eq!(secrets.end(tasks[0]), [a, b]);
+        assert!(secrets.is_idle());
+        // Whoever made a gate holds it, too.
+        assert!(gates.pass(a).is_empty());
+        assert_eq!(gates.pass(a), [1]);
+    }
+}

@@ -141,3 +141,24 @@ fn most_memos(config: &Config, layout: &Layout) -> usize {
     let remember = config.techniques.iter().filter(|choice| matches!(choice.card().persists, Persists::Memos(_)));
     remember.count() * layout.group_count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+
+    #[test]
+    fn a_core_keeps_room_for_what_it_writes_and_says_what_is_missing() {
+        let plain = small(64);
+        assert_eq!(own_groups(&plain), 0);
+        let recovers = Config { recovers: true, ..small(64) };
+        assert_eq!(own_groups(&recovers), JOURNAL_GROUPS);
+        let with_checkpoints = Config { checkpoint_every: Some(8), ..recovers.clone() };
+        assert!(own_groups(&with_checkpoints) > JOURNAL_GROUPS);
+        assert_eq!(fits(&recovers), Ok(()));
+        // Ten groups of 48 units: two are the journal's, and three are for reclaim and what is open.
+        assert_eq!(fits(&Config { exported_units: 240, ..recovers.clone() }), Ok(()));
+        let why = fits(&Config { exported_units: 241, ..recovers }).expect_err("one unit too many");
+        assert!(why.contains("needs 11 block groups") && why.contains("has 10"), "{why}");
+    }
+}

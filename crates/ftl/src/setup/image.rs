@@ -214,3 +214,43 @@ fn check_blocks<'a>(core: &Core, groups: impl Iterator<Item = &'a [u16; 4]>, spa
 fn demand(holds: bool, why: &'static str) -> Result<(), &'static str> {
     if holds { Ok(()) } else { Err(why) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::setup::{build, construct};
+
+    fn filled() -> Rooms {
+        let mut rooms = build(&small(64));
+        let Rooms { core, sanitise, .. } = &mut rooms;
+        construct::fill(core, sanitise, 60);
+        rooms
+    }
+
+    #[test]
+    fn a_core_comes_back_from_its_image_as_it_was() {
+        let before = image(&filled()).expect("it is quiet");
+        let mut rooms = build(&small(64));
+        restore(&mut rooms, before.clone()).expect("it is of the same kind");
+        assert_eq!(image(&rooms), Some(before));
+        assert_eq!(rooms.core.map().mapped(), 60);
+    }
+
+    #[test]
+    fn an_image_whose_tables_disagree_is_refused() {
+        let whole = image(&filled()).expect("it is quiet");
+        let group = whole.dies[0].free[0];
+        let mut doubled = whole.clone();
+        doubled.dies[0].free.push(group);
+        let mut lost = whole.clone();
+        lost.dies[0].free.remove(0);
+        let mut beyond = whole.clone();
+        beyond.dies[0].free[0] = Group(99);
+        let mut miscounted = whole;
+        miscounted.groups.valid[0] ^= 1;
+        for (what, broken) in [("doubled", doubled), ("lost", lost), ("beyond", beyond), ("miscounted", miscounted)] {
+            assert!(restore(&mut build(&small(64)), broken).is_err(), "{what}");
+        }
+    }
+}
