@@ -1,4 +1,4 @@
-//! What a page of a checkpoint says, as bytes.
+//! The format of a checkpoint page, as bytes.
 //!
 //! A page stands for itself: it says which checkpoint it belongs to and which of its pages it is. The last one says so, and with it how many there are.
 //!
@@ -25,28 +25,28 @@ const UNKNOWN: u32 = u32::MAX;
 const EMPTY: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
-/// A block group as it was when the checkpoint was begun.
+/// State of a block group when the checkpoint was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownGroup {
-    /// Its block in each plane.
+    /// Block of the group in each plane.
     pub blocks: [u16; 4],
-    /// How often it had been erased.
+    /// Erase count of the group.
     pub erases: u32,
-    /// What it was used for.
+    /// Use of the group.
     pub state: KnownState,
 }
 
-/// What a block group was used for when a checkpoint was begun.
+/// Use of a block group when a checkpoint was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownState {
-    /// It takes no more programs before it is erased.
+    /// The group takes no more programs before it is erased.
     Closed {
-        /// How many groups had been closed since it was, up to [`KnownState::AGE_MAX`].
+        /// Number of groups closed since this one was, up to [`KnownState::AGE_MAX`].
         age: u32,
     },
-    /// It was erased, and free.
+    /// The group was erased, and free.
     Free,
-    /// Something may still have been programmed.
+    /// The group may still have been programmed.
     Open,
 }
 
@@ -55,50 +55,50 @@ impl KnownState {
     pub const AGE_MAX: u32 = OPEN - 1;
 }
 
-/// What a page of a checkpoint says.
+/// Facts of a checkpoint page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
-    /// The groups from `first` on; `None` where pages may be readable that the map does not know, or nothing of the host's is.
+    /// State of the groups from `first` on; `None` where pages may be readable that the map does not know, or nothing of the host's is.
     Groups {
         /// The first group.
         first: u32,
-        /// One for each.
+        /// State of each group.
         groups: Vec<Option<KnownGroup>>,
     },
-    /// Where the units from `first` on lie. In groups that are not settled they may have moved since.
+    /// Addresses of the units from `first` on. In groups that are not settled they may have moved since.
     Places {
         /// The first unit.
         first: u32,
-        /// One for each; [`UnitAddr::NONE`]: nowhere.
+        /// Address of each unit; [`UnitAddr::NONE`]: the unit is not mapped.
         places: Vec<UnitAddr>,
     },
-    /// This is the last page.
+    /// End of the checkpoint: this is the last page.
     End,
 }
 
 /// A page of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointPage {
-    /// The checkpoint it belongs to. Numbers are versions of units: what was written later than the checkpoint was begun has a higher one.
+    /// Number of the checkpoint. Numbers are versions of units: what was written later than the checkpoint was begun has a higher one.
     pub number: u64,
-    /// Which page of it.
+    /// Index of the page in the checkpoint.
     pub index: u32,
-    /// What it says.
+    /// Facts of the page.
     pub said: Said,
 }
 
-/// Groups that a page of `bytes` bytes has room for.
+/// Number of groups that fit a page of `bytes` bytes.
 pub(crate) fn groups_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / GROUP
 }
 
-/// Units whose places a page of `bytes` bytes has room for.
+/// Number of units whose addresses fit a page of `bytes` bytes.
 pub(crate) fn places_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / PLACE
 }
 
 impl CheckpointPage {
-    /// Write the page into `bytes`, which are a whole page.
+    /// Writes the page into `bytes`, which are a whole page.
     pub fn write(&self, bytes: &mut [u8]) {
         bytes.fill(0);
         let (kind, first, count) = match &self.said {
@@ -136,7 +136,7 @@ impl CheckpointPage {
         bytes[CHECK].copy_from_slice(&check.to_le_bytes());
     }
 
-    /// What `bytes` say; `None` where they are no page of a checkpoint.
+    /// Parses `bytes`; `None` where they are no page of a checkpoint.
     pub fn read(bytes: &[u8]) -> Option<CheckpointPage> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let long = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));

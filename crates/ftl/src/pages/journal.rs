@@ -1,4 +1,4 @@
-//! What a page of the journal says, as bytes.
+//! The format of a journal page, as bytes.
 //!
 //! A page stands for itself: it says which generation of the journal it belongs to, and facts of one kind. A fact is that copies of some units with a
 //! version below a given one are not wanted, or that a technique remembers a number, or a greater one, of a block group between two erases. Facts never become
@@ -34,18 +34,18 @@ const MEMO: usize = 16;
 /// Where the check over all other bytes stands.
 const CHECK: std::ops::Range<usize> = 40..48;
 
-/// `count` units from `first` were trimmed: what has a version below `version` is not wanted.
+/// Record of a trim of `count` units from `first`: data with a version below `version` is not needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The first unit.
+    /// First unit trimmed.
     pub first: u32,
-    /// How many.
+    /// Number of units trimmed.
     pub count: u32,
-    /// The version of the trim.
+    /// Version of the trim.
     pub version: u64,
 }
 
-/// A technique's number in memos: it must not depend on which others there are.
+/// Number of a technique in memos. It must not depend on which other techniques there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner(pub u32);
 
@@ -54,13 +54,13 @@ pub struct Owner(pub u32);
 pub struct WrittenMemo {
     /// The technique whose memo it is.
     pub owner: Owner,
-    /// The die.
+    /// Die of the block group.
     pub die: u16,
-    /// The group's block in the first plane; which blocks of the others belong to it is fixed.
+    /// Block of the group in the first plane; it determines those of the other planes.
     pub block: u16,
-    /// How often the group had been erased.
+    /// Erase count of the group.
     pub erases: u32,
-    /// What is remembered.
+    /// Value of the memo.
     pub value: u32,
 }
 
@@ -78,7 +78,7 @@ pub enum Facts {
         /// One for each unit.
         bits: Vec<u8>,
     },
-    /// What techniques remember.
+    /// Memos of techniques.
     Memos(Vec<WrittenMemo>),
     /// Marks of program units of block groups that have no summary yet.
     Marks(Vec<ProgramMarks>),
@@ -91,35 +91,35 @@ pub enum Facts {
         /// One for each unit.
         bits: Vec<u8>,
     },
-    /// What the core has lived through.
+    /// History of the core over all starts.
     History(History),
 }
 
 impl Facts {
-    /// Whether pages of these facts are programmed twice.
+    /// True if pages of these facts are programmed twice.
     pub fn is_mirrored(&self) -> bool {
         !matches!(self, Facts::Marks(_))
     }
 }
 
-/// What a core has lived through, over all its starts.
+/// History of a core over all its starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// The version when it was written down.
+    /// Version at which the history was written.
     pub version: u64,
-    /// Starts, the first included.
+    /// Number of starts, the first included.
     pub starts: u64,
-    /// Starts after the power went without a word.
+    /// Number of starts after power was lost without an orderly shutdown.
     pub unsafe_shutdowns: u64,
-    /// Reads that no retry could correct.
+    /// Number of reads that no retry could correct.
     pub media_errors: u64,
-    /// Units that were lost to unreadable pages, as recoveries found them.
+    /// Number of units lost to unreadable pages, as recoveries found them.
     pub units_lost: u64,
-    /// Whether the core was told that the power would go, and wrote this as its last word.
+    /// True if the core was shut down in order, and this is its last record.
     pub is_clean: bool,
 }
 
-/// Where a page stands among those of its generation.
+/// Serial numbers of a page within its generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Serial {
     /// Its number among the pages of its kind (mirrored, or of marks), from 1 on; 0: the format before, which has none.
@@ -141,32 +141,32 @@ pub struct Page {
     pub of_snapshot: Option<(u32, u32)>,
     /// Where it stands among the others.
     pub serial: Serial,
-    /// What it says.
+    /// Facts of the page.
     pub facts: Facts,
 }
 
-/// Records that a page of `bytes` bytes holds.
+/// Number of records that fit a page of `bytes` bytes.
 pub(crate) fn records_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / RECORD
 }
 
-/// Memos that a page of `bytes` bytes holds.
+/// Number of memos that fit a page of `bytes` bytes.
 pub(crate) fn memos_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / MEMO
 }
 
-/// Records of the marks of `units` mapping units that a page of `bytes` bytes holds.
+/// Number of mark records for program units of `units` mapping units that fit a page of `bytes` bytes.
 pub(crate) fn marks_per_page(bytes: usize, units: usize) -> usize {
     (bytes - HEAD) / record_bytes(units)
 }
 
-/// Units whose bits a page of `bytes` bytes holds.
+/// Number of units whose bits fit a page of `bytes` bytes.
 pub(crate) fn units_per_page(bytes: usize) -> usize {
     (bytes - HEAD) * 8
 }
 
 impl Page {
-    /// Write the page into `bytes`, which are a whole page.
+    /// Writes the page into `bytes`, which are a whole page.
     pub fn write(&self, bytes: &mut [u8]) {
         bytes.fill(0);
         let (kind, version, count) = match &self.facts {
@@ -229,7 +229,7 @@ impl Page {
         bytes[CHECK].copy_from_slice(&check.to_le_bytes());
     }
 
-    /// What `bytes` say; `None` where they are no page of a journal.
+    /// Parses `bytes`; `None` where they are no page of a journal.
     pub fn read(bytes: &[u8]) -> Option<Page> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let long = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));

@@ -1,4 +1,4 @@
-//! What capacitors keep beside the write buffer: trims and marks that the journal has not brought to flash yet.
+//! Facts that capacitors keep beside the write buffer: trims and marks that the journal has not brought to flash yet.
 //!
 //! Each has a place, which is used again once what stands in it is on flash. Nothing is ever deleted: facts do not become untrue, so an old one does no harm.
 
@@ -14,12 +14,12 @@ pub(crate) const TRIMS_MAX: u64 = 256;
 /// Places that capacitors have for facts.
 pub const FACTS: u32 = (KEPT_MAX + TRIMS_MAX) as u32;
 
-/// Something that capacitors keep.
+/// A fact that capacitors keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    /// Units were trimmed.
+    /// Record of a trim.
     Trim(Record),
-    /// A program unit bears these marks.
+    /// Marks of a program unit.
     Marks(ProgramMarks),
 }
 
@@ -29,7 +29,7 @@ pub const fn fact_bytes(units: u32) -> usize {
 }
 
 impl Fact {
-    /// The fact as bytes; never longer than [`fact_bytes`] says.
+    /// Serialises the fact; the bytes are never longer than [`fact_bytes`] says.
     pub(crate) fn encode(&self) -> Vec<u8> {
         match self {
             Fact::Trim(Record { first, count, version }) => {
@@ -48,7 +48,7 @@ impl Fact {
         }
     }
 
-    /// The fact in `bytes`, of a core with `units` mapping units in a program unit; `None`: there is none.
+    /// Parses the fact in `bytes`, of a core with `units` mapping units in a program unit; `None`: there is none.
     pub(crate) fn decode(bytes: &[u8], units: u32) -> Option<Fact> {
         let body = bytes.get(8..)?;
         match bytes[0] {

@@ -1,4 +1,4 @@
-//! What a page of the key store says, as bytes.
+//! The format of a key-store page, as bytes.
 //!
 //! A page belongs to a commit. It holds trees of keys, or a part of the table of all trees. Keys themselves are not modelled: where they would stand there are
 //! zeroes, so that pages are as full as they would be, and a tree says which of its leaves are gone.
@@ -29,9 +29,9 @@ const CHECK: std::ops::Range<usize> = 32..40;
 pub struct Tree {
     /// The tree's number.
     pub number: u32,
-    /// How often the block had been erased when the units were programmed. Keys of earlier epochs are gone.
+    /// Epoch of the keys: the block's erase count when the units were programmed. Keys of earlier epochs are gone.
     pub epoch: u32,
-    /// Leaves without a key, one bit each; empty: none.
+    /// Leaves without a key, one bit each; empty: every leaf has its key.
     pub gone: Vec<u64>,
 }
 
@@ -59,12 +59,12 @@ impl Tree {
         self.nodes_of(first, leaves / 2) + self.nodes_of(first + leaves / 2, leaves / 2)
     }
 
-    /// Bytes that it takes.
+    /// Size of the tree in bytes.
     pub(crate) fn bytes(&self, leaves: u32) -> usize {
         TREE + 8 * self.gone.len() + KEY * (1 + self.nodes(leaves) as usize)
     }
 
-    /// Whether the key of `leaf`, programmed in `epoch`, is there.
+    /// True if the key of `leaf`, programmed in `epoch`, is there.
     pub fn has(&self, epoch: u32, leaf: u32) -> bool {
         let is_gone = || self.gone.get(leaf as usize / 64).is_some_and(|word| word >> (leaf % 64) & 1 == 1);
         epoch > self.epoch || (epoch == self.epoch && !is_gone())
@@ -94,16 +94,16 @@ pub(crate) fn entries_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / ENTRY
 }
 
-/// What is in a page.
+/// Facts of a key-store page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyFacts {
     /// Whole key trees.
     Trees(Vec<Tree>),
     /// The commits that the trees from `first` on were last written by; 0: never, all their keys are there.
     Table {
-        /// The first of the trees.
+        /// Number of the first tree.
         first: u32,
-        /// For each of them.
+        /// Commit of each tree.
         commits: Vec<u64>,
     },
 }
@@ -111,9 +111,9 @@ pub enum KeyFacts {
 /// A page of the key store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPage {
-    /// The commit it belongs to.
+    /// Number of the commit.
     pub commit: u64,
-    /// What it holds.
+    /// Facts of the page.
     pub facts: KeyFacts,
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn pack(commit: u64, trees: Vec<Tree>, leaves: u32, bytes: usize) -> 
 }
 
 impl KeyPage {
-    /// Write the page into `bytes`, which are a whole page.
+    /// Writes the page into `bytes`, which are a whole page.
     pub fn write(&self, leaves: u32, bytes: &mut [u8]) {
         bytes.fill(0);
         let (kind, first, count) = match &self.facts {
@@ -167,7 +167,7 @@ impl KeyPage {
         bytes[CHECK].copy_from_slice(&check.to_le_bytes());
     }
 
-    /// What `bytes` say; `None` where they are no page of a key store.
+    /// Parses `bytes`; `None` where they are no page of a key store.
     pub fn read(bytes: &[u8]) -> Option<KeyPage> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let long = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));

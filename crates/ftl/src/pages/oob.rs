@@ -28,11 +28,11 @@ const INSECURE: u64 = 1 << 63;
 /// The mark of one mapping unit, as its second copy keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkCopy {
-    /// The logical unit; all ones where the place holds nothing that is needed.
+    /// Logical unit; all ones where the place holds nothing that is needed.
     pub lpn: u32,
-    /// Its version.
+    /// Version of the unit.
     pub version: u64,
-    /// The unit may stay readable on the chips once it is stale.
+    /// True if the unit may stay readable on the chips once it is stale.
     pub insecure: bool,
 }
 
@@ -65,14 +65,14 @@ fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
 }
 
-/// Which filling of which physical blocks marks belong to.
+/// One filling of physical blocks, which marks belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Filling {
-    /// The die, counted over the core's own.
+    /// Die, counted over the core's own.
     pub die: u16,
     /// The block in each plane.
     pub blocks: [u16; 4],
-    /// How often they had been erased.
+    /// Erase count of the blocks.
     pub erases: u32,
 }
 
@@ -94,21 +94,21 @@ impl Filling {
 /// A page of the summary that a block group ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OobPage {
-    /// Whose marks they are.
+    /// Filling that the marks belong to.
     pub filling: Filling,
-    /// The offset in the group of the first mark.
+    /// Offset of the first mark in the group.
     pub first: u32,
-    /// The marks of the units from there on.
+    /// Marks of the units from that offset on.
     pub marks: Vec<MarkCopy>,
 }
 
-/// Marks that a summary page of `bytes` bytes has room for.
+/// Number of marks that fit a summary page of `bytes` bytes.
 pub(crate) fn marks_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / MARK
 }
 
 impl OobPage {
-    /// Write the page into `bytes`, which are a whole page.
+    /// Writes the page into `bytes`, which are a whole page.
     pub fn write(&self, bytes: &mut [u8]) {
         bytes.fill(0);
         bytes[..8].copy_from_slice(&MAGIC.to_le_bytes());
@@ -122,7 +122,7 @@ impl OobPage {
         bytes[CHECK].copy_from_slice(&check.to_le_bytes());
     }
 
-    /// The page that `bytes` hold; `None` where they are no page of a summary.
+    /// Parses `bytes`; `None` where they are no page of a summary.
     pub fn read(bytes: &[u8]) -> Option<OobPage> {
         if bytes.len() < HEAD || long(bytes, 0) != MAGIC || long(bytes, CHECK.start) != check(bytes, CHECK) {
             return None;
@@ -136,21 +136,21 @@ impl OobPage {
 /// The marks of one program unit of a group that has no summary yet, as the journal keeps them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramMarks {
-    /// Whose marks they are.
+    /// Filling that the marks belong to.
     pub filling: Filling,
-    /// The program unit.
+    /// Number of the program unit in its group.
     pub program: u32,
-    /// One for each of its units.
+    /// Marks of the unit's mapping units.
     pub marks: Vec<MarkCopy>,
 }
 
-/// Bytes of a journal record with the marks of `units` mapping units.
+/// Size in bytes of a journal record with the marks of `units` mapping units.
 pub(crate) const fn record_bytes(units: usize) -> usize {
     RECORD_HEAD + units * MARK
 }
 
 impl ProgramMarks {
-    /// Write the record into `at`, which is as long as [`record_bytes`] says.
+    /// Writes the record into `at`, which is as long as [`record_bytes`] says.
     pub(crate) fn write(&self, at: &mut [u8]) {
         at[..RECORD_HEAD].fill(0);
         let (erases, rest) = at.split_at_mut(4);
@@ -160,7 +160,7 @@ impl ProgramMarks {
         self.marks.iter().zip(at[RECORD_HEAD..].chunks_exact_mut(MARK)).for_each(|(mark, at)| mark.write(at));
     }
 
-    /// The record in `at`.
+    /// Parses the record in `at`.
     pub(crate) fn read(at: &[u8]) -> ProgramMarks {
         let marks = at[RECORD_HEAD..].chunks_exact(MARK).map(MarkCopy::read).collect();
         ProgramMarks { filling: Filling::read(&at[..4], &at[4..6], &at[8..16]), program: word(at, 16), marks }

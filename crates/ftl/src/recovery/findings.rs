@@ -39,24 +39,24 @@ use crate::state::layout::{Group, Layout, UnitAddr};
 pub(crate) struct Stand {
     pub(crate) die: DieId,
     pub(crate) blocks: [u16; 4],
-    /// A program or an erase of one of its blocks has failed.
+    /// True if a program or an erase of one of the stand's blocks has failed.
     pub(crate) broken: bool,
-    /// A page of it is not erased.
+    /// True if a page of the stand is not erased.
     pub(crate) touched: bool,
     pub(crate) erases: u32,
     /// Which stands were written before it: first those that a checkpoint knows, oldest first, then by the highest version in them.
     pub(crate) order: (bool, u64),
-    /// Its pages that belong to the journal.
+    /// Pages of the stand that belong to the journal.
     pub(crate) journal: Vec<Page>,
     /// The program unit of each of them.
     journal_programs: Vec<u32>,
-    /// Its pages that belong to checkpoints.
+    /// Pages of the stand that belong to checkpoints.
     pub(crate) checkpoints: Vec<CheckpointPage>,
-    /// It holds pages of checkpoints, whether they are of any use or not: then it holds nothing else.
+    /// True if the stand holds pages of checkpoints, useful or not. It then holds nothing else.
     pub(crate) holds_checkpoints: bool,
-    /// The chip says that an erase of it was cut short.
+    /// True if the chip says that an erase of the stand was cut short.
     is_torn: bool,
-    /// Nothing was programmed in it since the checkpoint, which tells what is needed of it.
+    /// True if nothing was programmed in the stand since the checkpoint, which tells what is needed of it.
     pub(crate) is_settled: bool,
     /// What was seen of its pages beside their marks.
     pub(crate) seen: Seen,
@@ -136,20 +136,20 @@ pub(crate) struct Findings {
     pub(crate) in_force: Vec<u64>,
     /// Second copies of marks, from the journal and from capacitors.
     pub(crate) sealed: SealedMarks,
-    /// A copy in a settled stand is needed that the checkpoint does not tell of.
+    /// True if a copy in a settled stand is needed that the checkpoint does not tell of.
     pub(crate) is_overtaken: bool,
-    /// Marks are written twice.
+    /// True if marks are written twice.
     has_copies: bool,
     /// Copies in pages that cannot be read, by stand and offset.
     lost: BTreeSet<(u32, u32)>,
     /// A page of a program that had ended cannot be read, and no second copy of its marks is there. The checkpoint may have known it, and does not tell of
     /// copies before it.
     is_rotten: bool,
-    /// There is a checkpoint, and it could not be relied upon.
+    /// True if there is a checkpoint that could not be relied upon.
     pub(crate) is_distrusted: bool,
-    /// Program units of a group are programmed one after the other.
+    /// True if program units of a group are programmed one after the other.
     is_in_order: bool,
-    /// Something cannot be read that nobody can name, and that may be needed.
+    /// True if an unreadable page of unknown content may be needed.
     pub(crate) is_unknown: bool,
 }
 
@@ -629,12 +629,12 @@ enum Until {
 }
 
 impl Stand {
-    /// Whether an erase of it was begun and cut short: nothing that is still in it was needed.
+    /// True if an erase of the stand was begun and cut short: nothing that is still in it was needed.
     fn erase_was_begun(&self) -> bool {
         self.is_torn || self.seen.is_erased_in_part()
     }
 
-    /// Whether mirrored pages, and pages of marks, of this generation of the journal are missing, as far as others that were programmed after them tell.
+    /// True for mirrored pages, and for pages of marks, if some of this generation of the journal are missing, as far as pages programmed after them tell.
     fn gaps(&self, generation: u64) -> [bool; 2] {
         let pages =
             self.journal.iter().zip(&self.journal_programs).filter(|(page, _)| page.generation == generation && page.serial.own > 0);
@@ -650,7 +650,7 @@ impl Stand {
         std::array::from_fn(|kind| (1..=last[kind]).any(|serial| !seen[kind].contains(&serial)))
     }
 
-    /// Whether the power went before this generation's snapshot was whole for the first time: it never counted.
+    /// True if power was lost before this generation's snapshot was whole for the first time: it never counted.
     fn is_begun(&self, generation: u64, pages_per_program: u32) -> bool {
         let total = self.journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
         total.is_some_and(|total| self.seen.written * pages_per_program < 2 * total)

@@ -1,4 +1,4 @@
-//! Back after a power cut: everything the core knew, from what stands on its flash.
+//! Recovery after a power cut: the rooms of a core are rebuilt from its flash.
 //!
 //! 1. Of each unit the copy with the highest version is the newest; copies of the same version hold the same bytes.
 //! 2. Unless the journal says that the unit was trimmed at a higher version. The journal is the youngest generation whose snapshot is whole.
@@ -43,50 +43,50 @@ use crate::state::work::Wanted;
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;
 
-/// How a core came back from a power cut.
+/// Summary of a recovery from a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// The number of the checkpoint that it used.
+    /// Number of the checkpoint that was used.
     pub checkpoint: Option<u64>,
-    /// Block groups of which the checkpoint knew all that was needed.
+    /// Number of block groups of which the checkpoint knew all that was needed.
     pub settled: u64,
-    /// Block groups that were read.
+    /// Number of block groups that were read.
     pub groups: u64,
-    /// Pages that were read, erased ones included.
+    /// Number of pages that were read, erased ones included.
     pub pages: u64,
-    /// Units of which the mark had to be read because the checkpoint left it open which copy is the newest.
+    /// Number of units whose mark had to be read because the checkpoint left open which copy is the newest.
     pub doubts: u64,
-    /// Units whose newest copy is in a page that cannot be read, as far as that was looked at: reads of them fail until they are written again.
+    /// Number of units whose newest copy is in an unreadable page, as far as that was looked at: reads of them fail until they are written again.
     pub lost: u64,
-    /// Units that are refused, because nobody can tell whether what there is of them is the newest.
+    /// Number of refused units: the core cannot tell whether its copy of them is the newest.
     pub refused: u64,
-    /// Pages that cannot be read of programs that no flush had covered: what they held is as it was before.
+    /// Number of unreadable pages of programs that no flush had covered: their units are as they were before.
     pub unsealed: u64,
-    /// The core had been told that the power would go, and nothing has been written since.
+    /// True if the core was shut down in order, and nothing has been written since.
     pub is_clean: bool,
 }
 
-/// What recovery relies on.
+/// Evidence that recovery relies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whatever there is, checkpoints included.
+    /// All evidence, checkpoints included.
     Everything,
-    /// The journal and the marks of all pages: what must come out without checkpoints as with them.
+    /// The journal and the marks of all pages. The result must be the same as with checkpoints.
     Marks,
 }
 
-/// The journal's state, as far as it is needed.
+/// State of the journal, as far as it is needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JournalFound {
-    /// Where it stands.
+    /// Stand that holds it.
     pub(crate) stand: usize,
     pub(crate) generation: u64,
-    /// Its snapshot is whole.
+    /// True if the snapshot is whole.
     pub(crate) is_whole: bool,
 }
 
-/// The rooms of the core that was running on this flash with this configuration, as it was when the power went, or would have been a moment before or after:
-/// every unit that was durable has its last data, and every other its last data or an older state since it last was durable. `trust` says what is relied on.
+/// Recovers the rooms of the core that ran on this flash with this configuration when power was lost. Every unit that was durable has its last data. Every
+/// other unit has its last data, or an older state since it last was durable. `trust` names the evidence that is relied on.
 pub(crate) fn recover(config: &Config, survey: &mut dyn Survey, trust: Trust) -> (Rooms, Recovery) {
     assert!(config.keeps_data, "only a core that keeps data has anything to recover");
     let mut rooms = setup::build(config);
@@ -122,7 +122,7 @@ pub(crate) fn recover(config: &Config, survey: &mut dyn Survey, trust: Trust) ->
     (rooms, findings.tally)
 }
 
-/// Give each group the stand that it had, or one that is as good. `None`: it is out of service.
+/// Assign to each group the stand that it had, or one that is as good. `None`: the group is out of service.
 fn assign(core: &mut Core, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
     let holds_secrets = findings.holds_secrets();
     let is_vital = |stand: usize| is_live[stand] || is_own(findings, stand, journal);
@@ -160,7 +160,7 @@ fn assign(core: &mut Core, findings: &Findings, is_live: &[bool], journal: Optio
     stands
 }
 
-/// Whatever is secret, stale and readable became so a moment before the power went, and is dealt with now.
+/// Find all stale secrets that can be read. They became stale a moment before power was lost, and are sanitised now.
 fn find_secrets(rooms: &mut Rooms, findings: &Findings, stands: &[Option<usize>]) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let Some(SecretsFound { known, torn }) = &findings.secret else {

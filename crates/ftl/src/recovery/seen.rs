@@ -16,13 +16,13 @@ use crate::state::layout::Layout;
 /// A page that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unread {
-    /// The offset of its first unit.
+    /// Offset of the page's first unit.
     pub(crate) first: u32,
-    /// It was made unreadable on purpose, after all it held had become stale.
+    /// True if the page was made unreadable on purpose, after all its data had become stale.
     pub(crate) is_gone: bool,
 }
 
-/// What was seen of the blocks of one group while they were read.
+/// Findings about the blocks of one group while they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) unread: Vec<Unread>,
@@ -39,7 +39,7 @@ pub(crate) struct Seen {
     unread_programs: u32,
     /// Program units of which some pages are erased and others are not.
     partial: u32,
-    /// A program unit is erased only in part, or lies before one that is not.
+    /// True if a program unit is erased only in part, or lies before one that is not erased.
     pub(crate) is_ragged: bool,
 }
 
@@ -71,18 +71,18 @@ impl Seen {
         }
     }
 
-    /// Whether a page before the unit at offset `first` cannot be read.
+    /// True if a page before the unit at offset `first` cannot be read.
     pub(crate) fn unread_before(&self, first: u32) -> bool {
         self.unread.iter().any(|page| page.first < first)
     }
 
-    /// Whether some of its blocks have been erased and others have not: the power went meanwhile, and nothing in it was needed. Of programs, only the last can
-    /// have been cut short.
+    /// True if some blocks of the group have been erased and others have not: power was lost meanwhile, and nothing in the group was needed. Of programs,
+    /// only the last can have been cut short.
     pub(crate) fn is_erased_in_part(&self) -> bool {
         self.partial > 1
     }
 
-    /// Whether the summary holds the marks of all data that was programmed.
+    /// True if the summary holds the marks of all data that was programmed.
     pub(crate) fn is_summarised(&self, layout: &Layout) -> bool {
         let end = self.written.min(layout.data_programs) * layout.units_per_program;
         let mut parts: Vec<(u32, u32)> = self.summaries.iter().map(|page| (page.first, page.first + page.marks.len() as u32)).collect();
@@ -91,7 +91,7 @@ impl Seen {
         covered >= end
     }
 
-    /// Whether it holds data and no summary was ever begun: as groups were written before there were any.
+    /// True if the group holds data and no summary was ever begun, as in the format before summaries.
     pub(crate) fn is_old(&self, layout: &Layout) -> bool {
         self.summaries.is_empty() && self.written > layout.data_programs && self.unread.iter().all(|page| page.first < layout.data_units)
     }
@@ -119,8 +119,8 @@ impl Seen {
         &self.marks
     }
 
-    /// Whether what cannot be read of it may be needed, where no second copy of the marks is found: the third rule. `are_marks_lost`: the journal lacks a page
-    /// of marks. `has_summary`: the group was given a summary before its end.
+    /// True if unreadable data of the group may be needed, where no second copy of the marks is found: the third rule. `are_marks_lost`: the journal lacks
+    /// a page of marks. `has_summary`: the group was given a summary before its end.
     pub(crate) fn may_be_needed(&self, layout: &Layout, has_summary: bool, are_marks_lost: bool) -> bool {
         let was_closed = has_summary || self.written > layout.data_programs;
         // Of several programs only the last can have been under way; and a group of which nothing is whole may have held anything.

@@ -1,4 +1,4 @@
-//! The flash of a core that wakes up after a power cut, as it asks for it.
+//! The survey: how a core reads its flash when it wakes up after a power cut.
 
 use wordline_flash::Mark;
 use wordline_units::{BlockId, DieId, PageId, PlaneId};
@@ -7,10 +7,10 @@ use crate::recovery::Recovery;
 pub use crate::state::buffer::Held;
 use crate::state::layout::Layout;
 
-/// A page of a die.
+/// Address of a page of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PagePlace {
-    /// The die, counted over the core's own.
+    /// Die, counted over the core's own.
     pub die: DieId,
     /// The plane.
     pub plane: PlaneId,
@@ -20,29 +20,29 @@ pub struct PagePlace {
     pub page: PageId,
 }
 
-/// What stands in a page.
+/// State of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing since the last erase.
+    /// Erased: nothing was programmed since the last erase.
     Erased,
-    /// The power went while it was programmed or erased: the pins give bits of what it held, or was to hold.
+    /// Torn: power was lost while the page was programmed or erased, and the pins give bits of its old or its new content.
     Torn,
-    /// It was made unreadable: the pins give nothing of it.
+    /// Sanitised: the pins give nothing of the page's content.
     Gone,
-    /// Something that cannot be corrected.
+    /// Programmed, with errors that cannot be corrected.
     Unreadable,
-    /// What was programmed.
+    /// Programmed and readable.
     Whole,
 }
 
-/// What the die's own records say of a block.
+/// Record that the die keeps of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRecord {
-    /// No program or erase of it has failed.
+    /// True if no program or erase of the block has failed.
     pub healthy: bool,
-    /// How often it was erased.
+    /// Erase count of the block.
     pub erases: u32,
-    /// Its last erase was cut short: nothing that is still in it was needed.
+    /// True if the last erase of the block was cut short: nothing that is still in it was needed.
     pub is_torn: bool,
 }
 
@@ -51,34 +51,33 @@ pub trait Survey {
     /// The record of a block.
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord;
 
-    /// What stands at `place`. Where that is whole, `marks` becomes the mark of each of its units.
+    /// State of the page at `place`. If it is whole, `marks` becomes the mark of each of its units.
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found;
 
-    /// The user bytes of the whole page at `place`. Asked of pages of the journal, of checkpoints and of the key store only.
+    /// Reads the user bytes of the whole page at `place`. It is asked of pages of the journal, of checkpoints and of the key store only.
     fn bytes(&mut self, place: PagePlace, bytes: &mut Vec<u8>);
 
-    /// What capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
+    /// Content that capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
     fn held(&mut self, slot: u32) -> Option<Held>;
 
-    /// What capacitors have kept at place `index` beside the buffer, below [`crate::FACTS`], as [`crate::Ftl::take_kept_fact`] gave it. Returns
-    /// false if there is
-    /// nothing.
+    /// Reads the fact that capacitors have kept at place `index` beside the buffer, below [`crate::FACTS`], as [`crate::Ftl::take_kept_fact`] gave it.
+    /// Returns false if there is none.
     fn kept_fact(&mut self, _index: u32, _bytes: &mut Vec<u8>) -> bool {
         false
     }
 
-    /// The commit whose table of keys the controller's register opens; 0: it was never overwritten.
+    /// Number of the commit whose table of keys the controller's register opens; 0: it was never overwritten.
     fn register(&mut self) -> u64 {
         0
     }
 
-    /// The epoch in which the whole page of data at `place` was encrypted, as its spare area says. Asked where there is a key store.
+    /// Epoch in which the whole data page at `place` was encrypted, as its spare area says. It is asked where there is a key store.
     fn key_epoch(&mut self, _place: PagePlace) -> u32 {
         0
     }
 }
 
-/// How often a page is read that cannot be corrected: it may be luck.
+/// Number of times that an uncorrectable page is read, because a failure may be luck.
 const READS: u32 = 3;
 
 /// The flash and room to read it.

@@ -1,9 +1,9 @@
-//! Who of reclaim and the host a die serves next: an exclusive slot, one policy at a time.
+//! The scheduler, an exclusive slot: one policy at a time decides whether a die serves reclaim or the host next.
 //!
 //! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/scheduler.md` walks through it. What comes
 //! before both (reads, the journal, the key store, a sanitiser's tasks) is not the policy's: somebody waits for it.
 
-/// Which of two kinds of work a die takes.
+/// One of the two kinds of work between which a scheduler decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A step of reclaim.
@@ -12,34 +12,34 @@ pub enum Source {
     Host,
 }
 
-/// A die that could take work of either kind, when it is asked.
+/// State of a die that could take work of either kind, when the policy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieWork {
-    /// Reclaim must be done: too few block groups are free, or it has been begun.
+    /// True if reclaim must be done: too few block groups are free, or a victim is begun.
     pub is_due: bool,
-    /// Free block groups.
+    /// Number of free block groups.
     pub free: u32,
-    /// With this many or fewer left, the host opens no further group.
+    /// Number of free groups at or below which the host opens no further group.
     pub floor: u32,
-    /// Whether host writes go before reclaim, above the floor, by the drive's configuration.
+    /// True if the drive's configuration lets host writes go before reclaim, above the floor.
     pub preemptible: bool,
-    /// What reclaim has earned for the host, by [`Policy::earned`], less what the host has taken, by [`Policy::taken`].
+    /// Credit of the host: what reclaim has earned by [`Policy::earned`], less what the host has taken by [`Policy::taken`].
     pub credit: i32,
 }
 
-/// A scheduler.
+/// A scheduling policy.
 pub trait Policy {
-    /// Who is served first. The other is served where the first has nothing to do.
+    /// Kind of work that is served first. The other is served where the first has nothing to do.
     fn first(&self, die: &DieWork) -> Source;
 
-    /// What the host earns when reclaim moves `moved` units of a victim that held `valid` of `units` valid units when it was begun. A victim without valid
-    /// units is told once, with `moved` 0.
+    /// Credit that the host earns when reclaim moves `moved` units of a victim that held `valid` of `units` valid units when it was begun. A victim without
+    /// valid units is reported once, with `moved` 0.
     fn earned(&self, moved: u32, valid: u32, units: u32) -> i32 {
         let _ = (moved, valid, units);
         0
     }
 
-    /// What a program of `units` units of the host takes of it.
+    /// Credit that a program of `units` host units takes.
     fn taken(&self, units: u32) -> i32 {
         let _ = units;
         0
@@ -50,7 +50,7 @@ macro_rules! policies {
     ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
         $(mod $module;)*
 
-        /// The schedulers there are.
+        /// All scheduling policies.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Scheduler {
             $($(#[$doc])* $name,)*
@@ -60,7 +60,7 @@ macro_rules! policies {
             /// All schedulers.
             pub const ALL: &[Scheduler] = &[$(Scheduler::$name),*];
 
-            /// The word a plan uses for it.
+            /// Word that a plan uses for the policy.
             pub const fn name(self) -> &'static str {
                 match self { $(Scheduler::$name => $word,)* }
             }
@@ -92,10 +92,10 @@ policies! {
     Paced = "paced" in paced;
 }
 
-/// No more credit, and no more debt, than so many units of host data.
+/// Greatest credit, and greatest debt, in units of host data.
 const MOST: i32 = 1 << 20;
 
-/// `credit` and what has come to it.
+/// Sum of `credit` and `change`, within the limits.
 pub(crate) fn add(credit: i32, change: i32) -> i32 {
     credit.saturating_add(change).clamp(-MOST * paced::PART, MOST * paced::PART)
 }

@@ -1,25 +1,25 @@
-//! What several may propose and several may restrain: one rule for all such questions.
+//! Answers that several techniques may propose and several may restrain: one merge rule for all such questions.
 
 /// A scale of answers from the most restrained to the least.
 pub trait Scale: Copy + Ord {
-    /// What is done where nobody proposes anything.
+    /// Answer where no technique proposes anything.
     const LEAST: Self;
-    /// What the boldest proposal asks for.
+    /// Answer that the boldest proposal asks for.
     const MOST: Self;
 }
 
 /// One part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Say<T> {
-    /// No opinion.
+    /// No opinion on the question.
     Abstain,
-    /// It would pay to go this far.
+    /// Proposal: the technique would gain by going this far.
     Propose(T),
-    /// Nobody may go further. To refuse is to cap at [`Scale::LEAST`].
+    /// Cap: no technique may go further. To refuse is to cap at [`Scale::LEAST`].
     AtMost(T),
 }
 
-/// One technique's answer: it may propose for its own reasons and restrain everybody in the same breath.
+/// One technique's answer, which may hold a proposal and a cap at once.
 pub type Says<T> = [Say<T>; 2];
 
 /// The answer of a technique that has no opinion.
@@ -27,7 +27,7 @@ pub const fn abstain<T>() -> Says<T> {
     [Say::Abstain, Say::Abstain]
 }
 
-/// What all answers together come to: the greatest proposal, as far as the least cap lets it.
+/// Merge of all answers: the greatest proposal, as far as the least cap lets it.
 pub fn agree<T: Scale>(all: impl IntoIterator<Item = Say<T>>) -> T {
     let (mut proposed, mut cap) = (T::LEAST, T::MOST);
     for say in all {
@@ -59,32 +59,32 @@ macro_rules! scales {
 }
 
 scales! {
-    /// How urgently a die stops what it is doing for a waiting read, in rising order.
+    /// Urgency of stopping what a die does for a waiting read, in rising order.
     Urgency {
-        /// Not at all: the read waits.
+        /// The operation goes on: the read waits.
         Wait,
-        /// At once, if the die can.
+        /// The die stops at once, if it can.
         Now
     }
-    /// What a die with something suspended does when a read waits, in rising order.
+    /// Action of a die with something suspended when a read waits, in rising order.
     Hold {
-        /// It goes on with what is suspended.
+        /// The die resumes what is suspended.
         Resume,
-        /// It serves the read first.
+        /// The die serves the read first.
         Serve
     }
-    /// How a whole program unit is moved, in rising order.
+    /// Way to move a whole program unit, in rising order.
     Way {
         /// Over the bus and through error correction.
         Bus,
-        /// Inside the die, without either.
+        /// By copyback inside the die, without bus and error correction.
         Copyback
     }
-    /// Whether a piece of work starts, in rising order.
+    /// Start of a piece of work, in rising order.
     Start {
-        /// It waits.
+        /// The work waits.
         Later,
-        /// It starts.
+        /// The work starts.
         Now
     }
 }

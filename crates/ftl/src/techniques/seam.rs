@@ -38,81 +38,81 @@ pub use crate::state::work::Busy;
 /// A page of a block group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlashPage {
-    /// The group.
+    /// Block group of the page.
     pub group: Group,
-    /// In which of its blocks.
+    /// Plane of the page.
     pub plane: PlaneId,
-    /// The page, in program order.
+    /// Page of the plane, in program order.
     pub page: PageId,
 }
 
 /// A program unit of a block group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramUnit {
-    /// The group.
+    /// Block group of the unit.
     pub group: Group,
-    /// The h-layer.
+    /// H-layer of the unit.
     pub layer: u32,
-    /// Its place in the h-layer.
+    /// Place of the unit in its h-layer.
     pub place: u32,
 }
 
 impl ProgramUnit {
-    /// The unit that is the `program`th of `group`.
+    /// Address of program unit `program` of `group`, counted in program order.
     pub fn new(layout: &Layout, group: Group, program: u32) -> ProgramUnit {
         let each = layout.programs_per_layer;
         ProgramUnit { group, layer: program / each, place: program % each }
     }
 }
 
-/// The instant, and what can be seen of the core.
+/// Context of a call: the instant, and a view of the core.
 #[derive(Clone, Copy, Debug)]
 pub struct Ctx<'a> {
-    /// The instant.
+    /// The present instant.
     pub now: Nanos,
-    /// The core's tables, to be read.
+    /// Read-only view of the core's tables.
     pub view: View<'a>,
 }
 
-/// Something that the firmware did or heard.
+/// An event that the firmware tells techniques.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// A page was read.
     Read(ReadReport),
     /// A program has ended.
     Programmed(ProgramReport),
-    /// A block group holds nothing any more.
+    /// An erase has ended, or a block group has left its blocks without one: it holds nothing any more.
     Erased(EraseReport),
     /// A copyback has ended.
     Copied(CopyReport),
-    /// A block group begins to be written.
+    /// A block group was opened for writing.
     Opened {
         /// The group.
         group: Group,
-        /// Whether it takes data that was programmed before, and not new data of the host.
+        /// True if the group takes moved data, false if it takes new host data.
         moved: bool,
     },
-    /// A block group takes no more data.
+    /// A block group was closed: it takes no more data.
     Closed {
-        /// The group.
+        /// The group that was closed.
         group: Group,
     },
-    /// A block group is going to be emptied.
+    /// A victim was chosen: the block group is going to be emptied.
     VictimChosen {
-        /// The group.
+        /// The victim's block group.
         victim: Group,
         /// Why the group is emptied.
         why: Cause,
     },
-    /// Valid data lies elsewhere.
+    /// Valid data was moved to another place.
     Moved {
-        /// The group that it left.
+        /// Group that the data left.
         from: Group,
-        /// Where it lies.
+        /// Program unit that it lies in now.
         to: ProgramUnit,
-        /// How many units.
+        /// Number of units moved.
         units: u16,
-        /// How it came there.
+        /// Way by which the data was moved.
         way: Way,
     },
     /// A block group has left its blocks: it stands on spare ones, or is out of service.
@@ -120,28 +120,28 @@ pub enum News {
         /// The group.
         group: Group,
     },
-    /// Valid data could not be read to be moved.
+    /// Valid data could not be read to be moved, and is lost.
     DataLost {
-        /// Where it lies.
+        /// Page that could not be read.
         at: FlashPage,
-        /// How many units.
+        /// Number of units lost.
         units: u16,
     },
-    /// The instant that the technique named has come. Told to that technique only.
+    /// The instant that the technique named has come. Only that technique is told.
     Timer,
-    /// A die has been idle for as long as the technique asked for. Told to that technique only, once for each spell.
+    /// A die has been idle for as long as the technique asked for. Only that technique is told, once for each spell.
     Idle {
         /// The die.
         die: DieId,
-        /// How long it has been idle.
+        /// Time for which the die has been idle.
         idle: Nanos,
-        /// Free groups that it has.
+        /// Number of free groups of the die.
         free: u32,
     },
 }
 
 impl News {
-    /// The hook by which a technique hears it.
+    /// Hook by which a technique subscribes to the event.
     pub const fn hook(&self) -> Hook {
         match self {
             News::Read(_) => Hook::Read,
@@ -160,322 +160,322 @@ impl News {
     }
 }
 
-/// What a die reported of a read.
+/// Report of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadReport {
-    /// Which page.
+    /// Page that was read.
     pub at: FlashPage,
-    /// Why it was read.
+    /// Cause of the read.
     pub cause: Cause,
-    /// How it ended.
+    /// Status of the last try.
     pub status: Status,
-    /// Tries after the first.
+    /// Number of tries after the first.
     pub retries: u32,
-    /// The last try.
+    /// Reference voltages of the last try.
     pub last: ReadTry,
     /// Bits corrected in the worst codeword.
     pub worst: u32,
-    /// How long the array worked.
+    /// Time that the array worked.
     pub array: Nanos,
 }
 
-/// What a die reported of a program.
+/// Report of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramReport {
-    /// Where it went.
+    /// Program unit that was programmed.
     pub at: ProgramUnit,
-    /// How it ended.
+    /// Status of the program.
     pub status: Status,
-    /// Its loops; 0 where the die does not know.
+    /// Number of program loops; 0 where the die does not report it.
     pub loops: u8,
-    /// How long the array worked.
+    /// Time that the array worked.
     pub array: Nanos,
-    /// What the die tells of it where a technique asks for [`Ask::Programs`]; `None`: it cannot, or was not asked.
+    /// Trace of the program, where a technique asks for [`Ask::Programs`]; `None`: the die cannot report it, or was not asked.
     pub trace: Option<ProgramTrace>,
 }
 
-/// What a die reported of an erase, or why there was none.
+/// Report of an erase, or the reason why there was none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EraseReport {
-    /// The group.
+    /// Block group that was erased.
     pub group: Group,
-    /// How it ended.
+    /// Status of the erase.
     pub status: Status,
-    /// Its loops; 0 where the die does not know, or where nothing was erased.
+    /// Number of erase loops; 0 where the die does not report it, or where nothing was erased.
     pub loops: u8,
-    /// How long the array worked.
+    /// Time that the array worked.
     pub array: Nanos,
-    /// The group has left its blocks, erased or not: what was known of them says nothing of it any more.
+    /// True if the group has left its blocks, erased or not: what was learnt of them no longer holds for the group.
     pub has_left: bool,
 }
 
 impl EraseReport {
-    /// What `report` says of the erase of `group`, which has left its blocks where that failed.
+    /// Creates the report of the erase of `group` from `report`. The group has left its blocks where the erase failed.
     pub fn of(report: &Report, group: Group) -> EraseReport {
         let &Report { status, loops, spans, .. } = report;
         EraseReport { group, status, loops, array: spans.die, has_left: status != Status::Good }
     }
 
-    /// `group` has left its blocks without an erase, because a program in it has failed.
+    /// Creates the report of `group` leaving its blocks without an erase, because a program in it has failed.
     pub fn without_erase(group: Group) -> EraseReport {
         EraseReport { group, status: Status::Failed, loops: 0, array: Nanos::ZERO, has_left: true }
     }
 }
 
-/// What a die reported of a copyback.
+/// Report of a copyback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyReport {
-    /// Which unit was copied.
+    /// Program unit that was copied.
     pub from: ProgramUnit,
-    /// Where to.
+    /// Program unit that it was copied to.
     pub to: ProgramUnit,
-    /// How it ended.
+    /// Status of the copyback.
     pub status: Status,
-    /// How long the array worked.
+    /// Time that the array worked.
     pub array: Nanos,
 }
 
 /// A program or erase that a read waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// What the die is doing.
+    /// Program or erase that the die is doing.
     pub busy: Busy,
-    /// The priority of the read.
+    /// Priority of the read.
     pub waiting: Priority,
 }
 
 /// A program or erase that is suspended while a further read waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// What is suspended.
+    /// Program or erase that is suspended.
     pub busy: Busy,
-    /// Reads that have been served since it was suspended.
+    /// Number of reads served since the suspend.
     pub served: u16,
-    /// The priority of the next one.
+    /// Priority of the next read.
     pub next: Priority,
 }
 
 /// A whole program unit that is going to be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// Which one.
+    /// Program unit that is going to be moved.
     pub from: ProgramUnit,
     /// Why the unit is moved.
     pub why: Cause,
 }
 
-/// Where a read should begin.
+/// A technique's estimate of where a read should begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate {
-    /// How many further tries it will take, as far as can be known, in sixteenths.
+    /// Expected number of further tries, in sixteenths.
     pub doubt: u16,
     /// The first try.
     pub first: ReadTry,
 }
 
-/// A way to try a read once more that has failed.
+/// A way to try a failed read once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rung {
-    /// How long it will take until the data are there if this way is gone, as far as can be known.
+    /// Expected time until the data is there, if this way is gone.
     pub cost: Nanos,
-    /// The next try on it.
+    /// Next try on this way.
     pub next: ReadTry,
 }
 
-/// Stale secrets of one block group, which must not stay readable: what a sanitiser decides by.
+/// Stale secrets of one block group that must not stay readable: what a sanitiser decides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exposed {
-    /// The group.
+    /// Block group that holds them.
     pub group: Group,
-    /// Flash pages that hold any of them.
+    /// Number of flash pages that hold any of the stale secrets.
     pub pages: u32,
-    /// Valid units in the group.
+    /// Number of valid units in the group.
     pub valid: u32,
-    /// No page of it waits to be programmed: it has been written to its end, or is given up.
+    /// True if no page of the group waits to be programmed: the group has been written to its end, or is given up.
     pub is_full: bool,
-    /// A program in it has failed: no erase will follow.
+    /// True if a program in the group has failed: no erase will follow.
     pub has_failed: bool,
 }
 
-/// What is done so that stale secrets cannot be read, in rising order of what it takes along. Valid data in its way is moved first.
+/// Method of sanitising stale secrets, in rising order of what it destroys with them. Valid data in its way is moved first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
-    /// Destroy their keys, where there is a key store.
+    /// Destroy the keys of the secrets, where there is a key store.
     DropKeys,
-    /// Lock each of their pages.
+    /// Lock each page with secrets.
     LockPages,
-    /// Reprogram each of their pages in one shot.
+    /// Reprogram each page with secrets in one shot.
     Reprogram,
     /// Lock the whole block, which must hold nothing valid and nothing that waits to be programmed.
     LockBlock,
-    /// Scrub each of their wordlines.
+    /// Scrub each wordline with secrets.
     Scrub,
     /// Erase the block group.
     Erase,
 }
 
-/// What a technique asks of the store of keys: with one, every unit on flash is encrypted with a key of its own.
+/// A technique's demand for a key store, with which every unit on flash is encrypted with a key of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyStore {
-    /// Units whose keys are the leaves of one tree; a power of two, 64 at least.
+    /// Number of units whose keys are the leaves of one tree; a power of two, 64 at least.
     pub leaves: u32,
-    /// How long it takes to overwrite the controller's register.
+    /// Time to overwrite the controller's register.
     pub register: Nanos,
 }
 
-/// A number about a block group that outlasts a power cut. It holds until the group is erased, and only grows: a lower one says nothing new. So memos can be
-/// written down in any order, and more than once.
+/// A number about a block group that outlasts a power cut. It holds until the group is erased, and only grows: a lower number changes nothing. So memos can
+/// be written in any order, and more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Memo {
-    /// The group.
+    /// Block group of the memo.
     pub group: Group,
-    /// The number.
+    /// Value of the memo.
     pub value: u32,
 }
 
-/// What of a technique outlasts a power cut, and where that stands.
+/// State of a technique that outlasts a power cut, and where it is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persists {
-    /// Nothing; what that costs.
+    /// No state; the text says what that costs.
     Nothing(&'static str),
-    /// Its memos, in the journal; what they say. Without a journal, in a core that keeps no data, nothing is written.
+    /// Memos in the journal; the text says what they mean. Without a journal, in a core that keeps no data, nothing is written.
     Memos(&'static str),
 }
 
-/// What a technique asks of dies that costs them time, beside what they do by themselves. To subscribe to a hook never changes what a die does.
+/// A service of the dies that a technique asks for and that costs time. Subscribing to a hook never changes what a die does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Programs are set by [`Technique::program_settings`], and the die tells of each what it was like.
+    /// Settings for programs by [`Technique::program_settings`], and a trace of each program from the die.
     Programs,
 }
 
-/// What a technique is, for people, for the core and for the interaction matrix.
+/// Description of a technique, for people, for the core and for the interaction matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// The mechanism's name: its folder, and the word in plans.
+    /// Name of the mechanism: its folder, and the word in plans.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Source of the mechanism.
     pub source: &'static str,
-    /// What it promises.
+    /// Claim of the source.
     pub claim: &'static str,
-    /// What it is told and asked.
+    /// Hooks that the technique subscribes to.
     pub hooks: Hooks,
-    /// What it asks of dies.
+    /// Services that the technique asks of dies.
     pub asks: &'static [Ask],
-    /// What of it outlasts a power cut.
+    /// State that outlasts a power cut.
     pub persists: Persists,
-    /// Where it is known to fall short.
+    /// Known limits of the technique.
     pub limits: &'static str,
 }
 
-/// One technique. Every question has an answer that changes nothing.
+/// One technique. Every question has a default answer that changes nothing.
 pub trait Technique: std::fmt::Debug + Send {
-    /// What it is.
+    /// Card of the technique.
     fn card(&self) -> &'static Card;
 
-    /// What it has learnt, for a snapshot of the drive.
+    /// Learnt state, for a snapshot of the drive.
     fn image(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Know again what [`Technique::image`] gave; `false`: it is of another shape.
+    /// Restores the state that [`Technique::image`] gave. Returns false if it is of another shape.
     #[must_use]
     fn restore(&mut self, state: &[u32]) -> bool {
         state.is_empty()
     }
 
-    /// The core has come back from a power cut and found its flash as `groups` says. `memos` are the technique's own that were written down, one at most for a
-    /// group; what was not written down begins anew.
+    /// Restarts the technique after a power cut. The core found its flash as `groups` says. `memos` are the technique's own that were written down, at most
+    /// one for a group; state that was not written down begins anew.
     fn recover(&mut self, _groups: &Groups, _memos: &[Memo]) {}
 
-    /// Hear what happened.
+    /// Learns an event.
     fn learn(&mut self, _ctx: &Ctx<'_>, _news: &News) {}
 
-    /// Work to be done because of `news`, which was learnt before.
+    /// Work that the technique wants done because of `news`, which it learnt before.
     fn work(&self, _ctx: &Ctx<'_>, _news: &News) -> Option<Work> {
         None
     }
 
-    /// Whether `work`, which somebody wants done, may start. Asked whenever it could, until it is due.
+    /// Answer whether `work`, which some technique wants done, may start. It is asked whenever the work could start, until it is due.
     fn may_work(&self, _ctx: &Ctx<'_>, _work: &Work, _waiting: &Waiting) -> Says<Start> {
         abstain()
     }
 
-    /// What is to be done about stale secrets, before whatever made them stale is acknowledged. `None`: nothing.
+    /// Method by which stale secrets are sanitised before the request that made them stale is acknowledged. `None`: the technique does nothing.
     fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
         None
     }
 
-    /// The key store that it needs, for [`Remedy::DropKeys`]. Data that is moved gets another key, so it must not be moved by copyback.
+    /// Key store that the technique needs, for [`Remedy::DropKeys`]. Data that is moved gets another key, so it must not be moved by copyback.
     fn key_store(&self) -> Option<KeyStore> {
         None
     }
 
-    /// How the program unit at `at` may be programmed, other than the die does by itself. Only where a technique asks for [`Ask::Programs`].
+    /// Settings for the program of the unit at `at`; `None`: the die's defaults. It is asked only where a technique asks for [`Ask::Programs`].
     fn program_settings(&self, _ctx: &Ctx<'_>, _at: &ProgramUnit) -> Option<ProgramSettings> {
         None
     }
 
-    /// Whether what has been programmed, as `report` says, must not be relied on: it is programmed again elsewhere. Asked before the news is learnt.
+    /// True if the program of `report` must not be relied on: its data is programmed again elsewhere. It is asked before the news is learnt.
     fn distrusts(&self, _ctx: &Ctx<'_>, _report: &ProgramReport) -> bool {
         false
     }
 
-    /// What must not be forgotten because of `news`, which was learnt before. It is on flash a program or two later, and nobody waits for it.
+    /// Memo that the technique must not lose because of `news`, which it learnt before. It is on flash a program or two later, and no request waits for it.
     fn remember(&self, _ctx: &Ctx<'_>, _news: &News) -> Option<Memo> {
         None
     }
 
-    /// After how long an idle die is reported to it with [`News::Idle`]; `None`: never.
+    /// Time after which the technique is told of an idle die with [`News::Idle`]; `None`: never.
     fn idle_after(&self) -> Option<Nanos> {
         None
     }
 
-    /// The instant at which it wants to be told [`News::Timer`]; `None`: never. Asked again after each news that it has learnt. An instant that has passed
-    /// counts as none.
+    /// Instant at which the technique is told [`News::Timer`]; `None`: never. It is asked again after each event that the technique has learnt. An instant
+    /// that has passed counts as none.
     fn wake_at(&self) -> Option<Nanos> {
         None
     }
 
-    /// How a whole program unit may be moved.
+    /// Answer how a whole program unit may be moved.
     fn way(&self, _ctx: &Ctx<'_>, _copy: &Copy) -> Says<Way> {
         abstain()
     }
 
-    /// Where a read of `at` should begin, as far as it knows. Asked when the read is ordered.
+    /// Estimate where a read of `at` should begin. It is asked when the read is ordered.
     fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<Estimate> {
         None
     }
 
-    /// How the read of `at` that has `failed` may be tried once more: in a way that has not been tried. Asked once for each try that failed, and never of a
+    /// Way to try the read of `at` that has `failed` once more, with a try that has not been made. It is asked once for each failed try, and never of a
     /// read that can be corrected.
     fn rung(&self, _ctx: &Ctx<'_>, _at: FlashPage, _failed: &Failed<'_>) -> Option<Rung> {
         None
     }
 
-    /// Whether the program or erase that a die is doing should give way to a waiting read. Asked when the read comes, and after each resume.
+    /// Answer whether the program or erase that a die is doing should give way to a waiting read. It is asked when the read comes, and after each resume.
     fn stop(&self, _ctx: &Ctx<'_>, _conflict: &Conflict) -> Says<Urgency> {
         abstain()
     }
 
-    /// Whether a further read is served while something is suspended.
+    /// Answer whether a further read is served while something is suspended.
     fn hold(&self, _ctx: &Ctx<'_>, _held: &Held) -> Says<Hold> {
         abstain()
     }
 }
 
-/// The most thorough remedy: each takes along what those below it do.
+/// Merges remedies to the most thorough: each does what those below it do.
 pub fn merge_remedies(answers: impl IntoIterator<Item = Option<Remedy>>) -> Option<Remedy> {
     answers.into_iter().flatten().max()
 }
 
-/// The greatest key store.
+/// Merges demands for a key store to the greatest.
 pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> Option<KeyStore> {
     answers.into_iter().flatten().max()
 }
 
-/// Each margin and each skip as small as anybody has it who asks for something: what one technique takes of the margin to error correction, no other can
-/// take as well.
+/// Merges program settings: each margin and each skip is the smallest that any answer has. What one technique takes of the margin to error correction, no
+/// other can take as well.
 pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
     let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
         window: WindowMargin { start: a.window.start.min(b.window.start), end: a.window.end.min(b.window.end) },
@@ -485,18 +485,18 @@ pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSe
     answers.into_iter().flatten().reduce(careful).unwrap_or(ProgramSettings::DEFAULT)
 }
 
-/// Distrust by one is enough.
+/// Merges distrust: one distrusting technique is enough.
 pub fn merge_distrust(answers: impl IntoIterator<Item = bool>) -> bool {
     answers.into_iter().any(|distrusts| distrusts)
 }
 
-/// The estimate with the least doubt; of equals, the one that begins lowest. A read goes up its table first: begun too low it takes as many retries as it
-/// is off, begun too high it goes to the end of the table before it looks below.
+/// Merges estimates to the one with the least doubt; of equals, the one that begins lowest. A read goes up its table first: begun too low it takes as many
+/// retries as it is off, begun too high it goes to the end of the table before it looks below.
 pub fn merge_estimates(answers: impl IntoIterator<Item = Option<Estimate>>) -> Option<Estimate> {
     answers.into_iter().flatten().min()
 }
 
-/// The cheapest way on; of equals, the least try. A try that is among `tried` is nobody's way on: so a read ends, whatever anybody answers.
+/// Merges ways on to the cheapest; of equals, the least try. A try among `tried` is never taken again, so a read ends whatever techniques answer.
 pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[ReadTry]) -> Option<ReadTry> {
     answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).min().map(|rung| rung.next)
 }

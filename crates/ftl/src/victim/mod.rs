@@ -1,22 +1,21 @@
-//! Which block is reclaimed next: an exclusive slot, one policy at a time.
+//! The victim policy, an exclusive slot: one policy at a time decides which block is reclaimed next.
 //!
 //! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/victim-policy.md` walks through it.
 
 use wordline_units::random::Draw;
 
-/// The closed blocks of one die, as parallel arrays with one entry per block group. Blocks that cannot be taken have a
-/// `valid` of [`Candidates::OUT`] or more.
+/// Closed blocks of one die, as parallel arrays with one entry per block group. Blocks that cannot be taken have a `valid` of [`Candidates::OUT`] or more.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidates<'a> {
     /// Valid units in each block group.
     pub valid: &'a [u32],
-    /// When each was closed: a count that grows by one with each closed block of the core.
+    /// Closing number of each block group: a count that grows by one with each closed block of the core.
     pub closed: &'a [u32],
-    /// How often each was erased.
+    /// Erase count of each block group.
     pub erases: &'a [u32],
-    /// The present value of the count behind `closed`.
+    /// Present value of the count behind `closed`.
     pub now: u32,
-    /// Units a block group holds.
+    /// Number of units that a block group holds.
     pub capacity: u32,
 }
 
@@ -26,7 +25,7 @@ impl Candidates<'_> {
     /// A flag rather than a value, so that one array serves both the count and the choice: an overwrite decrements the entry without looking at it.
     pub const OUT: u32 = 1 << 31;
 
-    /// Whether emptying the groups that can be taken into each other, and into `room` units that are free already, leaves one of them free.
+    /// True if emptying the groups that can be taken into each other, and into `room` units that are free already, leaves one of them free.
     ///
     /// A die that has lost more blocks than it had to spare may hold its data and nothing else. Asked for space all the same it would move that data for ever.
     pub fn free_a_group(&self, room: u32) -> bool {
@@ -54,7 +53,7 @@ macro_rules! policies {
     ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
         $(mod $module;)*
 
-        /// The policies there are.
+        /// All victim policies.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum VictimPolicy {
             $($(#[$doc])* $name,)*
@@ -64,7 +63,7 @@ macro_rules! policies {
             /// All policies.
             pub const ALL: &[VictimPolicy] = &[$(VictimPolicy::$name),*];
 
-            /// The word a plan uses for it.
+            /// Word that a plan uses for the policy.
             pub const fn name(self) -> &'static str {
                 match self { $(VictimPolicy::$name => $word,)* }
             }

@@ -252,17 +252,17 @@ pub(in crate::recovery) fn evidence(findings: &Findings, layout: &Layout) -> Vec
     findings.stands.iter().map(|stand| if findings.has_copies { of_stand(stand) } else { Evidence::None }).collect()
 }
 
-/// What a stand of which the map knows nothing may still be needed for, the least first.
+/// Reason why a stand that the map does not know may still be needed, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evidence {
     /// Nothing needs the block.
     None,
-    /// Its marks were not read: it may hold what the next says.
+    /// The marks of the stand were not read: the reason `Overtaken` may apply.
     Unknown,
-    /// It holds a unit of which the newest copy is known by its own page alone.
+    /// The stand holds a unit whose newest copy is known by its own page alone.
     Overtaken,
-    /// It holds a page that cannot be read, for which units are refused.
+    /// The stand holds an unreadable page for which units are refused.
     Unread,
-    /// It holds a generation of the journal of which the next did not bring down all.
+    /// The stand holds a generation of the journal that the next did not fully replace.
     InForce,
 }

@@ -28,7 +28,7 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct ReadPreemption;
 
 impl ReadPreemption {
-    /// It is the same everywhere.
+    /// Creates the technique, which does not depend on the site.
     pub fn new(_site: &Site<'_>) -> Self {
         ReadPreemption
     }

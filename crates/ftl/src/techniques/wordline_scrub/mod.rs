@@ -29,7 +29,7 @@ pub const DECLARATION: Declaration = Declaration {
 pub struct WordlineScrub;
 
 impl WordlineScrub {
-    /// It is the same everywhere.
+    /// Creates the technique, which does not depend on the site.
     pub fn new(_site: &Site<'_>) -> Self {
         WordlineScrub
     }
