@@ -17,6 +17,7 @@ mod shape;
 mod tokens;
 mod tree;
 mod walls;
+mod words;
 
 pub(crate) use tree::{Finding, Severity};
 
@@ -31,6 +32,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>, String> {
     findings.extend(prose::check(&tree));
     findings.extend(catalogue::check(&tree));
     findings.extend(declared::check(&tree));
+    findings.extend(words::check(&tree));
     findings.sort();
     Ok(findings)
 }
