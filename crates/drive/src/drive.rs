@@ -391,6 +391,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         while let Some(done) = self.ftls[core as usize].acknowledge() {
             self.acknowledged(now, done);
         }
+        debug_assert!(self.ftls[core as usize].next_operation(now).is_none(), "it had nothing more to say, and has been told nothing");
     }
 
     #[inline(always)]

@@ -70,7 +70,12 @@ pub fn converse(driver: &mut impl Driver) {
             driver.carry_out(&operation);
             follow(driver);
         } else {
-            return hear(driver);
+            hear(driver);
+            debug_assert!(
+                driver.is_dark() || driver.core().next_operation(now).is_none(),
+                "it had nothing more to say, and has been told nothing"
+            );
+            return;
         }
     }
 }
