@@ -2,7 +2,7 @@
 //!
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
-use crate::layout::Group;
+use crate::state::layout::Group;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way, abstain};
@@ -71,10 +71,10 @@ impl Technique for Template {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Layout;
+    use crate::state::layout::Layout;
     use crate::techniques::empty::EmptyCore;
     use crate::techniques::seam::{EraseReport, FlashPage, ProgramUnit, ReadReport};
-    use wordline_flash::{Status, example};
+    use wordline_flash::{ReadTry, Status, example};
     use wordline_units::{Bytes, Cause, Nanos, PageId, PlaneId};
 
     // The test that fails when the technique is off.
@@ -89,7 +89,7 @@ mod tests {
         };
         let at = FlashPage { group: Group(3), plane: PlaneId(0), page: PageId(7) };
         let (cause, status, array) = (Cause::Host, Status::Good, Nanos::from_micros(70));
-        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, entry: 0, worst: 0, array }));
+        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, last: ReadTry::DEFAULT, worst: 0, array }));
         assert_eq!(asked(&technique, 3), [Say::AtMost(Way::Bus), Say::Abstain]);
         assert_eq!(asked(&technique, 4), abstain());
         technique.learn(ctx, &News::Erased(EraseReport { group: Group(3), status, loops: 0, array, has_left: false }));
