@@ -115,7 +115,12 @@ struct Written {
     schema: fn() -> Json,
 }
 
+/// How `param` is written, with `"none"` for the default where it has none.
 fn written(param: &Param) -> Written {
+    written_as(param.kind, param.default.is_none())
+}
+
+fn written_as(kind: Form, is_needed: bool) -> Written {
     fn of<T: Kind + Into<Value>>(is_needed: bool) -> Written {
         if is_needed {
             let read = |value: &DeValue<'_>| Maybe::<T>::read(value).map(|Maybe(value)| value.map(T::into));
@@ -123,8 +128,7 @@ fn written(param: &Param) -> Written {
         }
         Written { expected: T::expected, read: read::<T>, schema: T::schema }
     }
-    let is_needed = param.default.is_none();
-    match param.kind {
+    match kind {
         Form::Flag => of::<bool>(is_needed),
         Form::Count { .. } | Form::FreeGroups | Form::KeyLeaves => of::<u32>(is_needed),
         Form::Span { .. } => of::<Nanos>(is_needed),
@@ -137,11 +141,7 @@ fn read<T: Kind + Into<Value>>(value: &DeValue<'_>) -> Result<Option<Value>, Ref
 
 /// What to write for a parameter that must be set.
 pub(crate) fn expected(param: &Param) -> String {
-    match param.kind {
-        Form::Flag => bool::expected(),
-        Form::Count { .. } | Form::FreeGroups | Form::KeyLeaves => u32::expected(),
-        Form::Span { .. } => Nanos::expected(),
-    }
+    (written_as(param.kind, false).expected)()
 }
 
 /// As TOML, the same text for the same value always.

@@ -39,7 +39,7 @@ pub fn try_map<T: Send, E: Send>(threads: usize, count: usize, work: impl Fn(usi
                     }
                     let result = work(index);
                     if result.is_err() {
-                        // What one item cannot do, nobody wants to wait for the others to be told.
+                        // After a failure no further item is begun.
                         next.store(count, Ordering::Relaxed);
                     }
                     done.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[index] = Some(result);

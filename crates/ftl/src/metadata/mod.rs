@@ -44,7 +44,7 @@ struct Flush {
     epoch: u64,
     /// Version up to which trims must be durable.
     trims: u64,
-    /// Number of programs that must be sealed; set once all writes and trims of the flush are on flash.
+    /// Number of programs that must be sealed; set once all writes before the flush are on flash.
     sealed: Option<u64>,
     /// Newest gate at the time when the flush could pass; set at that time.
     gate: Option<u64>,
@@ -572,7 +572,7 @@ impl Metadata {
         !self.flushes.is_empty()
     }
 
-    /// True if the buffer is to be programmed soon, because a flush waits for it or because it is to be emptied.
+    /// True if the buffer is to be programmed soon: without capacitors, because a flush waits for it; with them, because the drive is to be emptied.
     pub(crate) fn flushes_press(&self, core: &Core) -> bool {
         if core.settings().has_capacitors() { core.is_draining() } else { self.has_flushes() }
     }
