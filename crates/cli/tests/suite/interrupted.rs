@@ -4,7 +4,7 @@
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,6 +21,22 @@ fn parts(scratch: &Scratch) -> Vec<String> {
     names.filter(|name| name.ends_with(".part")).collect()
 }
 
+/// How `child` ended, killed if it does not end.
+fn ended(mut child: Child, signal: Signal) -> ExitStatus {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            return status;
+        }
+        std::thread::yield_now();
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it is killed");
+    panic!(
+        "{signal:?} did not end the program; where tests are run with it ignored (`nohup`, or `&` in a script), the program ignores it, too"
+    )
+}
+
 #[test]
 fn signals_remove_unfinished_files_and_end_the_program_as_they_do() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -28,7 +44,7 @@ fn signals_remove_unfinished_files_and_end_the_program_as_they_do() {
         scratch.file("out.csv", b"from before");
         let pipe = scratch.0.join("trace");
         assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_wordline"))
+        let child = Command::new(env!("CARGO_BIN_EXE_wordline"))
             .args(["trace", "convert", "trace", "--to", "csv", "--output", "out.csv"])
             .current_dir(&scratch.0)
             .stderr(Stdio::piped())
@@ -44,7 +60,7 @@ fn signals_remove_unfinished_files_and_end_the_program_as_they_do() {
             std::thread::yield_now();
         }
         kill_process(Pid::from_child(&child), signal).expect("it runs");
-        let status = child.wait().expect("it ends");
+        let status = ended(child, signal);
         assert_eq!(status.signal(), Some(signal.as_raw()), "{status:?}");
         assert_eq!(parts(&scratch), [""; 0]);
         assert_eq!(std::fs::read(scratch.0.join("out.csv")).expect("the file"), b"from before");
