@@ -313,12 +313,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         for (carried, &lpn) in brought.units().zip(brought.oob) {
             data.places.push(match carried {
                 Carried::Buffered { slot, .. } => UnitAt { is_second: false, at: slot as usize * data.unit_bytes },
-                Carried::Moved { .. }
-                | Carried::Padding
-                | Carried::Journal { .. }
-                | Carried::Keys { .. }
-                | Carried::Checkpoint { .. }
-                | Carried::Oob { .. } => UnitAt { is_second: true, at: bytes.len() },
+                Carried::Moved { .. } | Carried::Padding | Carried::Metadata { .. } => UnitAt { is_second: true, at: bytes.len() },
             });
             match carried {
                 Carried::Buffered { slot, version, insecure } => {
@@ -339,21 +334,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     bytes.resize(bytes.len() + data.unit_bytes, 0);
                     marks.push(Mark::NOTHING);
                 }
-                Carried::Journal { unit, version } => {
-                    bytes.extend_from_slice(ftl.journal_bytes(unit));
+                Carried::Metadata { kind, unit, version } => {
+                    bytes.extend_from_slice(ftl.metadata_bytes(kind, unit));
                     marks.push(Mark { lpn, version, lost: 0, insecure: false });
-                }
-                Carried::Keys { unit, version } => {
-                    bytes.extend_from_slice(ftl.key_bytes(unit));
-                    marks.push(Mark { lpn, version, lost: 0, insecure: false });
-                }
-                Carried::Checkpoint { unit, version } => {
-                    bytes.extend_from_slice(ftl.checkpoint_bytes(unit));
-                    marks.push(Mark { lpn, version, lost: 0, insecure: false });
-                }
-                Carried::Oob { unit } => {
-                    bytes.extend_from_slice(ftl.oob_bytes(unit));
-                    marks.push(Mark { lpn, version: 0, lost: 0, insecure: false });
                 }
             }
         }

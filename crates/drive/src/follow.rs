@@ -95,11 +95,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let told = load.units().zip(load.oob).map(|(carried, &lpn)| match carried {
                     Carried::Buffered { .. } => (self.unit_of(core, lpn), None),
                     Carried::Moved { from } => (self.unit_of(core, lpn), Some(self.place(core, from))),
-                    Carried::Padding
-                    | Carried::Journal { .. }
-                    | Carried::Checkpoint { .. }
-                    | Carried::Keys { .. }
-                    | Carried::Oob { .. } => (None, None),
+                    Carried::Padding | Carried::Metadata { .. } => (None, None),
                 });
                 told.collect()
             }

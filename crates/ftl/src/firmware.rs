@@ -4,7 +4,7 @@ use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
 use wordline_units::{BlockId, DieId, Lpn, Nanos, PlaneId};
 
 use crate::config::Config;
-use crate::dispatch::load::Load;
+use crate::dispatch::load::{self, Load};
 use crate::dispatch::{Rooms, ended, next};
 use crate::pages::journal::History;
 use crate::recovery::survey::{Held, Survey};
@@ -13,7 +13,7 @@ use crate::sanitise::keys::Key;
 use crate::setup::image::Image;
 use crate::setup::{self, STOPPING};
 use crate::state::Core;
-use crate::state::data::{DataStep, Newest};
+use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::groups::{Groups, Use};
 use crate::state::layout::{Group, Layout, UnitAddr};
 use crate::state::map::Map;
@@ -390,32 +390,9 @@ impl Ftl {
         self.rooms.metadata.note_marks(die, marks);
     }
 
-    fn bytes_of_unit(&self) -> usize {
-        self.config.unit.0 as usize
-    }
-
-    /// Bytes of part `unit` of the journal program that has just been ordered.
-    pub fn journal_bytes(&self, unit: u32) -> &[u8] {
-        let journal = self.rooms.metadata.journal().expect("only a core that keeps data programs its journal");
-        journal.bytes(unit, self.bytes_of_unit())
-    }
-
-    /// Bytes of part `unit` of the checkpoint program that has just been ordered.
-    pub fn checkpoint_bytes(&self, unit: u32) -> &[u8] {
-        let checkpoints = self.rooms.metadata.checkpoints().expect("only a core that keeps data programs checkpoints");
-        checkpoints.bytes(unit, self.bytes_of_unit())
-    }
-
-    /// Bytes of part `unit` of the summary program that has just been ordered.
-    pub fn oob_bytes(&self, unit: u32) -> &[u8] {
-        let oob = self.rooms.metadata.oob().expect("only a core with second copies of its marks programs summaries");
-        oob.bytes(unit, self.bytes_of_unit())
-    }
-
-    /// Bytes of part `unit` of the key-store program that has just been ordered.
-    pub fn key_bytes(&self, unit: u32) -> &[u8] {
-        let keys = self.rooms.sanitise.keys().expect("only a core with a key store programs it");
-        keys.bytes(unit, self.bytes_of_unit())
+    /// Bytes of part `unit` of the program of metadata that has just been ordered. A core has one program of each `kind` under way at most.
+    pub fn metadata_bytes(&self, kind: MetadataKind, unit: u32) -> &[u8] {
+        load::metadata_bytes(&self.rooms, kind, unit)
     }
 
     /// Epoch in which the program just ordered at `group` is encrypted.

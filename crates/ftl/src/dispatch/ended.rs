@@ -9,6 +9,7 @@ use crate::host;
 use crate::metadata::journal::Journaled;
 use crate::placement;
 use crate::state::Core;
+use crate::state::data::MetadataKind;
 use crate::state::groups::Use;
 use crate::state::layout::{Group, Place};
 use crate::state::pending::{Pending, Purpose};
@@ -53,21 +54,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             let Rooms { core, metadata, sanitise, .. } = rooms;
             sanitise.ended(core, metadata, report.die, report.status, task);
         }
-        Purpose::Journal => journaled(rooms, report.die, good, group),
-        Purpose::Checkpoint => {
-            let Rooms { core, metadata, .. } = rooms;
-            core.die_mut(report.die).batch_mut().clear();
-            metadata.checkpoint_programmed(core, good, group);
-            rooms.settle();
-        }
-        Purpose::Keys => {
-            let Rooms { core, metadata, sanitise, .. } = rooms;
-            core.die_mut(report.die).batch_mut().clear();
-            sanitise.keys_programmed(core, good, group);
-            sanitise.wake_keys(core, metadata);
-            rooms.settle();
-        }
-        Purpose::Oob { program } => summarised(rooms, report.die, good, (group, program)),
+        Purpose::Metadata { kind, program } => written(rooms, report.die, good, kind, (group, program)),
         Purpose::JournalErase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
             metadata.journal_erased(core, good, group);
@@ -81,11 +68,28 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
     }
 }
 
-/// End a program of the summary of `group` on `die`.
+/// End a program of metadata on `die`. What waited for it goes on.
 #[inline(never)]
-fn summarised(rooms: &mut Rooms, die: DieId, good: bool, (group, program): (Group, u32)) {
+fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (Group, u32)) {
+    rooms.core.die_mut(die).batch_mut().clear();
+    match kind {
+        MetadataKind::Journal => journaled(rooms, good, at.0),
+        MetadataKind::Checkpoint => rooms.metadata.checkpoint_programmed(&mut rooms.core, good, at.0),
+        MetadataKind::Keys => {
+            rooms.sanitise.keys_programmed(&mut rooms.core, good, at.0);
+            rooms.sanitise.wake_keys(&mut rooms.core, &rooms.metadata);
+        }
+        MetadataKind::Summary => summarised(rooms, good, at),
+    }
+    rooms.settle();
+    if kind == MetadataKind::Journal {
+        rooms.metadata.wake_journal(&mut rooms.core);
+    }
+}
+
+/// End a program of the summary of `group`.
+fn summarised(rooms: &mut Rooms, good: bool, (group, program): (Group, u32)) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-    core.die_mut(die).batch_mut().clear();
     if !good {
         // What it holds is still known by the journal, and moves away.
         metadata.drop_summary(group);
@@ -94,14 +98,11 @@ fn summarised(rooms: &mut Rooms, die: DieId, good: bool, (group, program): (Grou
         placement::close(core, panel, metadata, group);
         sanitise.empty_closed(core, group);
     }
-    rooms.settle();
 }
 
-/// End a program of the journal in `group` on `die`. Requests that waited for its records go on.
-#[inline(never)]
-fn journaled(rooms: &mut Rooms, die: DieId, good: bool, group: Group) {
+/// End a program of the journal in `group`. Requests that waited for its records go on, and so does what waited for them to be erased or locked.
+fn journaled(rooms: &mut Rooms, good: bool, group: Group) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-    core.die_mut(die).batch_mut().clear();
     let Journaled { spoilt } = metadata.journal_programmed(core, good, group);
     if let Some(group) = spoilt {
         gc::replace(core, panel, metadata, sanitise, group);
@@ -114,8 +115,6 @@ fn journaled(rooms: &mut Rooms, die: DieId, good: bool, group: Group) {
         }
     }
     sanitise.wake_keys(core, metadata);
-    rooms.settle();
-    rooms.metadata.wake_journal(&mut rooms.core);
 }
 
 /// End a read for the host's request `part`.

@@ -112,7 +112,7 @@ fn take_back(rooms: &mut Rooms, die: DieId, batch: &[Entry]) {
         match *entry {
             Entry::Host { slot } => core.buffer_mut().failed(slot),
             Entry::Moved(moved) => core.die_mut(die).gather_again(moved),
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {}
+            Entry::Padding | Entry::Metadata { .. } => {}
         }
     }
 }
@@ -180,9 +180,7 @@ fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
         },
         // The host may have overwritten it while it moved.
         Entry::Moved(Moved { lpn, from }) if core.map().get(lpn) == from => (lpn, false),
-        Entry::Moved(_) | Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {
-            (u32::MAX, false)
-        }
+        Entry::Moved(_) | Entry::Padding | Entry::Metadata { .. } => (u32::MAX, false),
     }
 }
 

@@ -4,7 +4,7 @@ use wordline_flash::ProgramSettings;
 use wordline_units::{DieId, Lpn};
 
 use super::Rooms;
-use crate::state::data::Carried;
+use crate::state::data::{Carried, MetadataKind};
 use crate::state::pending::{Pending, Purpose};
 use crate::state::work::Entry;
 
@@ -37,21 +37,41 @@ impl<'a> Load<'a> {
 
     /// Content of each unit, in the order of [`Load::oob`].
     pub fn units(&self) -> impl ExactSizeIterator<Item = Carried> + use<'a> {
-        let Rooms { core, metadata, sanitise, .. } = self.rooms;
+        let (rooms, core) = (self.rooms, &self.rooms.core);
         self.entries.iter().map(move |entry| match *entry {
             Entry::Host { slot } => {
                 Carried::Buffered { slot, version: core.buffer().version_of(slot), insecure: core.buffer().is_insecure(slot) }
             }
             Entry::Moved(moved) => Carried::Moved { from: moved.from },
             Entry::Padding => Carried::Padding,
-            Entry::Journal { unit } => Carried::Journal { unit, version: metadata.journal().map_or(0, |journal| journal.generation()) },
-            Entry::Keys { unit } => Carried::Keys { unit, version: sanitise.keys().map_or(0, |keys| keys.commit_number()) },
-            Entry::Checkpoint { unit } => {
-                Carried::Checkpoint { unit, version: metadata.checkpoints().map_or(0, |checkpoints| checkpoints.number()) }
-            }
-            Entry::Oob { unit } => Carried::Oob { unit },
+            Entry::Metadata { kind, unit } => Carried::Metadata { kind, unit, version: version_of(rooms, kind) },
         })
     }
+}
+
+/// Number by which the metadata of this `kind` that is programmed now is told from older.
+fn version_of(rooms: &Rooms, kind: MetadataKind) -> u64 {
+    let Rooms { metadata, sanitise, .. } = rooms;
+    let version = match kind {
+        MetadataKind::Journal => metadata.journal().map(|journal| journal.generation()),
+        MetadataKind::Checkpoint => metadata.checkpoints().map(|checkpoints| checkpoints.number()),
+        MetadataKind::Keys => sanitise.keys().map(|keys| keys.commit_number()),
+        MetadataKind::Summary => None,
+    };
+    version.unwrap_or(0)
+}
+
+/// The bytes of part `unit` of the program of metadata of this `kind` ordered last.
+pub(crate) fn metadata_bytes(rooms: &Rooms, kind: MetadataKind, unit: u32) -> &[u8] {
+    let Rooms { core, metadata, sanitise, .. } = rooms;
+    let length = core.settings().unit as usize;
+    let bytes = match kind {
+        MetadataKind::Journal => metadata.journal().map(|journal| journal.bytes(unit, length)),
+        MetadataKind::Checkpoint => metadata.checkpoints().map(|checkpoints| checkpoints.bytes(unit, length)),
+        MetadataKind::Keys => sanitise.keys().map(|keys| keys.bytes(unit, length)),
+        MetadataKind::Summary => metadata.oob().map(|oob| oob.bytes(unit, length)),
+    };
+    bytes.expect("only a core that keeps such metadata programs it")
 }
 
 /// True if `tag` is a program or copyback of `die` that is under way.

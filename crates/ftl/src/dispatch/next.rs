@@ -10,7 +10,7 @@ use wordline_units::{Cause, DieId, Nanos};
 use super::Rooms;
 use crate::gc::{fail_guarded, has_program, program_batch};
 use crate::host::is_pressed;
-use crate::metadata::Rescue;
+use crate::metadata::log::Rescue;
 use crate::placement::next_program;
 use crate::scheduler::{self, DieWork, Policy, Source};
 use crate::state::Core;

@@ -20,17 +20,14 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use wordline_flash::Operation;
-use wordline_units::{Cause, DieId, Lpn};
+use wordline_units::DieId;
 
+use super::log::Log;
 use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said, groups_per_page, places_per_page};
 use crate::state::Core;
+use crate::state::data::MetadataKind;
 use crate::state::groups::Use;
 use crate::state::layout::{Group, UnitAddr};
-use crate::state::pending::Purpose;
-use crate::state::work::Entry;
-
-/// The logical unit in the spare areas of pages of a checkpoint.
-pub const CHECKPOINT: Lpn = Lpn(u32::MAX - 2);
 
 /// Next page of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +61,12 @@ struct Writing {
 pub(crate) struct TrimsFirst;
 
 /// The checkpoints of one core.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Checkpoints {
-    /// Groups with checkpoints, oldest first: those of the newest whole one, then those of the one being written. The two may share a group.
-    groups: VecDeque<Group>,
+    /// Groups of the newest whole checkpoint, then those of the one being written. The two may share a group.
+    log: Log,
     /// Number of those groups that the newest whole checkpoint needs.
     held: usize,
-    /// Next program unit of the last group.
-    program: u32,
     writing: Option<Writing>,
     /// Number of the newest whole checkpoint.
     whole: Option<u64>,
@@ -81,14 +76,13 @@ pub(crate) struct Checkpoints {
     abandoned: BTreeSet<Group>,
     /// Data programs since the last program of a checkpoint.
     due: u32,
-    busy: bool,
-    image: Vec<u8>,
 }
 
 impl Checkpoints {
     /// Resume after a power cut with the checkpoint `number` in `groups`, to which nothing is added.
     pub(crate) fn resume(&mut self, groups: VecDeque<Group>, number: Option<u64>, programs: u32) {
-        (self.held, self.groups, self.whole, self.program) = (groups.len(), groups, number, programs);
+        (self.held, self.whole) = (groups.len(), number);
+        self.log.resume(groups, programs);
     }
 
     /// Resume after a power cut without the checkpoint in `groups`.
@@ -108,12 +102,20 @@ impl Checkpoints {
 
     /// Creates the checkpoints of a core, none of them written yet, with program units of `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Checkpoints {
-        Checkpoints { image: vec![0; bytes], ..Checkpoints::default() }
+        Checkpoints {
+            log: Log::new(MetadataKind::Checkpoint, bytes),
+            held: 0,
+            writing: None,
+            whole: None,
+            unsure: BTreeSet::new(),
+            abandoned: BTreeSet::new(),
+            due: 0,
+        }
     }
 
     /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
     pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
-        &self.image[unit as usize * bytes..][..bytes]
+        self.log.bytes(unit, bytes)
     }
 
     /// Number of the checkpoint that is being written; 0: none is.
@@ -130,50 +132,42 @@ impl Checkpoints {
     pub(crate) fn count(&mut self, core: &mut Core) {
         let every = core.settings().checkpoint_every.unwrap_or(u32::MAX);
         self.due = self.due.saturating_add(1);
-        if self.due < every || self.busy || core.is_worn_out() {
+        if self.due < every || self.log.is_busy() || core.is_worn_out() {
             return;
         }
-        if self.groups.is_empty() || self.program == core.layout().programs {
-            // Where there is no room, the checkpoint waits: it is worth nothing to anybody but recovery.
-            let Some(group) = core.take_own_group(core.settings().reclaim.floor) else {
-                return;
-            };
-            self.groups.push_back(group);
-            self.program = 0;
+        let has_room = self.log.room(core.layout(), 1).is_some();
+        // Where there is no room, the checkpoint waits: it is worth nothing to anybody but recovery.
+        if (has_room || self.log.find_room(core, core.settings().reclaim.floor))
+            && let Some(group) = self.log.room(core.layout(), 1)
+        {
+            core.wake(core.layout().die(group));
         }
-        let group = self.groups.back().copied();
-        core.wake(core.layout().die(group.expect("just seen")));
     }
 
-    /// Group whose next checkpoint program is due on `die`, if one is. Trims up to `durable` are on flash; if the checkpoint shows later ones, they come
-    /// first.
-    pub(crate) fn next(&self, core: &Core, die: DieId, durable: u64) -> Option<Result<Group, TrimsFirst>> {
+    /// Returns whether a program of the checkpoint is due on `die`. Trims up to `durable` are on flash; if the checkpoint shows later ones, they come first.
+    pub(crate) fn next(&self, core: &Core, die: DieId, durable: u64) -> Option<Result<(), TrimsFirst>> {
         let every = core.settings().checkpoint_every?;
-        let group = *self.groups.back()?;
-        let is_due = self.due >= every && self.program < core.layout().programs;
-        if !is_due || self.busy || core.is_worn_out() || core.layout().die(group) != die {
+        let group = self.log.room(core.layout(), 1)?;
+        if self.due < every || self.log.is_busy() || core.is_worn_out() || core.layout().die(group) != die {
             return None;
         }
         let shows = self.writing.as_ref().filter(|writing| writing.next == Next::End).map_or(0, |writing| writing.trims);
         // Once it is whole, a unit that is missing in it is gone.
-        Some(if shows > durable { Err(TrimsFirst) } else { Ok(group) })
+        Some(if shows > durable { Err(TrimsFirst) } else { Ok(()) })
     }
 
-    /// Order the next program, in `group`. Trims up to `newest` have arrived, and those up to `durable` are on flash.
+    /// Order the next program. Trims up to `newest` have arrived, and those up to `durable` are on flash.
     #[cold]
-    pub(crate) fn order(&mut self, core: &mut Core, group: Group, (newest, durable): (u64, u64)) -> Operation {
+    pub(crate) fn order(&mut self, core: &mut Core, (newest, durable): (u64, u64)) -> Operation {
         if self.writing.is_none() {
             self.writing = Some(self.begin(core));
         }
-        let Checkpoints { writing: Some(writing), image, .. } = self else { unreachable!("just begun") };
-        for bytes in image.chunks_exact_mut(core.settings().page) {
+        let Checkpoints { writing: Some(writing), log, .. } = self else { unreachable!("just begun") };
+        for bytes in log.image_mut().chunks_exact_mut(core.settings().page) {
             writing.write_page(core, bytes, (newest, durable));
         }
-        let program = self.program;
-        (self.program, self.due, self.busy) = (program + 1, 0, true);
-        let (die, units) = (core.layout().die(group), core.layout().units_per_program);
-        core.die_mut(die).batch_mut().fill(units, CHECKPOINT, |unit| Entry::Checkpoint { unit });
-        core.order_program(group, program, Purpose::Checkpoint, Cause::Recovery)
+        self.due = 0;
+        self.log.order(core)
     }
 
     fn begin(&self, core: &mut Core) -> Writing {
@@ -195,7 +189,7 @@ impl Checkpoints {
             })
             .collect();
         // The group it begins in may hold the end of the one before.
-        let before = self.groups.len() - 1;
+        let before = self.log.before_newest();
         Writing { number: core.buffer_mut().next_version(), before, known, index: 0, next: Next::Groups(0), trims: 0 }
     }
 
@@ -212,23 +206,22 @@ impl Checkpoints {
 
     /// End a program in `group`. Groups that are not needed any more are let go.
     pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
-        self.busy = false;
         let writing = self.writing.as_ref().expect("it was ordered");
-        let mut needless = Vec::new();
         if !good {
             // What is whole stays where it is; the next one begins elsewhere.
             self.writing = None;
-            self.program = core.layout().programs;
-            needless.extend(self.groups.drain(self.held..));
-            core.groups_mut().condemn(group);
-        } else if writing.next == Next::Nothing {
+            self.log.failed(core, group);
+            self.log.release_newest(core, self.held);
+            return;
+        }
+        self.log.ended();
+        if writing.next == Next::Nothing {
             let before = writing.before;
             self.whole = Some(writing.number);
             self.writing = None;
-            needless.extend(self.groups.drain(..before));
-            self.held = self.groups.len();
+            self.log.release_oldest(core, before);
+            self.held = self.log.groups().len();
         }
-        needless.into_iter().for_each(|group| core.release_own_group(group, Cause::Recovery));
     }
 }
 

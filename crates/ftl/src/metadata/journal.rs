@@ -26,22 +26,21 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Operation;
-use wordline_units::{Cause, Lpn};
+use wordline_units::Cause;
 
-use crate::metadata::memos::Memos;
-use crate::metadata::oob::OobCopies;
+use super::log::Log;
+use super::memos::Memos;
+use super::oob::OobCopies;
 use crate::pages::journal::{Facts, History, Page, Record, Serial, marks_per_page, memos_per_page, records_per_page, units_per_page};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
+use crate::state::data::MetadataKind;
 use crate::state::layout::{Group, UnitAddr};
 use crate::state::pending::Purpose;
-use crate::state::work::Entry;
 
-/// The logical unit in the spare areas of journal pages.
-pub const JOURNAL: Lpn = Lpn(u32::MAX - 1);
 /// State of the group that takes the next snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Other {
+pub(crate) enum Reserve {
     /// The group is erased and can take a snapshot.
     Erased(Group),
     /// The group must be erased first.
@@ -50,13 +49,11 @@ pub(crate) enum Other {
     Missing,
 }
 
-/// A snapshot that is being written into the other group.
+/// A snapshot that is being written into the newest group.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     /// All pages of the snapshot, padded to whole program units.
     image: Vec<u8>,
-    /// Next program unit of the snapshot.
-    program: u32,
     /// Version up to which trims are in the snapshot.
     trims: u64,
 }
@@ -64,11 +61,9 @@ pub(crate) struct Snapshot {
 /// The journal of one core.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {
-    /// Group with the records that recovery needs; `None`: none has been written yet.
-    active: Option<Group>,
-    /// Next program unit of the active group.
-    program: u32,
-    other: Other,
+    /// The group with the records that recovery needs, and behind it the one that takes a snapshot.
+    log: Log,
+    reserve: Reserve,
     generation: u64,
     /// Trims whose record was not ordered yet, oldest first.
     pending: VecDeque<Record>,
@@ -94,18 +89,14 @@ pub(crate) struct Journal {
     /// True if a request waits for records.
     hurry: bool,
     snapshot: Option<Snapshot>,
-    /// True if an operation is under way.
-    busy: bool,
+    /// True if the erase of the reserve is under way.
+    is_erasing: bool,
     /// Records of the program that is under way.
     ordered: Vec<Record>,
-    /// Bytes of the program that is under way.
-    image: Vec<u8>,
     /// Trims that wait until they are durable, with their versions.
     waiting: VecDeque<(u32, u64)>,
     /// For each group of the core, the version up to which trims must be durable before the group is erased.
     holds: Vec<u64>,
-    /// True if nothing can be written any more.
-    stuck: bool,
     /// Memos of techniques.
     memos: Memos,
 }
@@ -131,13 +122,16 @@ pub(crate) struct Journaled {
 impl Journal {
     /// Creates the journal of a new core, with its first groups.
     pub(crate) fn new(core: &mut Core) -> Journal {
-        let active = core.take_last_group();
-        let other = core.take_last_group().map_or(Other::Missing, Other::Erased);
+        let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
+        let mut log = Log::new(MetadataKind::Journal, bytes);
+        if let Some(first) = core.take_last_group() {
+            log.extend(first);
+        }
+        let reserve = core.take_last_group().map_or(Reserve::Missing, Reserve::Erased);
         let layout = core.layout();
         Journal {
-            active,
-            program: 0,
-            other,
+            log,
+            reserve,
             generation: 1,
             pending: VecDeque::new(),
             newest: 0,
@@ -152,12 +146,10 @@ impl Journal {
             is_anew: false,
             hurry: false,
             snapshot: None,
-            busy: false,
+            is_erasing: false,
             ordered: Vec::new(),
-            image: vec![0; core.settings().unit_bytes(layout.units_per_program).0 as usize],
             waiting: VecDeque::new(),
             holds: vec![0; layout.group_count()],
-            stuck: false,
             memos: Memos::default(),
         }
     }
@@ -190,11 +182,11 @@ impl Journal {
 
     /// True if nothing can be written to the journal any more.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.stuck
+        self.log.is_stuck()
     }
 
     pub(crate) fn set_stuck(&mut self) {
-        self.stuck = true;
+        self.log.set_stuck();
     }
 
     /// Memos of techniques.
@@ -202,19 +194,14 @@ impl Journal {
         &mut self.memos
     }
 
-    /// True if the journal lacks its second group.
+    /// True if the journal has no group for its next snapshot.
     pub(crate) fn wants_group(&self) -> bool {
-        self.other == Other::Missing && !self.stuck
+        self.reserve == Reserve::Missing && self.snapshot.is_none() && !self.log.is_stuck()
     }
 
-    /// Give the journal its second group, which is erased.
+    /// Give the journal the group for its next snapshot, which is erased.
     pub(crate) fn give_group(&mut self, group: Group) {
-        self.other = Other::Erased(group);
-    }
-
-    /// Note that the journal has lost its second group.
-    pub(crate) fn lose_group(&mut self) {
-        self.other = Other::Missing;
+        self.reserve = Reserve::Erased(group);
     }
 
     /// Record that `count` units from `first` have been trimmed. Returns true if there are enough records to write.
@@ -222,7 +209,7 @@ impl Journal {
         let version = core.buffer_mut().next_version();
         let record = Record { first, count, version };
         let before = std::mem::replace(&mut self.newest, version);
-        if !self.stuck {
+        if !self.log.is_stuck() {
             self.pending.push_back(record);
         }
         let is_kept = core.settings().has_capacitors() && before <= self.known();
@@ -277,7 +264,7 @@ impl Journal {
 
     /// True if something is to be written. `full`: number of records that fill a program. `marks`: marks wait to be sealed.
     fn wants(&self, full: usize, marks: bool) -> bool {
-        !self.stuck && (self.wants_trims(full) || self.memos.wait() || marks || self.repeats)
+        !self.log.is_stuck() && (self.wants_trims(full) || self.memos.wait() || marks || self.repeats)
     }
 
     /// True if a request waits for trims, or if `full` of them fill a program.
@@ -311,35 +298,44 @@ impl Journal {
 
     /// True if everything is on flash and no operation is under way.
     pub(crate) fn is_at_rest(&self) -> bool {
-        !self.busy && self.snapshot.is_none() && self.newest <= self.durable
+        !self.log.is_busy() && !self.is_erasing && self.snapshot.is_none() && self.newest <= self.durable
     }
 
-    /// Resume after a power cut: the records are in the group `active`, whose next program unit is `program`, of this `generation`.
-    pub(crate) fn resume(&mut self, active: Option<Group>, generation: u64, program: u32, other: Other) {
-        (self.active, self.generation, self.program, self.other) = (active, generation, program, other);
+    /// Resume after a power cut: the records of this `generation` are in the group `active`, whose next program unit is `program`.
+    pub(crate) fn resume(&mut self, active: Option<Group>, generation: u64, program: u32, reserve: Reserve) {
+        self.log.resume(active.into_iter().collect(), program);
+        (self.generation, self.reserve) = (generation, reserve);
     }
 
     // How it comes to flash.
 
     /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
     pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
-        &self.image[unit as usize * bytes..][..bytes]
+        self.log.bytes(unit, bytes)
     }
 
     /// Next step of the journal, beside the second copies of marks in `oob`.
     pub(crate) fn next(&self, core: &Core, oob: Option<&OobCopies>) -> Step {
         let marks = oob.is_some_and(|oob| oob.wants(marks_per_program(core)));
-        let programs = core.layout().programs;
-        match (self.other, self.active) {
-            _ if self.busy => Step::Nothing,
-            (Other::Erased(group), _) if self.snapshot.is_some() => Step::Snapshot(group),
-            (Other::Used(group), _) => Step::Erase(group),
-            _ if !self.wants(records_per_program(core), marks) => Step::Nothing,
-            (_, Some(group)) if !self.is_anew && self.program + u32::from(self.is_narrow && !self.repeats) < programs => {
-                Step::Records(group)
-            }
-            (Other::Erased(group), _) => Step::Snapshot(group),
-            (Other::Missing, _) => Step::NoRoom,
+        if self.log.is_busy() || self.is_erasing {
+            return Step::Nothing;
+        }
+        let next = self.log.room(core.layout(), 1);
+        if self.snapshot.is_some() {
+            return next.map_or(Step::NoRoom, Step::Snapshot);
+        }
+        if let Reserve::Used(group) = self.reserve {
+            return Step::Erase(group);
+        }
+        if !self.wants(records_per_program(core), marks) {
+            return Step::Nothing;
+        }
+        // A mirrored page takes two program units where one is a page.
+        let units = if self.is_narrow && !self.repeats { 2 } else { 1 };
+        match (self.log.room(core.layout(), units), self.reserve) {
+            (Some(group), _) if !self.is_anew => Step::Records(group),
+            (_, Reserve::Erased(group)) => Step::Snapshot(group),
+            (_, Reserve::Used(_) | Reserve::Missing) => Step::NoRoom,
         }
     }
 
@@ -348,15 +344,17 @@ impl Journal {
     pub(crate) fn order(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, step: Step, history: &History) -> Option<Operation> {
         match step {
             Step::Nothing | Step::NoRoom => None,
-            Step::Records(group) => Some(self.program_records(core, oob, group)),
+            Step::Records(_) => Some(self.program_records(core, oob)),
             Step::Snapshot(group) => {
                 if self.snapshot.is_none() {
                     self.take_snapshot(core, oob, history);
+                    self.log.extend(group);
+                    self.reserve = Reserve::Missing;
                 }
-                Some(self.program_snapshot(core, group))
+                Some(self.program_snapshot(core))
             }
             Step::Erase(group) => {
-                self.busy = true;
+                self.is_erasing = true;
                 Some(core.order_erase(group, Purpose::JournalErase, Cause::Recovery))
             }
         }
@@ -372,11 +370,11 @@ impl Journal {
         Page { generation: self.generation, of_snapshot, serial: Serial { own, ..self.serial }, facts }
     }
 
-    fn program_records(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, group: Group) -> Operation {
+    fn program_records(&mut self, core: &mut Core, oob: Option<&mut OobCopies>) -> Operation {
         let page_bytes = core.settings().page;
         let marks_each = marks_per_page(page_bytes, core.layout().units_per_program as usize);
         if !self.repeats {
-            let pages = self.image.len() / page_bytes;
+            let pages = self.log.program_bytes() / page_bytes;
             let copies = if self.is_narrow { 1 } else { 2 };
             let mut facts = Vec::new();
             // Memos come first: they are few, and one page is enough for a long time.
@@ -399,12 +397,11 @@ impl Journal {
             // The second copies lie in other planes, as far as there are any.
             let (first, rest) = written.split_at(mirrored);
             let all = first.iter().chain(first.iter().take(if copies == 2 { mirrored } else { 0 })).chain(rest);
-            self.image.fill(0);
-            all.zip(self.image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
+            let image = self.log.image_mut();
+            image.fill(0);
+            all.zip(image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
         }
-        let program = self.program;
-        self.program += 1;
-        self.program_image(core, group, program)
+        self.log.order(core)
     }
 
     /// Make a snapshot of the units that hold nothing.
@@ -450,7 +447,7 @@ impl Journal {
         mirrored.iter_mut().for_each(|page| page.serial.marks = marks.len() as u32);
         // Of mirrored pages, a snapshot that is whole needs no other proof.
         mirrored.iter_mut().for_each(|page| page.serial.here = [u8::MAX; 2]);
-        let each = self.image.len() / page_bytes;
+        let each = self.log.program_bytes() / page_bytes;
         for (position, page) in (2 * mirrored.len()..).zip(&mut marks) {
             let begin = position / each * each;
             let before = [begin.min(mirrored.len()), begin.saturating_sub(2 * mirrored.len())];
@@ -458,53 +455,45 @@ impl Journal {
             page.serial.here = std::array::from_fn(|kind| (so_far[kind] - before[kind]).min(255) as u8);
         }
         let count = 2 * mirrored.len() + marks.len();
-        let room = core.layout().programs as usize * (self.image.len() / page_bytes);
+        let room = core.layout().programs as usize * (self.log.program_bytes() / page_bytes);
         assert!(count <= room, "a snapshot of {count} pages, and a group of {room}");
-        let mut image = vec![0; (count * page_bytes).next_multiple_of(self.image.len())];
+        let mut image = vec![0; (count * page_bytes).next_multiple_of(self.log.program_bytes())];
         let all = mirrored.iter().chain(&mirrored).chain(&marks);
         all.zip(image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
         self.pending.clear();
         self.hurry = false;
         (self.repeats, self.is_anew) = (false, false);
-        self.snapshot = Some(Snapshot { image, program: 0, trims: self.newest });
+        self.snapshot = Some(Snapshot { image, trims: self.newest });
     }
 
-    fn program_snapshot(&mut self, core: &mut Core, group: Group) -> Operation {
-        let snapshot = self.snapshot.as_mut().expect("asked before");
-        let length = self.image.len();
-        self.image.copy_from_slice(&snapshot.image[snapshot.program as usize * length..][..length]);
-        let program = snapshot.program;
-        snapshot.program += 1;
-        self.program_image(core, group, program)
-    }
-
-    fn program_image(&mut self, core: &mut Core, group: Group, program: u32) -> Operation {
-        self.busy = true;
-        let (die, units) = (core.layout().die(group), core.layout().units_per_program);
-        core.die_mut(die).batch_mut().fill(units, JOURNAL, |unit| Entry::Journal { unit });
-        core.order_program(group, program, Purpose::Journal, Cause::Recovery)
+    fn program_snapshot(&mut self, core: &mut Core) -> Operation {
+        let snapshot = self.snapshot.as_ref().expect("asked before");
+        let (begin, length) = (self.log.program() as usize * self.log.program_bytes(), self.log.program_bytes());
+        self.log.image_mut().copy_from_slice(&snapshot.image[begin..][..length]);
+        self.log.order(core)
     }
 
     /// End a program of the journal in `group`.
     pub(crate) fn programmed(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: Group) -> Journaled {
-        self.busy = false;
+        self.log.ended();
         let (mut spoilt, mut sealed) = (None, None);
         match self.snapshot.take() {
             Some(snapshot) if good => {
-                if (snapshot.program as usize) * self.image.len() < snapshot.image.len() {
+                if self.log.program() as usize * self.log.program_bytes() < snapshot.image.len() {
                     self.snapshot = Some(snapshot);
                 } else {
                     self.memos.end(true);
-                    let old = self.active.replace(group);
-                    self.program = snapshot.program;
                     self.made_durable(snapshot.trims);
                     sealed = Some(true);
-                    self.other = old.map_or(Other::Missing, Other::Used);
+                    let old = if self.log.before_newest() > 0 { self.log.take_oldest() } else { None };
                     spoilt = old.filter(|&group| core.groups().is_condemned(group));
+                    self.reserve = old.filter(|_| spoilt.is_none()).map_or(Reserve::Missing, Reserve::Used);
                 }
             }
             Some(_) => {
-                // Nothing in it is needed yet: another snapshot, elsewhere.
+                // Nothing in it is needed yet: another snapshot, elsewhere. What it holds has been taken from those that waited for records.
+                self.log.take_newest();
+                self.log.seal(core.layout());
                 self.hurry = true;
                 self.memos.end(false);
                 sealed = Some(false);
@@ -521,26 +510,24 @@ impl Journal {
             None => {
                 // What it holds is still readable. A snapshot in the other group comes next.
                 self.ordered.drain(..).rev().for_each(|record| self.pending.push_front(record));
-                (self.program, self.hurry, self.repeats) = (core.layout().programs, true, false);
+                self.log.failed(core, group);
+                (self.hurry, self.repeats) = (true, false);
                 self.memos.end(false);
                 sealed = Some(false);
-                core.groups_mut().condemn(group);
             }
         }
         if let (Some(oob), Some(good)) = (oob, sealed) {
             oob.journaled(good);
-        }
-        if spoilt.is_some() {
-            self.lose_group();
         }
         Journaled { spoilt }
     }
 
     /// End the erase of the group that is not needed any more. `good`: the erase succeeded. Otherwise the caller replaces its blocks.
     pub(crate) fn erased(&mut self, core: &mut Core, good: bool, group: Group) {
-        self.busy = false;
+        self.is_erasing = false;
         if !good {
-            return self.lose_group();
+            self.reserve = Reserve::Missing;
+            return;
         }
         let die = core.layout().die(group);
         core.groups_mut().erased(group);
@@ -565,4 +552,118 @@ pub(crate) fn records_per_program(core: &Core) -> usize {
 pub(crate) fn marks_per_program(core: &Core) -> usize {
     let pages = (core.layout().units_per_program / core.layout().units_per_page) as usize;
     marks_per_page(core.settings().page, core.layout().units_per_program as usize) * pages
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_flash::{Mark, OperationKind, Report, Status};
+    use wordline_units::{HostOp, Nanos, Priority};
+
+    use super::*;
+    use crate::Request;
+    use crate::config::Config;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::dispatch::ended::ended;
+    use crate::dispatch::next::next_operation;
+    use crate::setup::build;
+    use crate::state::groups::Use;
+
+    const WRITE: Request = Request {
+        id: 0,
+        op: HostOp::Write,
+        lpn: 0,
+        units: 4,
+        skip_head: 0,
+        skip_tail: 0,
+        priority: Priority::Normal,
+        fua: false,
+        insecure: false,
+    };
+
+    fn keeping() -> Rooms {
+        build(&Config { keeps_data: true, ..small(64) })
+    }
+
+    /// Carry out everything that `rooms` orders. `fails` tells by the number of a program of the journal whether it fails. Returns how many of those there
+    /// were.
+    fn work(rooms: &mut Rooms, fails: impl Fn(u32) -> bool) -> u32 {
+        let mut programs = 0;
+        for at in 1..10_000 {
+            while rooms.core.outbox_mut().next_step().is_some() {}
+            let Some(operation) = next_operation(rooms, Nanos(at)) else { return programs };
+            let mut status = Status::Good;
+            if matches!(operation.kind, OperationKind::Program { .. }) {
+                let units = rooms.core.layout().units_per_program as usize;
+                rooms.metadata.note_marks(operation.die, &vec![Mark::NOTHING; units]);
+                if matches!(rooms.core.pending(operation.tag).purpose, Purpose::Metadata { kind: MetadataKind::Journal, .. }) {
+                    status = if fails(programs) { Status::Failed } else { Status::Good };
+                    programs += 1;
+                }
+            }
+            rooms.core.ready(operation.die);
+            ended(rooms, &Report::plain(operation.tag, operation.die, status, &[]));
+        }
+        panic!("it never rests");
+    }
+
+    fn answers(rooms: &mut Rooms) -> Vec<u32> {
+        std::iter::from_fn(|| rooms.core.requests_mut().acknowledge()).filter(|done| done.ok).map(|done| done.id).collect()
+    }
+
+    #[test]
+    fn a_flush_after_a_trim_is_answered_once_its_record_is_down_and_not_before() {
+        let mut rooms = keeping();
+        rooms.submit(WRITE);
+        work(&mut rooms, |_| false);
+        rooms.submit(Request { id: 1, op: HostOp::Trim, ..WRITE });
+        rooms.submit(Request { id: 2, op: HostOp::Flush, units: 0, ..WRITE });
+        assert_eq!(answers(&mut rooms), [0, 1]);
+        assert!(rooms.metadata.trims_newest() > rooms.metadata.trims_durable());
+        // A record is programmed twice, as one page is a whole program unit here.
+        assert_eq!(work(&mut rooms, |_| false), 2);
+        assert_eq!(answers(&mut rooms), [2]);
+    }
+
+    #[test]
+    fn a_failed_program_of_a_record_is_made_good_by_a_snapshot_in_the_other_group() {
+        let mut rooms = keeping();
+        let first = rooms.metadata.journal().and_then(|journal| journal.log.groups().next()).expect("it has its groups from the start");
+        rooms.submit(WRITE);
+        work(&mut rooms, |_| false);
+        rooms.submit(Request { id: 1, op: HostOp::Trim, ..WRITE });
+        rooms.submit(Request { id: 2, op: HostOp::Flush, units: 0, ..WRITE });
+        work(&mut rooms, |program| program == 0);
+        assert_eq!(answers(&mut rooms), [0, 1, 2]);
+        let journal = rooms.metadata.journal().expect("it keeps data");
+        assert_eq!((journal.generation(), journal.log.groups().any(|group| group == first)), (2, false));
+        assert_eq!(rooms.core.groups().use_of(first), Use::Bad, "there is no spare block for it");
+    }
+
+    #[test]
+    fn a_shutdown_comes_to_its_end_even_if_its_last_program_fails() {
+        for failing in 0..3 {
+            let mut rooms = keeping();
+            rooms.submit(WRITE);
+            rooms.submit(Request { id: 1, op: HostOp::Trim, units: 1, ..WRITE });
+            work(&mut rooms, |_| false);
+            rooms.go_down();
+            assert!(!rooms.metadata.is_down());
+            work(&mut rooms, |program| program == failing);
+            assert!(rooms.metadata.is_down(), "program {failing} of the snapshot failed");
+        }
+    }
+
+    #[test]
+    fn a_group_that_a_trim_has_emptied_is_held_until_the_trim_is_down() {
+        let mut core = keeping().core;
+        let mut journal = Journal::new(&mut core);
+        journal.hold(Group(3));
+        assert!(journal.lets_go(Group(3)), "nothing was trimmed");
+        journal.trim(&mut core, 0, 1);
+        journal.hold(Group(3));
+        assert!(!journal.lets_go(Group(3)) && journal.lets_go(Group(4)));
+        journal.made_durable(journal.newest());
+        assert!(journal.lets_go(Group(3)));
+    }
 }

@@ -12,6 +12,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod journal;
+pub(crate) mod log;
 pub(crate) mod memos;
 pub(crate) mod oob;
 
@@ -22,6 +23,7 @@ use wordline_units::{DieId, Lpn};
 
 use checkpoint::{Checkpoints, TrimsFirst};
 use journal::{Journal, Journaled, Step, marks_per_program, records_per_program};
+use log::Rescue;
 use oob::OobCopies;
 
 use crate::pages::journal::History;
@@ -48,17 +50,6 @@ struct Flush {
     sealed: Option<u64>,
     /// Newest gate at the time when the flush could pass; set at that time.
     gate: Option<u64>,
-}
-
-/// Outcome of an attempt to go on when no operation is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rescue {
-    /// Nothing was missing.
-    Needless,
-    /// An operation can be ordered now.
-    Found,
-    /// Nothing can be written any more.
-    Stuck,
 }
 
 /// Metadata of one core.
@@ -395,7 +386,7 @@ impl Metadata {
         let trims = (self.trims_newest(), self.trims_durable());
         let checkpoints = self.checkpoints.as_mut()?;
         match checkpoints.next(core, die, trims.1)? {
-            Ok(group) => Some(checkpoints.order(core, group, trims)),
+            Ok(()) => Some(checkpoints.order(core, trims)),
             Err(TrimsFirst) => {
                 self.hurry(core);
                 None

@@ -20,18 +20,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use wordline_flash::{Mark, Operation};
-use wordline_units::{Cause, DieId, Lpn};
+use wordline_units::DieId;
 
 use crate::pages::kept::KEPT_MAX;
 use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
 use crate::state::Core;
+use crate::state::data::MetadataKind;
 use crate::state::groups::Groups;
 use crate::state::layout::{Group, Layout};
-use crate::state::pending::Purpose;
-use crate::state::work::Entry;
-
-/// The logical unit in the spare areas of summary pages.
-pub const OOB: Lpn = Lpn(u32::MAX - 4);
 
 /// Marks of a block group that has no summary yet.
 #[derive(Clone, Debug)]
@@ -376,9 +372,7 @@ impl OobCopies {
             let marks = table.marks[first..table.marks.len().min(first + each)].to_vec();
             OobPage { filling, first: first as u32, marks }.write(bytes);
         }
-        let (die, units) = (core.layout().die(group), core.layout().units_per_program);
-        core.die_mut(die).batch_mut().fill(units, OOB, |unit| Entry::Oob { unit });
-        core.order_program(group, program, Purpose::Oob { program }, Cause::Recovery)
+        core.order_metadata(MetadataKind::Summary, group, program)
     }
 
     /// Count one more programmed unit of the summary of `group`. Returns true if the summary is whole.
@@ -503,7 +497,7 @@ mod tests {
     use super::*;
     use crate::state::layout::tests::small_sheet;
     use wordline_flash::ProgramScope;
-    use wordline_units::Bytes;
+    use wordline_units::{Bytes, Lpn};
 
     const DIE: DieId = DieId(0);
 

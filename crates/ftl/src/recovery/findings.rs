@@ -19,9 +19,6 @@ use wordline_units::{BlockId, DieId, Id, PlaneId};
 
 use crate::config::{Config, Protection};
 use crate::dispatch::Rooms;
-use crate::metadata::checkpoint::CHECKPOINT;
-use crate::metadata::journal::JOURNAL;
-use crate::metadata::oob::OOB;
 use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 use crate::pages::journal::{Facts, Page, Record, Serial};
 use crate::pages::oob::{Filling, MarkCopy, OobPage};
@@ -29,7 +26,7 @@ use crate::recovery::keys::KeysFound;
 use crate::recovery::seen::{SealedMarks, Seen, Unread};
 use crate::recovery::survey::{Found, Held, PagePlace, Reader, Survey};
 use crate::recovery::{JournalFound, Recovery, Trust, find_journal};
-use crate::sanitise::keys::KEYS;
+use crate::state::data::{CHECKPOINT, JOURNAL, KEYS, OOB};
 use crate::state::groups::Use;
 use crate::state::layout::{Group, Layout, UnitAddr};
 

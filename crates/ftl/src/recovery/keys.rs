@@ -9,8 +9,9 @@ use super::findings::{Findings, Stand};
 use super::survey::{Found, Reader};
 use crate::pages::keys::{KeyFacts, KeyPage, Tree};
 use crate::sanitise::Sanitise;
-use crate::sanitise::keys::{Forest, KEYS, Keys};
+use crate::sanitise::keys::{Forest, Keys};
 use crate::state::Core;
+use crate::state::data::KEYS;
 use crate::state::layout::Group;
 
 /// Commits left out after a power cut, so that no number is given twice even if a page that could not be read at first can be read later.

@@ -30,7 +30,7 @@ use survey::{Held, Survey};
 use crate::config::Config;
 use crate::dispatch::Rooms;
 use crate::metadata::Metadata;
-use crate::metadata::journal::Other;
+use crate::metadata::journal::Reserve;
 use crate::pages::journal::{Facts, Page, Record, WrittenMemo};
 use crate::pages::oob::MarkCopy;
 use crate::setup;
@@ -378,9 +378,9 @@ fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings,
     if found.is_none() && seen.is_none() {
         // As when it was new: nothing needs a snapshot yet.
         match take_empty_group(core, &needed) {
-            Other::Erased(group) => (active, program) = (Some(group), 0),
-            Other::Used(group) => active = Some(group),
-            Other::Missing => {}
+            Reserve::Erased(group) => (active, program) = (Some(group), 0),
+            Reserve::Used(group) => active = Some(group),
+            Reserve::Missing => {}
         }
     }
     let other = take_empty_group(core, &needed);
@@ -389,7 +389,7 @@ fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings,
 
 /// A group that holds nothing, of the die with the most of them: the journal had one there, or one more than the others have now. Erased, if there is one;
 /// else one of those that are `needed` least.
-fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Other {
+fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Reserve {
     let least = |die: &Die| {
         let needs = die.erasable().iter().map(|&(group, _)| needed(group)).min();
         needs.filter(|_| die.free_count() == 0).unwrap_or(Evidence::None)
@@ -404,11 +404,11 @@ fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Othe
     let erasable = state.erasable();
     let at = (0..erasable.len()).min_by_key(|&at| needed(erasable[at].0));
     let other = match (state.take_first_free(), at) {
-        (Some(group), _) => Other::Erased(group),
-        (None, Some(at)) => Other::Used(state.take_erasable(at).0),
-        (None, None) => Other::Missing,
+        (Some(group), _) => Reserve::Erased(group),
+        (None, Some(at)) => Reserve::Used(state.take_erasable(at).0),
+        (None, None) => Reserve::Missing,
     };
-    if let Other::Erased(group) | Other::Used(group) = other {
+    if let Reserve::Erased(group) | Reserve::Used(group) = other {
         core.groups_mut().take_for_core(group);
     }
     other

@@ -20,20 +20,16 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use wordline_flash::Operation;
-use wordline_units::{Cause, DieId, Id, Lpn, Nanos};
+use wordline_units::{DieId, Id, Nanos};
 
-use crate::metadata::Rescue;
+use crate::metadata::log::{Log, Rescue};
 use crate::pages::keys::{KeyFacts, KeyPage, Tree, entries_per_page, pack};
 use crate::state::Core;
-use crate::state::data::DataStep;
+use crate::state::data::{DataStep, MetadataKind};
 use crate::state::groups::Use;
 use crate::state::layout::{Group, Layout, UnitAddr};
-use crate::state::pending::Purpose;
-use crate::state::work::Entry;
 use crate::techniques::seam::KeyStore;
 
-/// The logical unit in the spare areas of key pages.
-pub const KEYS: Lpn = Lpn(u32::MAX - 3);
 /// Greatest length of the log, as a multiple of what it must hold.
 pub(crate) const GROWTH: usize = 4;
 
@@ -137,9 +133,8 @@ pub(crate) struct Keys {
     commits: Vec<u64>,
     /// Present epoch of each stand.
     epochs: Vec<u32>,
-    /// Groups of the log, oldest first.
-    groups: VecDeque<Group>,
-    program: u32,
+    /// Commits, one after the other.
+    log: Log,
     /// Number of the newest commit.
     number: u64,
     /// Keys that the next commit destroys.
@@ -147,22 +142,17 @@ pub(crate) struct Keys {
     /// Keys that the commit under way destroys.
     under_way: Batch,
     writing: Option<Writing>,
-    /// True if a program of the key store is under way.
-    busy: bool,
     /// True if the next commit writes all trees.
     anew: bool,
     /// Length in pages at which the log is written anew, as of when its last group was taken.
     pages_most: usize,
     /// Instant at which the register will have been overwritten.
     due: Option<Nanos>,
-    /// Bytes of the program that is under way.
-    image: Vec<u8>,
-    /// True if nothing can be written any more.
-    stuck: bool,
 }
 
 impl Keys {
-    pub(crate) fn new(store: KeyStore, layout: &Layout, blocks: u32) -> Keys {
+    /// Creates the key store of a new core, with program units of `program_bytes` bytes where the core keeps data, and 0 elsewhere.
+    pub(crate) fn new(store: KeyStore, layout: &Layout, blocks: u32, program_bytes: usize) -> Keys {
         let forest = Forest::new(layout, blocks, store.leaves);
         let tree = |number| Tree { number, epoch: 0, gone: Vec::new() };
         Keys {
@@ -171,18 +161,14 @@ impl Keys {
             trees: (0..forest.trees() as u32).map(tree).collect(),
             commits: vec![0; forest.trees()],
             epochs: vec![0; forest.stands()],
-            groups: VecDeque::new(),
-            program: layout.programs,
+            log: Log::new(MetadataKind::Keys, program_bytes),
             number: 0,
             waiting: Batch::default(),
             under_way: Batch::default(),
             writing: None,
-            busy: false,
             anew: false,
             pages_most: 0,
             due: None,
-            image: Vec::new(),
-            stuck: false,
         }
     }
 
@@ -259,7 +245,7 @@ impl Keys {
 
     /// The bytes of part `unit` of the program that has just been ordered, of units of `bytes` bytes.
     pub(crate) fn bytes(&self, unit: u32, bytes: usize) -> &[u8] {
-        &self.image[unit as usize * bytes..][..bytes]
+        self.log.bytes(unit, bytes)
     }
 
     /// Instant at which the register will have been overwritten.
@@ -270,7 +256,7 @@ impl Keys {
 
     /// Groups of the log that are in use. They hold nothing that an image needs, because an image takes all valid data for secret and all trees for whole.
     pub(crate) fn groups<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Group> + 'a {
-        self.groups.iter().copied().filter(|&group| core.groups().use_of(group) == Use::Journal)
+        self.log.groups().filter(|&group| core.groups().use_of(group) == Use::Journal)
     }
 
     /// Request that the key of `addr` is destroyed, for which `gate` is held. Returns the version up to which trims must be on flash first, where that is
@@ -307,8 +293,9 @@ impl Keys {
         programs: u32,
     ) {
         // What follows a torn page is not trusted with more: the next commit writes all of it anew.
-        (self.program, self.anew) = (programs, !groups.is_empty());
-        (self.groups, self.number) = (groups, newest);
+        self.anew = !groups.is_empty();
+        self.log.resume(groups, programs);
+        self.number = newest;
         for tree in &trees {
             // Where nothing is encrypted now, the next epoch is one of which no key is gone.
             let epoch = &mut self.epochs[self.forest.stand_of(tree.number)];
@@ -324,11 +311,10 @@ impl Keys {
     fn next(&self, core: &Core, durable: u64) -> Step {
         let is_written = self.writing.as_ref().is_some_and(|writing| writing.ordered == writing.programs);
         let has_work = (self.writing.is_some() && !is_written) || (self.writing.is_none() && self.wants(durable));
-        match self.groups.back() {
-            _ if self.stuck || self.busy || self.due.is_some() || !has_work => Step::Nothing,
-            Some(&group) if self.program < core.layout().programs => Step::Program(group),
-            _ => Step::NoRoom,
+        if self.log.is_stuck() || self.log.is_busy() || self.due.is_some() || !has_work {
+            return Step::Nothing;
         }
+        self.log.room(core.layout(), 1).map_or(Step::NoRoom, Step::Program)
     }
 
     /// Wake the die on which the key store has its next operation, if it has one.
@@ -342,12 +328,11 @@ impl Keys {
     }
 
     fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
-        let group = core.take_own_group(left);
-        if let Some(group) = group {
-            self.groups.push_back(group);
-            (self.program, self.pages_most) = (0, GROWTH * self.pages(core.settings().page));
+        let is_found = self.log.find_room(core, left);
+        if is_found {
+            self.pages_most = GROWTH * self.pages(core.settings().page);
         }
-        group.is_some()
+        is_found
     }
 
     /// Rescue a key store that has no room, when no operation is under way: it takes the last free group, or gives up.
@@ -359,7 +344,7 @@ impl Keys {
             self.wake(core, durable);
             return Rescue::Found;
         }
-        self.stuck = true;
+        self.log.set_stuck();
         Rescue::Stuck
     }
 
@@ -370,7 +355,7 @@ impl Keys {
                 if self.writing.is_none() {
                     self.begin_commit(core);
                 }
-                Some(self.program(core, group))
+                Some(self.program(core))
             }
             Step::NoRoom => {
                 self.wake(core, durable);
@@ -389,8 +374,8 @@ impl Keys {
         }
         let changed = self.cut();
         // A commit may begin anywhere in a group, so that is asked of each; of one group alone nothing could be let go.
-        let before = self.groups.len() - 1;
-        let written = (before * layout.programs as usize + self.program as usize) * pages_per_program;
+        let before = self.log.before_newest();
+        let written = (before * layout.programs as usize + self.log.program() as usize) * pages_per_program;
         self.anew |= before > 0 && written > self.pages_most;
         self.number += 1;
         let number = self.number;
@@ -415,32 +400,26 @@ impl Keys {
         self.writing = Some(Writing { number, ordered: 0, programs: count as u32, image, before });
     }
 
-    fn program(&mut self, core: &mut Core, group: Group) -> Operation {
-        let units = core.layout().units_per_program;
-        self.busy = true;
-        let program = self.program;
-        self.program += 1;
+    fn program(&mut self, core: &mut Core) -> Operation {
         let writing = self.writing.as_mut().expect("begun before");
         if !writing.image.is_empty() {
-            self.image.clear();
-            let length = core.settings().unit_bytes(units).0 as usize;
-            self.image.extend_from_slice(&writing.image[writing.ordered as usize * length..][..length]);
+            let length = self.log.program_bytes();
+            self.log.image_mut().copy_from_slice(&writing.image[writing.ordered as usize * length..][..length]);
         }
         writing.ordered += 1;
-        let die = core.layout().die(group);
-        core.die_mut(die).batch_mut().fill(units, KEYS, |unit| Entry::Keys { unit });
-        core.order_program(group, program, Purpose::Keys, Cause::Keys)
+        self.log.order(core)
     }
 
     /// End a program of the key store in `group`.
     pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
-        self.busy = false;
         let writing = self.writing.as_mut().expect("it was ordered");
         if !good {
             // What is whole stays where it is until a commit of everything, elsewhere, is whole.
-            (self.writing, self.program, self.anew) = (None, core.layout().programs, true);
-            core.groups_mut().condemn(group);
-        } else if writing.ordered == writing.programs {
+            (self.writing, self.anew) = (None, true);
+            return self.log.failed(core, group);
+        }
+        self.log.ended();
+        if writing.ordered == writing.programs {
             self.due = Some(core.now() + self.register_time);
         }
     }
@@ -451,8 +430,7 @@ impl Keys {
         let writing = self.writing.take().expect("it was written");
         core.outbox_mut().step(DataStep::Register { commit: writing.number });
         let done = std::mem::take(&mut self.under_way);
-        let needless: Vec<Group> = self.groups.drain(..writing.before).collect();
-        needless.into_iter().for_each(|group| core.release_own_group(group, Cause::Keys));
+        self.log.release_oldest(core, writing.before);
         let gone = done.keys.iter().filter(|&(key, &addr)| self.key_at(core, addr) == *key).map(|(_, &addr)| addr).collect();
         (gone, done.gates)
     }

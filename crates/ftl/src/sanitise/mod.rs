@@ -19,7 +19,8 @@ use keys::Keys;
 use secrets::{Flying, Scope, Secrets};
 pub(crate) use tasks::Step;
 
-use crate::metadata::{Metadata, Rescue};
+use crate::metadata::Metadata;
+use crate::metadata::log::Rescue;
 use crate::placement;
 use crate::state::Core;
 use crate::state::groups::Use;
@@ -183,7 +184,7 @@ impl Sanitise {
                 let is_secret = secrets.is_secret(from) || secrets.is_flying(Flying::From(from));
                 Some(Lander { lpn, copy: Flying::From(from), is_host: false, is_secret })
             }
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => None,
+            Entry::Padding | Entry::Metadata { .. } => None,
         };
         batch.iter().map(of).collect()
     }

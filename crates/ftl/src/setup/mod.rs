@@ -55,7 +55,8 @@ pub(crate) fn build(config: &Config) -> Rooms {
         checkpoints: keeps_journal && !has_secrets && config.checkpoint_every.is_some(),
     };
     let metadata = Metadata::new(&mut core, kinds);
-    let keys = panel.key_store().map(|store| Keys::new(store, &layout, config.sheet.geometry.blocks));
+    let key_bytes = if config.keeps_data { core.settings().unit_bytes(layout.units_per_program).0 as usize } else { 0 };
+    let keys = panel.key_store().map(|store| Keys::new(store, &layout, config.sheet.geometry.blocks, key_bytes));
     let sanitise = Sanitise::new(has_secrets.then(|| Secrets::new(layout)), keys);
     let gc = Gc::new(Draw::new(config.seed, Dice::Victim, config.core));
     Rooms::new(core, panel, metadata, sanitise, gc)

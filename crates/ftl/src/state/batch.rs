@@ -3,6 +3,7 @@
 use wordline_flash::{Origin, ProgramSettings};
 use wordline_units::Lpn;
 
+use crate::state::data::MetadataKind;
 use crate::state::work::Entry;
 
 /// The program that a die is doing.
@@ -42,19 +43,17 @@ impl Batch {
         let count = match entry {
             Entry::Host { .. } => &mut self.origin.host,
             Entry::Moved(_) => &mut self.origin.moved,
-            Entry::Padding | Entry::Journal { .. } | Entry::Checkpoint { .. } | Entry::Keys { .. } | Entry::Oob { .. } => {
-                &mut self.origin.padding
-            }
+            Entry::Padding | Entry::Metadata { .. } => &mut self.origin.padding,
         };
         *count += 1;
         self.entries.push(entry);
         self.spare.push(Lpn(lpn));
     }
 
-    /// Fill a program with what the core writes for itself: `entry` gives each unit, and their spare areas say `lpn`.
-    pub(crate) fn fill(&mut self, units: u32, lpn: Lpn, entry: impl Fn(u32) -> Entry) {
+    /// Fill a program of `units` units with metadata of this `kind`.
+    pub(crate) fn fill(&mut self, units: u32, kind: MetadataKind) {
         self.begin();
-        (0..units).for_each(|unit| self.push(entry(unit), lpn.0));
+        (0..units).for_each(|unit| self.push(Entry::Metadata { kind, unit }, kind.lpn().0));
     }
 
     /// The units of the program.

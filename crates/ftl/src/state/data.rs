@@ -3,6 +3,8 @@
 //! The firmware moves numbers, not bytes: a drive that keeps data stores the bytes of each buffer slot beside the firmware and the rest on flash. Here the
 //! firmware says what has to be done with them, in the order in which it happened. In a simulation nothing is noted and nothing costs.
 
+use wordline_units::{Cause, Lpn};
+
 use crate::state::buffer::Held;
 use crate::state::layout::UnitAddr;
 
@@ -49,6 +51,48 @@ pub enum DataStep {
     },
 }
 
+/// Logical unit in the spare areas of journal pages.
+pub const JOURNAL: Lpn = Lpn(u32::MAX - 1);
+/// Logical unit in the spare areas of pages of a checkpoint.
+pub const CHECKPOINT: Lpn = Lpn(u32::MAX - 2);
+/// Logical unit in the spare areas of pages of the key store.
+pub const KEYS: Lpn = Lpn(u32::MAX - 3);
+/// Logical unit in the spare areas of summary pages.
+pub const OOB: Lpn = Lpn(u32::MAX - 4);
+
+/// Kind of the pages that a core writes for itself. The logical unit in their spare areas tells them from data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataKind {
+    /// The journal of trims, memos and marks.
+    Journal,
+    /// A checkpoint of the map.
+    Checkpoint,
+    /// The key store of a technique that destroys keys.
+    Keys,
+    /// The summary of a block group: the second copy of its out-of-band marks.
+    Summary,
+}
+
+impl MetadataKind {
+    /// Logical unit in the spare areas of such pages.
+    pub const fn lpn(self) -> Lpn {
+        match self {
+            MetadataKind::Journal => JOURNAL,
+            MetadataKind::Checkpoint => CHECKPOINT,
+            MetadataKind::Keys => KEYS,
+            MetadataKind::Summary => OOB,
+        }
+    }
+
+    /// Cause of their programs.
+    pub(crate) const fn cause(self) -> Cause {
+        match self {
+            MetadataKind::Keys => Cause::Keys,
+            MetadataKind::Journal | MetadataKind::Checkpoint | MetadataKind::Summary => Cause::Recovery,
+        }
+    }
+}
+
 /// Content of one unit of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
@@ -68,32 +112,15 @@ pub enum Carried {
     },
     /// Padding without data.
     Padding,
-    /// A unit-sized part of the journal. Its bytes are [`crate::Ftl::journal_bytes`], its mark has [`crate::JOURNAL`] for a logical unit and this version.
-    Journal {
+    /// A unit-sized part of metadata. Its bytes are [`crate::Ftl::metadata_bytes`], its mark has [`MetadataKind::lpn`] for a logical unit and this version.
+    Metadata {
+        /// Kind of the metadata.
+        kind: MetadataKind,
         /// Index of the part in the program.
         unit: u32,
-        /// Generation of the journal.
+        /// Number that orders the metadata of one kind: the generation of the journal, or the number of the checkpoint or of the commit of keys. Summaries have
+        /// none, and 0.
         version: u64,
-    },
-    /// A unit-sized part of a checkpoint. Its bytes are [`crate::Ftl::checkpoint_bytes`], its mark has [`crate::CHECKPOINT`] for a logical unit and this
-    /// version.
-    Checkpoint {
-        /// Index of the part in the program.
-        unit: u32,
-        /// Number of the checkpoint.
-        version: u64,
-    },
-    /// A unit-sized part of the key store. Its bytes are [`crate::Ftl::key_bytes`], its mark has [`crate::KEYS`] for a logical unit and this version.
-    Keys {
-        /// Index of the part in the program.
-        unit: u32,
-        /// Number of the commit.
-        version: u64,
-    },
-    /// A unit-sized part of the summary of a block group. Its bytes are [`crate::Ftl::oob_bytes`], its mark has [`crate::OOB`] for a logical unit.
-    Oob {
-        /// Index of the part in the program.
-        unit: u32,
     },
 }
 

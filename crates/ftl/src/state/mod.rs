@@ -29,7 +29,7 @@ pub(crate) mod work;
 
 use beginning::Beginning;
 use buffer::Buffer;
-use data::Newest;
+use data::{MetadataKind, Newest};
 use die::Die;
 use gates::Gates;
 use groups::{Groups, Use};
@@ -449,6 +449,13 @@ impl Core {
         let die = self.layout.die(group);
         let origin = self.dies[die].batch().origin();
         self.order(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.sets_programs }, cause)
+    }
+
+    /// Order a program of metadata of this `kind` at program unit `program` of `group`.
+    pub(crate) fn order_metadata(&mut self, kind: MetadataKind, group: Group, program: u32) -> Operation {
+        let (die, units) = (self.layout.die(group), self.layout.units_per_program);
+        self.dies[die].batch_mut().fill(units, kind);
+        self.order_program(group, program, Purpose::Metadata { kind, program }, kind.cause())
     }
 
     /// Queue a read of `bytes` of the page that holds `addr`. Returns its tag and its die.

@@ -2,6 +2,7 @@
 
 use wordline_units::{Bytes, Cause};
 
+use crate::state::data::MetadataKind;
 use crate::state::layout::Group;
 use crate::util::list::NIL;
 
@@ -20,14 +21,8 @@ pub(crate) enum Purpose {
     Erase,
     /// Copyback of a program unit.
     Copyback { from: Group, from_program: u32, program: u32 },
-    /// Program of journal pages.
-    Journal,
-    /// Program of checkpoint pages.
-    Checkpoint,
-    /// Program of key-store pages.
-    Keys,
-    /// Program of the summary of its group.
-    Oob { program: u32 },
+    /// Program of metadata at program unit `program`.
+    Metadata { kind: MetadataKind, program: u32 },
     /// Erase of the journal group that is not needed any more.
     JournalErase,
     /// Sanitise operation.
@@ -37,7 +32,7 @@ pub(crate) enum Purpose {
 impl Purpose {
     /// True if the operation programs the die's batch.
     pub(crate) const fn is_program(&self) -> bool {
-        matches!(self, Purpose::Program { .. } | Purpose::Journal | Purpose::Checkpoint | Purpose::Keys | Purpose::Oob { .. })
+        matches!(self, Purpose::Program { .. } | Purpose::Metadata { .. })
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_units::{Cause, DieId, Nanos};
 
+use crate::state::data::MetadataKind;
 use crate::state::layout::{Group, UnitAddr};
 use crate::state::order::Open;
 
@@ -69,10 +70,7 @@ pub(crate) enum Entry {
     Host { slot: u32 },
     Moved(Moved),
     Padding,
-    Journal { unit: u32 },
-    Checkpoint { unit: u32 },
-    Keys { unit: u32 },
-    Oob { unit: u32 },
+    Metadata { kind: MetadataKind, unit: u32 },
 }
 
 /// Time since when work has been requested, and its deadline. Until the deadline a technique may hold it back.

@@ -70,18 +70,9 @@ impl Driver for Serving<'_> {
                     Carried::Buffered { version, .. } => Mark { lpn, version, lost: 0, insecure: false },
                     Carried::Moved { .. } => moved.remove(&lpn.0).expect("it was read"),
                     Carried::Padding => Mark::NOTHING,
-                    Carried::Journal { unit, version } => {
-                        flash.own.insert(at, ftl.journal_bytes(unit).to_vec());
+                    Carried::Metadata { kind, unit, version } => {
+                        flash.own.insert(at, ftl.metadata_bytes(kind, unit).to_vec());
                         Mark { lpn, version, lost: 0, insecure: false }
-                    }
-                    Carried::Keys { .. } => unreachable!("it has no key store"),
-                    Carried::Checkpoint { unit, version } => {
-                        flash.own.insert(at, ftl.checkpoint_bytes(unit).to_vec());
-                        Mark { lpn, version, lost: 0, insecure: false }
-                    }
-                    Carried::Oob { unit } => {
-                        flash.own.insert(at, ftl.oob_bytes(unit).to_vec());
-                        Mark { lpn, version: 0, lost: 0, insecure: false }
                     }
                 };
                 ftl.note_marks(die, &[flash.marks[at]]);

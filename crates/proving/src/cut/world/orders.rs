@@ -3,7 +3,8 @@
 use wordline_flash::{Mark, Operation, OperationKind, Stopped, Target};
 use wordline_ftl::groups::Use;
 use wordline_ftl::{
-    CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, MarkCopy, OobPage, Said, UnitAddr,
+    CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, MarkCopy, MetadataKind, OobPage, Said,
+    UnitAddr,
 };
 use wordline_units::{Cause, DieId, Lpn, PlaneId};
 
@@ -93,26 +94,9 @@ impl World {
                     unit
                 }
                 Carried::Padding => Stored::PADDING,
-                Carried::Journal { unit, version } => {
-                    self.tally.journal[0] += u64::from(unit == 0);
-                    self.tally.journal[1] += u64::from(version > self.generation);
-                    self.generation = version;
-                    let bytes = self.journal_bytes(unit);
-                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
-                }
-                Carried::Keys { unit, version } => {
-                    self.tally.keys[0] += u64::from(unit == 0);
-                    let bytes = self.key_bytes(unit);
-                    Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
-                }
-                Carried::Oob { unit } => {
-                    self.tally.marks[0] += u64::from(unit == 0);
-                    let bytes = self.oob_bytes(unit);
-                    Stored { mark: Mark { lpn, version: 0, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
-                }
-                Carried::Checkpoint { unit, version } => {
-                    self.tally.checkpoints[0] += u64::from(unit == 0);
-                    let bytes = self.checkpoint_bytes(unit);
+                Carried::Metadata { kind, unit, version } => {
+                    self.count(kind, unit, version);
+                    let bytes = self.metadata_bytes(kind, unit);
                     Stored { mark: Mark { lpn, version, lost: 0, insecure: false }, bytes: Bytes::Journal(bytes.into()), key: None }
                 }
             });
@@ -135,81 +119,85 @@ impl World {
         }
     }
 
-    /// What part `unit` of the program of a summary holds when it is down.
-    fn oob_bytes(&self, unit: u32) -> Vec<u8> {
+    /// Count a part of a program of metadata.
+    fn count(&mut self, kind: MetadataKind, unit: u32, version: u64) {
+        let is_first = u64::from(unit == 0);
+        match kind {
+            MetadataKind::Journal => {
+                self.tally.journal[0] += is_first;
+                self.tally.journal[1] += u64::from(version > self.generation);
+                self.generation = version;
+            }
+            MetadataKind::Keys => self.tally.keys[0] += is_first,
+            MetadataKind::Checkpoint => self.tally.checkpoints[0] += is_first,
+            MetadataKind::Summary => self.tally.marks[0] += is_first,
+        }
+    }
+
+    /// Part `unit` of a program of metadata as it reaches the flash: as the core has made it, or as a planted bug leaves it.
+    fn metadata_bytes(&mut self, kind: MetadataKind, unit: u32) -> Vec<u8> {
         let per_page = self.ftl.layout().units_per_page;
         let first = unit / per_page * per_page;
-        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.oob_bytes(unit).to_vec()).collect();
-        if self.bug == Some(Bug::SummariesEmpty)
-            && let Some(mut said) = OobPage::read(&page)
-        {
-            said.marks.fill(MarkCopy::NOTHING);
-            said.write(&mut page);
+        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.metadata_bytes(kind, unit).to_vec()).collect();
+        match kind {
+            MetadataKind::Journal => self.harm_journal(&mut page),
+            MetadataKind::Keys => self.harm_keys(&mut page),
+            MetadataKind::Summary => self.harm_summary(&mut page),
+            MetadataKind::Checkpoint => self.harm_checkpoint(&mut page, unit == first),
         }
         let bytes = page.len() / per_page as usize;
         page[(unit - first) as usize * bytes..][..bytes].to_vec()
     }
 
-    /// What part `unit` of the program of the key store holds when it is down.
-    fn key_bytes(&self, unit: u32) -> Vec<u8> {
-        let per_page = self.ftl.layout().units_per_page;
-        let first = unit / per_page * per_page;
-        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.key_bytes(unit).to_vec()).collect();
+    fn harm_summary(&self, page: &mut [u8]) {
+        if self.bug == Some(Bug::SummariesEmpty)
+            && let Some(mut said) = OobPage::read(page)
+        {
+            said.marks.fill(MarkCopy::NOTHING);
+            said.write(page);
+        }
+    }
+
+    fn harm_keys(&self, page: &mut [u8]) {
         if self.bug == Some(Bug::KeysKept)
-            && let Some(mut said) = KeyPage::read(&page)
+            && let Some(mut said) = KeyPage::read(page)
             && let KeyFacts::Trees(trees) = &mut said.facts
         {
             trees.iter_mut().for_each(|tree| tree.gone.fill(0));
-            said.write(self.ftl.key_leaves().expect("there is a key store"), &mut page);
+            said.write(self.ftl.key_leaves().expect("there is a key store"), page);
         }
-        let bytes = page.len() / per_page as usize;
-        page[(unit - first) as usize * bytes..][..bytes].to_vec()
     }
 
-    /// What part `unit` of the program of the journal holds when it is down.
-    fn journal_bytes(&self, unit: u32) -> Vec<u8> {
+    fn harm_journal(&self, page: &mut [u8]) {
         if self.bug == Some(Bug::RecordDropped) {
-            return vec![0; self.scenario.config.unit.0 as usize];
-        }
-        let per_page = self.ftl.layout().units_per_page;
-        let first = unit / per_page * per_page;
-        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.journal_bytes(unit).to_vec()).collect();
-        if let Some(mut said) = JournalPage::read(&page) {
+            page.fill(0);
+        } else if let Some(mut said) = JournalPage::read(page) {
             match (&mut said.facts, self.bug) {
                 (Facts::Memos(memos), Some(Bug::MemosDropped)) => memos.clear(),
                 (Facts::Memos(memos), Some(Bug::MemosDoubled)) => memos.iter_mut().for_each(|memo| memo.value *= 2),
                 (Facts::Marks(records), Some(Bug::MarksDropped)) => records.clear(),
                 _ => {}
             }
-            said.write(&mut page);
+            said.write(page);
         }
-        let bytes = page.len() / per_page as usize;
-        page[(unit - first) as usize * bytes..][..bytes].to_vec()
     }
 
-    /// What part `unit` of the program of a checkpoint holds when it is down.
-    fn checkpoint_bytes(&mut self, unit: u32) -> Vec<u8> {
-        let per_page = self.ftl.layout().units_per_page;
-        let first = unit / per_page * per_page;
-        let mut page: Vec<u8> = (first..first + per_page).flat_map(|unit| self.ftl.checkpoint_bytes(unit).to_vec()).collect();
-        if let Some(mut said) = CheckpointPage::read(&page) {
-            if said.index == 0 && unit == first {
-                if self.bug == Some(Bug::CheckpointErasedEarly) {
-                    self.nand.drop_checkpoints();
-                }
-                self.nand.note_checkpoint();
+    fn harm_checkpoint(&mut self, page: &mut [u8], is_first_unit: bool) {
+        let Some(mut said) = CheckpointPage::read(page) else { return };
+        if said.index == 0 && is_first_unit {
+            if self.bug == Some(Bug::CheckpointErasedEarly) {
+                self.nand.drop_checkpoints();
             }
-            if let Said::Places { places, .. } = &mut said.said {
-                match self.bug {
-                    Some(Bug::PlacesLost) => places.fill(UnitAddr::NONE),
-                    Some(Bug::PlacesSwapped) => places.reverse(),
-                    _ => {}
-                }
-                said.write(&mut page);
-            }
+            self.nand.note_checkpoint();
         }
-        let bytes = page.len() / per_page as usize;
-        page[(unit - first) as usize * bytes..][..bytes].to_vec()
+        if let Said::Places { places, .. } = &mut said.said {
+            match self.bug {
+                Some(Bug::PlacesLost) => places.fill(UnitAddr::NONE),
+                Some(Bug::PlacesSwapped) => places.reverse(),
+                _ => {}
+            }
+            said.write(page);
+        }
     }
 
     fn marked(&self, lpn: Lpn, version: u64) -> u64 {
