@@ -12,10 +12,10 @@ use crate::gc::{fail_guarded, has_program, program_batch};
 use crate::host::is_pressed;
 use crate::metadata::log::Rescue;
 use crate::placement::next_program;
-use crate::scheduler::{self, DieWork, Policy, Source};
+use crate::scheduler::{self, DieWork, Policy};
 use crate::state::Core;
 use crate::state::settings::ReclaimConfig;
-use crate::state::work::{Activity, Stream};
+use crate::state::work::{Activity, Offer, Source, Stream};
 use crate::techniques::apply::{give_way, next_read, serves_while_held};
 use crate::util::list::NIL;
 
@@ -86,7 +86,7 @@ fn is_rescued(rooms: &mut Rooms) -> bool {
 
 /// Next operation of `die`, which is free or suspended.
 fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
-    let Rooms { core, panel, sanitise, .. } = rooms;
+    let Rooms { core, panel, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
         if serves_while_held(core, panel, die)
             && let Some(read) = next_read(core, panel, die)
@@ -105,61 +105,77 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     if core.die_mut(die).reads_mut().takes_turn(reads_first) {
         return next_read(core, panel, die);
     }
-    // What reclaim has just emptied may have left keys to destroy, and only a die that is not being asked can be woken for them.
-    let has_keys = sanitise.keys().is_some();
     // One after the other: handed on by `or_else`, an operation is copied once for each that is asked.
     if let Some(work) = next_work(rooms, die) {
         return Some(work);
     }
-    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-    if has_keys && let Some(step) = sanitise.keys_step(core, metadata, die) {
+    // What garbage collection has just emptied may have left keys to destroy, and only a die that is not being asked can be woken for them.
+    if let Some(step) = serve(rooms, die, Source::Keys) {
         return Some(step);
     }
-    next_read(core, panel, die)
+    serve(rooms, die, Source::Read)
 }
 
-/// Next metadata program, sanitise operation, program of host data or step of reclaim on `die`.
+/// Next metadata program, sanitise operation, program of host data or step of garbage collection on `die`.
 fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
-    let Rooms { core, panel, metadata, sanitise, gc, .. } = rooms;
-    if metadata.has_journal()
-        && let Some(step) = own_step(core, metadata, die)
-    {
-        return Some(step);
+    for source in [Source::Metadata, Source::Summary, Source::Keys, Source::Sanitise] {
+        if let Some(step) = serve(rooms, die, source) {
+            return Some(step);
+        }
     }
-    if metadata.has_oob()
-        && let Some(step) = metadata.oob_step(core, die, |group| sanitise.tries_again(die, group))
-    {
-        return Some(step);
-    }
-    if sanitise.keys().is_some()
-        && let Some(step) = sanitise.keys_step(core, metadata, die)
-    {
-        return Some(step);
-    }
-    if sanitise.has_tasks(die)
-        && let Some(step) = gc.sanitise_step(core, panel, metadata, sanitise, die)
-    {
-        return Some(step);
-    }
+    let core = &mut rooms.core;
     let ReclaimConfig { scheduler, floor, preemptible, start, .. } = core.settings().reclaim;
     let state = core.die(die);
     let is_due = state.is_short(start) || state.is_emptying();
-    let reclaim = is_due || state.has_wishes();
+    let has_gc = is_due || state.has_wishes();
     let work = DieWork { is_due, free: state.free_count(), floor, preemptible, credit: state.credit() };
-    let before_host = scheduler.first(&work) == Source::Reclaim;
-    if reclaim
+    let before_host = scheduler.first(&work) == scheduler::Source::Reclaim;
+    if has_gc
         && before_host
-        && let Some(step) = gc.step(core, panel, metadata, sanitise, die)
+        && let Some(step) = serve(rooms, die, Source::Gc)
     {
         return Some(step);
     }
+    let Rooms { core, metadata, .. } = rooms;
     if has_program(core, metadata, core.now()) && core.can_write(die) {
         // What the host has while nothing has to be reclaimed is not kept for later.
         let taken = scheduler.taken(core.layout().units_per_program);
         core.die_mut(die).set_credit(if is_due { scheduler::add(work.credit, taken) } else { 0 });
         return Some(program_host(rooms, die));
     }
-    if reclaim && !before_host { gc.step(core, panel, metadata, sanitise, die) } else { None }
+    if has_gc && !before_host { serve(rooms, die, Source::Gc) } else { None }
+}
+
+/// Next operation of `die` from `source`, or from a source that goes first.
+#[inline(always)]
+fn serve(rooms: &mut Rooms, die: DieId, source: Source) -> Option<Operation> {
+    match offer(rooms, die, source) {
+        Offer::Ready(operation) => Some(operation),
+        Offer::Nothing => None,
+        Offer::Needs(sources) => serve_first(rooms, die, sources),
+    }
+}
+
+/// Next operation of `die` from the first of `sources` that has one.
+#[cold]
+#[inline(never)]
+fn serve_first(rooms: &mut Rooms, die: DieId, sources: &'static [Source]) -> Option<Operation> {
+    sources.iter().find_map(|&source| serve(rooms, die, source))
+}
+
+/// Answer of `source` when it is asked for the next operation of `die`.
+#[inline(always)]
+fn offer(rooms: &mut Rooms, die: DieId, source: Source) -> Offer {
+    let Rooms { core, panel, metadata, sanitise, gc, .. } = rooms;
+    match source {
+        Source::Read => next_read(core, panel, die).into(),
+        Source::Metadata if metadata.has_journal() => own_step(core, metadata, die).into(),
+        Source::Summary if metadata.has_oob() => metadata.oob_step(core, die, |group| sanitise.tries_again(die, group)).into(),
+        Source::Keys if sanitise.keys().is_some() => sanitise.keys_step(core, metadata, die).into(),
+        Source::Sanitise if sanitise.is_on() => sanitise.step(core, panel, metadata, die),
+        Source::Metadata | Source::Summary | Source::Keys | Source::Sanitise => Offer::Nothing,
+        Source::Gc => gc.step(core, panel, metadata, sanitise, die),
+    }
 }
 
 #[cold]

@@ -7,9 +7,11 @@
 //! Blocks that fail are emptied in the same way, and so is what wear levelling, a technique or a sanitiser wants rewritten.
 
 mod bad_blocks;
+mod erase;
 mod wear;
 
 pub(crate) use bad_blocks::{fail_guarded, form_groups, replace, wear_out};
+pub(crate) use erase::{erase_ended, erased};
 pub(crate) use wear::level;
 
 use wordline_flash::{Operation, OperationKind};
@@ -24,14 +26,15 @@ use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::layout::{Group, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
-use crate::state::work::{Asked, Job, Stream, Wanted};
+use crate::state::work::{Asked, Job, Offer, Source, Stream, Wanted};
 use crate::techniques::apply::{ctx, order_read, set_program};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::say::Way;
-use crate::techniques::seam::{Copy, EraseReport, News, ProgramUnit};
+use crate::techniques::seam::{Copy, News, ProgramUnit};
 use crate::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use crate::victim::{Candidates, VictimPolicy};
+use erase::erase_one;
 
 /// State of garbage collection of one core, beside the tables.
 #[derive(Debug)]
@@ -73,67 +76,41 @@ impl Gc {
         metadata: &mut Metadata,
         sanitise: &mut Sanitise,
         die: DieId,
-    ) -> Option<Operation> {
+    ) -> Offer {
         loop {
             if !core.die(die).erasable().is_empty()
                 && let Some(operation) = erase_one(core, panel, metadata, sanitise, die)
             {
-                return Some(operation);
+                return Offer::Ready(operation);
             }
             let full = core.layout().units_per_program;
             let is_full = core.die(die).moved().len() as u32 >= full && drop_overtaken(core, die) >= full;
             if is_full && let Some(operation) = program_moved(core, panel, metadata, die) {
-                return Some(operation);
+                return Offer::Ready(operation);
             }
             // No block takes what was gathered, but there may be one in which nothing is valid.
             let Some(job) = core.die(die).job() else {
                 if core.die(die).moves_under_way() > 0 {
-                    return None;
+                    return Offer::Nothing;
                 }
                 if self.start_job(core, panel, metadata, sanitise, die, is_full) {
                     continue;
                 }
                 let is_rest = !is_full && drop_overtaken(core, die) > 0;
-                return if is_rest { program_moved(core, panel, metadata, die) } else { None };
+                return if is_rest { program_moved(core, panel, metadata, die).into() } else { Offer::Nothing };
             };
             match core.groups().next_valid(job.victim, job.cursor, job.end) {
-                Some(_) if is_full => return None,
-                Some(offset) => return move_page(core, panel, metadata, sanitise, die, job, offset),
+                Some(_) if is_full => return Offer::Nothing,
+                Some(offset) => return move_page(core, panel, metadata, sanitise, die, job, offset).into(),
                 None => {
                     end_job(core, panel, metadata, sanitise, die, job);
-                    // What it held may have to be made unreadable before anything else.
-                    if let Some(operation) = self.sanitise_step(core, panel, metadata, sanitise, die) {
-                        return Some(operation);
+                    if sanitise.is_on() {
+                        // What it held may have to be made unreadable before anything else.
+                        return Offer::Needs(&[Source::Sanitise, Source::Gc]);
                     }
                 }
             }
         }
-    }
-
-    /// Next sanitise operation of `die`, or the move that must come before it.
-    #[inline]
-    pub(crate) fn sanitise_step(
-        &mut self,
-        core: &mut Core,
-        panel: &mut Panel,
-        metadata: &mut Metadata,
-        sanitise: &mut Sanitise,
-        die: DieId,
-    ) -> Option<Operation> {
-        if !sanitise.is_on() {
-            return None;
-        }
-        let step = sanitise.step(core, panel, metadata, die);
-        if step.operation.is_some() {
-            return step.operation;
-        }
-        // What is in the way is read and waits to be programmed, or is to be read here.
-        if step.needs_moves
-            && let Some(operation) = self.step(core, panel, metadata, sanitise, die)
-        {
-            return Some(operation);
-        }
-        if step.needs_journal { metadata.journal_step(core, die) } else { None }
     }
 
     /// Choose the next victim of `die`. Returns true if there is one. `must_be_empty`: no unit can be moved.
@@ -265,66 +242,6 @@ fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
     // What is mapped elsewhere is stale where it was. The map says so too, but to look there is the greatest single cost of a flash page.
     core.retain_moved(die, |groups, layout, moved| groups.is_valid(layout.group(moved.from), layout.offset(moved.from)));
     core.die(die).moved().len() as u32
-}
-
-fn erase_one(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId) -> Option<Operation> {
-    let is_lazy = core.settings().reclaim.lazy_erase && core.is_roomy(die);
-    let (group, cause) = loop {
-        let groups = core.groups();
-        let is_due = |group| !is_lazy || sanitise.must_erase(core, group) || groups.is_condemned(group) || metadata.is_abandoned(group);
-        let may_go = |group| {
-            let is_sealed = !groups.is_condemned(group) || !sanitise.has_secrets(group);
-            !groups.is_pinned(group) && is_due(group) && is_sealed && metadata.lets_go(group)
-        };
-        let Some(at) = core.die(die).erasable().iter().position(|&(group, _)| may_go(group)) else {
-            if !core.die(die).erasable().iter().any(|&(group, _)| is_due(group)) {
-                return None;
-            }
-            metadata.hurry(core);
-            metadata.seal_all(core);
-            return metadata.journal_step(core, die);
-        };
-        let (group, cause) = core.die_mut(die).take_erasable(at);
-        // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
-        core.retain_moved(die, |_, layout, moved| layout.group(moved.from) != group);
-        if !core.groups().is_condemned(group) {
-            break (group, cause);
-        }
-        replace(core, panel, metadata, sanitise, group);
-        erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
-    };
-    Some(core.order_erase(group, Purpose::Erase, cause))
-}
-
-/// End the erase of `report.group`: the group is free, or its blocks are replaced.
-#[inline(never)]
-pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
-    let group = report.group;
-    if report.has_left {
-        replace(core, panel, metadata, sanitise, group);
-    } else {
-        let die = core.layout().die(group);
-        core.groups_mut().erased(group);
-        if let Some(keys) = sanitise.keys_mut() {
-            keys.next_epoch(core, group);
-        }
-        core.die_mut(die).give_free(group);
-        level(core, die, group);
-    }
-    erase_ended(core, panel, metadata, sanitise, report);
-    if metadata.has_journal() {
-        metadata.wake_journal(core);
-    }
-}
-
-/// Forget all that is known of the content of a group, after its erase or after it left its blocks.
-pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
-    let group = report.group;
-    metadata.forget_marks(group);
-    sanitise.erased(core, metadata, group);
-    sanitise.wake_keys(core, metadata);
-    metadata.forget(core, group);
-    metadata.tell(core, panel, News::Erased(report));
 }
 
 /// Begin to empty `victim`, which is programmed up to `end`.

@@ -6,8 +6,8 @@
 //!     released together             ▲ order
 //! ```
 //!
-//! Three kinds of records are kept so: the journal, the checkpoints of the map and the key store. What a record says, when one is due and what it makes needless
-//! is its writer's; here are the groups, the program under way and what becomes of a group in which a program fails.
+//! Three kinds of records are kept so: the journal, the checkpoints of the map and the key store. What a record says, when one is due and what it makes
+//! needless is its writer's; here are the groups, the program under way and what becomes of a group in which a program fails.
 
 use std::collections::VecDeque;
 
@@ -151,8 +151,8 @@ impl Log {
         self.is_busy = false;
     }
 
-    /// End the program under way, which failed. What is whole in its group stays readable; nothing more is programmed there, and its blocks are replaced once it
-    /// is let go.
+    /// End the program under way, which failed. What is whole in its group stays readable; nothing more is programmed there, and its blocks are replaced
+    /// once it is let go.
     pub(crate) fn failed(&mut self, core: &mut Core, group: Group) {
         self.is_busy = false;
         self.seal(core.layout());

@@ -17,7 +17,6 @@ use wordline_units::{Cause, DieId, Nanos};
 
 use keys::Keys;
 use secrets::{Flying, Scope, Secrets};
-pub(crate) use tasks::Step;
 
 use crate::metadata::Metadata;
 use crate::metadata::log::Rescue;
@@ -26,7 +25,7 @@ use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::layout::{Group, UnitAddr};
 use crate::state::request::Note;
-use crate::state::work::{Entry, Moved, Wanted};
+use crate::state::work::{Entry, Moved, Offer, Wanted};
 use crate::techniques::apply::ctx;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Exposed, Remedy};
@@ -539,8 +538,8 @@ impl Sanitise {
 
     /// Next sanitise operation of `die`, or one that clears the way for it.
     #[cold]
-    pub(crate) fn step(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Step {
-        self.secrets.as_mut().map_or(Step::NOTHING, |secrets| tasks::step(secrets, core, panel, metadata, die))
+    pub(crate) fn step(&mut self, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Offer {
+        self.secrets.as_mut().map_or(Offer::Nothing, |secrets| tasks::step(secrets, core, panel, metadata, die))
     }
 
     // Keys.

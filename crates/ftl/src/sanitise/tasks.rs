@@ -9,31 +9,13 @@ use crate::placement;
 use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::pending::{Pending, Purpose};
+use crate::state::work::{Offer, Source};
 use crate::techniques::apply::{next_read, order_read};
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::Remedy;
 
-/// Next step of a die for its sanitise tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
-    /// The operation.
-    pub operation: Option<Operation>,
-    /// True if there is no operation because reclaim must move valid data out of the way first.
-    pub needs_moves: bool,
-    /// True if there is no operation because the journal must write trims first.
-    pub needs_journal: bool,
-}
-
-impl Step {
-    pub(crate) const NOTHING: Step = Step { operation: None, needs_moves: false, needs_journal: false };
-
-    fn of(operation: Operation) -> Step {
-        Step { operation: Some(operation), ..Step::NOTHING }
-    }
-}
-
 /// Next sanitise operation of `die`, or one that clears the way for it.
-pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Step {
+pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Offer {
     let tasks: Vec<u32> = secrets.tasks_of(die).collect();
     let (mut needs_moves, mut needs_journal) = (false, false);
     for id in tasks {
@@ -56,7 +38,7 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
             if matches!(core.groups().use_of(group), Use::Closed | Use::Active) {
                 let next = programmed_offsets(core, scope).find(|offset| *offset >= cursor && valid(offset));
                 if let Some(offset) = next.filter(|_| has_room) {
-                    return Step::of(clear_way(secrets, core, panel, die, id, scope, offset));
+                    return Offer::Ready(clear_way(secrets, core, panel, die, id, scope, offset));
                 }
             }
             needs_moves = true;
@@ -76,13 +58,19 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
         // It was asked for before it became stale, and is not to be answered with zeroes.
         if core.is_being_read(group, scope.page_starts(core.layout())) {
             if core.die(die).reads().waiting() > 0 {
-                return Step { operation: next_read(core, panel, die), ..Step::NOTHING };
+                return next_read(core, panel, die).into();
             }
             continue;
         }
-        return Step::of(sanitise(secrets, core, panel, metadata, die, id, scope));
+        return Offer::Ready(sanitise(secrets, core, panel, metadata, die, id, scope));
     }
-    Step { operation: None, needs_moves, needs_journal }
+    // What is in the way is read and waits to be programmed, or is to be read by garbage collection; and the trims that made it stale have to be on flash.
+    match (needs_moves, needs_journal) {
+        (true, true) => Offer::Needs(&[Source::Gc, Source::Metadata]),
+        (true, false) => Offer::Needs(&[Source::Gc]),
+        (false, true) => Offer::Needs(&[Source::Metadata]),
+        (false, false) => Offer::Nothing,
+    }
 }
 
 /// Pages that `how` takes along with `scope`: a wordline that is scrubbed while it is still being written is lost in all planes.

@@ -20,6 +20,7 @@ pub mod map;
 pub mod order;
 pub(crate) mod outbox;
 pub(crate) mod pending;
+pub(crate) mod readers;
 pub(crate) mod reads;
 pub(crate) mod refused;
 pub mod request;
@@ -38,6 +39,7 @@ use layout::{Group, Layout, UnitAddr};
 use map::Map;
 use outbox::Outbox;
 use pending::{Pending, Purpose};
+use readers::Readers;
 use refused::Refused;
 use request::{Note, Requests};
 use settings::{Acknowledge, Settings};
@@ -63,8 +65,7 @@ pub(crate) struct Core {
     under_way: u32,
     requests: Requests,
     gates: Gates,
-    /// Page reads that are queued or under way, by the first unit of the page; `None`: no technique needs them.
-    readers: Option<BTreeMap<UnitAddr, u32>>,
+    readers: Readers,
     /// Units that the core refuses to return, if there are any.
     refused: Option<Box<Refused>>,
     outbox: Outbox,
@@ -110,7 +111,7 @@ impl Core {
             under_way: 0,
             requests: Requests::default(),
             gates: Gates::default(),
-            readers: watches_reads.then(BTreeMap::new),
+            readers: Readers::new(watches_reads),
             refused: None,
             outbox: Outbox::new(settings.keeps_data),
             spare_erases: BTreeMap::new(),
@@ -465,8 +466,8 @@ impl Core {
         let die = self.layout.die(group);
         let tag = self.pending.insert(Pending::read(purpose, group, offset, bytes, cause));
         self.groups.pin(group);
-        if let Some(readers) = &mut self.readers {
-            *readers.entry(self.layout.unit(group, self.layout.page_start(offset))).or_insert(0) += 1;
+        if self.readers.is_on() {
+            self.readers.begin(self.layout.unit(group, self.layout.page_start(offset)));
         }
         if let Some(before) = self.dies[die].reads_mut().push(priority, tag) {
             self.pending[before].next = tag;
@@ -484,21 +485,12 @@ impl Core {
     /// End a read of the page that holds `offset` of `group`. Returns true if no other read of it is left, where reads of pages are counted.
     #[inline]
     pub(crate) fn end_reading(&mut self, group: Group, offset: u32) -> bool {
-        let Some(readers) = &mut self.readers else { return false };
-        let page = self.layout.unit(group, self.layout.page_start(offset));
-        let count = readers.get_mut(&page).expect("it has begun");
-        *count -= 1;
-        let is_last = *count == 0;
-        if is_last {
-            readers.remove(&page);
-        }
-        is_last
+        self.readers.is_on() && self.readers.end(self.layout.unit(group, self.layout.page_start(offset)))
     }
 
     /// True if one of the pages that begin at `starts` in `group` is being read.
-    pub(crate) fn is_being_read(&self, group: Group, mut starts: impl Iterator<Item = u32>) -> bool {
-        let readers = self.readers.as_ref().filter(|readers| !readers.is_empty());
-        readers.is_some_and(|readers| starts.any(|start| readers.contains_key(&self.layout.unit(group, start))))
+    pub(crate) fn is_being_read(&self, group: Group, starts: impl Iterator<Item = u32>) -> bool {
+        self.readers.has(starts.map(|start| self.layout.unit(group, start)))
     }
 
     /// Drop the moved units waiting on `die` that `keep` refuses.

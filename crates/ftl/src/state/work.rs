@@ -1,6 +1,7 @@
 //! Values for the work of a die: its activity, victims, moved units, requests to rewrite.
 
 use serde::{Deserialize, Serialize};
+use wordline_flash::Operation;
 use wordline_units::{Cause, DieId, Nanos};
 
 use crate::state::data::MetadataKind;
@@ -44,6 +45,41 @@ pub struct Busy {
     pub group: Group,
     /// Number of times the operation has been stopped.
     pub stops: u16,
+}
+
+/// Source of operations for a die. `dispatch` asks one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Reads that wait for the die.
+    Read,
+    /// The journal and the checkpoints.
+    Metadata,
+    /// Summaries of block groups.
+    Summary,
+    /// The key store.
+    Keys,
+    /// Tasks of a sanitiser.
+    Sanitise,
+    /// Garbage collection.
+    Gc,
+}
+
+/// Answer of a source that is asked for the next operation of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// The source has nothing for the die.
+    Nothing,
+    /// The next operation.
+    Ready(Operation),
+    /// These sources go first, in this order. Where none of them has an operation, neither has this one.
+    Needs(&'static [Source]),
+}
+
+impl From<Option<Operation>> for Offer {
+    #[inline(always)]
+    fn from(operation: Option<Operation>) -> Offer {
+        operation.map_or(Offer::Nothing, Offer::Ready)
+    }
 }
 
 /// A victim whose valid data is being read.

@@ -1,0 +1,191 @@
+//! Erases: when a block group may be erased, and what follows when it has been.
+
+use wordline_flash::Operation;
+use wordline_units::{Cause, DieId};
+
+use super::{level, replace};
+use crate::metadata::Metadata;
+use crate::sanitise::Sanitise;
+use crate::state::Core;
+use crate::state::layout::Group;
+use crate::state::pending::Purpose;
+use crate::techniques::panel::Panel;
+use crate::techniques::seam::{EraseReport, News};
+
+/// Reason for which an emptied block group is not erased yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hold {
+    /// Erases are lazy, and the die does not need the group yet.
+    Lazy,
+    /// Reads of the group are queued or under way.
+    Read,
+    /// The group is to be replaced, not erased, and something secret in it can still be read.
+    Secret,
+    /// Recovery would need the group: what has made its units stale is not on flash.
+    Metadata,
+}
+
+/// Reason for which `group`, which holds nothing valid, may not be erased or replaced now; `None`: it may. `is_lazy`: its die does not need it yet.
+#[inline]
+fn held_by(core: &Core, metadata: &Metadata, sanitise: &Sanitise, group: Group, is_lazy: bool) -> Option<Hold> {
+    let groups = core.groups();
+    let is_condemned = groups.is_condemned(group);
+    if is_lazy && !is_condemned && !sanitise.must_erase(core, group) && !metadata.is_abandoned(group) {
+        Some(Hold::Lazy)
+    } else if groups.is_pinned(group) {
+        Some(Hold::Read)
+    } else if is_condemned && sanitise.has_secrets(group) {
+        Some(Hold::Secret)
+    } else if !metadata.lets_go(group) {
+        Some(Hold::Metadata)
+    } else {
+        None
+    }
+}
+
+/// Erase the next emptied group of `die` that is due, or program what it waits for. Condemned groups on the way are replaced.
+pub(super) fn erase_one(
+    core: &mut Core,
+    panel: &mut Panel,
+    metadata: &mut Metadata,
+    sanitise: &mut Sanitise,
+    die: DieId,
+) -> Option<Operation> {
+    let is_lazy = core.settings().reclaim.lazy_erase && core.is_roomy(die);
+    let (group, cause) = loop {
+        let hold = |&(group, _): &(Group, Cause)| held_by(core, metadata, sanitise, group, is_lazy);
+        let Some(at) = core.die(die).erasable().iter().position(|emptied| hold(emptied).is_none()) else {
+            if core.die(die).erasable().iter().all(|emptied| hold(emptied) == Some(Hold::Lazy)) {
+                return None;
+            }
+            metadata.hurry(core);
+            metadata.seal_all(core);
+            return metadata.journal_step(core, die);
+        };
+        let (group, cause) = core.die_mut(die).take_erasable(at);
+        // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
+        core.retain_moved(die, |_, layout, moved| layout.group(moved.from) != group);
+        if !core.groups().is_condemned(group) {
+            break (group, cause);
+        }
+        replace(core, panel, metadata, sanitise, group);
+        erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
+    };
+    Some(core.order_erase(group, Purpose::Erase, cause))
+}
+
+/// End the erase of `report.group`: the group is free, or its blocks are replaced.
+#[inline(never)]
+pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
+    let group = report.group;
+    if report.has_left {
+        replace(core, panel, metadata, sanitise, group);
+    } else {
+        let die = core.layout().die(group);
+        core.groups_mut().erased(group);
+        if let Some(keys) = sanitise.keys_mut() {
+            keys.next_epoch(core, group);
+        }
+        core.die_mut(die).give_free(group);
+        level(core, die, group);
+    }
+    erase_ended(core, panel, metadata, sanitise, report);
+    if metadata.has_journal() {
+        metadata.wake_journal(core);
+    }
+}
+
+/// Forget all that is known of the content of a group, after its erase or after it left its blocks.
+pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
+    let group = report.group;
+    metadata.forget_marks(group);
+    sanitise.erased(core, metadata, group);
+    sanitise.wake_keys(core, metadata);
+    metadata.forget(core, group);
+    metadata.tell(core, panel, News::Erased(report));
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::Priority;
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::config::{Config, ReclaimConfig};
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+    use crate::state::layout::UnitAddr;
+    use crate::state::work::Stream;
+    use crate::techniques::{Choice, page_lock};
+
+    const DIE: DieId = DieId(0);
+
+    /// A core with one group that has been emptied and waits for its erase.
+    fn emptied(config: &Config) -> (Rooms, Group) {
+        let mut rooms = build(config);
+        let core = &mut rooms.core;
+        let group = core.allocate(DIE, Stream::Host).expect("all are free");
+        core.groups_mut().open(group);
+        core.groups_mut().close(group);
+        core.groups_mut().drain(group);
+        assert!(core.groups_mut().drained(group));
+        core.die_mut(DIE).give_erasable(group, Cause::Host);
+        (rooms, group)
+    }
+
+    fn hold(rooms: &Rooms, group: Group, is_lazy: bool) -> Option<Hold> {
+        held_by(&rooms.core, &rooms.metadata, &rooms.sanitise, group, is_lazy)
+    }
+
+    fn erases(rooms: &mut Rooms) -> bool {
+        let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+        erase_one(core, panel, metadata, sanitise, DIE).is_some_and(|operation| operation.cause == Cause::Host)
+    }
+
+    #[test]
+    fn a_group_that_is_read_waits_for_its_readers() {
+        let (mut rooms, group) = emptied(&small(64));
+        let addr = rooms.core.layout().unit(group, 0);
+        let priority = Priority::Normal;
+        rooms.core.queue_read(Purpose::HostRead { part: 0 }, Cause::Host, addr, wordline_units::Bytes(512), priority);
+        assert_eq!(hold(&rooms, group, false), Some(Hold::Read));
+        assert!(!erases(&mut rooms));
+        rooms.core.groups_mut().unpin(group);
+        assert!(hold(&rooms, group, false).is_none() && erases(&mut rooms));
+    }
+
+    #[test]
+    fn a_lazy_erase_waits_until_the_die_needs_the_group_unless_it_is_to_leave_service() {
+        let lazy = ReclaimConfig { lazy_erase: true, ..small(64).reclaim };
+        let (mut rooms, group) = emptied(&Config { reclaim: lazy, ..small(64) });
+        assert_eq!(hold(&rooms, group, true), Some(Hold::Lazy));
+        assert!(!erases(&mut rooms), "nine groups are free");
+        while rooms.core.is_roomy(DIE) {
+            rooms.core.allocate(DIE, Stream::Host);
+        }
+        assert!(erases(&mut rooms));
+        let (mut rooms, group) = emptied(&Config { reclaim: lazy, ..small(64) });
+        rooms.core.groups_mut().condemn(group);
+        assert_eq!(hold(&rooms, group, true), None);
+    }
+
+    #[test]
+    fn a_group_that_a_trim_has_emptied_waits_for_the_record() {
+        let (mut rooms, group) = emptied(&Config { keeps_data: true, ..small(64) });
+        rooms.metadata.trim(&mut rooms.core, 0, 1);
+        rooms.metadata.hold(group);
+        assert_eq!(hold(&rooms, group, false), Some(Hold::Metadata));
+        assert!(!erases(&mut rooms), "what it orders is the journal's record");
+    }
+
+    #[test]
+    fn a_condemned_group_keeps_its_blocks_while_something_secret_in_it_can_be_read() {
+        let techniques = vec![Choice::PageLock(page_lock::Params { block_lock: true })];
+        let (mut rooms, group) = emptied(&Config { techniques, ..small(64) });
+        let addr: UnitAddr = rooms.core.layout().unit(group, 0);
+        rooms.sanitise.keep(addr);
+        assert_eq!(hold(&rooms, group, false), None, "an erase is as good as a lock");
+        rooms.core.groups_mut().condemn(group);
+        assert_eq!(hold(&rooms, group, false), Some(Hold::Secret));
+    }
+}
