@@ -15,13 +15,13 @@
 //!   trim nor its last data, and something still older would take its place.
 //! - A snapshot says nothing of units that are only in the write buffer; a record beside it says which of their older copies are dead.
 //!
-//! - Marks of program units whose group has no summary yet (`oob/`) stand beside the records, and all that are needed in the snapshot.
+//! - Marks of program units whose group has no summary yet (`oob.rs`) stand beside the records, and all that are needed in the snapshot.
 //! - What cannot be found anywhere else, trims and memos, is programmed twice, so that one unreadable page loses none of it.
 //! - Where capacitors keep the write buffer they keep trims too, until the journal has them.
 //!
 //! - Memos of techniques (`memos.rs`) stand beside the records, and all that hold in the snapshot.
 //!
-//! Who waits for it, [`Metadata`](super::Metadata) knows.
+//! Trims that wait for their records stand here; flushes, which wait for more than the journal, stand in [`Metadata`](super::Metadata).
 
 use std::collections::VecDeque;
 

@@ -13,7 +13,8 @@
 //! - A flush is answered when all that the host had written before it is sealed; one program of the journal does for all flushes that wait. What was only
 //!   moved is also where it was. Before a group is erased, every program that has made one of its units stale is sealed: otherwise
 //!   the old version would be gone, and of the new one nobody would know that it was there.
-//! - Where capacitors keep the write buffer they keep unsealed marks of the host's data too, as far as there is room (`KEPT_MAX`); then no flush waits.
+//! - Where capacitors keep the write buffer they keep the unsealed marks of host data, too: a program of host data is ordered only while one of their
+//!   `KEPT_MAX` places is free. So a flush waits at most for marks that were found after a power cut and that they do not keep.
 //!
 //! Here are the tables and the summaries on their way to flash; [`Journal`](super::journal::Journal) brings the records there, and recovery uses both.
 
@@ -34,7 +35,7 @@ use crate::state::layout::{Group, Layout};
 struct Table {
     /// One mark for each unit that takes data.
     marks: Vec<MarkCopy>,
-    /// Program units that have ended, well or not: the number of each among all programs of the core.
+    /// For each program unit that takes data, its number among the core's programs, once it has ended, well or not.
     ended: Vec<Option<u64>>,
     /// First program unit of the summary, once all data is programmed.
     summary: Option<u32>,
@@ -42,21 +43,21 @@ struct Table {
     written: u32,
     /// True for a table found after a power cut: its summary waits until its marks are sealed.
     is_found: bool,
-    /// Number of the record which says that the summary lies before the group's end; 0: it does not.
+    /// Number of the record which says where a summary begun after a power cut lies; 0: the summary waits for no such record.
     early: u64,
 }
 
-/// A program unit that has ended and is not sealed.
+/// A program unit that has ended and is not sealed. One whose `program` is behind the group's last stands for the record of a summary begun after a power cut.
 #[derive(Clone, Copy, Debug)]
 struct Unsealed {
     number: u64,
     group: Group,
     program: u32,
-    /// True if the unit holds data that the host has written, and not only data that was durable elsewhere.
+    /// True if the unit holds data that the host has written, and not only data that was durable elsewhere. Units found after a power cut count as such.
     is_host: bool,
     /// Place of the unit's marks in the capacitors, if they keep them.
     place: Option<u32>,
-    /// True if capacitors, or the journal of an earlier start, have the unit's marks.
+    /// True if capacitors keep the unit's marks.
     is_kept: bool,
 }
 
@@ -69,7 +70,7 @@ pub(crate) struct OobCopies {
     flying: Vec<Vec<MarkCopy>>,
     /// Program units that have ended and are not sealed, oldest first.
     pending: VecDeque<Unsealed>,
-    /// Number of data programs that have ended.
+    /// Number of data programs that have ended. The record of a summary before its group's end counts as one.
     landed: u64,
     /// Number of programs that are sealed once the journal's program under way has ended.
     ordered: u64,
@@ -81,8 +82,8 @@ pub(crate) struct OobCopies {
     host_kept: u64,
     /// Number of the last program with host data.
     host: u64,
-    /// Groups that were found open after a power cut and whose summary lies before their end, with its first program unit. The journal has a record of
-    /// each.
+    /// Groups whose summary was begun after a power cut, wherever their data had ended, with its first program unit. The journal has a record of each, or
+    /// is about to get it.
     early: BTreeMap<Group, u32>,
     /// True if capacitors keep marks.
     has_capacitors: bool,
@@ -148,8 +149,8 @@ impl OobCopies {
         }
     }
 
-    /// End program unit `program` of `group` on `die`. `good`: its content may be needed. `is_host`: the host has written some of it. Returns the record
-    /// that capacitors are to keep, and its place.
+    /// End program unit `program` of `group` on `die`. `good`: its content may be needed. `is_host`: the host has written some of it. Returns the place in
+    /// the capacitors and the record that they are to keep there, if one was reserved.
     pub(crate) fn landed(
         &mut self,
         die: DieId,
@@ -229,12 +230,12 @@ impl OobCopies {
         self.landed
     }
 
-    /// True if the first `number` programs are sealed: their marks are known without reading their own pages.
+    /// True if the first `number` programs are sealed or kept by capacitors: their marks are known without reading their own pages.
     pub(crate) fn is_sealed(&self, number: u64) -> bool {
         number <= self.kept.max(self.sealed)
     }
 
-    /// Number of the last program with data that only the host had before.
+    /// Number of the last program with host data.
     pub(crate) fn newest_host(&self) -> u64 {
         self.host
     }
@@ -245,7 +246,7 @@ impl OobCopies {
         number <= self.host_kept
     }
 
-    /// Note that a unit of `group` has become stale.
+    /// Note that a unit of `group` has become stale: all programs so far must be sealed before the group is erased.
     #[inline]
     pub(crate) fn hold(&mut self, group: Group) {
         self.holds[group.index()] = self.landed;
@@ -266,7 +267,8 @@ impl OobCopies {
         self.wanted > self.ordered.max(self.kept) || (!self.has_place() && self.landed > self.ordered)
     }
 
-    /// True if records should be brought to the journal: something waits for them, there are `full` of them, or capacitors have little room left.
+    /// True if records should be brought to the journal: something waits for them, there are `full` of them, or fewer than half of the capacitors' places are
+    /// free.
     pub(crate) fn wants(&self, full: usize) -> bool {
         let crowded = self.has_capacitors && self.places.len() < KEPT_MAX as usize / 2 && self.landed > self.ordered;
         self.is_wanted() || crowded || (self.landed - self.ordered) as usize >= full
@@ -328,7 +330,7 @@ impl OobCopies {
         all.into_iter().map(|(group, program)| self.record(group, program, groups)).chain(early).collect()
     }
 
-    /// End the journal's program, or the snapshot, with the records ordered last.
+    /// End the journal's program, or the snapshot, with the records ordered last. If it failed, they are ordered again.
     pub(crate) fn journaled(&mut self, good: bool) {
         if good {
             self.sealed = self.ordered;
@@ -407,15 +409,15 @@ impl OobCopies {
         due.len() < before
     }
 
-    /// Begin the summary of `group`, all data of which is programmed, at program unit `program`.
+    /// Begin the summary of `group`, which takes no more data, at program unit `program`.
     pub(crate) fn finish(&mut self, group: Group, program: u32) {
         self.table(group).summary = Some(program);
         let die = usize::from(self.layout.die(group).0);
         self.due[die].push_back(group);
     }
 
-    /// Restore the marks of `group`, which has no summary, as recovery has found them. `summary`: where the summary can still be programmed. `place`: where
-    /// capacitors keep the marks of a program unit.
+    /// Restore the `marks` of the first `programs` program units of `group`, which has no summary, as recovery has found them. `summary`: program unit at
+    /// which the summary is to begin; `None`: none is written. `place`: place in the capacitors of the marks of a program unit.
     pub(crate) fn found(
         &mut self,
         group: Group,
