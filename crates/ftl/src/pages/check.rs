@@ -1,6 +1,6 @@
-//! The check that each page bears over its own bytes: a page that was cut short is not taken for one that is whole.
+//! The checksum of a page over its own bytes, by which a page that was cut short is not taken for a whole one.
 
-/// FNV-1a of a page over everything but itself, which stands at `own`, eight bytes at a time.
+/// FNV-1a of a page, eight bytes at a time, without the checksum itself, which stands at `own`.
 pub(crate) fn check(bytes: &[u8], own: std::ops::Range<usize>) -> u64 {
     let parts = [&bytes[..own.start], &bytes[own.end..]];
     parts.iter().flat_map(|part| part.chunks(8)).fold(0xCBF2_9CE4_8422_2325, |hash, chunk| {

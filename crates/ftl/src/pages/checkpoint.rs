@@ -9,19 +9,19 @@
 use crate::pages::check::check;
 use crate::state::layout::UnitAddr;
 
-/// What a page of a checkpoint begins with.
+/// Magic number that a checkpoint page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-chkpt");
-/// Bytes before the facts.
+/// Size in bytes of the page's header.
 const HEAD: usize = 40;
-/// Where the check over all other bytes stands.
+/// Offset of the checksum over all other bytes.
 const CHECK: std::ops::Range<usize> = 32..40;
-/// Bytes of a group: its blocks, its erases, how long ago it was closed.
+/// Size in bytes of a group's entry: its blocks, its erases, how long ago it was closed.
 const GROUP: usize = 16;
-/// Bytes of the place of a unit.
+/// Size in bytes of a unit's address.
 const PLACE: usize = 4;
-/// Erases of a group of which the checkpoint knows nothing.
+/// Erase count that marks a group of which the checkpoint knows nothing.
 const UNKNOWN: u32 = u32::MAX;
-/// Ages that are none: of a group that holds nothing, and of one that takes programs.
+/// Ages that stand for other states: a group that is free, and one that takes programs.
 const EMPTY: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 

@@ -19,19 +19,19 @@
 use crate::pages::check::check;
 use crate::pages::oob::{ProgramMarks, record_bytes};
 
-/// What a journal page begins with.
+/// Magic number that a journal page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-jrnl2");
-/// What a page of the format before begins with.
+/// Magic number of a page of the format before.
 const MAGIC_BEFORE: u64 = u64::from_le_bytes(*b"wl-trims");
-/// Bytes before the facts.
+/// Size in bytes of the page's header.
 const HEAD: usize = 64;
-/// Bytes before the facts in the format before.
+/// Size in bytes of the header in the format before.
 const HEAD_BEFORE: usize = 48;
-/// Bytes of a record: first unit, count, version.
+/// Size in bytes of a record: first unit, count, version.
 const RECORD: usize = 16;
-/// Bytes of a memo: whose, die, block, erases, value.
+/// Size in bytes of a memo: technique, die, block, erases, value.
 const MEMO: usize = 16;
-/// Where the check over all other bytes stands.
+/// Offset of the checksum over all other bytes.
 const CHECK: std::ops::Range<usize> = 40..48;
 
 /// Record of a trim of `count` units from `first`: data with a version below `version` is not needed.
@@ -64,7 +64,7 @@ pub struct WrittenMemo {
     pub value: u32,
 }
 
-/// The facts of a page.
+/// Facts of a journal page, all of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Facts {
     /// Records of trims.
@@ -75,7 +75,7 @@ pub enum Facts {
         first: u32,
         /// The version that a record would have.
         version: u64,
-        /// One for each unit.
+        /// Bitmap with one bit for each unit.
         bits: Vec<u8>,
     },
     /// Memos of techniques.
@@ -86,9 +86,9 @@ pub enum Facts {
     Refused {
         /// The first of the units.
         first: u32,
-        /// The version up to which nothing of them can be trusted.
+        /// Version below which a copy of one of the units is not trusted.
         version: u64,
-        /// One for each unit.
+        /// Bitmap with one bit for each unit.
         bits: Vec<u8>,
     },
     /// History of the core over all starts.
@@ -122,13 +122,13 @@ pub struct History {
 /// Serial numbers of a page within its generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Serial {
-    /// Its number among the pages of its kind (mirrored, or of marks), from 1 on; 0: the format before, which has none.
+    /// Number of the page among those of its kind (mirrored, or of marks), from 1 on; 0: the page is of the format before, which has none.
     pub own: u32,
-    /// Mirrored pages up to it.
+    /// Number of mirrored pages of the generation up to this page.
     pub mirrored: u32,
-    /// Pages of marks up to it.
+    /// Number of pages of marks of the generation up to this page.
     pub marks: u32,
-    /// How many of the mirrored pages up to it, and of the pages of marks, are in its own program.
+    /// Numbers of those mirrored pages, and of those pages of marks, that are in the page's own program.
     pub here: [u8; 2],
 }
 
@@ -137,9 +137,10 @@ pub struct Serial {
 pub struct Page {
     /// The generation of the journal.
     pub generation: u64,
-    /// Which page of the snapshot that its generation begins with, and of how many; `None` for what was written behind it.
+    /// Index of the page in the snapshot that its generation begins with, and the snapshot's length in pages; `None`: the page was written behind the
+    /// snapshot.
     pub of_snapshot: Option<(u32, u32)>,
-    /// Where it stands among the others.
+    /// Serial numbers of the page.
     pub serial: Serial,
     /// Facts of the page.
     pub facts: Facts,

@@ -11,17 +11,17 @@
 
 use crate::pages::check::check;
 
-/// What a key page begins with.
+/// Magic number that a key-store page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-keys\0");
-/// Bytes before the trees or the table.
+/// Size in bytes of the page's header.
 const HEAD: usize = 40;
-/// Bytes of a key.
+/// Size in bytes of a key.
 const KEY: usize = 16;
-/// Bytes of a tree before its leaves.
+/// Size in bytes of a tree before its leaves.
 const TREE: usize = 16;
-/// Bytes of the table for each tree.
+/// Size in bytes of the table's entry for a tree.
 const ENTRY: usize = 8 + KEY;
-/// Where the check over all other bytes stands.
+/// Offset of the checksum over all other bytes.
 const CHECK: std::ops::Range<usize> = 32..40;
 
 /// A tree of keys: one for each of its leaves, the units of a part of a block group.
@@ -36,7 +36,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// How many keys tell those of all leaves that are left, and no others: the greatest subtrees that are whole.
+    /// Number of keys that give all remaining leaves and no others: those of the greatest subtrees that are whole.
     pub fn nodes(&self, leaves: u32) -> u32 {
         if self.gone.iter().all(|&word| word == 0) { 1 } else { self.nodes_of(0, leaves) }
     }
@@ -71,25 +71,25 @@ impl Tree {
     }
 }
 
-/// The most bytes that a tree takes of whose leaves only the first `used` can ever be gone: every other one of them is, and those after them are told by a
-/// few nodes.
+/// Greatest size in bytes of a tree of which only the first `used` leaves can ever lose their keys. Worst is every other leaf gone: each one left needs a key
+/// of its own, and the leaves behind `used` need a few nodes.
 pub(crate) fn most_bytes(leaves: u32, used: u32) -> usize {
     let rest = if used < leaves { leaves.ilog2() } else { 0 };
     TREE + leaves as usize / 8 + KEY * (1 + (used.div_ceil(2) + rest).min(leaves / 2) as usize)
 }
 
-/// Pages of `bytes` bytes that trees of `all` bytes together take at most, when none is larger than `largest`.
+/// Greatest number of pages of `bytes` bytes that trees of `all` bytes together take, when none is larger than `largest`.
 pub(crate) fn most_pages(all: usize, largest: usize, bytes: usize) -> usize {
     // What stays free at the end of a page is less than the tree that did not fit.
     all.div_ceil((bytes - HEAD + 1).saturating_sub(largest).max(1))
 }
 
-/// The most leaves that a tree may have where pages have `bytes` bytes: any tree must fit a page.
+/// Greatest number of leaves of a tree where pages have `bytes` bytes: any tree must fit a page.
 pub fn most_leaves(bytes: u64) -> u32 {
     (6..).map(|power| 1 << power).take_while(|&leaves| most_bytes(leaves, leaves) + HEAD <= bytes as usize).last().unwrap_or(0)
 }
 
-/// Trees whose entries in the table a page of `bytes` bytes holds.
+/// Number of table entries that a page of `bytes` bytes holds.
 pub(crate) fn entries_per_page(bytes: usize) -> usize {
     (bytes - HEAD) / ENTRY
 }
@@ -99,7 +99,7 @@ pub(crate) fn entries_per_page(bytes: usize) -> usize {
 pub enum KeyFacts {
     /// Whole key trees.
     Trees(Vec<Tree>),
-    /// The commits that the trees from `first` on were last written by; 0: never, all their keys are there.
+    /// Commits that last wrote the trees from `first` on; 0: never, and all keys of the tree are there.
     Table {
         /// Number of the first tree.
         first: u32,
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By the definition: subtrees that are whole and whose parent is not.
+    /// Number of keys by the definition: subtrees that are whole and whose parent is not.
     fn counted(gone: &[bool]) -> u32 {
         let is_whole = |first: usize, leaves: usize| gone[first..first + leaves].iter().all(|gone| !gone);
         let mut count = u32::from(is_whole(0, gone.len()));

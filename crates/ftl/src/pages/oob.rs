@@ -12,15 +12,15 @@ use wordline_flash::Mark;
 
 use crate::pages::check::check;
 
-/// What a summary page begins with.
+/// Magic number that a summary page begins with.
 const MAGIC: u64 = u64::from_le_bytes(*b"wl-oobcp");
-/// Bytes of a summary page before its marks. What is not used is kept for lists of other dies.
+/// Size in bytes of a summary page's header. Its unused bytes are kept for lists of other dies.
 const HEAD: usize = 64;
-/// Where the check over all other bytes of a summary page stands.
+/// Offset of the checksum over all other bytes of a summary page.
 const CHECK: std::ops::Range<usize> = 32..40;
-/// Bytes of a mark.
+/// Size in bytes of a mark.
 const MARK: usize = 12;
-/// Bytes of a journal record before its marks.
+/// Size in bytes of a journal record before its marks.
 const RECORD_HEAD: usize = 24;
 /// The bit of a version that says that the unit is insecure.
 const INSECURE: u64 = 1 << 63;

@@ -1,9 +1,9 @@
-//! What a core finds on its flash when it wakes up after a power cut.
+//! Findings of recovery: what a core reads from its flash after a power cut, and what that says.
 //!
-//! The core asks a [`Survey`] for the record of every block and for one page of each block group, which tells whether it holds data, the journal or a
-//! checkpoint. Journal and checkpoints it reads whole. Of the other groups it reads the marks, except of those of which the newest checkpoint knows them: those
-//! that were settled when it was begun and have not been erased since. Of each unit it remembers where its newest copies lie. What follows from that is for
-//! `recover.rs`.
+//! The core asks a [`Survey`] for the record of every block and reads the first program unit of each stand until a page tells what the stand holds: data, the
+//! journal, a checkpoint or keys. Journal and checkpoints are read whole. Of the other stands the marks are read, except of those that the newest checkpoint
+//! knows: they were closed or free when it was begun and have not been erased since. For each unit the findings say where its newest copies lie.
+//! `recovery/mod.rs` rebuilds the rooms from them.
 //!
 //! A place that a checkpoint gives comes without its version; it is not above the checkpoint's number. A copy with a higher version is newer, and for the few
 //! others that are found beside it the mark is read after all.
@@ -30,8 +30,8 @@ use crate::state::data::{CHECKPOINT, JOURNAL, KEYS, OOB};
 use crate::state::groups::Use;
 use crate::state::layout::{Group, Layout, UnitAddr};
 
-/// A block of each plane that belong together: what a group stands on. Which blocks do is fixed by the blocks that were bad from the start; which group stands
-/// on them changes when blocks go bad.
+/// A *stand*: one block of each plane, which together serve as one block group. Which blocks form a stand follows from the factory bad blocks; which group
+/// stands on it changes when blocks go bad.
 #[derive(Clone, Debug)]
 pub(crate) struct Stand {
     pub(crate) die: DieId,
@@ -41,35 +41,36 @@ pub(crate) struct Stand {
     /// True if a page of the stand is not erased.
     pub(crate) touched: bool,
     pub(crate) erases: u32,
-    /// Which stands were written before it: first those that a checkpoint knows, oldest first, then by the highest version in them.
+    /// Sort key by age: first the stands that a checkpoint knows, longest closed first, then the others by the highest version in them.
     pub(crate) order: (bool, u64),
     /// Pages of the stand that belong to the journal.
     pub(crate) journal: Vec<Page>,
-    /// The program unit of each of them.
+    /// Program unit of each page in `journal`.
     journal_programs: Vec<u32>,
-    /// Pages of the stand that belong to checkpoints.
+    /// Pages of the stand that belong to checkpoints. Once the newest checkpoint has been chosen, one page of it is left, which says that the stand is
+    /// needed.
     pub(crate) checkpoints: Vec<CheckpointPage>,
     /// True if the stand holds pages of checkpoints, useful or not. It then holds nothing else.
     pub(crate) holds_checkpoints: bool,
-    /// True if the chip says that an erase of the stand was cut short.
+    /// True if the die reports that an erase of one of the stand's blocks was cut short.
     is_torn: bool,
-    /// True if nothing was programmed in the stand since the checkpoint, which tells what is needed of it.
+    /// True if nothing was programmed in the stand since the newest checkpoint was begun, so that the checkpoint tells what is needed of it.
     pub(crate) is_settled: bool,
-    /// What was seen of its pages beside their marks.
+    /// Findings about the stand's pages: unreadable ones, summaries and marks.
     pub(crate) seen: Seen,
     look: Look,
 }
 
-/// How far a stand has been looked at.
+/// Extent to which a stand has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// Its first program unit: it holds data.
+    /// The first program unit, up to its first whole page: the stand holds data, or a part of the key store.
     Data,
-    /// Its first program unit, which is erased.
+    /// The first program unit, which is erased.
     Blank,
-    /// Its first program unit, of which nothing is whole.
+    /// Nothing yet, or the first program unit: it is not erased, and no page of it is whole.
     Unclear,
-    /// All of it, or as much as is needed.
+    /// All of the stand, or as much as is needed.
     Done,
 }
 
@@ -77,7 +78,7 @@ enum Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Copied {
     pub(crate) version: u64,
-    /// The number of its stand.
+    /// Index of the copy's stand in [`Findings::stands`].
     pub(crate) stand: u32,
     pub(crate) offset: u32,
 }
@@ -86,50 +87,51 @@ impl Copied {
     pub(crate) const NONE: Copied = Copied { version: 0, stand: u32::MAX, offset: 0 };
 }
 
-/// What must not stay readable once it is stale.
+/// Data that must not stay readable once it is stale.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SecretsFound {
-    /// All copies: unit, stand, offset.
+    /// Secret copies, stale ones included: unit, stand, offset.
     pub(crate) known: Vec<(u32, u32, u32)>,
-    /// Pages of which nobody can say what they hold: stand, offset of the first unit.
+    /// Torn pages of unknown content: stand, offset of the first unit.
     pub(crate) torn: Vec<(u32, u32)>,
 }
 
-/// All that was found.
+/// All findings on the flash of a core, from which recovery rebuilds its rooms.
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     pub(crate) stands: Vec<Stand>,
-    /// The stand that each group had when the core was new.
+    /// Stand that each group had when the core was new; `None`: the group was out of service from the start.
     pub(crate) homes: Vec<Option<usize>>,
     /// The spare stands of each die, in the order in which they are used up.
     pub(crate) spares: Vec<Vec<usize>>,
-    /// The newest copy of each logical unit.
+    /// Newest copy of each logical unit; [`Copied::NONE`]: none was found.
     pub(crate) best: Vec<Copied>,
-    /// Other copies of the same version as the newest, when they were found.
+    /// Further copies of units, each of the version that was its unit's newest when the copy was found.
     pub(crate) twins: Vec<(u32, Copied)>,
-    /// The highest version of anything.
+    /// Highest version found: in marks, records, checkpoints or the write buffer.
     pub(crate) version: u64,
-    /// How much was read.
+    /// Summary of the recovery, with counts of what was read.
     pub(crate) tally: Recovery,
-    /// Which of the newest copies are as the checkpoint says, with its number for a version. One bit each.
+    /// Units whose entry in `best` is the checkpoint's, with the checkpoint's number for a version; one bit each.
     assumed: Vec<u64>,
-    /// Where the checkpoint says that units lay, in groups that have to be read: unit, stand and offset.
+    /// Copies that the checkpoint places in stands that are not settled: unit, stand, offset.
     unsettled: Vec<(u32, u32, u32)>,
-    /// Copies that may be newer or older than those. [`Copied::NONE`]: nothing but the doubt.
+    /// Copies of `assumed` units that may be older or newer than the checkpoint's copy. [`Copied::NONE`]: no other copy, but the version has to be read.
     doubtful: Vec<(u32, Copied)>,
-    /// What is secret, of a core that has to do something about it.
+    /// Secret data, in a core with a technique that sanitises.
     pub(crate) secret: Option<SecretsFound>,
-    /// What the key store says, of a core that has one.
+    /// Key store as it was found, in a core that has one.
     pub(crate) keys: Option<KeysFound>,
-    /// What capacitors have kept of each unit, and in which slot.
+    /// Newest content of each unit that capacitors have kept of the write buffer, with its slot.
     pub(crate) held: BTreeMap<u32, (u32, Held)>,
-    /// Trims that capacitors have kept.
+    /// Trims that capacitors have kept, each with its place there.
     pub(crate) kept_trims: Vec<(u32, Record)>,
-    /// Where capacitors have kept marks of program units.
+    /// Place in the capacitors of each program unit whose marks they have kept.
     pub(crate) kept_places: BTreeMap<(Filling, u32), u32>,
-    /// The journal's youngest generation that is whole.
+    /// Youngest generation of the journal whose snapshot is whole, or the youngest if none is; `None`: no page of the journal was found.
     pub(crate) journal: Option<JournalFound>,
-    /// The generations of the journal that hold: that one and, where it was cut short before its marks were down, those before it.
+    /// Generations of the journal that count: that one and, where its snapshot was cut short before its marks were programmed, earlier ones down to the first
+    /// whose marks were.
     pub(crate) in_force: Vec<u64>,
     /// Second copies of marks, from the journal and from capacitors.
     pub(crate) sealed: SealedMarks,
@@ -139,19 +141,20 @@ pub(crate) struct Findings {
     has_copies: bool,
     /// Copies in pages that cannot be read, by stand and offset.
     lost: BTreeSet<(u32, u32)>,
-    /// A page of a program that had ended cannot be read, and no second copy of its marks is there. The checkpoint may have known it, and does not tell of
-    /// copies before it.
+    /// True if a page of a program that had ended cannot be read, and no second copy of its marks was found. The checkpoint may have known the page, and does
+    /// not tell of copies before it.
     is_rotten: bool,
     /// True if there is a checkpoint that could not be relied upon.
     pub(crate) is_distrusted: bool,
-    /// True if program units of a group are programmed one after the other.
+    /// True if the dies program the units of a group in order, so that only the last one can have been cut short.
     is_in_order: bool,
-    /// True if an unreadable page of unknown content may be needed.
+    /// True if an unreadable page of unknown content may be needed, or a record of a trim may be missing: then all units are refused.
     pub(crate) is_unknown: bool,
 }
 
 impl Findings {
-    /// Look at what `fresh`, a new core with the same configuration, could have written.
+    /// Read the flash of a core. `fresh`: a new core with the same configuration, on whose stands the lost core wrote. `trust`: the evidence that is relied
+    /// on.
     pub(crate) fn gather(config: &Config, fresh: &Rooms, survey: &mut dyn Survey, trust: Trust) -> Findings {
         let mut findings = Findings::stands(config, fresh);
         let mut reader = Reader { layout: *fresh.core.layout(), survey, marks: Vec::new(), bytes: Vec::new() };
@@ -259,7 +262,8 @@ impl Findings {
         }
     }
 
-    /// Read pages of the first program unit until one says what the group holds. The journal and checkpoints are read whole.
+    /// Read pages of the first program unit until one is whole, which tells what the stand holds. Stands of the journal and of checkpoints are read to their
+    /// first erased program unit.
     fn look_at_first(&mut self, number: usize, reader: &mut Reader<'_>) {
         let mut is_blank = true;
         for place in reader.places(self.stands[number].die, self.stands[number].blocks, 0) {
@@ -278,8 +282,8 @@ impl Findings {
         self.stands[number].look = if is_blank { Look::Blank } else { Look::Unclear };
     }
 
-    /// The first program unit is erased. Programs go in order, so nothing was programmed behind it; but an erase that was cut short may have left anything
-    /// there.
+    /// Deal with a stand whose first program unit is erased. Programs go in order, so nothing was programmed behind it; but an erase that was cut short may
+    /// have left anything there.
     fn look_behind(&mut self, number: usize, reader: &mut Reader<'_>) {
         if self.stands[number].erases == 0 {
             return;
@@ -414,7 +418,7 @@ impl Findings {
         }
     }
 
-    /// Take from the newest whole checkpoint what it knows and still holds.
+    /// Apply the newest whole checkpoint: stands that it knows and that were not erased since are settled, and its addresses are taken.
     fn apply_checkpoint(&mut self, layout: &Layout) {
         let Some((number, pages)) = self.newest_checkpoint() else {
             return;
@@ -461,7 +465,7 @@ impl Findings {
         }
     }
 
-    /// The pages of the newest checkpoint of which no page is missing.
+    /// Number and pages of the newest checkpoint of which no page is missing. Of the pages in the stands one is left in each stand that holds a part of it.
     fn newest_checkpoint(&mut self) -> Option<(u64, Vec<CheckpointPage>)> {
         // How many pages each has, and how many it should have.
         let mut seen: BTreeMap<u64, (u32, Option<u32>)> = BTreeMap::new();
@@ -485,7 +489,7 @@ impl Findings {
         newest.map(|number| (number, pages))
     }
 
-    /// The mark of `copy`, whose page cannot be read, by the summary of its group.
+    /// Unit and version of `copy`, whose page cannot be read, by the second copy of its mark. If need be, the summary of its stand is read for it.
     fn second_mark_of(&mut self, copy: Copied, reader: &mut Reader<'_>) -> Option<(u32, u64)> {
         let number = copy.stand as usize;
         if !self.has_copies {
@@ -515,22 +519,22 @@ impl Findings {
         known(self, &reader.layout)
     }
 
-    /// Which stands hold something secret.
+    /// True for each stand that holds a secret copy.
     pub(crate) fn holds_secrets(&self) -> Vec<bool> {
         let mut holds = vec![false; self.stands.len()];
         self.secret.iter().flat_map(|secret| &secret.known).for_each(|&(_, stand, _)| holds[stand as usize] = true);
         holds
     }
 
-    /// Which stands hold the newest copy of something.
+    /// True for each stand that holds the newest copy of a unit.
     pub(crate) fn live(&self) -> Vec<bool> {
         let mut is_live = vec![false; self.stands.len()];
         self.best.iter().filter(|copy| **copy != Copied::NONE).for_each(|copy| is_live[copy.stand as usize] = true);
         is_live
     }
 
-    /// A die that was cut off while it moved data into its last free group has no room now, unless all that was moved still lies where it came from too. The
-    /// checkpoint does not tell of copies that were overtaken, so on such a die everything is read.
+    /// Read the settled stands of dies that may have no free stand, so that twins can be found. A die that lost power while it moved data into its last free
+    /// group has no room now, unless all that was moved still lies where it came from, too; and the checkpoint does not tell of copies that were overtaken.
     fn look_for_room(&mut self, reader: &mut Reader<'_>) {
         let mut rooms = vec![0u32; self.spares.len()];
         for (stand, _) in self.stands.iter().zip(self.live()).filter(|(_, is_live)| !is_live) {
@@ -550,7 +554,7 @@ impl Findings {
         self.resolve(reader);
     }
 
-    /// Of each unit, what was held last. Whether flash has something newer is to be known for certain.
+    /// Take in the newest content of each unit that capacitors have kept of the write buffer. The version that flash has of such a unit must be read.
     fn look_at_buffer(&mut self, slots: u32, reader: &mut Reader<'_>) {
         for slot in 0..slots {
             let Some(held) = reader.survey.held(slot).filter(|held| (held.lpn.0 as usize) < self.best.len()) else {
@@ -564,7 +568,7 @@ impl Findings {
         }
     }
 
-    /// Where copies were found that may be newer than what the checkpoint knows: read the mark of that.
+    /// Resolve doubts: read the mark of the checkpoint's copy of each doubtful unit, and take the newest of its copies.
     fn resolve(&mut self, reader: &mut Reader<'_>) {
         let mut doubtful = std::mem::take(&mut self.doubtful);
         doubtful.retain(|&(lpn, _)| is_set(&self.assumed, lpn));
@@ -616,12 +620,12 @@ fn is_set(bits: &[u64], lpn: u32) -> bool {
     bits[lpn as usize / 64] >> (lpn % 64) & 1 == 1
 }
 
-/// How far to read a group.
+/// Extent to which a stand is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// All pages there are.
+    /// Up to the last page of the stand.
     TheEnd,
-    /// The first program unit that is erased: programs go in order.
+    /// Up to the first program unit that is erased: programs go in order.
     Erased,
 }
 
@@ -631,7 +635,8 @@ impl Stand {
         self.is_torn || self.seen.is_erased_in_part()
     }
 
-    /// True for mirrored pages, and for pages of marks, if some of this generation of the journal are missing, as far as pages programmed after them tell.
+    /// True for mirrored pages, and for pages of marks, if a page of that kind of this generation of the journal is missing, as far as pages programmed after
+    /// it tell.
     fn gaps(&self, generation: u64) -> [bool; 2] {
         let pages =
             self.journal.iter().zip(&self.journal_programs).filter(|(page, _)| page.generation == generation && page.serial.own > 0);
@@ -647,14 +652,15 @@ impl Stand {
         std::array::from_fn(|kind| (1..=last[kind]).any(|serial| !seen[kind].contains(&serial)))
     }
 
-    /// True if power was lost before this generation's snapshot was whole for the first time: it never counted.
+    /// True if power was lost before all programs of this generation's snapshot had been begun, second copies included: nothing was ever promised on its
+    /// word.
     fn is_begun(&self, generation: u64, pages_per_program: u32) -> bool {
         let total = self.journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
         total.is_some_and(|total| self.seen.written * pages_per_program < 2 * total)
     }
 
-    /// Whether the power went before the marks in this generation's snapshot were down: some are missing, and all that are belong to programs that had not
-    /// ended.
+    /// True if power was lost before the marks in this generation's snapshot were programmed: some are missing, all that are belong to programs that may not
+    /// have ended, and nothing was written behind the snapshot.
     fn is_cut_short(&self, generation: u64, pages_per_program: u32) -> bool {
         let pages: Vec<&Page> = self.journal.iter().filter(|page| page.generation == generation).collect();
         let Some((mirrored, marks)) = pages.iter().find_map(|page| Some((page.of_snapshot?.1, page.serial.marks))) else { return false };

@@ -1,4 +1,4 @@
-//! What a core has lived through over all its starts, and which units it refuses since: both stand in the journal's snapshots.
+//! History of a core over all its starts, and its refused units: both stand in the journal's snapshots.
 
 use super::JournalFound;
 use super::findings::{Findings, lost};
@@ -7,7 +7,7 @@ use crate::pages::journal::{Facts, History, Page};
 use crate::state::Core;
 use crate::state::refused::Refused;
 
-/// Go on with what the journal says of the core's life.
+/// Resume the core's history, as the journal has it.
 pub(super) fn resume(metadata: &mut Metadata, findings: &mut Findings, journal: Option<&JournalFound>) {
     let of_page = |page: &Page| if let Facts::History(history) = page.facts { Some(history) } else { None };
     let pages = findings.stands.iter().flat_map(|stand| &stand.journal);

@@ -1,4 +1,4 @@
-//! The key store after a power cut: which keys there are, by the register and what it opens.
+//! The key store after a power cut: the keys that are left, by the register and what it opens.
 //!
 //! A page of data whose keys are gone is as good as torn, so this is known before any mark of data is looked at.
 
@@ -19,18 +19,18 @@ const COMMITS_SKIPPED: u64 = 1 << 20;
 /// The epoch of a tree that the register should open and that cannot be read: no stand comes so far.
 const LOST: u32 = u32::MAX / 2;
 
-/// What was found of a key store.
+/// Findings about a key store.
 #[derive(Clone, Debug)]
 pub(crate) struct KeysFound {
     forest: Forest,
-    /// What the register opens.
+    /// Trees that the register opens.
     trees: Vec<Tree>,
     commits: Vec<u64>,
     /// The number of the newest commit of which anything was found.
     newest: u64,
     /// The newest commit in each stand that is needed to open what the register opens.
     holds: BTreeMap<usize, u64>,
-    /// In which epoch what stands in each stand was encrypted.
+    /// Epoch in which the data in each stand was encrypted.
     seen: BTreeMap<usize, u32>,
 }
 
@@ -79,17 +79,17 @@ impl KeysFound {
         KeysFound { forest: fresh.forest(), trees, commits, newest, holds, seen: BTreeMap::new() }
     }
 
-    /// Whether `stand` holds a part of the key store that is needed.
+    /// True if `stand` holds a part of the key store that is needed.
     pub(crate) fn holds(&self, stand: usize) -> bool {
         self.holds.contains_key(&stand)
     }
 
-    /// A whole page of data stands in `stand`, encrypted in this epoch.
+    /// Note that `stand` holds a whole page of data, encrypted in `epoch`.
     pub(crate) fn see(&mut self, stand: usize, epoch: u32) {
         self.seen.insert(stand, epoch);
     }
 
-    /// Whether the key of the unit at `offset` of `stand`, the one of this `number`, is there.
+    /// True if the key of the unit at `offset` of `stand`, whose index is `number`, is there.
     pub(crate) fn has(&self, number: usize, stand: &Stand, offset: u32) -> bool {
         let epoch = self.seen.get(&number).copied().unwrap_or(0);
         let key = self.forest.key(self.forest.stand(stand.die, stand.blocks[0]), epoch, offset);
@@ -97,7 +97,7 @@ impl KeysFound {
     }
 }
 
-/// The pages of the key store in a stand, if its first page that is whole is one.
+/// Read the pages of the key store in a stand, if its first whole page is one.
 fn read_stand(number: usize, stand: &Stand, reader: &mut Reader<'_>, pages: &mut Vec<(usize, KeyPage)>) {
     let mut read = Recovery::default();
     for program in 0..reader.layout.programs {
@@ -120,7 +120,7 @@ fn read_stand(number: usize, stand: &Stand, reader: &mut Reader<'_>, pages: &mut
     }
 }
 
-/// Go on with the key store as it was found.
+/// Resume the key store as it was found.
 pub(super) fn resume(core: &mut Core, sanitise: &mut Sanitise, findings: &Findings, stands: &[Option<usize>]) {
     let Some(keys) = sanitise.keys_mut() else {
         return;

@@ -75,7 +75,7 @@ pub enum Trust {
     Marks,
 }
 
-/// State of the journal, as far as it is needed.
+/// The journal as found, by the generation that recovery goes by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JournalFound {
     /// Stand that holds it.
@@ -185,8 +185,8 @@ fn find_secrets(rooms: &mut Rooms, findings: &Findings, stands: &[Option<usize>]
     sanitise.expose_torn(core, panel, metadata, &pages);
 }
 
-/// What capacitors have kept and flash has not goes on as if nothing had happened. Of what flash has, too, as long as only its own page tells of it: the
-/// host was promised it. What is refused may have been trimmed or written since.
+/// Restore what capacitors have kept of the write buffer: data that flash does not have, and data of which only its own page on flash tells, because the host
+/// was promised it. Refused units may have been trimmed or written since, and are left out.
 fn restore_buffer(core: &mut Core, findings: &Findings) {
     if findings.is_unknown {
         return;
@@ -208,7 +208,7 @@ fn restore_buffer(core: &mut Core, findings: &Findings) {
     kept.into_iter().for_each(|(slot, held)| core.buffer_mut().restore(slot, held));
 }
 
-/// Say which blocks each group stands on, and which of them the core has for itself.
+/// Set the stand of each group, and reserve the groups with metadata that is still needed.
 fn stand_groups(core: &mut Core, findings: &Findings, is_live: &[bool], stands: &[Option<usize>], journal: Option<&JournalFound>) {
     for (group, &stand) in (0..).map(Group).zip(stands) {
         let groups = core.groups_mut();
@@ -223,7 +223,7 @@ fn stand_groups(core: &mut Core, findings: &Findings, is_live: &[bool], stands: 
     }
 }
 
-/// Make the tables say what the stands hold.
+/// Set map, groups and dies by what the stands hold.
 fn lay_out_groups(
     config: &Config,
     rooms: &mut Rooms,
@@ -332,7 +332,7 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, findings: &Findings, stand: 
     }
 }
 
-/// The checkpoint that was used stays until the next one is whole, unless it does not tell of something that is needed.
+/// Resume the checkpoints. The checkpoint that was used stays until the next one is whole, unless it does not tell of something that is needed.
 fn resume_checkpoints(core: &mut Core, metadata: &mut Metadata, findings: &Findings, stands: &[Option<usize>]) {
     let programs = core.layout().programs;
     let holds = |stand: usize| !findings.stands[stand].checkpoints.is_empty();
@@ -362,7 +362,7 @@ fn resume_checkpoints(core: &mut Core, metadata: &mut Metadata, findings: &Findi
     }
 }
 
-/// The journal goes on with a snapshot: what follows a torn page is not trusted with more.
+/// Resume the journal with a snapshot, because nothing is to be written behind a page that may be torn.
 fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings, found: Option<&JournalFound>, stands: &[Option<usize>]) {
     let programs = core.layout().programs;
     let seen = findings.stands.iter().flat_map(|stand| &stand.journal).map(|page| page.generation).max();
@@ -387,8 +387,8 @@ fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings,
     metadata.journal_mut().expect("the core keeps data").resume(active, seen.unwrap_or(1), program, other);
 }
 
-/// A group that holds nothing, of the die with the most of them: the journal had one there, or one more than the others have now. Erased, if there is one;
-/// else one of those that are `needed` least.
+/// Take a group that holds nothing, for the journal, from the die with the most of them: the journal had one there, or one more than the others have now. It
+/// is an erased one, if there is one; else one of those that are `needed` least.
 fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Reserve {
     let least = |die: &Die| {
         let needs = die.erasable().iter().map(|&(group, _)| needed(group)).min();
@@ -414,7 +414,7 @@ fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Rese
     other
 }
 
-/// The generations of the journal, by number and stand, and whether the snapshot of each is whole.
+/// Generations of the journal by number and stand, each with true if its snapshot is whole.
 pub(crate) fn generations(findings: &Findings) -> BTreeMap<(u64, usize), bool> {
     // How many pages of its snapshot each generation has, and should have.
     let mut generations: BTreeMap<(u64, usize), (BTreeMap<u32, ()>, u32)> = BTreeMap::new();
@@ -433,7 +433,7 @@ pub(crate) fn generations(findings: &Findings) -> BTreeMap<(u64, usize), bool> {
     generations.into_iter().map(|(generation, (seen, total))| (generation, seen.len() as u32 == total)).collect()
 }
 
-/// The youngest generation that is whole.
+/// Youngest generation of the journal whose snapshot is whole, or the youngest if none is.
 pub(crate) fn find_journal(findings: &Findings) -> Option<JournalFound> {
     let generations = generations(findings);
     let whole = generations.iter().rev().find(|(_, is_whole)| **is_whole);
@@ -441,7 +441,7 @@ pub(crate) fn find_journal(findings: &Findings) -> Option<JournalFound> {
     last.map(|(&(generation, stand), _)| JournalFound { stand, generation, is_whole: whole.is_some() })
 }
 
-/// Whether `stand` holds something that the core has written for itself and still needs.
+/// True if `stand` holds metadata of the core that is still needed.
 fn is_own(findings: &Findings, stand: usize, journal: Option<&JournalFound>) -> bool {
     journal.is_some_and(|journal| journal.stand == stand)
         || !findings.stands[stand].checkpoints.is_empty()
@@ -463,7 +463,7 @@ fn trims_to_keep(findings: &Findings, journal: Option<&JournalFound>) -> Vec<(u3
     trims
 }
 
-/// What techniques have written down.
+/// Memos of techniques in the journal's generation.
 fn memos(findings: &Findings, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
     let pages = journal.map_or(&[][..], |journal| &findings.stands[journal.stand].journal);
     let of_page = |page: &Page| match &page.facts {
@@ -508,7 +508,7 @@ fn drop_trimmed(findings: &mut Findings) {
     }
 }
 
-/// Of several copies of one version, choose so that as many stands as possible hold nothing that is needed. Data on the way from one block to another lies
+/// Choose among several copies of one version so that as many stands as possible hold nothing that is needed. Data on the way from one block to another lies
 /// in both, and the space that the move was to bring may be all the space there is: one of the two must become free again.
 fn settle_twins(findings: &mut Findings) {
     let mut holders: BTreeMap<u32, Vec<Copied>> = BTreeMap::new();
@@ -556,7 +556,7 @@ fn settle_twins(findings: &mut Findings) {
     }
 }
 
-/// Of `lpn` nothing older than `version` is wanted.
+/// Forget copies of `lpn` older than `version`, on flash and in the write buffer.
 fn forget_older(best: &mut [Copied], held: &mut BTreeMap<u32, (u32, Held)>, lpn: u32, version: u64) {
     if let Some(copy) = best.get_mut(lpn as usize).filter(|copy| copy.version < version) {
         *copy = Copied::NONE;

@@ -1,4 +1,4 @@
-//! Pages that cannot be read after a power cut: which units they held.
+//! Findings in the pages of one block group after a power cut, and the rules for pages that cannot be read.
 //!
 //! An unreadable page is *torn* if its program never ended; then nothing that was promised is in it. Otherwise it is *lost*: its units are those
 //! that the second copy of its marks names. The rules:
@@ -31,26 +31,26 @@ pub(crate) struct Seen {
     summary_at: Option<u32>,
     /// Marks of whole pages, by offset, until it is known that a summary holds them.
     marks: Vec<MarkCopy>,
-    /// Program units up to the last that is not erased.
+    /// Number of program units up to the last that is not erased.
     pub(crate) written: u32,
-    /// Pages that are whole.
+    /// Number of whole pages.
     pub(crate) whole: u32,
-    /// Program units of which no page is whole, and some can no longer be read.
+    /// Number of program units without a whole page of which some pages cannot be read.
     unread_programs: u32,
-    /// Program units of which some pages are erased and others are not.
+    /// Number of program units of which some pages are erased and others are not.
     partial: u32,
     /// True if a program unit is erased only in part, or lies before one that is not erased.
     pub(crate) is_ragged: bool,
 }
 
 impl Seen {
-    /// A page of a summary was read, in program unit `program`.
+    /// Note a page of a summary, in program unit `program`.
     pub(crate) fn note_summary(&mut self, program: u32, page: OobPage) {
         self.summaries.push(page);
         self.summary_at = Some(self.summary_at.map_or(program, |first| first.min(program)));
     }
 
-    /// A page with these marks was read, whose first unit is at `first`.
+    /// Note the `marks` of a whole page, whose first unit is at offset `first`.
     pub(crate) fn note_marks(&mut self, first: u32, marks: impl Iterator<Item = MarkCopy>, layout: &Layout) {
         if first < layout.data_units {
             if self.marks.is_empty() {
@@ -60,7 +60,7 @@ impl Seen {
         }
     }
 
-    /// All pages of program unit `program` were looked at: `erased` of `pages` are erased, `whole` are whole, and `gone` were made unreadable.
+    /// Note the state of the pages of program unit `program`: `erased` of `pages` are erased, `whole` are whole, and `gone` were made unreadable.
     pub(crate) fn note_program(&mut self, program: u32, (erased, whole, gone, pages): (u32, u32, u32, u32)) {
         self.whole += whole;
         if erased < pages {
@@ -96,14 +96,14 @@ impl Seen {
         self.summaries.is_empty() && self.written > layout.data_programs && self.unread.iter().all(|page| page.first < layout.data_units)
     }
 
-    /// The group was read to its end: marks that a summary holds, or that nobody will write down, need not be kept.
+    /// End the reading of the group: marks that a summary holds, or for which no summary will be written, are dropped.
     pub(crate) fn end(&mut self, layout: &Layout) {
         if self.is_summarised(layout) || self.is_old(layout) {
             self.marks = Vec::new();
         }
     }
 
-    /// The marks of all that is or was in it, as far as they were read; `None`: they were not.
+    /// Marks of all that is or was in the group, as far as they are known; `None`: they are not.
     pub(crate) fn known_marks(&self) -> Option<Box<dyn Iterator<Item = &MarkCopy> + '_>> {
         if !self.summaries.is_empty() {
             Some(Box::new(self.summaries.iter().flat_map(|page| &page.marks)))
@@ -114,7 +114,7 @@ impl Seen {
         }
     }
 
-    /// The marks of its whole pages, for a group whose summary is yet to be written.
+    /// Marks of the group's whole pages, for a group whose summary is yet to be written.
     pub(crate) fn marks(&self) -> &[MarkCopy] {
         &self.marks
     }
@@ -129,7 +129,7 @@ impl Seen {
     }
 }
 
-/// The second copies of marks that were found outside of groups.
+/// Second copies of marks that were found outside of groups: in the journal and with capacitors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SealedMarks(BTreeMap<(Filling, u32), Vec<MarkCopy>>);
 
@@ -139,14 +139,14 @@ impl SealedMarks {
         self.0.extend(records.into_iter().map(|record| ((record.filling, record.program), record.marks)));
     }
 
-    /// The first program unit of the summary that the blocks with this `filling` were given before their end, if they were: as the journal says, or as was
-    /// seen.
+    /// First program unit of the summary that the blocks with this `filling` were given before their end, as the journal says or as was seen; `None`: they
+    /// were not.
     pub(crate) fn early_summary(&self, filling: Filling, seen: &Seen, layout: &Layout) -> Option<u32> {
         let told = self.0.get(&(filling, layout.programs)).and_then(|marks| u32::try_from(marks.first()?.version).ok());
         told.or(seen.summary_at.filter(|&begin| begin < layout.data_programs))
     }
 
-    /// The mark of the unit at `offset` of the blocks with this `filling`, by the second copy; `None`: there is none.
+    /// Second copy of the mark of the unit at `offset` of the blocks with this `filling`; `None`: there is none.
     pub(crate) fn mark(&self, filling: Filling, offset: u32, seen: &Seen, layout: &Layout) -> Option<MarkCopy> {
         let in_summary = |page: &OobPage| {
             let at = offset.checked_sub(page.first)?;

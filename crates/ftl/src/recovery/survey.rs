@@ -1,4 +1,4 @@
-//! The survey: how a core reads its flash when it wakes up after a power cut.
+//! Survey: how a core reads its flash after a power cut.
 
 use wordline_flash::Mark;
 use wordline_units::{BlockId, DieId, PageId, PlaneId};
@@ -46,9 +46,9 @@ pub struct BlockRecord {
     pub is_torn: bool,
 }
 
-/// The flash of a core, to be read without time passing.
+/// The flash of a core, read without time passing.
 pub trait Survey {
-    /// The record of a block.
+    /// Record that the die keeps of a block.
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord;
 
     /// State of the page at `place`. If it is whole, `marks` becomes the mark of each of its units.
@@ -80,7 +80,7 @@ pub trait Survey {
 /// Number of times that an uncorrectable page is read, because a failure may be luck.
 const READS: u32 = 3;
 
-/// The flash and room to read it.
+/// A survey with scratch space for what it reads.
 pub(crate) struct Reader<'a> {
     pub(crate) layout: Layout,
     pub(crate) survey: &'a mut dyn Survey,
@@ -89,7 +89,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The pages of program unit `program` of the group on `blocks`.
+    /// Addresses of the pages of program unit `program` of the group on `blocks`.
     pub(crate) fn places(&self, die: DieId, blocks: [u16; 4], program: u32) -> Vec<PagePlace> {
         let pages = program * self.layout.pages_per_program..(program + 1) * self.layout.pages_per_program;
         let planes = (0..self.layout.planes as usize).zip(blocks);
@@ -114,7 +114,7 @@ impl Reader<'_> {
         Found::Unreadable
     }
 
-    /// The mark of the unit at `offset` of the group on `blocks`, if its page can be read.
+    /// Mark of the unit at `offset` of the group on `blocks`, if its page can be read.
     pub(crate) fn mark(&mut self, (die, blocks): (DieId, [u16; 4]), offset: u32, tally: &mut Recovery) -> Option<Mark> {
         let place = self.layout.place(offset);
         let block = BlockId(u32::from(blocks[usize::from(place.plane.0)]));

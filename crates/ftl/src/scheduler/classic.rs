@@ -1,4 +1,4 @@
-//! Whole victims: reclaim that is due goes first, or the host does as long as there is room above the floor.
+//! Scheduler of whole victims: reclaim that is due goes first, or the host does as long as there is room above the floor.
 
 use super::{DieWork, Policy, Source};
 

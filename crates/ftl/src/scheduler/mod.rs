@@ -86,9 +86,9 @@ macro_rules! policies {
 }
 
 policies! {
-    /// Reclaim first, to the end of the victim; or, where reclaim is preemptible, the host first above the floor.
+    /// Whole victims: reclaim goes first, to the end of the victim; or, where reclaim is preemptible, the host goes first above the floor.
     Classic = "classic" in classic;
-    /// In turns: a victim earns the host as many units as it gives back, in equal parts for each unit that is moved out of it.
+    /// Reclaim and host in turns: a victim earns the host as many units as it gives back, in equal parts for each unit that is moved out of it.
     Paced = "paced" in paced;
 }
 

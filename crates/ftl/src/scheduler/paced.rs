@@ -1,4 +1,4 @@
-//! Reclaim and host in turns, at the rate at which victims give room back.
+//! Scheduler of turns: reclaim and host are served at the rate at which victims give room back.
 //!
 //! A victim that holds v valid of n units gives n − v units of room and costs v moves. So for each unit that is moved the host may program (n − v) / v units,
 //! and when the victim is empty the host has programmed as many as it has given back: the number of free groups stays where it is, and no host write waits for

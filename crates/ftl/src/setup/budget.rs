@@ -1,4 +1,4 @@
-//! How much room a core keeps for what it writes for itself, and whether it has it.
+//! Budget of metadata: the block groups that a core reserves for what it writes for itself, and the check that it has room for them.
 //!
 //! These groups come out of the dies' free groups like those for data, the least worn of any die first, and go back there when what they hold is not needed
 //! any more. So nothing of it wears out blocks of its own, a group that grows bad is replaced like any other, and nothing depends on any one die.
@@ -13,10 +13,10 @@ use crate::state::settings::Settings;
 use crate::techniques::hooks::Hook;
 use crate::techniques::seam::{KeyStore, Persists, merge_key_stores};
 
-/// Block groups that the journal has.
+/// Number of block groups of the journal.
 const JOURNAL_GROUPS: u32 = 2;
 
-/// What the tables and the work of a core with this configuration go by.
+/// Settings of a core with this configuration.
 pub(crate) fn settings(config: &Config) -> Settings {
     let (sheet, layout) = (&config.sheet, config.layout());
     Settings {
@@ -53,7 +53,7 @@ pub fn data_units(config: &Config) -> u32 {
     config.layout().data_units
 }
 
-/// Whether a core with this configuration has room for what it keeps for itself beside its data, and the journal for its snapshot; or what is missing.
+/// Checks that a core with this configuration has room for its metadata beside its data, and its journal for a snapshot. The error says what is missing.
 pub fn fits(config: &Config) -> Result<(), String> {
     let config = &Config { keeps_data: true, ..config.clone() };
     let layout = config.layout();
@@ -102,7 +102,7 @@ fn checkpoint_programs(config: &Config, layout: &Layout) -> u32 {
     pages.div_ceil((layout.units_per_program / layout.units_per_page) as usize) as u32
 }
 
-/// Block groups that checkpoints take at most: two of them, and what is left of a group in front of the older.
+/// Block groups that checkpoints take at most: two checkpoints, and the rest of a group in front of the older.
 fn checkpoint_groups(config: &Config, layout: &Layout) -> u32 {
     if config.checkpoint_every.is_none() { 0 } else { (2 * checkpoint_programs(config, layout)).div_ceil(layout.programs) + 1 }
 }

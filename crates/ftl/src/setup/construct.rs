@@ -17,9 +17,10 @@ use crate::state::work::Stream;
 use crate::util::permutation::Permutation;
 use crate::victim::Candidates;
 
-/// How often the model is overwritten before its state counts as steady. The tests hold the result against drives that were overwritten six times and more.
+/// Number of times that the model is overwritten before its state counts as steady. The tests hold the result against drives that were overwritten six times
+/// and more.
 const OVERWRITES: u64 = 5;
-/// About so many places for units are modelled at least, if the core has as many: with fewer, the chance events of a single small die would show.
+/// Number of places for units that are modelled at least, if the core has as many: with fewer, the chance events of a single small die would show.
 const MODELLED_UNITS: u64 = 1 << 17;
 
 /// One die as it is to be: its counted groups, and the group each stands for.
@@ -89,7 +90,7 @@ pub(crate) fn steady(
     sanitise.assume_secret(core);
 }
 
-/// What each die looks like, taken from a few counted ones at different times.
+/// Draw a pattern for each die, from a few counted dies at different times.
 fn draw_patterns(config: &Config, core: &Core, units: u32, draw: &mut Draw) -> Vec<Pattern> {
     let layout = core.layout();
     let usable: Vec<Vec<Group>> = core
@@ -191,7 +192,7 @@ fn lay_out(core: &mut Core, patterns: &[Pattern], units: u32, draw: &mut Draw, w
     assert_eq!(dealt, units, "every unit has a place");
 }
 
-/// How many program units of `group` hold the first `units` units in regular order.
+/// Number of program units of `group` that hold any of the first `units` units in regular order.
 fn regular_programs(layout: &Layout, group: Group, units: u32) -> u32 {
     let die = u32::from(layout.die(group).0);
     let round = layout.number(group) * layout.data_programs;

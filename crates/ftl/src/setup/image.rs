@@ -18,7 +18,7 @@ use crate::state::order::{Open, Order};
 use crate::state::work::{Holdings, Stream};
 use crate::victim::Candidates;
 
-/// What a quiet core knows.
+/// State of a quiet core, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     exported: u32,
@@ -27,13 +27,13 @@ pub struct Image {
     dies: Vec<Holdings>,
     turn: u32,
     victims_drawn: u64,
-    /// By name, so that an image can be restored with other techniques switched on.
+    /// State of each technique under its name, so that an image can be restored with other techniques switched on.
     techniques: Vec<(String, Vec<u32>)>,
     starved: bool,
     worn_out: bool,
 }
 
-/// The core as plain data, if it is quiet.
+/// Image of a core, if it is quiet.
 pub(crate) fn image(rooms: &Rooms) -> Option<Image> {
     let Rooms { core, panel, metadata, sanitise, gc, .. } = rooms;
     // What a core that keeps data knows is on its flash.
@@ -188,7 +188,7 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
     check_blocks(core, range.filter(|&index| table.uses[index] != Use::Bad).map(|index| &table.blocks[index]), spares)
 }
 
-/// No physical block serves twice.
+/// Check that no physical block serves twice.
 fn check_blocks<'a>(core: &Core, groups: impl Iterator<Item = &'a [u16; 4]>, spares: &[Vec<u16>; 4]) -> Result<(), &'static str> {
     let (blocks, planes) = (core.settings().blocks as usize, core.layout().planes as usize);
     let mut taken = vec![false; blocks * planes];
@@ -210,7 +210,7 @@ fn check_blocks<'a>(core: &Core, groups: impl Iterator<Item = &'a [u16; 4]>, spa
     Ok(())
 }
 
-/// What must hold, or why the image is refused.
+/// Refuse the image for the reason `why`, unless `holds`.
 fn demand(holds: bool, why: &'static str) -> Result<(), &'static str> {
     if holds { Ok(()) } else { Err(why) }
 }

@@ -27,7 +27,7 @@ pub(crate) type Writing = (u32, u32);
 pub(crate) struct CountedDie {
     /// Valid units, with [`Candidates::OUT`] on top where the group cannot be taken.
     pub(crate) valid: Vec<u32>,
-    /// When each was closed.
+    /// Stamp of each group's last closing: a count that grows by one with each.
     pub(crate) closed: Vec<u32>,
     pub(crate) erases: Vec<u32>,
     pub(crate) free: VecDeque<u32>,
@@ -36,27 +36,27 @@ pub(crate) struct CountedDie {
     held: VecDeque<(u32, u32)>,
     gathered: u32,
     wanted: Option<(u32, u32)>,
-    /// How long it has worked.
+    /// Time that the die has worked, in nanoseconds.
     clock: u64,
 }
 
-/// Some dies that take uniform overwrites in turn.
+/// Model of some dies that take uniform overwrites in turn.
 #[derive(Debug)]
 pub(crate) struct Steady<'a> {
     config: &'a Config,
     layout: &'a Layout,
     pub(crate) dies: Vec<CountedDie>,
-    /// Dies by how long they have worked: the one that has worked least takes the next program.
+    /// Queue of the dies by the time that each has worked: the one that has worked least takes the next program.
     turns: BinaryHeap<Reverse<(u64, u32)>>,
     pub(crate) closings: u32,
     groups: u32,
-    /// Valid units, which overwrites do not change.
+    /// Number of valid units in all dies, which overwrites do not change.
     held: u64,
     draw: Draw,
 }
 
 impl<'a> Steady<'a> {
-    /// Dies with `usable` groups each, filled in order with `units` units in all.
+    /// Creates dies with `usable` groups each, filled in order with `units` units in all.
     pub(crate) fn new(config: &'a Config, layout: &'a Layout, usable: &[u32], units: u64, draw: Draw) -> Steady<'a> {
         let groups = usable.iter().copied().max().unwrap_or(0);
         let all: u64 = usable.iter().map(|&count| u64::from(count)).sum();
@@ -103,7 +103,7 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// One valid unit, each as likely as the other, becomes stale.
+    /// Make one valid unit stale, each as likely as any other.
     #[inline]
     fn invalidate_one(&mut self) {
         let places = self.dies.len() as u64 * u64::from(self.groups);
@@ -125,7 +125,7 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// The same for drives so empty that throws would mostly miss.
+    /// Make the `nth` valid unit stale. For drives so empty that throws would mostly miss.
     #[cold]
     fn invalidate_nth(&mut self, mut nth: u64) {
         for valid in self.dies.iter_mut().flat_map(|die| &mut die.valid) {
@@ -138,7 +138,7 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// What `die` looks like once the host has paused and it has finished what it had begun.
+    /// State of `die` once the host has paused and the die has finished what it had begun.
     pub(crate) fn at_rest(&mut self, die: usize) -> CountedDie {
         let mut resting = self.dies[die].clone();
         // Stamps of closings that never happen may be given again: only their order matters.
@@ -165,7 +165,7 @@ impl CountedDie {
         }
     }
 
-    /// Program units of `group` that are written.
+    /// Number of program units of `group` that are written.
     pub(crate) fn programs(&self, group: u32, layout: &Layout) -> u32 {
         match self.open.iter().flatten().find(|&&(open, _)| open == group) {
             Some(&(_, program)) => program,
@@ -211,7 +211,7 @@ impl CountedDie {
         }
     }
 
-    /// Move the valid units of the next victim; returns whether there is one.
+    /// Move the valid units of the next victim. Returns true if there was one.
     fn empty_one(&mut self, config: &Config, layout: &Layout, closings: &mut u32, draw: &mut Draw) -> bool {
         let is_roomy = self.free.len() as u32 > config.reclaim.floor;
         let wanted = if is_roomy { self.wanted.take() } else { None };
@@ -245,7 +245,8 @@ impl CountedDie {
         true
     }
 
-    /// Program what was gathered: as many whole program units as the open group takes, or the rest with padding. Returns whether there was a group to take it.
+    /// Program the gathered units: as many whole program units as the open group takes, or the rest with padding. Returns true if there was a group to take
+    /// them.
     fn program_moved(&mut self, config: &Config, layout: &Layout, closings: &mut u32) -> bool {
         if self.open[Stream::Moved as usize].is_none() && self.free.is_empty() {
             return false;
@@ -297,7 +298,7 @@ impl CountedDie {
         Some(next)
     }
 
-    /// As [`crate::Ftl::allocate`].
+    /// Take a free group for `stream`, as [`crate::state::Core::allocate`] does.
     fn allocate(&mut self, config: &Config, stream: Stream) -> Option<u32> {
         if !config.wear.dynamic {
             return self.free.pop_front();

@@ -88,7 +88,7 @@ pub(crate) enum Admission {
     Full,
 }
 
-/// What follows when the program of a slot has ended well.
+/// Consequence of a successful program of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
     /// The map entry is to point at the new address.
@@ -131,7 +131,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of `units` slots for units of `sectors` sectors.
+    /// Creates an empty buffer of `units` slots for units of `sectors` sectors.
     pub(crate) fn new(units: u32, sectors: u32, protection: Protection) -> Buffer {
         assert!((1..=64).contains(&sectors), "a unit has 1 to 64 sectors");
         Buffer {

@@ -24,7 +24,7 @@ pub enum Use {
     Drained,
     /// Out of service, because a block failed.
     Bad,
-    /// In use for the journal or a checkpoint, or reserved for them.
+    /// Reserved for metadata of the core: the journal, a checkpoint, or the key store.
     Journal,
 }
 

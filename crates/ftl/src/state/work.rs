@@ -126,19 +126,19 @@ impl Asked {
 pub(crate) struct Wanted {
     pub group: Group,
     pub cause: Cause,
-    /// How often it had been erased when it was asked for: the work is of one filling.
+    /// Erase count of the group when it was requested: the request is for that filling alone.
     pub erases: u32,
     pub asked: Asked,
 }
 
 impl Wanted {
-    /// What the core itself wants rewritten.
+    /// Creates a rewrite that the core itself requests.
     pub(crate) fn by_core(group: Group, cause: Cause, erases: u32) -> Wanted {
         Wanted { group, cause, erases, asked: Asked::BY_CORE }
     }
 }
 
-/// What a die holds, as plain data. Small, so stored whole.
+/// Image of a die as plain data: the parts of its state that outlast a rest. It is small, so it is stored whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holdings {
     pub free: Vec<Group>,
@@ -152,7 +152,7 @@ pub(crate) struct Holdings {
     pub extra: u32,
     pub starved: bool,
     pub won: u32,
-    /// Nothing has been changed since reclaim last gave nothing.
+    /// True if nothing has changed since reclaim last found nothing to reclaim.
     pub fruitless: bool,
     pub spares: [Vec<u16>; 4],
     pub read_turn: bool,

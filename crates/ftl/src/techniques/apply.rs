@@ -1,4 +1,4 @@
-//! What the core does with the panel's answers: which reads stop a program, where a read begins, how a program is done, what is to be worked at.
+//! Application of the panel's answers: reads that stop a program, first tries of reads, settings of programs, requested work.
 
 use wordline_flash::{Operation, OperationKind, ReadTry};
 use wordline_units::{DieId, Priority};
@@ -13,13 +13,13 @@ use crate::state::groups::Use;
 use crate::state::layout::{Group, Place};
 use crate::state::work::{Activity, Asked, Wanted};
 
-/// The instant, and what techniques can see of `core`.
+/// Context for techniques: the instant, and their view of `core`.
 #[inline]
 pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
     Ctx { now: core.now(), view: core.view() }
 }
 
-/// Have `die` stop its program or erase for a waiting read, if that is agreed on.
+/// Order a suspend of the program or erase of `die` for a waiting read, if the techniques agree on it.
 pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
     let state = core.die(die);
     if matches!(state.activity(), Activity::Working(_))
@@ -30,7 +30,7 @@ pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Pri
     }
 }
 
-/// Whether a read that waits for `die` is served before what is suspended goes on.
+/// True if a read that waits for `die` is served before the suspended operation resumes.
 pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool {
     if !panel.has(Hook::Hold) {
         return true;
@@ -63,7 +63,7 @@ pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Op
     Some(order_read(core, panel, die, tag))
 }
 
-/// How program unit `program` of `group` is to be done, is what the die is told with it.
+/// Set how program unit `program` of `group` is programmed, as the techniques agree.
 #[inline]
 pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: Group, program: u32) {
     if panel.sets_programs() {
@@ -73,7 +73,7 @@ pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: Group, program:
     }
 }
 
-/// Have done what a technique asked for. Of a group that is not closed nothing can be asked.
+/// Queue `work` that a technique wants done. Only a closed group can be rewritten.
 pub(crate) fn enqueue(core: &mut Core, work: Work) {
     let asked = Asked { since: core.now(), due: work.due };
     match work.kind {

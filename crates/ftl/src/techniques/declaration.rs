@@ -1,4 +1,4 @@
-//! What a technique declares of itself: what it is, what it is set to, and what it needs.
+//! Declarations of techniques: the card, the parameters and the needs of each.
 //!
 //! A declaration is data, and the only place where these things are said. The keys of drive files, their checks, their reference and their schema are made from
 //! it, and so are the drives that the proving ground draws. Whoever reads it knows kinds of parameters and kinds of needs, and no technique by its name.
@@ -9,26 +9,26 @@ use wordline_units::Nanos;
 use super::seam::Card;
 use crate::state::layout::Layout;
 
-/// Everything that is said of a technique without making one.
+/// Declaration of a technique, which is known without making one.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    /// What it is.
+    /// Card of the technique.
     pub card: Card,
-    /// What it does, for the reference of keys: a clause that follows a colon, and any sentences after it.
+    /// Description for the reference of keys: a clause that follows a colon, and any sentences after it.
     pub about: &'static str,
-    /// What it is set to.
+    /// Parameters of the technique.
     pub params: &'static [Param],
-    /// What the die, or the chip's file, must have for it.
+    /// Features that the die, or the chip's file, must have for the technique.
     pub needs: &'static [Need],
 }
 
 impl Declaration {
-    /// The parameter of this key.
+    /// Parameter with this key.
     pub fn param(&self, key: &str) -> Option<&'static Param> {
         self.params.iter().find(|param| param.key == key)
     }
 
-    /// Whether it needs `need`, be it only with some parameter.
+    /// True if the technique needs `need`, at least with one of its parameters set.
     pub fn has_need(&self, need: Need) -> bool {
         self.needs.iter().any(|known| known.whole() == need)
     }
@@ -37,21 +37,21 @@ impl Declaration {
 /// A parameter of a technique.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// Its key in drive files.
+    /// Key of the parameter in drive files.
     pub key: &'static str,
-    /// What it means, line by line.
+    /// Description of the parameter, line by line.
     pub doc: &'static [&'static str],
-    /// What it can be.
+    /// Kind and limits of its values.
     pub kind: Kind,
-    /// What it is where nobody says so; `None`: somebody must.
+    /// Default value; `None`: the drive file must set the parameter.
     pub default: Option<Value>,
     /// Values worth trying on the small drives of the proving ground. A flag has none: it has two values.
     pub tried: &'static [Value],
-    /// Where the parameter, or its default, comes from.
+    /// Source of the parameter, or of its default.
     pub source: &'static str,
 }
 
-/// What a parameter can be.
+/// Kind and limits of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Yes or no.
@@ -68,14 +68,14 @@ pub enum Kind {
         /// The shortest.
         least: Nanos,
     },
-    /// Free block groups of a die: more than reclaim keeps free by itself, and no more than a full drive can have.
+    /// A number of free block groups of a die: more than reclaim keeps free by itself, and no more than a full drive can have.
     FreeGroups,
-    /// Leaves of a tree of keys: a power of two from 64 to as many as any tree that fits a page has.
+    /// A number of leaves of a key tree: a power of two from 64 to as many as any tree that fits a page has.
     KeyLeaves,
 }
 
 impl Kind {
-    /// Its least and its greatest value, as far as they do not hang on a drive.
+    /// Least and greatest value of the kind, as far as they do not depend on a drive.
     pub const fn ends(self) -> [Value; 2] {
         match self {
             Kind::Flag => [Value::Flag(false), Value::Flag(true)],
@@ -86,14 +86,14 @@ impl Kind {
         }
     }
 
-    /// Whether `value` is of this kind, and between its ends.
+    /// True if `value` is of this kind and within its limits.
     pub fn has(self, value: Value) -> bool {
         let [least, most] = self.ends();
         std::mem::discriminant(&least) == std::mem::discriminant(&value) && (least..=most).contains(&value)
     }
 }
 
-/// What a parameter is set to.
+/// Value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     /// Yes or no.
@@ -128,7 +128,7 @@ values! {
     Span: Nanos;
 }
 
-/// What the die, or the chip's file, must have for a technique.
+/// A feature that the die, or the chip's file, must have for a technique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// The die copies data by itself, without the bus.
@@ -137,16 +137,16 @@ pub enum Need {
     Suspend,
     /// The die takes settings of programs, and tells of them.
     ProgramSettings,
-    /// The die has this one shot.
+    /// The die can sanitise in this way.
     Sanitise(Sanitisation),
     /// The chip's file has this table.
     Table(Table),
-    /// Needed only where the flag of this key is set.
+    /// The feature is needed only where the flag of this key is set.
     Where(&'static str, &'static Need),
 }
 
 impl Need {
-    /// The need itself, whatever it hangs on.
+    /// The feature itself, without the flag that it depends on.
     pub const fn whole(self) -> Need {
         if let Need::Where(_, need) = self { *need } else { self }
     }
@@ -155,18 +155,18 @@ impl Need {
 /// A table of a chip's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// How far the window of program voltages may be narrowed.
+    /// Margins: how far the window of program voltages may be narrowed.
     Margins,
 }
 
-/// Where a technique is going to work.
+/// Core and dies that a technique is going to work on.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The core's layout.
     pub layout: &'a Layout,
     /// The data sheet of its dies.
     pub sheet: &'a Sheet,
-    /// What the maker of the dies has found.
+    /// Margins that the maker of the dies has measured.
     pub margins: Option<&'a Margins>,
 }
 
@@ -180,21 +180,21 @@ macro_rules! params {
         }
 
         impl Params {
-            /// What is declared of each, in the order of the fields.
+            /// Declarations of the parameters, in the order of the fields.
             pub const ALL: &'static [$crate::techniques::declaration::Param] = &[$( $crate::techniques::declaration::Param {
                 key: stringify!($key),
                 doc: &[$($doc),*],
                 $($said)*
             }, )*];
 
-            /// With these values, in the order of [`Params::ALL`]; `None`: one is missing, or of another kind.
+            /// Creates the parameters from their values, in the order of [`Params::ALL`]; `None`: a value is missing, or of another kind.
             pub fn of(values: &[$crate::techniques::declaration::Value]) -> Option<Params> {
                 let mut values = values.iter().copied();
                 let params = Params { $( $key: values.next()?.try_into().ok()?, )* };
                 values.next().is_none().then_some(params)
             }
 
-            /// What they are, in the order of [`Params::ALL`].
+            /// Values of the parameters, in the order of [`Params::ALL`].
             pub fn values(&self) -> Vec<$crate::techniques::declaration::Value> {
                 vec![$( self.$key.into(), )*]
             }

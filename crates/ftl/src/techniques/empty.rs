@@ -1,4 +1,4 @@
-//! A core in which everything is erased, for whoever wants to ask a technique by itself.
+//! A core in which everything is erased, for asking a technique by itself.
 
 use wordline_units::{DieId, IdMap, Nanos};
 
@@ -8,7 +8,7 @@ use crate::state::layout::{Group, Layout};
 use crate::state::view::View;
 use crate::techniques::seam::Ctx;
 
-/// The tables of a core in which everything is erased, for whoever wants to ask a technique by itself.
+/// Tables of a core in which everything is erased, for asking a technique by itself.
 #[derive(Debug)]
 pub struct EmptyCore {
     groups: Groups,
@@ -16,19 +16,19 @@ pub struct EmptyCore {
 }
 
 impl EmptyCore {
-    /// A core with this `layout`.
+    /// Creates an erased core with this `layout`.
     pub fn new(layout: Layout) -> EmptyCore {
         let groups = Groups::new(layout, vec![[0; 4]; layout.group_count()]);
         let free = |die| layout.groups_of(die).map(|group| Group(group as u32)).collect();
         EmptyCore { groups, dies: IdMap::from_fn(layout.dies as usize, |die: DieId| Die::new(free(die), Default::default())) }
     }
 
-    /// What techniques are given at `now`.
+    /// Context that techniques get at `now`.
     pub fn ctx(&self, now: Nanos) -> Ctx<'_> {
         Ctx { now, view: View::new(&self.groups, &self.dies) }
     }
 
-    /// The block groups, as found after a power cut.
+    /// Block groups of the core, as found after a power cut.
     pub fn groups(&self) -> &Groups {
         &self.groups
     }

@@ -1,4 +1,4 @@
-//! What a technique can subscribe to: kinds of news, and questions.
+//! Hooks: the kinds of news and the questions that a technique can subscribe to.
 
 macro_rules! hooks {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
@@ -9,10 +9,10 @@ macro_rules! hooks {
         }
 
         impl Hook {
-            /// All of them, in the order of their numbers.
+            /// All hooks, in the order of their numbers.
             pub const ALL: &[Hook] = &[$(Hook::$name),*];
 
-            /// The word for it on cards.
+            /// Word for the hook on cards.
             pub const fn name(self) -> &'static str {
                 match self { $(Hook::$name => $word,)* }
             }
@@ -73,7 +73,7 @@ hooks! {
 }
 
 impl Hook {
-    /// Whether it is a kind of news, and not a question.
+    /// True for a kind of news, false for a question.
     pub const fn is_news(self) -> bool {
         (self as u8) < (Hook::Work as u8)
     }
@@ -102,13 +102,13 @@ impl Hooks {
         Hooks::of(Hook::ALL)
     }
 
-    /// Whether `hook` is in the set.
+    /// True if `hook` is in the set.
     #[inline]
     pub const fn has(self, hook: Hook) -> bool {
         self.0 >> hook as u8 & 1 == 1
     }
 
-    /// Whether the two sets have a hook in common.
+    /// True if the two sets have a hook in common.
     pub const fn meets(self, other: Hooks) -> bool {
         self.0 & other.0 != 0
     }

@@ -1,4 +1,4 @@
-//! The core's own rung: in which order a read goes through the vendor's read-retry table.
+//! The core's own rung: the order in which a read goes through the vendor's read-retry table.
 //!
 //! ```text
 //!   entry     0   1   2   3   4   5   6   7        begins at 3
@@ -19,12 +19,12 @@ use super::seam::Rung;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ladder {
     entries: u32,
-    /// What a try costs.
+    /// Time that a try costs.
     sense: Nanos,
 }
 
 impl Ladder {
-    /// The ladder of a die with nothing to try again with.
+    /// The ladder of a die without a read-retry table.
     pub const NONE: Ladder = Ladder { entries: 1, sense: Nanos::ZERO };
 
     /// The ladder of dies of this `sheet` whose table has `entries` entries.
@@ -32,7 +32,8 @@ impl Ladder {
         Ladder { entries, sense: sheet.timing.read[0] }
     }
 
-    /// The next entry for a read that has `failed`; `None`: all have been tried. Its cost is that of one more try: how many it will take, it does not know.
+    /// The next entry for a read that has `failed`; `None`: all have been tried. The cost is that of one more try, because the ladder does not know how many
+    /// will be needed.
     pub fn rung(&self, failed: &Failed<'_>) -> Option<Rung> {
         let mut is_tried = [false; 1 << u8::BITS];
         let mut begin = None;
@@ -52,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// The entries that a read tries that begins at `begin` and never succeeds.
+    /// Entries that a read tries which begins at `begin` and never succeeds.
     fn walk(begin: u8, entries: u32) -> Vec<u32> {
         let ladder = Ladder { entries, sense: Nanos(1) };
         let mut tried = vec![ReadTry::vendor(begin)];

@@ -1,4 +1,4 @@
-//! The techniques there are. One explicit list: in its order they are listed everywhere, whatever the order of a plan.
+//! List of all techniques. One explicit list: in its order they are listed everywhere, whatever the order of a plan.
 //!
 //! A technique is one folder beside this file, and one line in the list below. What the folder declares ([`declaration`]) makes its keys in drive files, their
 //! checks and their reference, and lets the proving ground draw it. `docs/tutorials/technique.md` walks through it.
@@ -32,7 +32,7 @@ macro_rules! techniques {
             )*
         }
 
-        /// What all techniques that there are declare.
+        /// Declarations of all techniques.
         pub const DECLARATIONS: &[&Declaration] = &[$(&$module::DECLARATION,)*];
 
         impl Choice {
@@ -47,12 +47,12 @@ macro_rules! techniques {
                 None
             }
 
-            /// What the technique declares.
+            /// Declaration of the technique.
             pub fn declaration(&self) -> &'static Declaration {
                 match self { $(techniques!(@any $name $($params)?) => &$module::DECLARATION,)* }
             }
 
-            /// The values of its parameters, in the order in which they are declared.
+            /// Values of the technique's parameters, in the order in which they are declared.
             pub fn values(&self) -> Vec<Value> {
                 match self { $(Choice::$name $(($params))? => techniques!(@values $($params)?),)* }
             }
@@ -87,7 +87,7 @@ techniques! {
 }
 
 impl Choice {
-    /// What the technique is.
+    /// Card of the technique.
     pub fn card(&self) -> &'static Card {
         &self.declaration().card
     }

@@ -1,4 +1,4 @@
-//! The techniques of one core: who is told what, who is asked what, and what their answers come to.
+//! The techniques of one core: the subscribers of each hook, and the merge of their answers.
 
 use wordline_flash::{Failed, ProgramSettings, ReadTry};
 use wordline_units::Nanos;
@@ -16,30 +16,30 @@ use crate::state::groups::Groups;
 /// The place of a technique in the panel.
 type Member = u8;
 
-/// The techniques that are switched on, with an index of who has subscribed to what.
+/// The techniques that are switched on, with an index of their subscriptions.
 #[derive(Debug)]
 pub struct Panel {
     members: Vec<Box<dyn Technique>>,
     /// The core's own rung, always there.
     ladder: Ladder,
-    /// For each hook, who has it.
+    /// Subscribers of each hook.
     interest: [Vec<Member>; Hook::ALL.len()],
-    /// Hooks that anybody has.
+    /// Hooks with a subscriber.
     wanted: Hooks,
-    /// Whether anybody asks for [`Ask::Programs`].
+    /// True if a technique asks for [`Ask::Programs`].
     sets_programs: bool,
-    /// Who wants to be told of idle dies, and after how long.
+    /// Subscribers to idle dies, each with the time after which it is told.
     idle: Vec<(Member, Nanos)>,
-    /// When each wants to be told the time; [`Nanos::MAX`]: never.
+    /// Instant at which each technique is to be told the time; [`Nanos::MAX`]: never.
     timers: Vec<Nanos>,
-    /// The earliest of them.
+    /// Earliest instant of `timers`.
     alarm: Nanos,
-    /// Room for who is to be told the time.
+    /// Scratch list of the techniques that are told the time.
     ringing: Vec<Member>,
 }
 
 impl Panel {
-    /// A panel of these techniques, in this order, beside the core's own `ladder`. The order decides nothing but the order in which they are told.
+    /// Creates a panel of these techniques, in this order, beside the core's own `ladder`. The order decides nothing but the order in which they are told.
     pub fn new(members: Vec<Box<dyn Technique>>, ladder: Ladder) -> Panel {
         assert!(members.len() <= usize::from(Member::MAX), "more techniques than a panel has places");
         let mut panel = Panel {
@@ -70,47 +70,47 @@ impl Panel {
         panel
     }
 
-    /// Those of this panel and `technique`.
+    /// Creates the panel of this one's techniques and `technique`.
     pub fn with(self, technique: Box<dyn Technique>) -> Panel {
         let mut members = self.members;
         members.push(technique);
         Panel::new(members, self.ladder)
     }
 
-    /// Whether anybody has subscribed to `hook`.
+    /// True if a technique subscribes to `hook`.
     #[inline]
     pub fn has(&self, hook: Hook) -> bool {
         self.wanted.has(hook)
     }
 
-    /// Whether anybody has subscribed to any of `hooks`.
+    /// True if a technique subscribes to any of `hooks`.
     #[inline]
     pub fn has_any(&self, hooks: Hooks) -> bool {
         self.wanted.meets(hooks)
     }
 
-    /// Whether programs are set, and told of.
+    /// True if a technique sets programs and learns how they went.
     #[inline]
     pub fn sets_programs(&self) -> bool {
         self.sets_programs
     }
 
-    /// The cards, in the order of the panel.
+    /// Cards of the techniques, in the order of the panel.
     pub fn cards(&self) -> impl Iterator<Item = &'static Card> {
         self.members.iter().map(|technique| technique.card())
     }
 
-    /// What each has learnt, by name.
+    /// Learnt state of each technique, with its name.
     pub fn images(&self) -> impl Iterator<Item = (&'static str, Vec<u32>)> {
         self.members.iter().map(|technique| (technique.card().name, technique.image()))
     }
 
-    /// What the technique `name` has learnt; `None`: it is not switched on.
+    /// Learnt state of the technique `name`; `None`: it is not switched on.
     pub fn image(&self, name: &str) -> Option<Vec<u32>> {
         self.images().find(|(known, _)| *known == name).map(|(_, image)| image)
     }
 
-    /// Let each know again what `state_of` has under its name; an error names the first that cannot.
+    /// Restores the state that `state_of` gives for the name of each technique; an error names the first technique that refuses its state.
     pub fn restore<'a>(&mut self, state_of: impl Fn(&str) -> Option<&'a [u32]>) -> Result<(), &'static str> {
         for technique in &mut self.members {
             let name = technique.card().name;
@@ -122,7 +122,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Tell each that the core has come back from a power cut, with the memos that `memos_of` gives for its card.
+    /// Tells each technique that the core has come back from a power cut, with the memos that `memos_of` gives for its card.
     pub fn recover(&mut self, groups: &Groups, mut memos_of: impl FnMut(&'static Card) -> Vec<Memo>) {
         for member in 0..self.members.len() {
             let technique = &mut self.members[member];
@@ -132,7 +132,7 @@ impl Panel {
         }
     }
 
-    /// Let those who have subscribed to it learn `news`, which is for everybody.
+    /// Tells `news` to its subscribers.
     pub fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
         let hook = news.hook() as usize;
         for at in 0..self.interest[hook].len() {
@@ -140,7 +140,7 @@ impl Panel {
         }
     }
 
-    /// What those who have learnt `news` must not forget, with the owner's card.
+    /// Takes the memos that subscribers of `news` give because of it, each with its technique's card.
     pub fn memos(&self, ctx: &Ctx<'_>, news: &News, mut take: impl FnMut(&'static Card, Memo)) {
         for technique in self.asked_after(Hook::Remember, news.hook()) {
             if let Some(memo) = technique.remember(ctx, news) {
@@ -149,28 +149,28 @@ impl Panel {
         }
     }
 
-    /// What those who have learnt `news` want done.
+    /// Gathers the work that subscribers of `news` want done because of it.
     pub fn work(&self, ctx: &Ctx<'_>, news: &News, into: &mut Vec<Work>) {
         merge_work(self.asked_after(Hook::Work, news.hook()).map(|technique| technique.work(ctx, news)), into);
     }
 
-    /// Who waits for idle dies, and for how long: [`Panel::learn_idle`] takes the number of the place in this list.
+    /// Times after which each subscriber to idle dies is told of one: [`Panel::learn_idle`] takes a place in this list.
     pub fn idle_waits(&self) -> impl ExactSizeIterator<Item = Nanos> {
         self.idle.iter().map(|&(_, wait)| wait)
     }
 
-    /// Let the one that waits at `place` of [`Panel::idle_waits`] learn `news`, and take what it wants done.
+    /// Tells `news` to the subscriber at `place` of [`Panel::idle_waits`]. Returns the work that it wants done.
     pub fn learn_idle(&mut self, place: usize, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         self.learn_alone(self.idle[place].0, ctx, news)
     }
 
-    /// The next instant at which somebody wants to be told the time.
+    /// Next instant at which a technique is to be told the time.
     #[inline]
     pub fn alarm(&self) -> Option<Nanos> {
         (self.alarm != Nanos::MAX).then_some(self.alarm)
     }
 
-    /// Tell the time to all whose instant has come, and take what they want done.
+    /// Tells the time to all techniques whose instant has come, and gathers the work that they want done.
     pub fn ring(&mut self, ctx: &Ctx<'_>, into: &mut Vec<Work>) {
         let mut ringing = std::mem::take(&mut self.ringing);
         ringing.extend((0..self.members.len()).filter(|&member| self.timers[member] <= ctx.now).map(|member| member as Member));
@@ -191,7 +191,7 @@ impl Panel {
         self.set_timer(usize::from(member), ctx.now);
     }
 
-    /// Ask `member` again for its instant; one that has passed at `now` counts as none.
+    /// Asks `member` again for its instant; one that has passed at `now` counts as none.
     fn set_timer(&mut self, member: usize, now: Nanos) {
         if self.has(Hook::Timer) && self.members[member].card().hooks.has(Hook::Timer) {
             self.timers[member] = self.members[member].wake_at().filter(|&at| at > now).unwrap_or(Nanos::MAX);
@@ -203,60 +203,60 @@ impl Panel {
         self.interest[hook as usize].iter().map(|&member| self.members[usize::from(member)].as_ref())
     }
 
-    /// Those who have subscribed to `question` and have heard what `news` brings.
+    /// Subscribers of `question` that also subscribe to `news`.
     fn asked_after(&self, question: Hook, news: Hook) -> impl Iterator<Item = &dyn Technique> {
         self.asked(question).filter(move |technique| technique.card().hooks.has(news))
     }
 
-    /// Whether `work` starts.
+    /// Agreement on whether `work` starts: true if it does.
     pub fn starts(&self, ctx: &Ctx<'_>, work: &Work, waiting: &Waiting) -> bool {
         let own = std::iter::once(Say::Propose(Start::Now));
         agree(own.chain(self.asked(Hook::MayWork).flat_map(|technique| technique.may_work(ctx, work, waiting)))) == Start::Now
     }
 
-    /// How urgently what the die is doing is stopped.
+    /// Agreement on how urgently the operation of a die is stopped for a waiting read.
     pub fn urgency(&self, ctx: &Ctx<'_>, busy: Busy, waiting: wordline_units::Priority) -> Urgency {
         let conflict = Conflict { busy, waiting };
         agree(self.asked(Hook::Stop).flat_map(|technique| technique.stop(ctx, &conflict)))
     }
 
-    /// Whether a further read is served while something is suspended.
+    /// Agreement on whether a further read is served while an operation is suspended: true if it is.
     pub fn serves(&self, ctx: &Ctx<'_>, held: &Held) -> bool {
         let own = std::iter::once(Say::Propose(Hold::Serve));
         agree(own.chain(self.asked(Hook::Hold).flat_map(|technique| technique.hold(ctx, held)))) == Hold::Serve
     }
 
-    /// How a whole program unit is moved.
+    /// Agreement on the way by which a whole program unit is moved.
     pub fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Way {
         agree(self.asked(Hook::Way).flat_map(|technique| technique.way(ctx, copy)))
     }
 
-    /// What is done about stale secrets.
+    /// Merged remedy for stale secrets; `None`: no technique sanitises them.
     pub fn remedy(&self, ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
         merge_remedies(self.asked(Hook::Sanitise).map(|technique| technique.sanitise(ctx, exposed)))
     }
 
-    /// The key store that is needed.
+    /// Merged demand for a key store; `None`: no technique needs one.
     pub fn key_store(&self) -> Option<KeyStore> {
         merge_key_stores(self.asked(Hook::KeyStore).map(|technique| technique.key_store()))
     }
 
-    /// How a program unit is programmed.
+    /// Merged settings for the program of the unit at `at`.
     pub fn program_settings(&self, ctx: &Ctx<'_>, at: &ProgramUnit) -> ProgramSettings {
         merge_program_settings(self.asked(Hook::ProgramSettings).map(|technique| technique.program_settings(ctx, at)))
     }
 
-    /// Whether what has been programmed is not relied on.
+    /// True if a technique distrusts the program of `report`.
     pub fn distrusts(&self, ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
         merge_distrust(self.asked(Hook::Distrusts).map(|technique| technique.distrusts(ctx, report)))
     }
 
-    /// Where a read of `at` begins; `None`: nobody knows more than the die.
+    /// Best estimate of where a read of `at` should begin; `None`: no technique has one.
     pub fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
         merge_estimates(self.asked(Hook::Estimate).map(|technique| technique.estimate(ctx, at)))
     }
 
-    /// How the read of `at` that has `failed` is tried once more; `None`: nobody knows a way that has not been tried.
+    /// Next try of the read of `at` that has `failed`: the cheapest that the ladder or a technique knows. `None`: all known tries have been made.
     pub fn next_try(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<ReadTry> {
         let own = std::iter::once(self.ladder.rung(failed));
         merge_rungs(own.chain(self.asked(Hook::Rung).map(|technique| technique.rung(ctx, at, failed))), failed.tried)

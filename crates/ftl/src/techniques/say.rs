@@ -75,9 +75,9 @@ scales! {
     }
     /// Way to move a whole program unit, in rising order.
     Way {
-        /// Over the bus and through error correction.
+        /// The unit goes over the bus and through error correction.
         Bus,
-        /// By copyback inside the die, without bus and error correction.
+        /// The unit is moved by copyback inside the die, without bus and error correction.
         Copyback
     }
     /// Start of a piece of work, in rising order.

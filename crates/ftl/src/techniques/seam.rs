@@ -101,7 +101,7 @@ pub enum News {
     VictimChosen {
         /// The victim's block group.
         victim: Group,
-        /// Why the group is emptied.
+        /// Cause for which the group is emptied.
         why: Cause,
     },
     /// Valid data was moved to another place.
@@ -260,7 +260,7 @@ pub struct Held {
 pub struct Copy {
     /// Program unit that is going to be moved.
     pub from: ProgramUnit,
-    /// Why the unit is moved.
+    /// Cause for which the unit is moved.
     pub why: Cause,
 }
 
@@ -535,7 +535,7 @@ mod tests {
     }
 
     proptest! {
-        /// In any order of answers the same, one of those given, and none that is better was given.
+        /// The merged estimate is the same in any order of answers, is one of them, and none is better.
         #[test]
         fn estimates_come_to_the_best_in_any_order(
             answers in answer((0u16..4, tries()).prop_map(|(doubt, first)| Estimate { doubt, first })),
@@ -555,7 +555,7 @@ mod tests {
             }
         }
 
-        /// In any order of answers the same, the cheapest of what has not been tried, and nothing twice.
+        /// The merged rung is the same in any order of answers, the cheapest that was not tried, and none is taken twice.
         #[test]
         fn rungs_come_to_the_cheapest_in_any_order_and_to_nothing_twice(
             answers in answer((0u64..4, tries()).prop_map(|(cost, next)| Rung { cost: Nanos(cost), next })),

@@ -4,39 +4,39 @@ use wordline_units::{Cause, DieId, Nanos, Priority};
 
 use crate::state::layout::Group;
 
-/// A piece of work, and until when others may hold it back.
+/// A piece of work, with the instant until which others may hold it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Work {
-    /// What is to be done.
+    /// Kind of the work, and the blocks it is for.
     pub kind: WorkKind,
-    /// What its flash operations are counted under.
+    /// Cause under which its flash operations are counted.
     pub cause: Cause,
-    /// From this instant on nobody is asked whether it may start. [`NEVER`]: there is no such instant.
+    /// Instant from which on no technique is asked whether the work may start. [`NEVER`]: there is no such instant.
     pub due: Nanos,
 }
 
 /// The deadline of work that has none.
 pub const NEVER: Nanos = Nanos(u64::MAX);
 
-/// What a piece of [`Work`] does.
+/// Kind of a piece of [`Work`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkKind {
-    /// All valid data of the group is moved elsewhere, and the group is erased.
+    /// Rewrite of the group: all its valid data is moved elsewhere, and the group is erased.
     Rewrite(Group),
-    /// One victim of the die is collected, if that would free anything.
+    /// Collection of one victim of the die, if that would free anything.
     Collect(DieId),
 }
 
-/// What holds still while a piece of work is asked about.
+/// Situation in which techniques are asked whether a piece of work may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Since when the work has waited.
+    /// Instant since when the work has waited.
     pub since: Nanos,
-    /// The priority of the most urgent read that waits for the die; `None`: none does.
+    /// Priority of the most urgent read that waits for the die; `None`: none does.
     pub reads: Option<Priority>,
 }
 
-/// Union: work of each kind once, the earliest deadline of all who ask for it. In the order of the kinds.
+/// Merges work to its union: each kind once, with the earliest deadline that any technique gives, in the order of the kinds.
 pub fn merge_work(answers: impl IntoIterator<Item = Option<Work>>, into: &mut Vec<Work>) {
     into.extend(answers.into_iter().flatten());
     if into.len() > 1 {

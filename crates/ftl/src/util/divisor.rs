@@ -4,7 +4,7 @@
 //! of the processor's takes as long as a dozen other steps, and a host read needs two or three. The multiplication by a rounded-up inverse of 64 bits is
 //! exact for all numbers of 32 bits (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019, Theorem 1).
 
-/// Something to divide by.
+/// A divisor that is fixed when a core starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Divisor {
     by: u32,
@@ -19,13 +19,13 @@ impl Divisor {
         Divisor { by, inverse: (u64::MAX / u64::from(by)).wrapping_add(1) }
     }
 
-    /// How often it goes into `value`.
+    /// Quotient of `value` by the divisor.
     #[inline(always)]
     pub(crate) fn quotient(self, value: u32) -> u32 {
         if self.inverse == 0 { value } else { ((u128::from(self.inverse) * u128::from(value)) >> 64) as u32 }
     }
 
-    /// How often it goes into `value`, and what is left.
+    /// Quotient and remainder of `value` by the divisor.
     #[inline(always)]
     pub(crate) fn split(self, value: u32) -> (u32, u32) {
         let quotient = self.quotient(value);

@@ -1,4 +1,4 @@
-//! Which buffer slot holds the newest data of a unit: an open-addressing table of fixed size.
+//! Index of the write buffer: the slot that holds the newest data of a unit, in an open-addressing table of fixed size.
 //!
 //! Every read asks it, nearly always in vain, so the miss is what is made fast: one multiplication and one look at a table that stays in the
 //! first-level cache. The standard map would hash with SipHash and could not promise its order.

@@ -1,4 +1,4 @@
-//! A keyed permutation of the first numbers, computed and not stored: who stands at place `n` of a shuffled row as long as a drive.
+//! A keyed permutation of the first numbers, computed and not stored: the number at place `n` of a shuffled row as long as a drive.
 //!
 //! A Feistel network over the next power of two; numbers beyond the end are sent through it again until they fall inside.
 

@@ -1,4 +1,4 @@
-//! Space gained against data moved, weighted by age.
+//! Victim policy cost-benefit: space gained against data moved, weighted by age.
 
 use wordline_units::random::Draw;
 

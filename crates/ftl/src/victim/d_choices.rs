@@ -1,4 +1,4 @@
-//! The best of a few drawn at random.
+//! Victim policy d-choices: the block with the fewest valid units among a few drawn at random.
 
 use wordline_units::random::Draw;
 

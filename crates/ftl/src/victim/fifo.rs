@@ -1,4 +1,4 @@
-//! Oldest first.
+//! Victim policy FIFO: the block that was closed first.
 
 use wordline_units::random::Draw;
 

@@ -1,4 +1,4 @@
-//! Fewest valid units first.
+//! Victim policy greedy: the block with the fewest valid units.
 
 use wordline_units::random::Draw;
 

@@ -1,4 +1,4 @@
-//! Any block.
+//! Victim policy random: any block, each equally likely.
 
 use wordline_units::random::Draw;
 

@@ -1,4 +1,4 @@
-//! What became of units in pages that cannot be read, by the second copies of their marks: see `oob/lost.rs` for the rules.
+//! Fate of units in pages that cannot be read, by the second copies of their marks. `recovery/seen.rs` has the rules.
 
 use super::{Copied, Findings, Stand, is_set};
 use crate::config::{Config, Protection};
@@ -10,13 +10,14 @@ use crate::recovery::seen::Unread;
 use crate::recovery::survey::Reader;
 use crate::state::layout::Layout;
 
-/// The mark of the unit at `offset` of stand `number`, by its second copy.
+/// Second copy of the mark of the unit at `offset` of stand `number`; `None`: none was found.
 pub(in crate::recovery) fn second_mark(findings: &Findings, number: usize, offset: u32, layout: &Layout) -> Option<MarkCopy> {
     if findings.has_copies { findings.sealed.mark(findings.filling(number), offset, &findings.stands[number].seen, layout) } else { None }
 }
 
-/// Take in the marks of the journal. Those of a snapshot that was being begun are in the generation before as well, and do not count: of pages that could
-/// not be read they say that they hold nothing, and its list of the units that are refused for that may not be down.
+/// Take in the journal's marks, up to its youngest whole generation. The marks of a younger snapshot, which was cut short, are in the generation before as
+/// well and do not count: of pages that could not be read they say that they hold nothing, and its list of the units refused for that may not have been
+/// programmed.
 pub(super) fn look_at_marks(findings: &mut Findings) {
     let newest = findings.journal.as_ref().map_or(u64::MAX, |journal| journal.generation);
     for page in findings.stands.iter().flat_map(|stand| &stand.journal).filter(|page| page.generation <= newest) {
@@ -26,7 +27,7 @@ pub(super) fn look_at_marks(findings: &mut Findings) {
     }
 }
 
-/// Look at what capacitors have kept beside the buffer.
+/// Take in the facts that capacitors have kept beside the write buffer.
 pub(super) fn look_at_kept(findings: &mut Findings, config: &Config, reader: &mut Reader<'_>) {
     if config.buffer.protection != Protection::Capacitor {
         return;
@@ -50,7 +51,7 @@ pub(super) fn look_at_kept(findings: &mut Findings, config: &Config, reader: &mu
     }
 }
 
-/// Say what became of each unit in pages of stand `number` that cannot be read. `marks_lost`: the journal lacks a page of marks.
+/// Determine what became of each unit in the unreadable pages of stand `number`. `marks_lost`: the journal lacks a page of marks.
 pub(super) fn find_lost(findings: &mut Findings, number: usize, marks_lost: bool, layout: &Layout) {
     let stand = &findings.stands[number];
     let is_own = !stand.journal.is_empty() || stand.holds_checkpoints || findings.keys.as_ref().is_some_and(|keys| keys.holds(number));
@@ -90,8 +91,8 @@ pub(super) fn find_lost(findings: &mut Findings, number: usize, marks_lost: bool
     }
 }
 
-/// Whether a unit lay in a page that cannot be read, as the checkpoint says, and the second copy of the marks does not: there is none, or what was in the
-/// page has been given up after an earlier cut. Of copies before it the checkpoint does not tell.
+/// True if the checkpoint places a unit in an unreadable page, and the second copy of the page's marks does not: there is none, or the page's content was
+/// given up after an earlier cut. The checkpoint does not tell of older copies of such a unit.
 pub(super) fn lacks_unsettled(findings: &Findings, layout: &Layout) -> bool {
     let is_lacking = |&(lpn, stand, offset): &(u32, u32, u32)| {
         let first = layout.page_start(offset);
@@ -103,7 +104,7 @@ pub(super) fn lacks_unsettled(findings: &Findings, layout: &Layout) -> bool {
     findings.has_copies && findings.unsettled.iter().any(is_lacking)
 }
 
-/// A page that cannot be read held a unit with this mark.
+/// Take in `mark`, of a unit in an unreadable page, by its second copy. `is_gone`: the page was made unreadable on purpose.
 pub(super) fn add_lost(findings: &mut Findings, number: usize, offset: u32, mark: MarkCopy, is_gone: bool) {
     let (lpn, copy) = (mark.lpn, Copied { version: mark.version, stand: number as u32, offset });
     let Some(best) = findings.best.get_mut(lpn as usize) else { return };
@@ -131,23 +132,23 @@ pub(in crate::recovery) fn is_lost(findings: &Findings, copy: &Copied) -> bool {
     !findings.lost.is_empty() && findings.lost.contains(&(copy.stand, copy.offset))
 }
 
-/// The version of the newest copy of `lpn` on flash.
+/// Version of the newest copy of `lpn` on flash; 0: there is none.
 pub(in crate::recovery) fn newest_version(findings: &Findings, lpn: u32) -> u64 {
     findings.best[lpn as usize].version
 }
 
-/// Units of which the newest copy is in a page that cannot be read.
+/// Number of units whose newest copy is in an unreadable page.
 pub(in crate::recovery) fn count_lost(findings: &Findings) -> u64 {
     findings.best.iter().filter(|copy| **copy != Copied::NONE && is_lost(findings, copy)).count() as u64
 }
 
-/// Of units that were refused, it has to be known for certain whether they were written since.
+/// Mark the units that the journal refuses as doubtful: the versions of their copies must be known, to tell whether they were written since.
 pub(super) fn doubt_refused(findings: &mut Findings) {
     let doubts: Vec<(u32, Copied)> = refused_before(findings).map(|(lpn, _)| (lpn, Copied::NONE)).collect();
     findings.doubtful.extend(doubts);
 }
 
-/// The units that the journal says are refused, and up to which version. A snapshot that was being begun may say so first: what has led to it may not
+/// Units that the journal refuses, each with the version below which its copies are refused. Snapshots that were cut short count as well: their cause may not
 /// show any more.
 pub(in crate::recovery) fn refused_before(findings: &Findings) -> impl Iterator<Item = (u32, u64)> {
     let newest = findings.journal.as_ref().map_or(0, |journal| journal.generation);
@@ -163,8 +164,8 @@ pub(in crate::recovery) fn refused_before(findings: &Findings) -> impl Iterator<
     pages.flat_map(of_page)
 }
 
-/// Whether all pages of the journal's generation are there, as far as others that were written behind them tell; if a trim may be missing, nothing can be
-/// relied upon. Returns whether marks may be missing.
+/// Check that no page of the journal's generation is missing, as far as pages programmed after it tell. If a trim may be missing, the content of the drive is
+/// unknown. Returns true if marks may be missing.
 pub(super) fn check_journal(findings: &mut Findings, units_per_program: u32, pages_per_program: u32) -> bool {
     let generation = findings.journal.as_ref().map(|journal| (journal.stand, journal.generation, journal.is_whole));
     let mut has_gap = [false; 2];
@@ -181,13 +182,13 @@ pub(super) fn check_journal(findings: &mut Findings, units_per_program: u32, pag
     has_gap[1]
 }
 
-/// Whether no generation of the journal was ever needed: all that is there of it are snapshots that were being begun.
+/// True if no generation of the journal was ever needed: all that is there of it are snapshots that were being begun.
 fn is_first_begun(findings: &Findings, pages_per_program: u32) -> bool {
     generations(findings).into_keys().all(|(generation, stand)| findings.stands[stand].is_begun(generation, pages_per_program))
 }
 
-/// Whether a page of marks is missing that generation `newest` of the journal needs. Where its snapshot was cut short before its marks were down, they are
-/// those of the generation before.
+/// True if a page of marks is missing that generation `newest` of the journal needs: its own or, where its snapshot was cut short before its marks were
+/// programmed, those of earlier generations. Notes the generations that count in `in_force`.
 fn lacks_marks(findings: &mut Findings, newest: u64, pages_per_program: u32) -> bool {
     let mut in_force = Vec::new();
     // As long as all were cut short, the first has to be there, and the first snapshot there ever was is of generation 2.
@@ -212,7 +213,8 @@ fn lacks_marks(findings: &mut Findings, newest: u64, pages_per_program: u32) -> 
     is_lacking
 }
 
-/// Whether something else than its own page tells what lies at `copy`: its summary, the journal or capacitors.
+/// True if the unit at `copy` is known without reading its own page: by the checkpoint, a summary, the journal or capacitors. Without second copies nothing
+/// better is to be had, and all units pass for known.
 pub(in crate::recovery) fn is_sealed(findings: &Findings, copy: &Copied, layout: &Layout) -> bool {
     let Stand { is_settled, seen, .. } = &findings.stands[copy.stand as usize];
     !findings.has_copies
@@ -221,8 +223,8 @@ pub(in crate::recovery) fn is_sealed(findings: &Findings, copy: &Copied, layout:
         || second_mark(findings, copy.stand as usize, copy.offset, layout).is_some()
 }
 
-/// How much what is in each stand may still be needed though the map knows nothing of it: once it is gone, a page that becomes unreadable would bring back
-/// something older, or lift a refusal.
+/// Strongest reason why each stand may still be needed though the map knows nothing of it. Once it was erased, a page that becomes unreadable would bring
+/// back something older, or lift a refusal.
 pub(in crate::recovery) fn evidence(findings: &Findings, layout: &Layout) -> Vec<Evidence> {
     let mut unsealed = vec![0u64; findings.assumed.len()];
     let mut has_unsealed = false;
@@ -255,14 +257,14 @@ pub(in crate::recovery) fn evidence(findings: &Findings, layout: &Layout) -> Vec
 /// Reason why a stand that the map does not know may still be needed, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evidence {
-    /// Nothing needs the block.
+    /// Nothing needs the stand.
     None,
-    /// The marks of the stand were not read: the reason `Overtaken` may apply.
+    /// The marks of the stand were not kept: the reason `Overtaken` may apply.
     Unknown,
-    /// The stand holds a unit whose newest copy is known by its own page alone.
+    /// The stand held a unit whose newest copy is known by its own page alone.
     Overtaken,
-    /// The stand holds an unreadable page for which units are refused.
+    /// The stand holds an unreadable page because of which units are refused.
     Unread,
-    /// The stand holds a generation of the journal that the next did not fully replace.
+    /// The stand holds a generation of the journal that counts.
     InForce,
 }

@@ -7,7 +7,7 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
 use crate::techniques::seam::{Card, Copy, Ctx, Exposed, KeyStore, Persists, Remedy, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "crypto-erase",
@@ -27,7 +27,7 @@ pub const DECLARATION: Declaration = Declaration {
 };
 
 params! {
-    /// What the store of keys is like.
+    /// Parameters of the key store.
     pub struct Params {
         /// Units whose keys are the leaves of one tree: a power of two from 64 on, and any tree of so many must fit a page.
         leaves: u32 {
@@ -36,7 +36,7 @@ params! {
             tried: &[Value::Count(64)],
             source: "ours, measured in docs/techniques/crypto_erase",
         }
-        /// How long it takes to overwrite the controller's register, which opens the table of all trees.
+        /// Time to overwrite the controller's register, which opens the table of all trees.
         register: Nanos {
             kind: Kind::Span { least: Nanos(0) },
             default: None,
@@ -53,7 +53,7 @@ pub struct CryptoErase {
 }
 
 impl CryptoErase {
-    /// With a store of keys as it is set to.
+    /// Creates the technique with a key store of these parameters.
     pub fn new(_site: &Site<'_>, Params { leaves, register }: Params) -> Self {
         CryptoErase { store: KeyStore { leaves, register } }
     }

@@ -1,4 +1,4 @@
-//! Reclaim space while nobody is looking.
+//! Reclaim on idle dies.
 //!
 //! A die that has been idle for a while is likely to stay so for a while. Reclaiming then leaves free blocks for the next burst, which would
 //! otherwise wait for reclaim; it moves data that might have been overwritten by then, so it costs write amplification.
@@ -10,7 +10,7 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, News, Persists, Technique};
 use crate::techniques::work::{NEVER, Work, WorkKind};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "idle-reclaim",
@@ -27,9 +27,9 @@ pub const DECLARATION: Declaration = Declaration {
 };
 
 params! {
-    /// When a die counts as idle, and how far it goes.
+    /// Parameters of idle reclaim.
     pub struct Params {
-        /// How long a die must have been idle.
+        /// Time that a die must have been idle.
         after: Nanos {
             kind: Kind::Span { least: Nanos(1) },
             default: None,

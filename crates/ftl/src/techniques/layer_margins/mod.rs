@@ -9,7 +9,7 @@ use crate::techniques::declaration::{Declaration, Need, Site, Table};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, Persists, ProgramUnit, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "layer-margins",
@@ -32,7 +32,7 @@ pub struct LayerMargins {
 }
 
 impl LayerMargins {
-    /// By the chip's table.
+    /// Creates the technique with the chip's table.
     pub fn new(site: &Site<'_>) -> Self {
         LayerMargins { layers: site.margins.map(|margins| margins.layers.clone()).unwrap_or_default() }
     }

@@ -15,7 +15,7 @@ use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "layer-read-offsets",
@@ -32,17 +32,17 @@ pub const DECLARATION: Declaration = Declaration {
     needs: &[],
 };
 
-/// Sixteenths of a try that a read takes beyond the entry that its h-layer needed last. A guess: how far a table has drifted is not kept. It stands behind
-/// whoever knows that no further try is needed.
+/// Expected further tries, in sixteenths, of a read that begins at the entry that its h-layer needed last. A guess: how far a table has drifted is not kept.
+/// It stands behind whoever knows that no further try is needed.
 const DOUBT: u16 = 8;
 
 /// Entries kept in one number of an image.
 const PACKED: usize = 4;
 
-/// The entry that was right last, for each h-layer of each block.
+/// Table of the entry that was right last, for each h-layer of each block.
 #[derive(Clone, Debug)]
 pub struct LayerReadOffsets {
-    /// By group, plane and h-layer; 0, the default, where nothing else is known.
+    /// Entries by group, plane and h-layer; 0, the default, where nothing else is known.
     entries: Vec<u8>,
     pages_per_layer: u32,
     layers: u32,
@@ -50,7 +50,7 @@ pub struct LayerReadOffsets {
 }
 
 impl LayerReadOffsets {
-    /// A table for the blocks of the `site` that knows nothing.
+    /// Creates a table for the blocks of the `site`, all of whose entries are the default.
     pub fn new(site: &Site<'_>) -> Self {
         let (layout, geometry) = (site.layout, &site.sheet.geometry);
         let per_group = (geometry.layers * layout.planes) as usize;

@@ -12,7 +12,7 @@ use crate::techniques::seam::EraseReport;
 
 const PAGES: u16 = 2 * 2 * 3;
 
-/// Two planes of dies with two h-layers of two wordlines: twelve pages, two entries a block.
+/// A site with two planes of dies with two h-layers of two wordlines: twelve pages, two entries a block.
 fn table() -> LayerReadOffsets {
     let sheet = small_sheet(2, 5, ProgramScope::Page);
     let layout = Layout::new(&sheet, 2, 5, Bytes::kib(16));
@@ -97,7 +97,7 @@ fn erases_and_power_cuts_put_it_back_to_the_default() {
 }
 
 proptest! {
-    /// Against a map from (group, plane, h-layer).
+    /// The table is compared with a map from (group, plane, h-layer).
     #[test]
     fn it_is_a_map_of_layers_and_survives_a_snapshot(
         news in prop::collection::vec((0u32..10, 0u8..2, 0u16..PAGES, 0u32..3, 0u8..=255, prop::bool::weighted(0.8), prop::bool::weighted(0.05)), 0..200),

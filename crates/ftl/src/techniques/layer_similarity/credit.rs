@@ -1,4 +1,4 @@
-//! Which dies may narrow their programs.
+//! Credit of the dies, which decides whether they may narrow their programs.
 //!
 //! A follower saves about a quarter of a program. One that is not relied on has cost a program, and a wordline that holds nothing until its block is erased:
 //! as much as four others save. While few are, which 003 §4.1.4 takes for granted, that is nothing. Where many are, because leaders tell nothing of their
@@ -20,13 +20,13 @@ pub(super) struct Credit {
     layout: Layout,
 }
 
-/// What a program earns that was done as the chip does by itself.
+/// Credit that a program with the chip's own settings earns.
 const TRIAL: u16 = 1;
-/// What a follower earns.
+/// Credit that a follower earns.
 const FOLLOWER: u16 = 64 * TRIAL;
-/// What a program that is not relied on takes.
+/// Credit that a distrusted program costs.
 const LOSS: u16 = 4 * FOLLOWER;
-/// The most that a die can have. A sudden change finds as many leaders stale as layers are open, and 16 of them in a row leave a die trusted.
+/// The greatest credit of a die. A sudden change finds as many leaders stale as layers are open, and 16 of them in a row leave a die trusted.
 const MOST: u16 = 16 * LOSS;
 
 impl Credit {
@@ -38,12 +38,12 @@ impl Credit {
         self.of.len()
     }
 
-    /// Whether the die of `group` may narrow its next program.
+    /// True if the die of `group` may narrow its next program.
     pub(super) fn is_good(&self, group: Group) -> bool {
         self.of[self.layout.die(group).index()] >= LOSS
     }
 
-    /// A wordline of `group` was programmed.
+    /// Counts a program of a wordline of `group`.
     pub(super) fn programmed(&mut self, group: Group, how: How) {
         let credit = &mut self.of[self.layout.die(group).index()];
         *credit = match how {
@@ -57,7 +57,7 @@ impl Credit {
         self.of.iter().map(|&credit| u32::from(credit)).collect()
     }
 
-    /// Become what [`Credit::image`] was made of. `false`: it was made of something else.
+    /// Restores the state that [`Credit::image`] gave. Returns false if it is of another shape.
     pub(super) fn restore(&mut self, state: &[u32]) -> bool {
         let is_sound = state.len() == self.of.len() && state.iter().all(|&credit| credit <= u32::from(MOST));
         if is_sound {

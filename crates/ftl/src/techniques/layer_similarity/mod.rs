@@ -30,7 +30,7 @@ use credit::Credit;
 pub use params::Params;
 use state::{How, Layers, Seen};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "layer-similarity",
@@ -49,7 +49,7 @@ pub const DECLARATION: Declaration = Declaration {
     needs: &[Need::ProgramSettings],
 };
 
-/// The optimal parameter manager.
+/// The optimal parameter manager of cubeFTL.
 #[derive(Clone, Debug)]
 pub struct LayerSimilarity {
     params: Params,
@@ -59,18 +59,18 @@ pub struct LayerSimilarity {
 }
 
 impl LayerSimilarity {
-    /// For the wordlines of the `site`. Without a table of margins the window stays as it is, and verifies begin a loop early.
+    /// Creates the technique for the wordlines of the `site`. Without a table of margins the window stays as it is, and verifies begin a loop early.
     pub fn new(site: &Site<'_>, params: Params) -> Self {
         let margins = site.margins.cloned().unwrap_or_else(|| Margins { early: 1, ..Margins::default() });
         LayerSimilarity { params, margins, layers: Layers::new(site.layout), credit: Credit::new(site.layout) }
     }
 
-    /// What was seen of the leader as whose follower the wordline is programmed; `None`: it is programmed as a leader.
+    /// Observations of the leader whose follower the wordline at `at` is; `None`: the wordline is programmed as a leader.
     fn leader_of(&self, at: &ProgramUnit) -> Option<&Seen> {
         self.layers.get(at).filter(|_| !self.params.relent || self.credit.is_good(at.group))
     }
 
-    /// What followers of a leader may do of which the die told this.
+    /// Settings for the followers of a leader with this trace.
     fn of_followers(&self, trace: &ProgramTrace) -> ProgramSettings {
         let mut settings = self.of_leader();
         if self.params.window {
@@ -84,7 +84,7 @@ impl LayerSimilarity {
         settings
     }
 
-    /// As the chip does by itself, and what it is to count.
+    /// Settings for a leader: the chip's own, and the level below which cells are counted.
     fn of_leader(&self) -> ProgramSettings {
         ProgramSettings { lowered: self.margins.lowered, ..ProgramSettings::DEFAULT }
     }

@@ -1,9 +1,9 @@
-//! What can be chosen of it.
+//! Parameters of layer similarity.
 
 use crate::techniques::declaration::{Kind, Value, params};
 
 params! {
-    /// The parameters.
+    /// Parameters of layer similarity.
     pub struct Params {
         /// Narrow the window of voltages by what the first wordline's errors leave over. Needs the chip's `margins`; without them the window stays.
         window: bool {
@@ -44,14 +44,14 @@ params! {
     }
 }
 
-/// The most that wrong cells may have multiplied between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what is
-/// taken from the margin on purpose stays below a factor of two by a wide margin, and cells that run past their level multiply errors by ten and more.
+/// Greatest factor by which wrong cells may multiply between two wordlines of a layer. 003 §4.1.4 asks for "significantly higher" and gives no number; what
+/// is taken from the margin on purpose stays below a factor of two by a wide margin, and cells that run past their level multiply errors by ten and more.
 const RISE: u32 = 4;
-/// Wrong cells that say nothing: so many more come by chance where few are expected.
+/// Number of wrong cells that says nothing, because as many come by chance where few are expected.
 const CHANCE: u32 = 64;
 
 impl Params {
-    /// Whether a wordline with `errors` wrong cells is not relied on, when the one before it on its layer had `before`.
+    /// True if a wordline with `errors` wrong cells must not be relied on, when the one before it on its layer had `before`.
     pub(super) fn is_off(&self, errors: u32, before: u32) -> bool {
         self.check && errors > most_errors(before)
     }

@@ -1,4 +1,4 @@
-//! What is known of the h-layers that are being written.
+//! State of the h-layers that are being written.
 //!
 //! A few blocks of each die are open at a time, so a table of all h-layers would be empty but for a few thousandths. A group gets a row of its layers with its
 //! first leader and gives it back when its last follower is programmed, or when it is erased.
@@ -10,27 +10,27 @@ use wordline_units::Microvolts;
 use crate::state::layout::{Group, Layout};
 use crate::techniques::seam::ProgramUnit;
 
-/// What was seen of the leader of an h-layer.
+/// Observations of the leader of an h-layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// What the die told of the leader lets its followers do.
+    /// Settings for the leader's followers, from what the die reported of it.
     pub(super) settings: ProgramSettings,
-    /// Wrong cells of the wordline programmed last on the layer.
+    /// Wrong cells of the wordline programmed last on the layer and relied on.
     pub(super) errors: u32,
-    /// Wordlines programmed since the erase; none: there is no leader.
+    /// Number of wordlines programmed since the erase; 0: there is no leader.
     programmed: u32,
-    /// There is no leader, because the last one is not relied on.
+    /// True if the next wordline is programmed as a leader, because the last one is not relied on.
     is_stale: bool,
 }
 
-/// How a wordline was programmed.
+/// Role in which a wordline was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// As the chip does by itself: from now on it is the leader of its h-layer, and its followers are programmed like this.
+    /// A leader, programmed with the chip's own settings: its followers are programmed with these.
     AsLeader { settings: ProgramSettings },
-    /// As its leader allows.
+    /// A follower, programmed as its leader allows.
     AsFollower,
-    /// As its leader allows, and it is not relied on.
+    /// A follower that is not relied on.
     Distrusted,
 }
 
@@ -73,13 +73,13 @@ impl Layers {
         }
     }
 
-    /// What was seen of the leader whose follower `at` would be.
+    /// Observations of the leader whose follower `at` would be; `None`: there is no leader to go by.
     pub(super) fn get(&self, at: &ProgramUnit) -> Option<&Seen> {
         let row = self.rows.get(self.of[at.group.index()] as usize)?;
         Some(&row.layers[at.layer as usize]).filter(|seen| seen.programmed > 0 && !seen.is_stale)
     }
 
-    /// A wordline was programmed, of whose cells so many are wrong. Where it is not relied on, its leader is not any more either.
+    /// Counts a program of the wordline at `at`, of whose cells `errors` are wrong. If it is not relied on, its leader is not any more either.
     pub(super) fn programmed(&mut self, at: &ProgramUnit, errors: u32, how: How) {
         let seen = &mut self.row(at.group).layers[at.layer as usize];
         match how {
@@ -90,7 +90,7 @@ impl Layers {
         self.count(at, true);
     }
 
-    /// A wordline was programmed. `is_told`: the die told of it.
+    /// Counts a program of the wordline at `at`. `is_told`: the die reported a trace of it.
     pub(super) fn count(&mut self, at: &ProgramUnit, is_told: bool) {
         let (each, all) = (self.each, self.all);
         let row = self.row(at.group);
@@ -103,7 +103,7 @@ impl Layers {
         }
     }
 
-    /// A group holds nothing, or takes no more.
+    /// Drops the row of `group`, which holds nothing or takes no more.
     pub(super) fn erased(&mut self, group: Group) {
         let at = std::mem::replace(&mut self.of[group.index()], NONE);
         if at != NONE {
@@ -125,7 +125,7 @@ impl Layers {
         &mut self.rows[self.of[group.index()] as usize]
     }
 
-    /// All rows as numbers: the group, its count, then each layer.
+    /// Image of all rows as numbers: the group, its count, then each layer.
     pub(super) fn image(&self) -> Vec<u32> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_unstable_by_key(|row| row.group);
@@ -140,7 +140,7 @@ impl Layers {
         image
     }
 
-    /// Become what [`Layers::image`] was made of. `false`: it was made of something else.
+    /// Restores the rows that [`Layers::image`] gave. Returns false if they are of another shape.
     pub(super) fn restore(&mut self, state: &[u32]) -> bool {
         let width = 2 + self.layers * NUMBERS;
         let is_sound = |row: &[u32]| (row[0] as usize) < self.of.len() && row[1] > 0 && row[1] < self.all;

@@ -10,7 +10,7 @@ use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, param
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "page-lock",
@@ -29,7 +29,7 @@ pub const DECLARATION: Declaration = Declaration {
 };
 
 params! {
-    /// What is locked.
+    /// Parameters of page lock.
     pub struct Params {
         /// Lock the whole block where that is quicker than its pages one by one.
         block_lock: bool {
@@ -45,12 +45,12 @@ params! {
 #[derive(Clone, Copy, Debug)]
 pub struct PageLock {
     lock_page: Nanos,
-    /// How long a block's lock takes; `None`: blocks are not locked.
+    /// Time that the lock of a block takes; `None`: blocks are not locked.
     lock_block: Option<Nanos>,
 }
 
 impl PageLock {
-    /// By the times of the data sheet.
+    /// Creates the technique with the lock times of the site's data sheet.
     pub fn new(site: &Site<'_>, Params { block_lock }: Params) -> Self {
         let [lock_page, lock_block] = [Sanitisation::LockPage, Sanitisation::LockBlock].map(|how| site.sheet.timing.sanitise(how));
         PageLock { lock_page, lock_block: block_lock.then_some(lock_block) }

@@ -8,7 +8,7 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
 use crate::techniques::seam::{Card, Copy, Ctx, Persists, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "plain-copyback",

@@ -15,7 +15,7 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique};
 use crate::techniques::work::{Work, WorkKind};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "read-disturb-refresh",
@@ -34,7 +34,7 @@ pub const DECLARATION: Declaration = Declaration {
 };
 
 params! {
-    /// When a block is rewritten.
+    /// Parameters of read-disturb refresh.
     pub struct Params {
         /// Page reads of one block group between two erases.
         reads_max: u32 {
@@ -57,7 +57,7 @@ pub struct ReadDisturbRefresh {
 }
 
 impl ReadDisturbRefresh {
-    /// For the groups of the `site`.
+    /// Creates the technique for the groups of the `site`.
     pub fn new(site: &Site<'_>, Params { reads_max }: Params) -> Self {
         ReadDisturbRefresh { reads: vec![0; site.layout.group_count()], reads_max }
     }

@@ -7,7 +7,7 @@ use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Urgency};
 use crate::techniques::seam::{Card, Conflict, Ctx, Persists, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "read-preemption",

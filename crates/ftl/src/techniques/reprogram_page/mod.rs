@@ -6,7 +6,7 @@ use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
 
-/// What it declares.
+/// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
     card: Card {
         name: "reprogram-page",
