@@ -1,4 +1,4 @@
-//! How long the questions a die asks take: `cargo run --release -p wordline-cells --example speed`.
+//! Speed of the questions that a die asks: `cargo run --release -p wordline-cells --example speed`.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -51,7 +51,7 @@ pub struct Age {
 pub struct Sensed {
     /// Wrong bits in the worst codeword.
     pub worst: u32,
-    /// Whether error correction can correct the page.
+    /// True if error correction can correct the page.
     pub corrected: bool,
 }
 

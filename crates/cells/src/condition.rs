@@ -24,9 +24,9 @@ pub struct Condition {
     pub read_at: Celsius,
     /// Time from the erase of the block to the program, in seconds.
     pub open_interval: f64,
-    /// Whether the next layer has been programmed after this wordline.
+    /// True if the next layer has been programmed after this wordline.
     pub neighbour: bool,
-    /// Whether the wordline's last erase was gentle.
+    /// True if the wordline's last erase was gentle.
     pub gently_erased: bool,
     /// Raw bit error rate of each page when it was written: errors that copybacks carried over.
     pub carried: [f32; 4],
@@ -64,19 +64,19 @@ impl Condition {
         }
     }
 
-    /// This condition after `seconds` of retention at the reference temperature.
+    /// Condition after `seconds` more of retention at the reference temperature.
     #[must_use]
     pub fn kept(self, seconds: f64) -> Condition {
         Condition { retention: seconds, ..self }
     }
 
-    /// This condition after `reads` reads of the block.
+    /// Condition after `reads` more reads of the block.
     #[must_use]
     pub fn read(self, reads: f64) -> Condition {
         Condition { reads, ..self }
     }
 
-    /// This condition with other program settings.
+    /// Condition with other program settings.
     #[must_use]
     pub fn settings(self, settings: Settings) -> Condition {
         Condition { settings, ..self }

@@ -74,7 +74,7 @@ impl Cells {
         self.read.resume(read);
     }
 
-    /// Whether the block with this number (counted over all planes of the die) was bad from the start.
+    /// True if the block with this number (counted over all planes of the die) was bad from the start.
     pub fn factory_bad(&self, block: u64) -> bool {
         let unit = (self.factory.at(block) >> 11) as f64 / (1u64 << 53) as f64;
         unit < self.faults.factory_bad
@@ -86,13 +86,13 @@ impl Cells {
         outcome(self.read.happens(self.faults.read_fail))
     }
 
-    /// Whether reads need retries by rate.
+    /// True if reads need retries by rate.
     #[inline]
     pub fn has_retries(&self) -> bool {
         self.tried.is_some()
     }
 
-    /// Whether a try to read can be corrected, as far as retries by rate go.
+    /// True if a try to read can be corrected, as far as retries by rate go.
     pub fn serves(&mut self, of: &Try) -> bool {
         self.tried.as_mut().is_none_or(|tried| tried.serves(of))
     }

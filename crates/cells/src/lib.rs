@@ -1,4 +1,4 @@
-//! Models of flash cells: how long an operation takes, where the threshold voltages of the cells stand, and how many bits of a read are wrong.
+//! Models of flash cells: the times of operations, the threshold voltages of the cells, and the wrong bits of reads.
 //!
 //! Two models stand behind one seam.
 //!

@@ -97,7 +97,7 @@ impl Model {
         Wordline::new(self, traits, condition)
     }
 
-    /// These traits at the temperature `at`: warm cells program faster.
+    /// Traits at the temperature `at`: warm cells program faster.
     #[must_use]
     pub fn warmed(&self, traits: &Traits, at: Celsius) -> Traits {
         let above = at.0 - self.physics.retention.temperature;

@@ -1,4 +1,5 @@
-//! Programming by incremental step pulses (ISPP), as micro-operations: which loop verifies what, how long it takes, which cells it leaves in the wrong place.
+//! Programming by incremental step pulses (ISPP), as micro-operations: the loops and verifies of a program, its time, and the cells that it leaves in the
+//! wrong place.
 //!
 //! The cells of a wordline differ in speed. After loop `i` a cell whose speed is `x` stands at
 //!
@@ -38,7 +39,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether these settings are the chip's own.
+    /// True if these settings are the chip's own.
     pub fn is_default(&self) -> bool {
         *self == Settings::default()
     }
@@ -77,7 +78,7 @@ impl Stray {
         Stray { share: tail(z), mean, sigma, cut, side, noise: 0.0, spread: sigma }
     }
 
-    /// These cells after all of them have moved by `shift`, and with noise.
+    /// Strays after all of them have moved by `shift`, and with noise.
     #[must_use]
     pub(crate) fn moved(self, shift: f64, noise: f64) -> Stray {
         Stray { mean: self.mean + shift, cut: self.cut + shift, noise, spread: (self.sigma * self.sigma + noise * noise).sqrt(), ..self }
@@ -184,7 +185,7 @@ impl Course {
         Stray::new(self.nominal(verified), self.speed, level + placement * self.shift, 1.0)
     }
 
-    /// Whether cells past the state that begins at `level` are less than `z` deviations faster than nominal.
+    /// True if cells past the state that begins at `level` are less than `z` deviations faster than nominal.
     pub(crate) fn has_past(&self, level: f64, placement: f64, verified: u32, z: f64) -> bool {
         level + placement * self.shift - self.nominal(verified) < z * self.speed
     }
@@ -194,7 +195,7 @@ impl Course {
         Stray::new(self.nominal(loops), self.speed, level, -1.0)
     }
 
-    /// Whether cells short of the state that begins at `level` are less than `z` deviations slower than nominal.
+    /// True if cells short of the state that begins at `level` are less than `z` deviations slower than nominal.
     pub(crate) fn has_short(&self, level: f64, loops: u32, z: f64) -> bool {
         self.nominal(loops) - level < z * self.speed
     }

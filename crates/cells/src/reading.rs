@@ -1,4 +1,4 @@
-//! Errors of a read from an error rate: how many bits of each codeword are wrong, whether they can be corrected, and how often the read is tried again.
+//! Errors of a read from an error rate: the wrong bits of each codeword, the outcome of correction, and the retries.
 
 use crate::model::Model;
 use crate::special::{tail, tail_inverse_roughly};
@@ -22,7 +22,7 @@ pub struct Reading {
     pub first: Errors,
     /// Errors of the last try.
     pub errors: Errors,
-    /// Whether the last try could be corrected.
+    /// True if the last try could be corrected.
     pub corrected: bool,
 }
 

@@ -78,7 +78,7 @@ impl Tried {
         Tried { retries, of_layers: draw(Stream::LayerRetries), of_reads: draw(Stream::ReadRetries), failed: None }
     }
 
-    /// Whether a try can be corrected. Tries of a page that follow each other are of one read, until one succeeds.
+    /// True if a try can be corrected. Tries of a page that follow each other are of one read, until one succeeds.
     pub(crate) fn serves(&mut self, of: &Try) -> bool {
         let need = match self.failed {
             Some((block, page, need)) if (block, page) == (of.block, of.page) => need,

@@ -58,7 +58,7 @@ impl<'a> Strays<'a> {
         rates.iter_mut().for_each(|rate| *rate = rate.clamp(0.0, 0.5));
     }
 
-    /// What the strays add, just after the program, to the share of all cells on the wrong side of the lowest boundary, with R1 `lowered`, and to that of the
+    /// Shares of all cells that the strays add, just after the program, on the wrong side of the lowest boundary, with R1 `lowered`, and on that of the
     /// boundaries of their own states.
     pub(crate) fn misread(&self, traits: &Traits, condition: &Condition, w: f64, lowered: f64) -> (f64, f64) {
         let drift = Drift::new(self.model, traits, condition, w, self.loops[0]);

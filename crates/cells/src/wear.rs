@@ -38,7 +38,7 @@ impl History {
         History { erase: stress, program: stress, gentle: 0.0 }
     }
 
-    /// This history after one more erase, which followed the last one by `dwell` seconds at `at` and was suspended `suspensions` times.
+    /// History after one more erase, which followed the last one by `dwell` seconds at `at` and was suspended `suspensions` times.
     #[must_use]
     pub fn erased(mut self, physics: &Physics, dwell: f64, at: Celsius, suspensions: u32, gentle: bool) -> History {
         let dwell = effective_dwell(physics, dwell, at);
@@ -55,14 +55,14 @@ impl History {
         self
     }
 
-    /// This history after one more program of the block's wordlines.
+    /// History after one more program of the block's wordlines.
     #[must_use]
     pub fn programmed(mut self, physics: &Physics, dwell: f64, at: Celsius) -> History {
         self.program += (1.0 - healed(&physics.recovery, effective_dwell(physics, dwell, at))) as f32;
         self
     }
 
-    /// This history after a rest of `seconds` at `at`, for a block that is read before its next erase.
+    /// History after a rest of `seconds` at `at`, for a block that is read before its next erase.
     #[must_use]
     pub fn rested(mut self, physics: &Physics, seconds: f64, at: Celsius) -> History {
         let kept = (1.0 - deep_rest(&physics.recovery, effective_dwell(physics, seconds, at))) as f32;

@@ -181,7 +181,7 @@ impl Wordline {
         wordline
     }
 
-    /// This wordline holding data that had these error rates, page by page, when they were written.
+    /// Wordline with data that had these error rates, page by page, when they were written.
     #[must_use]
     pub fn carrying(self, carried: [f32; 4]) -> Wordline {
         Wordline { carried, ..self }

@@ -1,4 +1,4 @@
-//! How fast drives become old: ageing without timing, direct construction, images.
+//! Speed of making drives old: ageing without timing, direct construction, images.
 
 use std::time::Instant;
 

@@ -41,7 +41,7 @@ impl Ended {
 }
 
 impl<O: Observer, P: Payload> Drive<O, P> {
-    /// Every mapped unit with its place, in the order of units.
+    /// Mapped units with their places, in the order of units.
     pub fn mapped(&self) -> impl Iterator<Item = (u64, UnitPlace)> + '_ {
         (0..self.config.exported_units).filter_map(|unit| {
             let (core, lpn) = self.stripe.locate(unit);
@@ -50,7 +50,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         })
     }
 
-    /// Every place for a mapping unit in the block groups that are in service: as observers name it, and where that is on flash.
+    /// Places for mapping units in the block groups that are in service, each as observers name it and with its location on flash.
     pub fn unit_places(&self) -> impl Iterator<Item = (UnitPlace, FlashPlace)> + '_ {
         let groups = self.ftls.iter().enumerate().flat_map(|(core, ftl)| {
             let layout = ftl.layout();

@@ -1,5 +1,5 @@
-//! What a change of a chip's physics does to the claims, before it goes into a chip file:
-//! `cargo run -p wordline-lab --example calibrate -- [seeds=N] [lot=CxB] [STUDY …] [physics.section.key=value …]`.
+//! Effect of a change of a chip's physics on the claims, before it goes into a chip file: `cargo run -p wordline-lab --example calibrate -- [seeds=N]
+//! [lot=CxB] [STUDY …] [physics.section.key=value …]`.
 //!
 //! The real benches and bands, on lots of several seeds; a line for each question, its columns parted by tabs; a star where it is off. A setting applies to
 //! the chip of a study and to the one it compares with.
@@ -16,7 +16,7 @@ fn main() {
     }
 }
 
-/// What the benches of one lot found.
+/// Findings of the benches of one lot.
 struct Bookings(Vec<(&'static str, Setup, Findings)>);
 
 impl Bookings {

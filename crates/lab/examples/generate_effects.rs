@@ -12,7 +12,7 @@ const HEIGHT: f64 = 150.0;
 const ACROSS: usize = 3;
 const POINTS: u32 = 60;
 
-/// One effect: what it is, over what, and its curves by name.
+/// One effect: its name, its axis, and its curves by name.
 struct Panel<'p> {
     title: &'static str,
     x: &'static str,

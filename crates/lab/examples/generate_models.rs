@@ -19,7 +19,7 @@ const PAGES: [(&str, &[&str]); 6] = [
 /// Half the width of the axis, in half bands.
 const REACH: f64 = 2.5;
 const ROW: f64 = 18.0;
-/// Where the axis has its middle, and how long a half band is, in pixels.
+/// Position of the middle of the axis, and length of a half band, in pixels.
 const MIDDLE: f64 = 470.0;
 const HALF: f64 = 54.0;
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// How far from the middle of its band a number was measured, in half bands; nothing where the band has one end or no width.
+/// Distance of a measured number from the middle of its band, in half bands; nothing where the band has one end or no width.
 fn residual(line: &Line) -> Option<f64> {
     let (low, rest) = line.band.split_once(" to ")?;
     let number = |text: &str| text.replace(',', "").parse::<f64>().ok();

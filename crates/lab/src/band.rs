@@ -1,4 +1,4 @@
-//! Bands and verdicts: when a measured number counts as what a source claims.
+//! Bands and verdicts: the decision whether a measured number counts as what a source claims.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use wordline_report::text::number;
 pub struct Band {
     low: Option<f64>,
     high: Option<f64>,
-    /// Whether the end does not itself belong to the band.
+    /// True if the end does not itself belong to the band.
     open: bool,
     unit: String,
 }

@@ -75,13 +75,13 @@ pub struct Claim {
     /// Relation of the value to the quantity, as the source states it: "exact", "about", "mean", "up to", "at most", "at least", "less than", "more than";
     /// "order" where only an ordering or a trend is claimed.
     pub bound: String,
-    /// Whether the claim follows by arithmetic from numbers of the text without being in it itself.
+    /// True if the claim follows by arithmetic from numbers of the text without being in it itself.
     #[serde(default)]
     pub derived: bool,
-    /// Whether the value is an input of the authors' emulator: matching it on a drive would prove nothing.
+    /// True if the value is an input of the authors' emulator: matching it on a drive would prove nothing.
     #[serde(default)]
     pub model_input: bool,
-    /// Whether the claim is an outlook, not a result.
+    /// True if the claim is an outlook, not a result.
     #[serde(default)]
     pub future: bool,
 }

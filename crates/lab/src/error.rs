@@ -1,4 +1,4 @@
-//! Errors of the lab: why a study, a bench or a question was refused.
+//! Errors of the lab: reasons why a study, a bench or a question was refused.
 
 use wordline_plan::{Mistake, Place, PlanError, nearest};
 use wordline_runs::RunError;

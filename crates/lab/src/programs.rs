@@ -74,12 +74,12 @@ impl Programs {
         Programs { wordlines, bits, programs: geometry.wordlines(), in_burst: true, ..Programs::default() }
     }
 
-    /// From now on programs are of a burst.
+    /// Counts programs as those of a burst from now on.
     pub(crate) fn begin_burst(&mut self) {
         self.in_burst = true;
     }
 
-    /// From now on programs are of no burst.
+    /// Counts programs as those of no burst from now on.
     pub(crate) fn end_burst(&mut self) {
         self.in_burst = false;
     }

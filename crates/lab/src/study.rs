@@ -1,4 +1,4 @@
-//! Studies: which chip, how many of it, which benches, and which claims their values answer, each with its band.
+//! Studies: the chip, the size of its lot, the benches, and the claims that their values answer, each with its band.
 //!
 //! A study holds no physics and no result. Its bands were decided before anybody looked at a result, and say why.
 
@@ -131,8 +131,8 @@ impl Study {
         }
     }
 
-    /// This study on drives of another size, where its benches have one: `size` is what the host sees of a drive, such as "8 GiB", or "whole". A text that is
-    /// no size is reported when the study runs.
+    /// Study on drives of another size, where its benches have one: `size` is what the host sees of a drive, such as "8 GiB", or "whole". A text that is no
+    /// size is reported when the study runs.
     #[must_use]
     pub fn sized(mut self, size: &str) -> Study {
         for bench in self.benches().into_iter().filter(|bench| has_size(bench)) {
@@ -141,7 +141,7 @@ impl Study {
         self
     }
 
-    /// Whether any of the study's benches has drives of a size.
+    /// True if any of the study's benches has drives of a size.
     pub fn has_size(&self) -> bool {
         self.benches().into_iter().any(has_size)
     }
@@ -153,7 +153,7 @@ impl Study {
         sizes
     }
 
-    /// Whether the study measures on whole drives. A study that measures nothing does not.
+    /// True if the study measures on whole drives. A study that measures nothing does not.
     pub fn is_of_drives(&self) -> bool {
         self.benches().iter().any(|bench| bench.on == bench::On::Drives)
     }

@@ -63,7 +63,7 @@ impl CellArray {
         (cells.error_rate(&self.model, kind, &self.model.references(entry)), cells.wear)
     }
 
-    /// Whether the flag of a page that was locked at `since`, by a pulse of `time` microseconds, still reads as locked by majority. A flag that has lost its
+    /// True if the flag of a page that was locked at `since`, by a pulse of `time` microseconds, still reads as locked by majority. A flag that has lost its
     /// majority does not get it back.
     pub fn page_lock_holds(&self, block: u32, page: u32, time: f64, since: Nanos, now: Nanos) -> bool {
         let physics = self.model.physics();
@@ -72,7 +72,7 @@ impl CellArray {
         unit(self.locks.at(self.filling(block, page))) < flag::majority(holding, physics.flag.cells as u32)
     }
 
-    /// Whether the select cells of a block that was locked at `since`, by a pulse of `time` microseconds, still cut off so many bit lines that no page can be
+    /// True if the select cells of a block that was locked at `since`, by a pulse of `time` microseconds, still cut off so many bit lines that no page can be
     /// corrected.
     pub fn block_lock_holds(&self, block: u32, time: f64, since: Nanos, now: Nanos) -> bool {
         let select = &self.model.physics().select;

@@ -49,13 +49,13 @@ impl Courses {
         }
     }
 
-    /// Whether these courses fit a die of this many blocks with this many wordlines each.
+    /// True if these courses fit a die of this many blocks with this many wordlines each.
     pub(super) fn fits(&self, blocks: usize, wordlines: u32) -> bool {
         let sound = |&course: &u16| usize::from(course) <= self.known.len();
         self.of.is_empty() || (self.wordlines == wordlines && self.of.len() == blocks * wordlines as usize && self.of.iter().all(sound))
     }
 
-    /// Records the course of a wordline. Returns whether the numbers of courses have changed.
+    /// Records the course of a wordline. Returns true if the numbers of courses have changed.
     #[must_use]
     fn set(&mut self, (blocks, wordlines): (usize, u32), block: u32, wordline: u32, course: Course) -> bool {
         if self.of.is_empty() {

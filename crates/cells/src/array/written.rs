@@ -7,7 +7,7 @@ use crate::program::LEVELS;
 use crate::reading::{errors_at, unit};
 use crate::variation::{Block, Traits};
 
-/// What a die reports of the program of a wordline.
+/// Report of a die on the program of a wordline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// For each programmed state, the loop in which its fastest cells arrived, counted from the first pulse.
@@ -132,8 +132,8 @@ impl CellArray {
         self.writing.written[slot].programmed[how].as_mut().expect("it was just programmed so")
     }
 
-    /// What the die reports of the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between
-    /// the erased state and the lowest programmed one.
+    /// Report of the die on the program of the wordline of `page`, just after it. R1 stands `lowered` millivolts below its default for the count between the
+    /// erased state and the lowest programmed one.
     pub fn trace(&mut self, block: u32, page: u32, lowered: f64) -> Trace {
         let (slot, how) = self.written(block, page);
         let &mut Programmed { first, last, counted, .. } = self.known(slot, how);

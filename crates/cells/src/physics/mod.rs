@@ -45,7 +45,7 @@ impl Shape {
 }
 
 parameters! {
-    /// Where the states of a cell stand when it has just been programmed.
+    /// States of a cell that has just been programmed.
     states: States {
         /// Mean threshold voltage of erased cells, programmed neighbours included.
         erased_mean: Millivolts;
@@ -58,7 +58,7 @@ parameters! {
         /// Standard deviation of everything that is added to a placed cell on a fresh wordline of the reference layer: read noise, interference, random
         /// telegraph noise.
         noise: Millivolts;
-        /// How much wider the noise of the highest state is: deviation, relative.
+        /// Widening of the noise of the highest state: deviation, relative.
         top_noise: Number;
         /// Gate voltage of unselected wordlines during a read, V_READ.
         pass: Millivolts;
@@ -74,7 +74,7 @@ parameters! {
         upper_share: Share;
         /// Mean distance of the upper tail.
         upper_length: Millivolts;
-        /// How much the upper tail's share grows by `wear.reference` cycles of wear, relative.
+        /// Growth of the upper tail's share by `wear.reference` cycles of wear, relative.
         upper_wear: Number;
         /// Share of programmed cells in the lower tail, fresh and unretained.
         lower_share: Share;
@@ -82,9 +82,9 @@ parameters! {
         lower_length: Millivolts;
         /// Exponent with which the lower tail's share rises from the lowest state, which has none, to the highest.
         lower_power: Number;
-        /// How much longer the lower tail of the highest state is, relative.
+        /// Lengthening of the lower tail of the highest state, relative.
         lower_top: Number;
-        /// How much the lower tail's share grows for each noise deviation of charge lost, relative.
+        /// Growth of the lower tail's share for each noise deviation of charge lost, relative.
         lower_loss: Number;
         /// Share of erased cells in their upper tail, fresh.
         erased_share: Share;
@@ -94,9 +94,9 @@ parameters! {
 
     /// The shape of the channel holes over the height of a block.
     profile: Profile {
-        /// How much narrower the hole is at the bottom than at the top.
+        /// Narrowing of the hole from the top to the bottom, relative.
         taper: Share;
-        /// How much the field of a layer follows the inverse of its diameter.
+        /// Dependence of the field of a layer on the inverse of its diameter: 1 follows it in full.
         curvature: Number;
         /// Field added by the worst ellipse: in the middle of the band of rugged holes.
         rugged: Number;
@@ -104,25 +104,25 @@ parameters! {
         rugged_height: Number;
         /// Width of the band of rugged holes: standard deviation, in heights of the block.
         rugged_width: Number;
-        /// How fast the influence of a block's edges decays, in layers.
+        /// Decay of the influence of a block's edges, in layers.
         edge_decay: Number;
-        /// How much wider the noise is for each unit of field above the mean.
+        /// Widening of the noise for each unit of field above the mean.
         noise_field: Number;
-        /// How much wider the noise is in the outermost layers.
+        /// Widening of the noise in the outermost layers.
         noise_edge: Number;
-        /// How much more charge the outermost layers lose: their neighbour is a select line, which leaves charge room to spread.
+        /// Additional charge loss of the outermost layers: their neighbour is a select line, which leaves charge room to spread.
         loss_edge: Number;
-        /// How much more charge is lost for each unit of field above the mean.
+        /// Additional charge loss for each unit of field above the mean.
         loss_field: Number;
-        /// How much faster a layer programs for each unit of field above the mean.
+        /// Additional program speed of a layer for each unit of field above the mean.
         speed_field: Millivolts;
-        /// Where the programmed states of each layer stand over the mean of all layers, topmost first. One value: all alike.
+        /// Offset of the programmed states of each layer from the mean of all layers, topmost first. One value: all alike.
         offset: MillivoltList;
-        /// How wide the noise of each layer is, relative to the mean of all layers, topmost first. One value: all alike.
+        /// Width of the noise of each layer, relative to the mean of all layers, topmost first. One value: all alike.
         width: NumberList;
     }
 
-    /// How blocks and chips of a lot differ. All are standard deviations of bounded bell-shaped draws.
+    /// Differences between blocks and chips of a lot. All are standard deviations of bounded bell-shaped draws.
     variation: Variation {
         /// Natural logarithm of wear per cycle: chips.
         wear_chip: Number;
@@ -136,7 +136,7 @@ parameters! {
         noise_block: Number;
         /// Natural logarithm of the noise: h-layers of a block.
         noise_layer: Number;
-        /// Natural logarithm of how strongly the layer profile shows in a block.
+        /// Natural logarithm of the strength with which the layer profile shows in a block.
         profile_block: Number;
         /// Program speed: blocks.
         speed_block: Millivolts;
@@ -166,11 +166,11 @@ parameters! {
         verify: Microseconds;
         /// Share of a wordline's cells that may stay short of their level when a program ends as done.
         short_cells: Share;
-        /// How much faster worn cells program, at most.
+        /// Greatest gain in program speed of worn cells.
         wear_speed: Millivolts;
         /// Wear after which most of `wear_speed` is reached.
         wear_speed_scale: Cycles;
-        /// How much faster cells program for each kelvin above `retention.temperature`.
+        /// Gain in program speed for each kelvin above `retention.temperature`.
         warm_speed: MillivoltsPerKelvin;
         /// Disturb: rise of erased cells of the wordline for each loop.
         disturb: Millivolts;
@@ -192,7 +192,7 @@ parameters! {
         wear: Number;
         /// Exponent of the growth of the erase distance with wear.
         wear_power: Number;
-        /// How much stress the ramps of 100 suspensions add to an erase, relative to a whole one.
+        /// Stress that the ramps of 100 suspensions add to an erase, relative to a whole one.
         suspend: Number;
         /// Exponent of the stress of suspensions in their number.
         suspend_power: Number;
@@ -206,7 +206,7 @@ parameters! {
     wear: Wear {
         /// Share of the wear of a cycle that its erase causes; the rest is the program's.
         erase_share: Share;
-        /// How much the field of a layer raises its wear: e-folds for each unit of field above the mean.
+        /// Rise of a layer's wear with its field: e-folds for each unit of field above the mean.
         field: Number;
         /// Cycles the growth laws are written for.
         reference: Cycles;
@@ -250,7 +250,7 @@ parameters! {
         start: Seconds;
         /// Voltage of the state that neither loses nor gains.
         neutral: Millivolts;
-        /// How much faster a wordline with `wear.reference` cycles of wear loses charge, relative.
+        /// Growth of charge loss by `wear.reference` cycles of wear, relative.
         wear: Number;
         /// Exponent of the growth of charge loss with wear.
         wear_power: Number;
@@ -272,7 +272,7 @@ parameters! {
         reads: Number;
         /// Exponent of the rise in the number of reads.
         power: Number;
-        /// How much stronger the rise by reads is after `wear.reference` cycles, relative.
+        /// Growth of the rise by reads after `wear.reference` cycles, relative.
         wear: Number;
         /// Voltage above the erased state over which the rise falls by e.
         reach: Millivolts;
@@ -310,7 +310,7 @@ parameters! {
 
     /// A page that is reprogrammed in one shot to destroy another page of its wordline.
     reprogram: Reprogram {
-        /// How far past the level it should reach the mean of the shifted cells stands.
+        /// Distance of the mean of the shifted cells past the level that they should reach.
         overshoot: Millivolts;
         /// Standard deviation of the shifted cells.
         sigma: Millivolts;
@@ -318,7 +318,7 @@ parameters! {
         wordline_sigma: Millivolts;
         /// Rise of the cells of the wordline that are not shifted.
         disturb: Millivolts;
-        /// How much wider the shifted cells become for each e-fold of time: charge that one shot leaves near the surface spreads.
+        /// Widening of the shifted cells for each e-fold of time: charge that one shot leaves near the surface spreads.
         spread: Number;
     }
 
@@ -390,7 +390,7 @@ parameters! {
         correctable: Bits;
         /// Standard deviation, between two reads of a page, of the errors in a codeword of a fresh block: random telegraph noise.
         telegraph: Bits;
-        /// How much telegraph noise grows by `wear.reference` cycles of wear, relative.
+        /// Growth of telegraph noise by `wear.reference` cycles of wear, relative.
         telegraph_wear: Number;
     }
 

@@ -32,7 +32,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Whether the parameter is a list.
+    /// True if the parameter is a list.
     pub const fn is_list(self) -> bool {
         matches!(self, Unit::Codes | Unit::MillivoltList | Unit::NumberList)
     }

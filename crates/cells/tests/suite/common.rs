@@ -3,7 +3,7 @@
 use wordline_cells::{Condition, Model};
 use wordline_units::Celsius;
 
-/// Where the papers keep their chips.
+/// Folder of the papers' chips.
 pub(crate) const HOME: Celsius = Celsius(30.0);
 /// Seconds of a year.
 pub(crate) const YEAR: f64 = 365.0 * 86_400.0;

@@ -19,7 +19,7 @@ fn array(settings: &[&str]) -> CellArray {
     CellArray::new(Arc::new(chip("tlc48", settings)), SEED, 1, BLOCKS as usize, HOME)
 }
 
-/// How many of all pages' flags hold so many years after a pulse of `time` microseconds.
+/// Shares of all pages' flags that hold so many years after a pulse of `time` microseconds.
 fn holding(array: &CellArray, time: f64, years: f64) -> u32 {
     let pages = (0..BLOCKS).flat_map(|block| (0..PAGES).map(move |page| (block, page)));
     pages.filter(|&(block, page)| array.page_lock_holds(block, page, time, Nanos::ZERO, at(years * YEAR))).count() as u32

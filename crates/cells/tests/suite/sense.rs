@@ -12,7 +12,7 @@ fn errors(model: &Model, traits: &Traits, condition: &Condition) -> f64 {
     rate * model.codeword_bits()
 }
 
-/// That each value is greater than the one before.
+/// Checks that each value is greater than the one before.
 fn rises(what: &str, values: &[f64]) {
     assert!(values.windows(2).all(|pair| pair[1] > pair[0]), "{what}: {values:?}");
 }

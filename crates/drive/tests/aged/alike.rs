@@ -1,4 +1,4 @@
-//! Drives whose followers are programmed as their leaders have shown that they can be: how long programs take, and whether their data can be read for a year.
+//! Drives whose followers are programmed as their leaders have shown that they can be: the times of programs, and the data after a year.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use wordline_units::{Celsius, FlashOp, HostOp, HostRequest, Nanos, Priority};
 
 use crate::serve;
 
-/// What happened to programs and reads.
+/// Counts of programs and reads, with their times.
 #[derive(Debug, Default)]
 struct Seen {
     /// Times of programs by die, block and h-layer; those of leaders apart.
@@ -74,13 +74,13 @@ fn writes(drive: &Drive<Seen>) -> impl Iterator<Item = HostRequest> + use<> {
     ordered(drive, HostOp::Write)
 }
 
-/// Every unit once, in order.
+/// Requests for each unit once, in order.
 fn ordered(drive: &Drive<Seen>, op: HostOp) -> impl Iterator<Item = HostRequest> + use<> {
     let sectors = drive.config().firmware.unit.0 / 512;
     (0..drive.config().exported_units).map(move |unit| HostRequest::new(op, unit * sectors, sectors as u32))
 }
 
-/// Writes everything, keeps it for a year, and reads it: what share of reads is lost.
+/// Writes everything, keeps it for a year, and reads it. Returns the share of reads that is lost.
 fn lost_after_a_year(drive: &mut Drive<Seen>) -> f64 {
     let year = Age { cycles: 1_000.0, dwell: 0.0, retention: 365.0 * 86_400.0, temperature: 30.0 };
     drive.set_age(&year);
@@ -162,8 +162,8 @@ fn a_surge_of_temperature_costs_programs_and_no_data_unless_nobody_looks() {
     assert!(again == 0 && lost > 0.0, "{again} programs done again, {lost} of all reads lost: the check is what saves the data");
 }
 
-/// Skipping as 003 is printed, half of all programs are not relied on. A drive that went on like this would have half of its flash, which is less than
-/// it exports, and reclaim for ever.
+/// Half of all programs are not relied on where verifies are skipped as 003 is printed. A drive that went on like this would have half of its flash, which is
+/// less than it exports, and reclaim for ever.
 #[test]
 fn a_drive_that_reclaims_gives_up_what_is_not_relied_on_and_loses_nothing() {
     let seed = 12;

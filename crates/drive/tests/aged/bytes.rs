@@ -141,7 +141,7 @@ fn what_is_copied_keeps_the_version_of_its_write() {
     );
 }
 
-/// Which pages have rotted, by the mark of their first unit.
+/// Rotten pages, by the mark of their first unit.
 type Rotten = Rc<RefCell<BTreeSet<(u32, u64)>>>;
 
 /// A store whose pages rot.

@@ -1,4 +1,4 @@
-//! Write buffers with capacitors, in virtual time: who waits for what?
+//! Write buffers with capacitors, in virtual time: the waits that they spare.
 
 use wordline_drive::{Drive, NotQuiet, Pace, Protection};
 use wordline_ftl::config::Acknowledge;
@@ -12,7 +12,7 @@ fn drive(protection: Protection, acknowledge: Acknowledge) -> Drive {
     Drive::new(config, ())
 }
 
-/// How long a drive takes for one request after the other.
+/// Time that a drive takes for these requests, one after the other.
 fn span_of(drive: &mut Drive, requests: &[(HostOp, bool)]) -> Nanos {
     let began = drive.now();
     let mut load = requests.iter().map(|&(op, fua)| {

@@ -124,7 +124,7 @@ fn images_of_other_drives_versions_and_plans_are_told_apart() {
     }
 }
 
-/// Bytes at random find this once in thousands of images.
+/// Random bytes find this damage once in thousands of images.
 #[test]
 fn a_unit_that_is_stale_before_it_is_written_is_refused() {
     let shape = Shape::default();

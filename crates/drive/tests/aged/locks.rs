@@ -1,4 +1,4 @@
-//! A die with the physics of a chip file: what its pins give of locked pages over the years, and what locks and reprogramming do to pages beside them.
+//! A die with the physics of a chip file: the pins of locked pages over the years, and the effect of locks and reprogramming on pages beside them.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Die {
         self.give(Command::Read { target: at(block, page), cache: false })
     }
 
-    /// Whether the pins give the page's bytes. They give those or zeroes, and nothing else.
+    /// True if the pins give the page's bytes. They give those or zeroes, and nothing else.
     fn gives(&mut self, block: u16, page: u16) -> bool {
         let status = self.read(block, page).status;
         let mut image = PageImage::new(self.chip.sheet().geometry.page.0 as usize, 1);
@@ -195,25 +195,25 @@ fn an_image_takes_the_locks_and_their_age_along() {
     assert_eq!(held(1), 288, "locks from after the decree are not old");
 }
 
-/// Pages of block 0 whose bytes nobody must get: each third is locked by itself. All of block 1 is locked.
+/// True for a page of block 0 or 1 whose bytes must not be read: each third of block 0 is locked by itself, and all of block 1 is locked.
 fn is_secret(block: u16, page: u16) -> bool {
     block == 1 || page.is_multiple_of(3)
 }
 
-/// Somebody with the die in his hands.
+/// An attacker who holds the die in his hands.
 struct Attacker {
     die: Die,
     draw: Draw,
-    /// Nothing in these blocks is a secret any more: they were erased.
+    /// True for each block that was erased, so that nothing in it is a secret any more.
     erased: [bool; BLOCKS as usize],
-    /// Commands that the die obeyed.
+    /// Number of commands that the die obeyed.
     obeyed: u64,
-    /// Times that he got something of a secret.
+    /// Number of times that the attacker got bytes of a secret.
     leaks: u64,
 }
 
 impl Attacker {
-    /// Give `command`, at once or as soon as the die takes it; nothing comes of what is illegal.
+    /// Give `command`, at once or as soon as the die takes it. An illegal command has no effect.
     fn attempt(&mut self, command: Command) -> Option<Issued> {
         match self.die.chip.probe(&command, self.die.now) {
             Probe::Illegal(_) => return None,
@@ -232,7 +232,7 @@ impl Attacker {
         Some(issued)
     }
 
-    /// Program something of his own.
+    /// Program a page of the attacker's own.
     fn program(&mut self, target: Target) {
         let bytes = self.die.chip.sheet().geometry.page.0;
         let now = self.die.now;
@@ -254,7 +254,7 @@ impl Attacker {
         at(self.draw.below(3) as u16, self.draw.below(u64::from(PAGES)) as u16)
     }
 
-    /// One thing after the other.
+    /// Attack once, in a way that the draw decides.
     fn step(&mut self) {
         let target = self.target();
         match self.draw.below(40) {
@@ -310,7 +310,7 @@ impl Attacker {
         }
     }
 
-    /// Look at everything that the die puts out: copies of secrets, and what is not zero of locked pages.
+    /// Look at everything that the die puts out: copies of secrets, and bytes of locked pages that are not zero.
     fn look(&mut self) {
         let mut image = PageImage::new(self.die.chip.sheet().geometry.page.0 as usize, 1);
         for block in 0..3 {

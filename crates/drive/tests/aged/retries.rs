@@ -1,4 +1,4 @@
-//! Read retries on whole drives: where a read begins, what that saves, and what it costs when it was wrong.
+//! Read retries on whole drives: first tries, the retries that they save, and the cost of wrong ones.
 //!
 //! Does not check: whether the physics are right (the studies do), nor a load that is not uniform.
 
@@ -22,7 +22,7 @@ struct Retries {
     failed: u64,
     /// Page types of h-layers that have been read.
     known: BTreeSet<(u16, u32, u16, u16)>,
-    /// Reads of them, and how many of these were tried again.
+    /// Reads of known page types, and those of them that were tried again.
     again: [u64; 2],
 }
 
@@ -35,7 +35,7 @@ impl Retries {
         self.by_retries.iter().zip(0..).map(|(reads, retries)| reads * retries).sum::<u64>() as f64 / self.reads() as f64
     }
 
-    /// Share of reads with at most so many retries.
+    /// Share of reads with at most `retries` retries.
     fn below(&self, retries: usize) -> f64 {
         self.by_retries.iter().take(retries + 1).sum::<u64>() as f64 / self.reads() as f64
     }
@@ -89,7 +89,7 @@ fn requests(op: HostOp, units: u64, seed: u64) -> impl Iterator<Item = HostReque
     })
 }
 
-/// What `count` random reads are like from now on.
+/// Counts of the next `count` random reads.
 fn read(drive: &mut Drive<Retries>, count: u64, seed: u64) -> &Retries {
     let known = std::mem::take(&mut drive.observer.known);
     drive.observer = Retries { known, ..Retries::default() };
@@ -125,7 +125,7 @@ fn reads_of_an_aged_drive_need_fewer_retries_when_each_layer_keeps_what_it_neede
     }
 }
 
-/// Every page that holds data once, in order: nearly as the wordlines of 003 were characterised.
+/// Reads every page that holds data once, in order: nearly as the wordlines of 003 were characterised.
 #[test]
 fn pages_read_once_each_still_profit_from_those_before_them() {
     for kept in ["cells.retention=1 mo", "cells.retention=1 y"] {
@@ -151,7 +151,7 @@ fn pages_read_once_each_still_profit_from_those_before_them() {
     }
 }
 
-/// Whether `drive`, which knew what to do, knows it again soon after something has changed. `plain` has the same behind it, and knows nothing.
+/// Checks that `drive`, whose table was right before something changed, is right again soon. `plain` has the same history and no table.
 fn recovers(what: &str, plain: &mut Drive<Retries>, drive: &mut Drive<Retries>) {
     let without = read(plain, 30_000, 8);
     let (without, lost) = (without.mean(), without.failed);
@@ -181,7 +181,7 @@ fn what_was_right_before_a_sudden_change_is_replaced_and_nothing_is_lost() {
     }
 }
 
-/// In the physics a step of temperature moves cells and references together; what it changes is how fast charge is lost from then on.
+/// A step of temperature moves cells and references together in the physics; it changes how fast charge is lost from then on.
 #[test]
 fn warmth_that_ages_the_data_is_followed_and_loses_nothing() {
     let aged = ["cells.cycles=2000", "cells.retention=1 mo", "cells.temperature=30 C"];

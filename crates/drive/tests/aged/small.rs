@@ -8,7 +8,7 @@ use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, Geometry, HostOp, HostRequest, Nanos, Rate};
 
-/// What the tests vary.
+/// Parameters of small drives that tests vary.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) channels: u32,

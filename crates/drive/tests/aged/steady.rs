@@ -10,7 +10,7 @@ use wordline_units::Bytes;
 use crate::serve;
 use crate::small::{Shape, uniform};
 
-/// How full the closed blocks are: mean, and five quantiles, as shares of a block.
+/// Fullness of the closed blocks: mean, and five quantiles, as shares of a block.
 fn fullness(drive: &Drive) -> [f64; 6] {
     let mut full: Vec<f64> = drive
         .blocks()

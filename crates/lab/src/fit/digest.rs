@@ -1,4 +1,4 @@
-//! Digest of histograms for the comparison with a model: where the quantiles of each state stand, and how many cells are misread.
+//! Digest of histograms for the comparison with a model: the quantiles of each state, and the share of misread cells.
 //!
 //! The wordlines of an h-layer are pooled: they differ by less than counting noise. All positions are in steps of [`Axis`](super::Axis).
 

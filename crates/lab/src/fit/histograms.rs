@@ -19,7 +19,7 @@ use std::path::Path;
 
 use super::axis::Axis;
 
-/// Why a file of histograms was refused.
+/// Reason why a file of histograms was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
     /// The file could not be opened.
@@ -164,7 +164,7 @@ impl Histograms {
         self.curves.len()
     }
 
-    /// Whether there are no curves, which is true of no file that was read.
+    /// True if there are no curves, which is true of no file that was read.
     pub fn is_empty(&self) -> bool {
         self.curves.is_empty()
     }

@@ -14,13 +14,13 @@ pub struct Verdict {
     pub pe: u32,
     /// Retention index.
     pub retention: u8,
-    /// Whether the condition was held out of the fit.
+    /// True if the condition was held out of the fit.
     pub held_out: bool,
     /// For each state: predicted quantiles minus measured ones of the mean layer, in steps.
     pub residuals: Vec<[f64; LEVELS.len()]>,
     /// For each boundary between programmed states, lowest first: share of the cells of both that are misread at the best step, over all layers.
     pub measured: Vec<f64>,
-    /// The same shares, as predicted: see `measured`.
+    /// Predicted shares of misread cells, laid out as `measured`.
     pub predicted: Vec<f64>,
     /// For each layer: misreads of all boundaries, measured and predicted.
     pub layers: Vec<(f64, f64)>,

@@ -39,7 +39,7 @@ pub(super) struct Tried {
     pub(super) start: u32,
     /// Mean number of errors of a codeword of the follower's worst page after retention.
     pub(super) errors: f64,
-    /// Whether these errors can be corrected with the likelihood that is asked for.
+    /// True if these errors can be corrected with the likelihood that is asked for.
     pub(super) safe: bool,
     /// Share of t_PROG that the follower saves.
     pub(super) saved: f64,
@@ -77,9 +77,9 @@ pub(super) struct Applied {
 pub(super) struct Borrowed {
     /// Share of t_PROG saved: by that leader, and by its own.
     pub(super) saved: [f64; 2],
-    /// Whether the data can be read at the end.
+    /// True if the data can be read at the end.
     pub(super) safe: bool,
-    /// Whether the data could be read at the end after a program with default settings.
+    /// True if the data could be read at the end after a program with default settings.
     pub(super) sound: bool,
     /// Wrong cells just after the program: of that leader, and of the wordline itself.
     pub(super) wrong: [f64; 2],

@@ -18,8 +18,8 @@ fn digest(file: &Path) -> Digest {
     Digest::of(&histograms, 4).expect("64 layers")
 }
 
-/// Whether the committed chip says of every condition what the fit says now. Not compared digit by digit: flat directions of the search end elsewhere when
-/// the chip it inherits from is calibrated again.
+/// Checks that the committed chip says of every condition what the fit says now. Not compared digit by digit: flat directions of the search end elsewhere
+/// when the chip it inherits from is calibrated again.
 fn same_predictions(digest: &Digest, committed: &Physics, outcome: &Outcome) {
     let subject = Subject { physics: committed.clone(), ..outcome.subject.clone() };
     let verdicts = judge(digest, &subject, outcome.voltage, &|_| false).expect("a possible chip");

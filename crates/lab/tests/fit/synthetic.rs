@@ -18,7 +18,7 @@ const KEPT: [(f64, f64); 4] = [(0.0, 0.0), (24.0, 0.0), (8766.0, 0.0), (0.0, 100
 const CELLS: f64 = 20_000.0;
 const LAYERS: u32 = 8;
 
-/// Another chip than the one the search begins with.
+/// Subject with another chip than the one the search begins with.
 fn chip() -> Physics {
     let mut physics = Chip::load("tlc48").expect("it comes with Wordline").physics().clone();
     physics.shape.layers = LAYERS;
@@ -55,7 +55,7 @@ fn chip() -> Physics {
     physics
 }
 
-/// Its histograms, drawn as counts of cells.
+/// Histograms of the subject, drawn as counts of cells.
 fn histograms(physics: &Physics) -> Histograms {
     let model = Model::new(physics).expect("a possible chip");
     let block = model.block(0, 0, 0);

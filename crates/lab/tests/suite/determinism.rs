@@ -1,4 +1,4 @@
-//! The same numbers whatever the number of threads, to the last bit.
+//! Determinism: the same numbers whatever the number of threads, to the last bit.
 
 use wordline_lab::bench::{BENCHES, Setup};
 use wordline_lab::conditions::retention_list;

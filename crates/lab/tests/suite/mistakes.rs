@@ -1,4 +1,4 @@
-//! What a person is told about a study that is wrong. Every `mistakes/*.toml` is wrong in some way, and the `.txt` beside it is the message.
+//! Messages about studies that are wrong. Every `mistakes/*.toml` is wrong in some way, and the `.txt` beside it is the message.
 //!
 //! To accept new messages: `WORDLINE_ACCEPT=1 cargo test -p wordline-lab`, and read the difference.
 

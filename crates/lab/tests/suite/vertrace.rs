@@ -65,7 +65,7 @@ impl Twin {
     }
 }
 
-/// Both, and the twin's way to hear what VerTrace hears.
+/// VerTrace and its twin as one observer, which hands the twin what VerTrace hears.
 struct Both {
     books: VerTrace,
     twin: Twin,
@@ -246,7 +246,7 @@ fn compare(seed: u64, length: f64, settings: &[&str]) {
     in_the_chips(drive, seed);
 }
 
-/// Whoever reads the chips finds of each file what the books count, by spare areas and the drive's map.
+/// Chips hold of each file what the books count, by spare areas and the drive's map.
 fn in_the_chips(drive: Drive<Both>, seed: u64) {
     let (books, twin) = (&drive.observer.books, &drive.observer.twin);
     let holder = |(place, flash)| books.holder(place).map(|(file, _)| (flash, file));

@@ -188,7 +188,7 @@ fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) 
     }
 }
 
-/// Whether a block belongs to the half to fit on; the other half is there to judge by.
+/// True if a block belongs to the half to fit on; the other half is there to judge by.
 fn fitted(lot: &Lot, block: &Block) -> bool {
     (block.chip * lot.size.blocks + block.block).is_multiple_of(2)
 }
