@@ -6,9 +6,10 @@ use wordline_flash::{Margins, Sheet};
 use wordline_units::Bytes;
 
 use crate::pages::oob::marks_per_page;
+use crate::retirement::RetirementPolicy;
 use crate::state::layout::Layout;
 use crate::state::order::Order;
-pub use crate::state::settings::{Acknowledge, BufferConfig, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
+pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
 use crate::techniques::Choice;
 
 /// Configuration of one firmware core and its dies.
@@ -34,8 +35,10 @@ pub struct Config {
     pub buffer: BufferConfig,
     /// Settings of reclaim.
     pub reclaim: ReclaimConfig,
-    /// Settings of wear levelling.
-    pub wear: WearConfig,
+    /// Settings of the choice of free blocks, which is wear levelling.
+    pub free_block: FreeBlockConfig,
+    /// Policy that decides when blocks leave service.
+    pub retirement: RetirementPolicy,
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
@@ -79,6 +82,7 @@ impl Config {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::free_block::FreeBlockPolicy;
     use crate::scheduler::Scheduler;
     use crate::state::layout::tests::small_sheet;
     use crate::victim::VictimPolicy;
@@ -105,7 +109,8 @@ pub(crate) mod tests {
                 preemptible: false,
                 lazy_erase: false,
             },
-            wear: WearConfig { dynamic: false, static_gap: None },
+            free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
+            retirement: RetirementPolicy::Failed,
             schedule: ScheduleConfig { reads_first: true, linger: None },
             order: Order::HorizontalFirst,
             techniques: vec![],

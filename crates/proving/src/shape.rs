@@ -1,8 +1,10 @@
 //! Dies and firmware configurations by hand: small, complete and with one thing to change at a time.
 
 use wordline_flash::Sheet;
-use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::order::Order;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{CellKind, Geometry};
 
@@ -38,7 +40,8 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
             preemptible: false,
             lazy_erase: false,
         },
-        wear: WearConfig { dynamic: false, static_gap: None },
+        free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
+        retirement: RetirementPolicy::Failed,
         order: Order::HorizontalFirst,
         margins: None,
         schedule: ScheduleConfig { reads_first: true, linger: None },

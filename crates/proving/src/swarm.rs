@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use wordline_flash::{MarginStep, Margins, ProgramScope, Sanitisation, Sheet, WindowMargin};
-use wordline_ftl::config::{Acknowledge, BufferConfig, Config, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::order::Order;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::techniques::declaration::{Declaration, Kind, Need, Param, Table, Value};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Ask;
@@ -186,7 +188,11 @@ pub fn scenario(seed: u64) -> Scenario {
             preemptible: draw.happens(0.5),
             lazy_erase: false,
         },
-        wear: WearConfig { dynamic: draw.happens(0.5), static_gap: pick(draw, &[None, Some(4), Some(20)]) },
+        free_block: FreeBlockConfig {
+            key: if draw.happens(0.5) { FreeBlockPolicy::Erases } else { FreeBlockPolicy::LongestFree },
+            gap: pick(draw, &[None, Some(4), Some(20)]),
+        },
+        retirement: RetirementPolicy::Failed,
         order: Order::HorizontalFirst,
         margins: Some(Arc::new(margins())),
         schedule: ScheduleConfig {

@@ -3,7 +3,9 @@
 use wordline_cells::Faults;
 use wordline_drive::{Config, Costs, Drive, Ecc, Weights};
 use wordline_flash::{ProgramScope, example};
-use wordline_ftl::config::{Acknowledge, BufferConfig, Protection, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::free_block::FreeBlockPolicy;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, Geometry, HostOp, HostRequest, Nanos, Rate};
@@ -75,7 +77,8 @@ impl Shape {
                 preemptible: self.preemptible,
                 lazy_erase: false,
             },
-            wear: WearConfig { dynamic: false, static_gap: None },
+            free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
+            retirement: RetirementPolicy::Failed,
             order: wordline_ftl::order::Order::HorizontalFirst,
             margins: None,
             schedule: ScheduleConfig { reads_first: true, linger: None },

@@ -48,7 +48,8 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
         }
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-            gc::erased(core, panel, metadata, sanitise, EraseReport::of(report, group));
+            let has_left = core.retires(group, Some(report.status));
+            gc::erased(core, panel, metadata, sanitise, EraseReport::of(report, group, has_left));
         }
         Purpose::Sanitise { task } => {
             let Rooms { core, metadata, sanitise, .. } = rooms;
@@ -57,12 +58,13 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
         Purpose::Metadata { kind, program } => written(rooms, report.die, good, kind, (group, program)),
         Purpose::JournalErase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-            metadata.journal_erased(core, good, group);
-            if !good {
+            let has_left = core.retires(group, Some(report.status));
+            metadata.journal_erased(core, !has_left, group);
+            if has_left {
                 gc::replace(core, panel, metadata, sanitise, group);
             }
             // After a power cut it may have been taken as it was, with what its last user has left in it.
-            gc::erase_ended(core, panel, metadata, sanitise, EraseReport::of(report, group));
+            gc::erase_ended(core, panel, metadata, sanitise, EraseReport::of(report, group, has_left));
             metadata.wake_journal(core);
         }
     }

@@ -2,22 +2,21 @@
 
 use wordline_units::{Cause, DieId};
 
+use crate::config::FreeBlockConfig;
 use crate::state::Core;
 use crate::state::layout::Group;
 use crate::state::work::Wanted;
 
-/// Level wear after the erase of `group`: if the least-worn data block is too far behind, its data moves so that the block is used again.
+/// Level wear after the erase of `group`: the data of the block that is too far behind moves, if the free-block policy names one.
 pub(crate) fn level(core: &mut Core, die: DieId, group: Group) {
-    let Some(gap) = core.settings().wear.static_gap else {
+    let FreeBlockConfig { key, gap: Some(gap) } = core.settings().free_block else {
         return;
     };
     if core.die(die).wanted().any(|wanted| wanted.cause == Cause::Wear) {
         return;
     }
-    let Some((coldest, erases)) = core.groups().least_worn_closed(die) else {
-        return;
-    };
-    if core.groups().erases(group).saturating_sub(erases) >= gap {
+    if let Some(coldest) = core.groups().level(key, group, gap) {
+        let erases = core.groups().erases(coldest);
         core.die_mut(die).want_again(Wanted::by_core(coldest, Cause::Wear, erases));
     }
 }
@@ -25,15 +24,16 @@ pub(crate) fn level(core: &mut Core, die: DieId, group: Group) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::WearConfig;
     use crate::config::tests::small;
+    use crate::free_block::FreeBlockPolicy;
     use crate::setup::build;
 
     #[test]
     fn cold_data_moves_once_its_block_is_left_behind_by_the_gap_and_not_before() {
         let die = DieId(0);
         for (erases, expected) in [(4, 0), (5, 1)] {
-            let mut core = build(&crate::Config { wear: WearConfig { dynamic: false, static_gap: Some(5) }, ..small(64) }).core;
+            let key = FreeBlockPolicy::LongestFree;
+            let mut core = build(&crate::Config { free_block: FreeBlockConfig { key, gap: Some(5) }, ..small(64) }).core;
             let cold = core.allocate(die, crate::state::work::Stream::Host).expect("all are free");
             core.groups_mut().open(cold);
             core.groups_mut().close(cold);

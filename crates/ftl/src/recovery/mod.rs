@@ -38,7 +38,7 @@ use crate::state::Core;
 use crate::state::die::Die;
 use crate::state::groups::Use;
 use crate::state::layout::Group;
-use crate::state::work::Wanted;
+use crate::state::work::{Stream, Wanted};
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;
@@ -400,12 +400,11 @@ fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Rese
         (empty(state) > 0, std::cmp::Reverse(least(state)), empty(state), std::cmp::Reverse(*die))
     };
     let die = core.die_ids().max_by_key(best).expect("a core has a die");
-    let state = core.die_mut(die);
-    let erasable = state.erasable();
+    let erasable = core.die(die).erasable();
     let at = (0..erasable.len()).min_by_key(|&at| needed(erasable[at].0));
-    let other = match (state.take_first_free(), at) {
+    let other = match (core.allocate(die, Stream::Host), at) {
         (Some(group), _) => Reserve::Erased(group),
-        (None, Some(at)) => Reserve::Used(state.take_erasable(at).0),
+        (None, Some(at)) => Reserve::Used(core.die_mut(die).take_erasable(at).0),
         (None, None) => Reserve::Missing,
     };
     if let Reserve::Erased(group) | Reserve::Used(group) = other {

@@ -31,7 +31,8 @@ pub(crate) fn settings(config: &Config) -> Settings {
         reserve: config.dies * config.reserve() + groups(config, &layout),
         buffer: config.buffer,
         reclaim: config.reclaim,
-        wear: config.wear,
+        free_block: config.free_block,
+        retirement: config.retirement,
         schedule: config.schedule,
         order: config.order,
     }

@@ -2,8 +2,8 @@
 //!
 //! Under uniform overwrites every valid unit is as likely as any other to be the next one that becomes stale. So the future depends on how many units
 //! of each block are valid, not on which: a model that keeps one number per block behaves as the firmware does, and a victim costs one addition
-//! instead of one read and one program per unit. What the firmware decides is decided here by the same rules: victim policy, free pool, host and
-//! moved blocks apart, leftovers that travel with the next victim, wear levelling. `docs/models/steady-state-construction.md` says how well it
+//! instead of one read and one program per unit. What the firmware decides is decided here by the same policies: victim, scheduler, free block. Host
+//! and moved blocks are apart as there, and leftovers travel with the next victim. `docs/models/steady-state-construction.md` says how well it
 //! agrees.
 
 use std::cmp::Reverse;
@@ -11,7 +11,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use wordline_units::random::Draw;
 
-use crate::config::Config;
+use crate::config::{Config, FreeBlockConfig, ReclaimConfig};
+use crate::free_block::{DieGroups, FreeGroups, Policy as _};
+use crate::scheduler::{self, DieWork, Policy as _, Source};
 use crate::state::layout::Layout;
 use crate::state::work::Stream;
 use crate::victim::Candidates;
@@ -36,6 +38,8 @@ pub(crate) struct CountedDie {
     held: VecDeque<(u32, u32)>,
     gathered: u32,
     wanted: Option<(u32, u32)>,
+    /// Credit that reclaim has earned for the host, as the scheduler counts it.
+    credit: i32,
     /// Time that the die has worked, in nanoseconds.
     clock: u64,
 }
@@ -80,10 +84,9 @@ impl<'a> Steady<'a> {
         let (mut left, mut stuck) = (programs, 0);
         while left > 0 && stuck < self.dies.len() {
             let Some(Reverse((_, turn))) = self.turns.pop() else { return };
-            let keep = if self.config.reclaim.preemptible { self.config.reclaim.floor + 1 } else { self.config.reclaim.start };
             let Steady { config, layout, dies, closings, draw, .. } = self;
             let die = &mut dies[turn as usize];
-            die.reclaim(config, layout, keep, closings, draw);
+            die.reclaim(config, layout, true, closings, draw);
             if !die.can_write(config) {
                 // It waits until something of it is overwritten. Where that is so of all dies, it would be so on the drive.
                 stuck += 1;
@@ -93,6 +96,7 @@ impl<'a> Steady<'a> {
                 continue;
             }
             (left, stuck) = (left - 1, 0);
+            die.take_credit(config, layout);
             let (group, _) = die.program(config, layout, Stream::Host, 1, closings).expect("it can write");
             let clock = die.clock;
             for _ in 0..layout.units_per_program {
@@ -143,7 +147,7 @@ impl<'a> Steady<'a> {
         let mut resting = self.dies[die].clone();
         // Stamps of closings that never happen may be given again: only their order matters.
         let mut closings = self.closings;
-        resting.reclaim(self.config, self.layout, self.config.reclaim.start, &mut closings, &mut self.draw);
+        resting.reclaim(self.config, self.layout, false, &mut closings, &mut self.draw);
         while resting.gathered > 0 && resting.program_moved(self.config, self.layout, &mut closings) {}
         resting
     }
@@ -161,6 +165,7 @@ impl CountedDie {
             held: VecDeque::new(),
             gathered: 0,
             wanted: None,
+            credit: 0,
             clock: 0,
         }
     }
@@ -200,15 +205,32 @@ impl CountedDie {
         self.open[Stream::Host as usize].is_some() || self.free.len() as u32 > config.reclaim.floor
     }
 
-    /// Empty victims until `keep` groups are free.
-    fn reclaim(&mut self, config: &Config, layout: &Layout, keep: u32, closings: &mut u32, draw: &mut Draw) {
-        while (self.free.len() as u32) < keep {
+    /// Empty victims until enough groups are free, or until the scheduler serves the host first, which has a program to write if `has_host`.
+    fn reclaim(&mut self, config: &Config, layout: &Layout, has_host: bool, closings: &mut u32, draw: &mut Draw) {
+        while self.is_short(config) && !(has_host && self.can_write(config) && self.serves_host(config)) {
             let is_tight = self.free.len() as u32 <= config.reclaim.floor;
             let has_moved = self.gathered > 0 && is_tight && self.program_moved(config, layout, closings);
             if !has_moved && !self.empty_one(config, layout, closings, draw) {
                 return;
             }
         }
+    }
+
+    fn is_short(&self, config: &Config) -> bool {
+        (self.free.len() as u32) < config.reclaim.start
+    }
+
+    /// True if the scheduler serves the host before reclaim, which is due.
+    fn serves_host(&self, config: &Config) -> bool {
+        let ReclaimConfig { scheduler, floor, preemptible, .. } = config.reclaim;
+        let free = self.free.len() as u32;
+        scheduler.first(&DieWork { is_due: true, free, floor, preemptible, credit: self.credit }) == Source::Host
+    }
+
+    /// Take the credit of one program of the host. What the host has while nothing has to be reclaimed is not kept for later.
+    fn take_credit(&mut self, config: &Config, layout: &Layout) {
+        let taken = config.reclaim.scheduler.taken(layout.units_per_program);
+        self.credit = if self.is_short(config) { scheduler::add(self.credit, taken) } else { 0 };
     }
 
     /// Move the valid units of the next victim. Returns true if there was one.
@@ -228,6 +250,7 @@ impl CountedDie {
         };
         let units = self.valid[victim];
         self.valid[victim] |= Candidates::OUT;
+        self.credit = scheduler::add(self.credit, config.reclaim.scheduler.earned(units, units, layout.data_units));
         // Pages that hold several units are read once for all of them; how many is not known here, and only the dies' turns depend on it.
         let reads = units.min(layout.data_units / layout.units_per_page);
         self.clock += u64::from(reads) * config.sheet.timing.read[0].0;
@@ -298,16 +321,10 @@ impl CountedDie {
         Some(next)
     }
 
-    /// Take a free group for `stream`, as [`crate::state::Core::allocate`] does.
+    /// Take a free group for `stream`.
     fn allocate(&mut self, config: &Config, stream: Stream) -> Option<u32> {
-        if !config.wear.dynamic {
-            return self.free.pop_front();
-        }
-        let worn = self.free.iter().enumerate().map(|(place, &group)| (self.erases[group as usize], place));
-        let (_, place) = match stream {
-            Stream::Host => worn.min()?,
-            Stream::Moved => worn.max_by_key(|&(erases, place)| (erases, Reverse(place)))?,
-        };
+        let erases = |place: usize| self.erases[self.free[place] as usize];
+        let place = config.free_block.key.pick(&FreeGroups::new(self.free.len(), &erases), stream)?;
         self.free.remove(place)
     }
 
@@ -325,14 +342,11 @@ impl CountedDie {
         self.clock += config.sheet.timing.erase.0;
         self.erases[group] += 1;
         self.free.push_back(group as u32);
-        let Some(gap) = config.wear.static_gap.filter(|_| self.wanted.is_none()) else {
-            return;
-        };
-        let closed = (0..self.valid.len()).filter(|&other| self.valid[other] & Candidates::OUT == 0);
-        if let Some(coldest) = closed.min_by_key(|&other| self.erases[other])
-            && self.erases[group].saturating_sub(self.erases[coldest]) >= gap
-        {
-            self.wanted = Some((coldest as u32, self.erases[coldest]));
+        let FreeBlockConfig { key, gap: Some(gap) } = config.free_block else { return };
+        if self.wanted.is_none() {
+            let is_closed = |other: usize| self.valid[other] & Candidates::OUT == 0;
+            let coldest = key.level(&DieGroups { erases: &self.erases, erased: group, is_closed: &is_closed }, gap);
+            self.wanted = coldest.map(|coldest| (coldest as u32, self.erases[coldest]));
         }
     }
 }

@@ -189,15 +189,14 @@ impl Die {
         self.free.push_back(group);
     }
 
+    /// Free group at `place` of [`Die::free_groups`].
+    pub(crate) fn free_group(&self, place: usize) -> Group {
+        self.free[place]
+    }
+
     /// Take the group at `place` of [`Die::free_groups`].
     pub(crate) fn take_free_at(&mut self, place: usize) -> Option<Group> {
         self.free.remove(place)
-    }
-
-    /// Take the group that has been free longest.
-    #[inline]
-    pub(crate) fn take_first_free(&mut self) -> Option<Group> {
-        self.free.pop_front()
     }
 
     /// Take the group that was given last.

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use wordline_units::DieId;
 
+use crate::free_block::{DieGroups, FreeBlockPolicy, Policy};
 use crate::state::layout::{Group, Layout, UnitAddr};
 use crate::victim::Candidates;
 
@@ -118,13 +119,13 @@ impl Groups {
         }
     }
 
-    /// Least-worn closed group of `die` and its erase count.
-    pub fn least_worn_closed(&self, die: DieId) -> Option<(Group, u32)> {
-        self.layout
-            .groups_of(die)
-            .filter(|&index| self.uses[index] == Use::Closed)
-            .map(|index| (Group(index as u32), self.erases[index]))
-            .min_by_key(|&(_, erases)| erases)
+    /// Closed group whose data `policy` moves after the erase of `erased`, so that its block is used again, if one is behind by `gap`.
+    pub(crate) fn level(&self, policy: FreeBlockPolicy, erased: Group, gap: u32) -> Option<Group> {
+        let range = self.layout.groups_of(self.layout.die(erased));
+        let first = range.start;
+        let is_closed = |group: usize| self.uses[first + group] == Use::Closed;
+        let die = DieGroups { erases: &self.erases[range], erased: erased.index() - first, is_closed: &is_closed };
+        policy.level(&die, gap).map(|group| Group((first + group) as u32))
     }
 
     /// Open `group` for writing.

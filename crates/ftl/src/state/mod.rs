@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::{Operation, OperationKind};
+use wordline_flash::{Operation, OperationKind, Status};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, Priority};
 
 pub(crate) mod batch;
@@ -46,6 +46,8 @@ use settings::{Acknowledge, Settings};
 use view::View;
 use work::{Activity, Busy, Entry, Moved, Stream};
 
+use crate::free_block::{FreeGroups, Policy as _};
+use crate::retirement::{Policy as _, Seen, Verdict};
 use crate::util::list::Slab;
 
 /// The tables of one core.
@@ -507,26 +509,27 @@ impl Core {
 
     /// Take a free group of `die` for `stream`.
     pub(crate) fn allocate(&mut self, die: DieId, stream: Stream) -> Option<Group> {
-        if !self.settings.wear.dynamic {
-            return self.dies[die].take_first_free();
-        }
-        let worn = self.dies[die].free_groups().enumerate().map(|(place, group)| (self.groups.erases(group), place));
-        let (_, place) = match stream {
-            // Host data is young and will be overwritten soon, so its block is erased soon: give it the least worn. The most worn may rest under what
-            // has moved before.
-            Stream::Host => worn.min()?,
-            Stream::Moved => worn.max_by_key(|&(erases, place)| (erases, std::cmp::Reverse(place)))?,
-        };
+        let place = self.pick_free(die, stream)?;
         self.dies[die].take_free_at(place)
     }
 
-    /// Take the least worn free group for metadata, from any die that has more than `left` free groups.
+    /// Place of the free group of `die` that `stream` takes next.
+    fn pick_free(&self, die: DieId, stream: Stream) -> Option<usize> {
+        let state = &self.dies[die];
+        let erases = |place| self.groups.erases(state.free_group(place));
+        self.settings.free_block.key.pick(&FreeGroups::new(state.free_count() as usize, &erases), stream)
+    }
+
+    /// Take a free group for metadata, which is rewritten soon as host data is, from any die that has more than `left` free groups.
     pub(crate) fn take_own_group(&mut self, left: u32) -> Option<Group> {
-        let is_levelled = self.settings.wear.dynamic;
-        let worn = |group: Group| if is_levelled { self.groups.erases(group) } else { 0 };
         let offers = self.dies.iter().filter(|(_, die)| die.free_count() > left);
-        let (.., die) = offers.map(|(id, die)| (die.free_groups().map(worn).min(), std::cmp::Reverse(die.free_count()), id)).min()?;
-        let group = self.allocate(die, Stream::Host).expect("it has one");
+        let mut offers: Vec<(DieId, Group)> =
+            offers.filter_map(|(id, die)| self.pick_free(id, Stream::Host).map(|place| (id, die.free_group(place)))).collect();
+        // One group of each die, the die with most of them first: the policy chooses as it does within a die.
+        offers.sort_by_key(|&(id, _)| std::cmp::Reverse(self.dies[id].free_count()));
+        let erases = |place: usize| self.groups.erases(offers[place].1);
+        let place = self.settings.free_block.key.pick(&FreeGroups::new(offers.len(), &erases), Stream::Host)?;
+        let group = self.allocate(offers[place].0, Stream::Host).expect("it has one");
         self.groups.take_for_core(group);
         Some(group)
     }
@@ -545,6 +548,14 @@ impl Core {
         let die = self.layout.die(group);
         self.dies[die].give_erasable(group, cause);
         self.wake(die);
+    }
+
+    /// True if the blocks of `group`, which holds no valid data, leave service by the retirement policy. `erase`: the status of its erase, if that has just ended.
+    pub(crate) fn retires(&self, group: Group, erase: Option<Status>) -> bool {
+        let erase_failed = erase.is_some_and(|status| status != Status::Good);
+        let erases = self.groups.erases(group) + u32::from(erase.is_some());
+        let seen = Seen { program_failed: self.groups.is_condemned(group), erase_failed, erases };
+        self.settings.retirement.judge(&seen) == Verdict::RetireBlock
     }
 
     /// True if the blocks in service can hold what was promised to the host and still be reclaimed.

@@ -2,6 +2,8 @@
 
 use wordline_units::{Bytes, Nanos};
 
+use crate::free_block::FreeBlockPolicy;
+use crate::retirement::RetirementPolicy;
 use crate::scheduler::Scheduler;
 use crate::state::order::Order;
 use crate::victim::VictimPolicy;
@@ -31,8 +33,10 @@ pub(crate) struct Settings {
     pub buffer: BufferConfig,
     /// Settings of reclaim.
     pub reclaim: ReclaimConfig,
-    /// Settings of wear levelling.
-    pub wear: WearConfig,
+    /// Settings of the choice of free blocks.
+    pub free_block: FreeBlockConfig,
+    /// Policy that decides when blocks leave service.
+    pub retirement: RetirementPolicy,
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
@@ -107,14 +111,13 @@ pub struct ReclaimConfig {
     pub lazy_erase: bool,
 }
 
-/// Settings of wear levelling.
+/// Settings of the choice of free blocks, which is wear levelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WearConfig {
-    /// Dynamic wear levelling: host data goes to the least-worn free block and moved data to the most-worn. Otherwise both go to the block that has been
-    /// free longest.
-    pub dynamic: bool,
-    /// Static wear levelling: the data of the least-worn block moves once a block of the die has been erased this many times more; `None`: never.
-    pub static_gap: Option<u32>,
+pub struct FreeBlockConfig {
+    /// Policy that chooses which free block is written next (dynamic wear levelling).
+    pub key: FreeBlockPolicy,
+    /// Static wear levelling: the data of the closed block that is furthest behind moves once it is behind by this much, in the unit of `key`; `None`: never.
+    pub gap: Option<u32>,
 }
 
 /// Settings of the order in which a die takes its work.

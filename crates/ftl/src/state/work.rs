@@ -4,18 +4,10 @@ use serde::{Deserialize, Serialize};
 use wordline_flash::Operation;
 use wordline_units::{Cause, DieId, Nanos};
 
+pub(crate) use crate::free_block::Stream;
 use crate::state::data::MetadataKind;
 use crate::state::layout::{Group, UnitAddr};
 use crate::state::order::Open;
-
-/// Data stream of a die. The two streams go to different blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    /// New host data.
-    Host = 0,
-    /// Data that has been programmed before.
-    Moved = 1,
-}
 
 /// Activity of the die, as far as the firmware knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -210,10 +210,10 @@ pub struct EraseReport {
 }
 
 impl EraseReport {
-    /// Creates the report of the erase of `group` from `report`. The group has left its blocks where the erase failed.
-    pub fn of(report: &Report, group: Group) -> EraseReport {
+    /// Creates the report of the erase of `group` from `report`. `has_left`: its blocks retire.
+    pub fn of(report: &Report, group: Group, has_left: bool) -> EraseReport {
         let &Report { status, loops, spans, .. } = report;
-        EraseReport { group, status, loops, array: spans.die, has_left: status != Status::Good }
+        EraseReport { group, status, loops, array: spans.die, has_left }
     }
 
     /// Creates the report of `group` leaving its blocks without an erase, because a program in it has failed.

@@ -4,8 +4,10 @@ use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, Weights};
 use wordline_flash::{ProgramScope, Sheet};
-use wordline_ftl::config::{BufferConfig, ReclaimConfig, ScheduleConfig, WearConfig};
+use wordline_ftl::config::{BufferConfig, FreeBlockConfig, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::order::Order;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
 use wordline_units::Rate;
@@ -168,7 +170,11 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 preemptible: sections.reclaim.preemptible.value,
                 lazy_erase: sections.reclaim.lazy_erase.value,
             },
-            wear: WearConfig { dynamic: sections.wear.dynamic.value, static_gap: sections.wear.static_gap.value.0 },
+            free_block: FreeBlockConfig {
+                key: if sections.wear.dynamic.value { FreeBlockPolicy::Erases } else { FreeBlockPolicy::LongestFree },
+                gap: sections.wear.static_gap.value.0,
+            },
+            retirement: RetirementPolicy::Failed,
             order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
                 WordlineOrder::Mixed => Order::Mixed {

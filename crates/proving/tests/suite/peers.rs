@@ -188,7 +188,7 @@ fn does_static_wear_levelling_move_a_block_that_lags_behind() {
         }
     }
     let mut config = config();
-    config.firmware.wear.static_gap = Some(GAP);
+    config.firmware.free_block.gap = Some(GAP);
     let units = config.exported_units;
     let mut drive = Drive::new(config, Wear::default());
     drive.construct_filled(units);

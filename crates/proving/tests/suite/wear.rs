@@ -4,6 +4,9 @@
 
 use wordline_drive::{Config, Drive, Pace};
 use wordline_engine::BlockState;
+use wordline_ftl::config::FreeBlockConfig;
+use wordline_ftl::free_block::FreeBlockPolicy;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_proving::bench::{self, Watch, judged, overwrites, watched};
 use wordline_proving::shape;
 use wordline_units::random::{Draw, Stream};
@@ -37,9 +40,9 @@ fn spread(drive: &Drive<Watch>) -> (u32, f64, u32, f64) {
 
 #[test]
 fn does_wear_levelling_narrow_the_spread_of_erases() {
-    let run = |dynamic: bool, static_gap: Option<u32>, address: &dyn Fn(u64) -> Box<dyn Iterator<Item = HostRequest>>| {
+    let run = |key: FreeBlockPolicy, gap: Option<u32>, address: &dyn Fn(u64) -> Box<dyn Iterator<Item = HostRequest>>| {
         let mut config = config();
-        config.firmware.wear = wordline_ftl::config::WearConfig { dynamic, static_gap };
+        config.firmware.free_block = FreeBlockConfig { key, gap };
         let span = config.exported_units;
         let mut drive = watched(config, Some(16));
         drive.construct_filled(span);
@@ -47,21 +50,19 @@ fn does_wear_levelling_narrow_the_spread_of_erases() {
         judged(&mut drive);
         let (least, mean, most, deviation) = spread(&drive);
         let waf = drive.observer.0.waf();
-        println!(
-            "dynamic {dynamic:>5}, static {static_gap:>8?}: erases {least} to {most}, mean {mean:.1}, deviation {deviation:.2}, WAF {waf:.3}"
-        );
+        println!("key {:>12}, gap {gap:>8?}: erases {least} to {most}, mean {mean:.1}, deviation {deviation:.2}, WAF {waf:.3}", key.name());
         (deviation, most - least, waf)
     };
     let hot = |span: u64| Box::new(hot_and_cold(3, span)) as Box<dyn Iterator<Item = HostRequest>>;
     let frozen = |span: u64| Box::new(overwrites(3, span / 4, SECTORS)) as Box<dyn Iterator<Item = HostRequest>>;
     println!("nine tenths of the writes to a tenth of the space:");
-    let off = run(false, None, &hot);
-    let dynamic = run(true, None, &hot);
-    let both = run(true, Some(10), &hot);
+    let off = run(FreeBlockPolicy::LongestFree, None, &hot);
+    let dynamic = run(FreeBlockPolicy::Erases, None, &hot);
+    let both = run(FreeBlockPolicy::Erases, Some(10), &hot);
     assert!(dynamic.0 < off.0 && both.0 < dynamic.0, "{off:?} {dynamic:?} {both:?}");
     println!("three quarters of the space never written again:");
-    let off = run(false, None, &frozen);
-    let both = run(true, Some(10), &frozen);
+    let off = run(FreeBlockPolicy::LongestFree, None, &frozen);
+    let both = run(FreeBlockPolicy::Erases, Some(10), &frozen);
     assert!(both.0 < 0.2 * off.0 && both.1 < off.1 / 3, "{off:?} {both:?}");
     assert!(both.2 >= off.2, "levelling is not free");
 }
@@ -69,7 +70,7 @@ fn does_wear_levelling_narrow_the_spread_of_erases() {
 #[test]
 fn is_an_erase_counted_for_the_reason_why_its_block_was_emptied() {
     let mut config = config();
-    config.firmware.wear = wordline_ftl::config::WearConfig { dynamic: true, static_gap: Some(10) };
+    config.firmware.free_block = FreeBlockConfig { key: FreeBlockPolicy::Erases, gap: Some(10) };
     let span = config.exported_units;
     let mut drive = watched(config, Some(16));
     drive.construct_filled(span);
@@ -120,8 +121,9 @@ fn do_grown_bad_blocks_use_spares_and_then_go_out_of_service() {
 
 #[test]
 fn does_a_worn_out_drive_refuse_writes_serve_reads_and_never_hang() {
-    for erase_fail in [0.0, 0.01] {
+    for (&retirement, erase_fail) in RetirementPolicy::ALL.iter().flat_map(|policy| [(policy, 0.0), (policy, 0.01)]) {
         let mut config = config();
+        config.firmware.retirement = retirement;
         config.faults.endurance = Some(25);
         config.faults.erase_fail = erase_fail;
         config.firmware.spare_blocks = 3;
@@ -146,7 +148,7 @@ fn does_a_worn_out_drive_refuse_writes_serve_reads_and_never_hang() {
         let mut reads = (0..span).map(|unit| bench::request(HostOp::Read, unit, 1, SECTORS));
         assert_eq!(drive.serve(&mut reads, CLOSED, None), span);
         assert_eq!(drive.observer.0.failed, failed, "every unit is still readable");
-        println!("endurance 25, erase failures {erase_fail}: worn out after {before} writes, {} refused", failed);
+        println!("{}, endurance 25, erase failures {erase_fail}: worn out after {before} writes, {failed} refused", retirement.name());
         let measured = drive.observer.1.clone().finish(drive.now(), 0);
         assert_eq!(measured.violations, []);
         assert!(measured.worn_out.is_some());

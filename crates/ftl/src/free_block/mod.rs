@@ -1,0 +1,165 @@
+//! The free-block policy, an exclusive slot: one policy at a time decides which free block group is written next, and whose data static wear levelling moves.
+//!
+//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/free-block.md` walks through it. A policy that
+//! ranks groups by the wear of their cells is absent: no table of wear exists yet, only erase counts.
+
+/// Data stream of a die. The two streams go to different blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// New host data.
+    Host = 0,
+    /// Data that has been programmed before.
+    Moved = 1,
+}
+
+/// Free groups among which a policy chooses, each at its place: the longer a group has been free, the lower its place.
+#[derive(Clone, Copy)]
+pub struct FreeGroups<'a> {
+    count: usize,
+    erases: &'a dyn Fn(usize) -> u32,
+}
+
+impl<'a> FreeGroups<'a> {
+    /// Creates a view of `count` free groups with the erase counts that `erases` gives by place.
+    pub fn new(count: usize, erases: &'a dyn Fn(usize) -> u32) -> FreeGroups<'a> {
+        FreeGroups { count, erases }
+    }
+
+    /// Number of free groups.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Erase count of the group at `place`.
+    pub fn erases(&self, place: usize) -> u32 {
+        (self.erases)(place)
+    }
+}
+
+/// Block groups of one die after the erase of one of them, for static wear levelling.
+#[derive(Clone, Copy)]
+pub struct DieGroups<'a> {
+    /// Erase count of each group.
+    pub erases: &'a [u32],
+    /// Number of the group that has just been erased.
+    pub erased: usize,
+    /// True for each group that is full of data which could move.
+    pub is_closed: &'a dyn Fn(usize) -> bool,
+}
+
+impl DieGroups<'_> {
+    /// The groups whose data could move, with their erase counts.
+    pub fn closed(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.erases.iter().copied().enumerate().filter(|&(group, _)| (self.is_closed)(group))
+    }
+}
+
+/// A free-block policy.
+pub trait Policy {
+    /// Place of the free group that takes the next data of `stream`; `None` only where no group is free.
+    fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
+
+    /// Number of the closed group whose data moves so that its block is used again: the one that is furthest behind the group just erased, once it is behind
+    /// by `gap`. Here the measure is erases; a policy that ranks by another one measures the gap in that.
+    fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize> {
+        let (coldest, erases) = die.closed().min_by_key(|&(_, erases)| erases)?;
+        (die.erases[die.erased].saturating_sub(erases) >= gap).then_some(coldest)
+    }
+}
+
+macro_rules! policies {
+    ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
+        $(mod $module;)*
+
+        /// All free-block policies.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum FreeBlockPolicy {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl FreeBlockPolicy {
+            /// All policies.
+            pub const ALL: &[FreeBlockPolicy] = &[$(FreeBlockPolicy::$name),*];
+
+            /// Word that a plan uses for the policy.
+            pub const fn name(self) -> &'static str {
+                match self { $(FreeBlockPolicy::$name => $word,)* }
+            }
+        }
+
+        impl Policy for FreeBlockPolicy {
+            fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize> {
+                match self { $(FreeBlockPolicy::$name => $module::$name.pick(free, stream),)* }
+            }
+
+            fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize> {
+                match self { $(FreeBlockPolicy::$name => $module::$name.level(die, gap),)* }
+            }
+        }
+    };
+}
+
+policies! {
+    /// The group that has been free longest, for both streams.
+    LongestFree = "longest-free" in longest_free;
+    /// Dynamic wear levelling by erase counts: the least-worn group for host data, the most-worn for moved data.
+    Erases = "erases" in erases;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_policy_takes_a_free_group_wherever_there_is_one(erases in prop::collection::vec(0u32..9, 0..40)) {
+            let of = |place: usize| erases[place];
+            let free = FreeGroups::new(erases.len(), &of);
+            for policy in FreeBlockPolicy::ALL {
+                for stream in [Stream::Host, Stream::Moved] {
+                    match policy.pick(&free, stream) {
+                        Some(place) => prop_assert!(place < erases.len(), "{} took a group that is not there", policy.name()),
+                        None => prop_assert!(erases.is_empty(), "{} took nothing", policy.name()),
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn every_policy_levels_closed_groups_only_and_none_where_all_are_level(
+            groups in prop::collection::vec((0u32..30, any::<bool>()), 1..40),
+            erased in any::<prop::sample::Index>(),
+            gap in 1u32..20,
+        ) {
+            let erases: Vec<u32> = groups.iter().map(|&(erases, _)| erases).collect();
+            let (level, erased) = (vec![7; erases.len()], erased.index(erases.len()));
+            for policy in FreeBlockPolicy::ALL {
+                let die = DieGroups { erases: &erases, erased, is_closed: &|group| groups[group].1 };
+                if let Some(group) = policy.level(&die, gap) {
+                    prop_assert!(groups[group].1, "{} moves data out of a group that is not closed", policy.name());
+                }
+                prop_assert_eq!(policy.level(&DieGroups { erases: &level, ..die }, gap), None, "{} never rests", policy.name());
+            }
+        }
+    }
+
+    #[test]
+    fn each_policy_takes_what_its_name_says() {
+        let erases = [5, 9, 2, 9, 2];
+        let of = |place: usize| erases[place];
+        let free = FreeGroups::new(erases.len(), &of);
+        let picks = |policy: FreeBlockPolicy| [Stream::Host, Stream::Moved].map(|stream| policy.pick(&free, stream));
+        assert_eq!(picks(FreeBlockPolicy::LongestFree), [Some(0), Some(0)]);
+        assert_eq!(picks(FreeBlockPolicy::Erases), [Some(2), Some(1)], "among equals, the one that has been free longest");
+    }
+
+    #[test]
+    fn the_coldest_group_is_levelled_once_it_is_behind_by_the_gap() {
+        let die = DieGroups { erases: &[3, 1, 8, 0, 1], erased: 2, is_closed: &|group| group != 3 };
+        for &policy in FreeBlockPolicy::ALL {
+            assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
+            assert_eq!(policy.level(&die, 8), None);
+        }
+    }
+}
