@@ -50,8 +50,8 @@ fn nothing_skipped(count: &suite::Count) -> Result<(), String> {
 fn format(root: &Path) -> Result<(), String> {
     run_command(cargo(root, &["fmt", "--all", "--check"]))?;
     let mut hidden = Vec::new();
-    for folder in ["crates/ftl/src/victim", "crates/ftl/src/techniques"] {
-        rust_files(&root.join(folder), &mut hidden)?;
+    for folder in ["victim", "scheduler", "free_block", "retirement", "techniques"] {
+        rust_files(&root.join("crates/ftl/src").join(folder), &mut hidden)?;
     }
     let mut arguments = vec!["--check", "--edition", "2024"];
     arguments.extend(hidden.iter().map(String::as_str));

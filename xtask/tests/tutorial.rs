@@ -12,6 +12,10 @@ use std::process::{Command, Output};
 const POLICY: &str = "docs/tutorials/victim-policy.md";
 /// The tutorial of a scheduler.
 const SCHEDULER: &str = "docs/tutorials/scheduler.md";
+/// The tutorial of a free-block policy.
+const FREE_BLOCK: &str = "docs/tutorials/free-block.md";
+/// The tutorial of a retirement policy.
+const RETIREMENT: &str = "docs/tutorials/retirement.md";
 /// The tutorial of a technique with a parameter.
 const TECHNIQUE: &str = "docs/tutorials/technique.md";
 /// The tutorial of a sanitiser.
@@ -20,20 +24,28 @@ const SANITISER: &str = "docs/tutorials/sanitiser.md";
 #[test]
 fn the_tutorial_and_the_template_work_as_they_stand() {
     let scratch = Scratch::new("tutorial", &["ftl"]);
-    assert_eq!(scratch.follow(POLICY).len(), 2, "the tutorial promises one file and one line");
-    assert_eq!(scratch.follow(SCHEDULER).len(), 2, "the tutorial promises one file and one line");
+    for page in [POLICY, SCHEDULER, FREE_BLOCK, RETIREMENT] {
+        assert_eq!(scratch.follow(page).len(), 2, "{page} promises one file and one line");
+    }
     let techniques = scratch.tree.join("crates/ftl/src/techniques");
     fs::create_dir_all(techniques.join("template")).expect("writable");
     fs::copy(root().join("docs/techniques/_template/mod.rs"), techniques.join("template/mod.rs")).expect("copied");
     let list = techniques.join("mod.rs");
     fs::write(&list, format!("{}\npub mod template;\n", read(&list))).expect("writable");
 
-    let printed = passes(&scratch.cargo(&["test", "--package", "wordline-ftl", "--lib", "--", "victim", "scheduler", "template"]));
+    let slots = ["victim", "scheduler", "free_block", "retirement", "template"];
+    let printed = passes(&scratch.cargo(&[&["test", "--package", "wordline-ftl", "--lib", "--"], &slots[..]].concat()));
     for test in [
         "victim::fair_greedy::tests::ties_go_to_the_least_worn",
         "victim::tests::every_policy_takes_a_candidate_wherever_there_is_one",
         "scheduler::even::tests::who_has_moved_four_units_may_write_four",
         "scheduler::tests::without_a_free_group_reclaim_goes_first",
+        "free_block::midfield::tests::moved_data_takes_the_group_in_the_middle",
+        "free_block::tests::every_policy_takes_a_free_group_wherever_there_is_one",
+        "free_block::tests::every_policy_levels_closed_groups_only_and_none_where_all_are_level",
+        "retirement::rated::tests::a_block_retires_at_its_rated_erases",
+        "retirement::tests::every_policy_retires_what_failed",
+        "retirement::tests::every_policy_keeps_a_new_block",
         "techniques::template::tests::",
     ] {
         assert!(has_run(&printed, test), "{test} did not run:\n{printed}");

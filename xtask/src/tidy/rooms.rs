@@ -14,7 +14,7 @@
 //!   techniques
 //!   pages
 //!   state
-//!   victim  scheduler
+//!   victim  scheduler  free_block  retirement
 //!   util
 //! ```
 //!
@@ -28,7 +28,7 @@ const SOURCES: &str = "crates/ftl/src/";
 /// The rooms, floor by floor from below. Two rooms of one floor do not name each other.
 const FLOORS: &[&[&str]] = &[
     &["util"],
-    &["victim", "scheduler"],
+    &["victim", "scheduler", "free_block", "retirement"],
     &["state"],
     &["pages"],
     &["techniques"],
