@@ -111,7 +111,8 @@ fn the_techniques_of_the_tutorials_are_one_folder_and_one_line_and_the_sanitiser
     passes(&cuts());
 
     let module = scratch.tree.join("crates/ftl/src/techniques/lock_or_erase/mod.rs");
-    let (right, wrong) = ("Some(if erases { Remedy::Erase } else { Remedy::LockPages })", "erases.then_some(Remedy::Erase)");
+    let (right, wrong) =
+        ("Some(if erases { SanitiseMethod::Erase } else { SanitiseMethod::LockPages })", "erases.then_some(SanitiseMethod::Erase)");
     let text = read(&module);
     assert!(text.contains(right) && read(&root().join(SANITISER)).contains(wrong), "the page says how to break it");
     fs::write(&module, text.replace(right, wrong)).expect("writable");

@@ -1,7 +1,7 @@
 //! Construction of used drives: a filled state and a steady state, without running the writes.
 
 use wordline_engine::Observer;
-use wordline_ftl::Group;
+use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, Lpn, PageId, PlaneId};
 
@@ -58,7 +58,7 @@ impl<O: Observer> Drive<O> {
                 }
             });
             let groups = ftls[core].groups();
-            for group in (0..layout.group_count() as u32).map(Group).filter(|&group| groups.use_of(group) != Use::Bad) {
+            for group in (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| groups.use_of(group) != Use::Bad) {
                 let chip = &mut chips[wiring.die(core as u32, layout.die(group))];
                 for plane in 0..layout.planes as u8 {
                     let block = BlockId(u32::from(groups.blocks(group)[usize::from(plane)]));

@@ -18,7 +18,7 @@ use std::ops::Range;
 use wordline_chip::{Chip, Contents, Mark, PageImage, Payload, UnitAt};
 use wordline_engine::Observer;
 use wordline_flash::{Operation, Target};
-use wordline_ftl::{Carried, DataStep, Ftl, Held, Request, UnitAddr};
+use wordline_ftl::{Carried, DataStep, Firmware, Held, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, PageId, RequestId};
 
@@ -400,7 +400,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 /// Load the unit `lpn` at `addr`, and the marks of its page. Returns its place in the page, and whether it can be relied on: readable, and with the mark of
 /// `lpn`. A program or an erase that was reported well may have done nothing.
 fn load<P: Payload>(
-    ftl: &Ftl,
+    ftl: &Firmware,
     chips: &mut IdMap<DieId, Chip<P>>,
     wiring: &Wiring,
     core: u32,

@@ -5,7 +5,7 @@ use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Serv
 use wordline_flash::{ReadTry, Spans};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
-use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
+use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{BlockId, Bytes, DieId, GroupId, HostOp, HostRequest, IdMap, Nanos, RequestId};
 
@@ -63,7 +63,7 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     /// Observer of the drive's events.
     pub observer: O,
     pub(crate) chips: IdMap<DieId, Chip<P>>,
-    pub(crate) ftls: Vec<Ftl>,
+    pub(crate) ftls: Vec<Firmware>,
     pub(crate) stripe: Stripe,
     pub(crate) wiring: Wiring,
     pub(crate) cores: Vec<Server>,
@@ -127,7 +127,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.exported_units = stripe.share(core, config.exported_units);
                 firmware.factory_bad =
                     (0..dies as u16).map(|local| factory_bad(&chips[wiring.die(core, DieId(local))], &geometry)).collect();
-                Ftl::new(firmware)
+                Firmware::new(firmware)
             })
             .collect();
         Drive {
@@ -183,14 +183,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         &self.log
     }
 
-    /// Adds techniques that no plan names to each core, before the first request: see [`Ftl::join`].
+    /// Adds techniques that no plan names to each core, before the first request: see [`Firmware::join`].
     pub fn join(&mut self, mut technique: impl FnMut() -> Box<dyn Technique>) {
         self.ftls.iter_mut().for_each(|ftl| ftl.join(technique()));
         (0..self.config.cores).for_each(|core| self.pump(self.now(), core));
     }
 
     /// Firmware cores of the drive.
-    pub fn firmware(&self) -> &[Ftl] {
+    pub fn firmware(&self) -> &[Firmware] {
         &self.ftls
     }
 
@@ -206,7 +206,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// True if some core has stopped taking writes.
     pub fn is_worn_out(&self) -> bool {
-        self.ftls.iter().any(Ftl::is_worn_out)
+        self.ftls.iter().any(Firmware::is_worn_out)
     }
 
     /// Serves `load` until `completions` more requests are acknowledged, or, with `None`, until the load is exhausted and everything is acknowledged.
@@ -254,7 +254,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub fn settle(&mut self) {
         self.ftls.iter_mut().for_each(|ftl| ftl.drain(true));
         self.flush();
-        if !self.ftls.iter().all(Ftl::is_quiet) && !self.is_worn_out() {
+        if !self.ftls.iter().all(Firmware::is_quiet) && !self.is_worn_out() {
             // A write that still waited for room when the flush came was not covered by it.
             self.flush();
         }
@@ -270,7 +270,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             self.ftls[core as usize].go_down(now);
             self.pump(now, core);
         }
-        while !self.ftls.iter().all(Ftl::is_down) && !self.is_worn_out() {
+        while !self.ftls.iter().all(Firmware::is_down) && !self.is_worn_out() {
             let Some((now, due)) = self.calendar.pop() else { break };
             self.handle(now, due);
         }
@@ -279,7 +279,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn flush(&mut self) {
         let flush = HostRequest { at: self.now(), ..HostRequest::new(HostOp::Flush, 0, 0) };
         self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
-        while !self.ftls.iter().all(Ftl::is_at_rest) {
+        while !self.ftls.iter().all(Firmware::is_at_rest) {
             let Some((now, due)) = self.calendar.pop() else {
                 break;
             };

@@ -7,7 +7,7 @@ use wordline_chip::Payload;
 use wordline_engine::{Observer, UnitPlace, UnitStep};
 use wordline_flash::{Operation, OperationKind, Sanitisation, Status, Target};
 use wordline_ftl::groups::Use;
-use wordline_ftl::{Carried, Ftl, Group, Request, UnitAddr};
+use wordline_ftl::{BlockGroup, Carried, Firmware, Request, UnitAddr};
 use wordline_units::{BlockId, DieId, FlashOp, Lpn, Nanos};
 
 use crate::control::FlashPlace;
@@ -28,7 +28,7 @@ pub(crate) struct Ended {
 impl Ended {
     /// Facts of `flight` to be told once the firmware knows of its end. `source` is the spare area of what a copyback read.
     #[cold]
-    pub(crate) fn of(flight: &Flight, ftl: &Ftl, source: &[Lpn]) -> Option<Ended> {
+    pub(crate) fn of(flight: &Flight, ftl: &Firmware, source: &[Lpn]) -> Option<Ended> {
         let units = match flight.op {
             FlashOp::Read => return None,
             FlashOp::Erase | FlashOp::LockPage | FlashOp::LockBlock | FlashOp::Scrub | FlashOp::Reprogram => Vec::new(),
@@ -54,7 +54,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub fn unit_places(&self) -> impl Iterator<Item = (UnitPlace, FlashPlace)> + '_ {
         let groups = self.ftls.iter().enumerate().flat_map(|(core, ftl)| {
             let layout = ftl.layout();
-            let used = (0..layout.group_count() as u32).map(Group).filter(|&group| ftl.groups().use_of(group) != Use::Bad);
+            let used = (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| ftl.groups().use_of(group) != Use::Bad);
             used.map(move |group| (core as u32, group))
         });
         groups.flat_map(move |(core, group)| {
@@ -155,10 +155,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ftl = &self.ftls[core as usize];
         let (layout, bits) = (*ftl.layout(), self.config.sheet.geometry.cell.bits());
         let pages = how.reach(u32::from(target.page.0), bits, layout.programs * layout.pages_per_program);
-        let stands = |group: &Group| {
+        let stands = |group: &BlockGroup| {
             target.planes.iter().all(|plane| u32::from(ftl.groups().blocks(*group)[usize::from(plane.0)]) == target.block(plane).0)
         };
-        let Some(group) = layout.groups_of(local).map(|index| Group(index as u32)).find(stands) else { return };
+        let Some(group) = layout.groups_of(local).map(|index| BlockGroup(index as u32)).find(stands) else { return };
         let block = BlockId(u32::from(ftl.groups().blocks(group)[0]));
         for page in pages {
             for plane in target.planes.iter() {
@@ -189,7 +189,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn is_at(&self, core: u32, addr: UnitAddr, local: DieId, block: BlockId, offset: u32) -> bool {
         let ftl = &self.ftls[core as usize];
         let layout = ftl.layout();
-        let group: Group = layout.group(addr);
+        let group: BlockGroup = layout.group(addr);
         layout.die(group) == local && layout.offset(addr) == offset && u32::from(ftl.groups().blocks(group)[0]) == block.0
     }
 }

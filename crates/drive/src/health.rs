@@ -3,7 +3,7 @@
 use wordline_chip::Payload;
 use wordline_engine::Observer;
 use wordline_ftl::groups::Use;
-use wordline_ftl::{Ftl, UnitAddr};
+use wordline_ftl::{Firmware, UnitAddr};
 use wordline_units::{BlockId, DieId, Id, PlaneId};
 
 use crate::drive::Drive;
@@ -62,13 +62,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// True if the write buffer holds all of unit `lpn`, so that its copy on flash does not matter.
-    fn is_covered(&self, ftl: &Ftl, lpn: u32) -> bool {
+    fn is_covered(&self, ftl: &Firmware, lpn: u32) -> bool {
         let Some(data) = self.data.as_ref().filter(|_| lpn < ftl.map().exported()) else { return false };
         ftl.newest(lpn).buffered.is_some_and(|(_, mask)| mask == data.whole())
     }
 
     /// Number of valid units of `die` in pages that cannot be read.
-    fn unreadable_on(&self, die: DieId, ftl: &Ftl, local: DieId) -> u64 {
+    fn unreadable_on(&self, die: DieId, ftl: &Firmware, local: DieId) -> u64 {
         let chip = &self.chips[die];
         let (layout, groups) = (ftl.layout(), ftl.groups());
         if !chip.is_dead() && !chip.has_unreadable() {
@@ -102,7 +102,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 }
 
 /// Number of spare blocks that `die` left the factory with, and of its groups that no spare could make whole.
-fn at_factory(ftl: &Ftl, die: DieId) -> (u64, u64) {
+fn at_factory(ftl: &Firmware, die: DieId) -> (u64, u64) {
     let (config, layout) = (ftl.config(), ftl.layout());
     let bad = config.factory_bad.get(usize::from(die.0)).map_or(&[][..], Vec::as_slice);
     let (mut spares, mut unusable) = (u64::MAX, vec![false; layout.groups as usize]);

@@ -13,7 +13,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wordline_engine::Observer;
-use wordline_ftl::Group;
+use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_units::{BlockId, DieId, PageId, PlaneId};
 
@@ -131,7 +131,7 @@ impl<O: Observer> Drive<O> {
         if !self.is_quiet() {
             return Err(NotQuiet);
         }
-        let cores = self.ftls.iter().map(wordline_ftl::Ftl::image).collect::<Option<_>>().ok_or(NotQuiet)?;
+        let cores = self.ftls.iter().map(wordline_ftl::Firmware::image).collect::<Option<_>>().ok_or(NotQuiet)?;
         let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or(NotQuiet)?;
         Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips })
     }
@@ -164,7 +164,7 @@ impl<O: Observer> Drive<O> {
     fn check_blocks(&self) -> Result<(), &'static str> {
         for (core, ftl) in self.ftls.iter().enumerate() {
             let layout = ftl.layout();
-            for group in (0..layout.group_count() as u32).map(Group).filter(|&group| ftl.groups().use_of(group) != Use::Bad) {
+            for group in (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| ftl.groups().use_of(group) != Use::Bad) {
                 let chip = &self.chips[self.wiring.die(core as u32, layout.die(group))];
                 let pages = ftl.programmed_pages(group);
                 for plane in 0..layout.planes as u8 {

@@ -3,7 +3,7 @@
 use wordline_chip::Payload;
 use wordline_engine::{BlockState, BlockView, Observer};
 use wordline_ftl::groups::Use;
-use wordline_ftl::{Group, UnitAddr};
+use wordline_ftl::{BlockGroup, UnitAddr};
 use wordline_units::{BlockId, GroupId, Lpn};
 
 use crate::drive::Drive;
@@ -23,7 +23,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     Use::Active => BlockState::Active,
                     Use::Closed | Use::Draining | Use::Drained => BlockState::Closed,
                     Use::Bad => BlockState::Bad,
-                    Use::Journal => BlockState::Active,
+                    Use::Metadata => BlockState::Active,
                 };
                 BlockView {
                     die,
@@ -42,7 +42,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         for (core, ftl) in self.ftls.iter().enumerate() {
             ftl.audit(|addr| self.spare_at(core as u32, addr)).map_err(|problem| format!("core {core}: {problem}"))?;
             let layout = ftl.layout();
-            for group in (0..layout.group_count() as u32).map(Group) {
+            for group in (0..layout.group_count() as u32).map(BlockGroup) {
                 let die = self.wiring.die(core as u32, layout.die(group));
                 let (blocks, erases) = (ftl.groups().blocks(group), ftl.groups().erases(group));
                 let counted = (0..layout.planes as u8).map(|plane| {

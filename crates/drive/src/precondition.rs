@@ -16,7 +16,7 @@ use wordline_chip::Contents;
 use wordline_engine::Observer;
 use wordline_flash::{Command, Operation, OperationKind, Origin, Report, Status, Stopped};
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, Ftl, Request};
+use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
@@ -60,7 +60,7 @@ struct Ageing<'a, O: Observer> {
 }
 
 impl<O: Observer> Driver for Ageing<'_, O> {
-    fn core(&mut self) -> &mut Ftl {
+    fn core(&mut self) -> &mut Firmware {
         &mut self.drive.ftls[self.core as usize]
     }
 
@@ -109,7 +109,7 @@ impl<O: Observer> Drive<O> {
         let mut parts = Vec::new();
         let mut waiting: Option<HostRequest> = None;
         // Reads take no room in the buffer, so they need a bound of their own.
-        let depth = self.ftls.iter().map(Ftl::buffer_room).sum::<u32>();
+        let depth = self.ftls.iter().map(Firmware::buffer_room).sum::<u32>();
         let mut outstanding = 0u32;
         let (mut flushed, mut flushes, mut has_spoken) = (false, 0, false);
         loop {
@@ -151,7 +151,7 @@ impl<O: Observer> Drive<O> {
                     has_spoken = false;
                 }
                 // A write that waited for room when the flush came was not covered by it.
-                None if flushes == 1 && !self.is_worn_out() && !self.ftls.iter().all(Ftl::is_quiet) => flushed = false,
+                None if flushes == 1 && !self.is_worn_out() && !self.ftls.iter().all(Firmware::is_quiet) => flushed = false,
                 None if flushed => break,
                 None => {}
             }
@@ -249,7 +249,7 @@ impl<O: Observer> Drive<O> {
     pub fn is_quiet(&self) -> bool {
         self.host.outstanding == 0
             && self.expected.is_none()
-            && self.ftls.iter().all(Ftl::is_quiet)
+            && self.ftls.iter().all(Firmware::is_quiet)
             && self.chips.iter().all(|(_, chip)| chip.is_at_rest(self.now()))
     }
 }

@@ -3,7 +3,7 @@
 use wordline_chip::{Chip, Kept, PageImage, Persistent};
 use wordline_engine::Observer;
 use wordline_flash::Mark;
-use wordline_ftl::{BlockRecord, Found, Ftl, Held, PagePlace, Survey};
+use wordline_ftl::{BlockRecord, Firmware, FlashReader, Found, Held, PagePlace};
 use wordline_units::{BlockId, DieId, IdMap, PlaneId};
 
 use crate::capacitors::Capacitors;
@@ -21,7 +21,7 @@ struct Waking<'a, P: Persistent> {
     image: PageImage,
 }
 
-impl<P: Persistent> Survey for Waking<'_, P> {
+impl<P: Persistent> FlashReader for Waking<'_, P> {
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord {
         let kept = self.chips[self.wiring.die(self.core, die)].wake_block(plane, block);
         BlockRecord { healthy: !kept.is_bad, erases: kept.erases, is_torn: kept.is_torn }
@@ -56,7 +56,7 @@ impl<P: Persistent> Survey for Waking<'_, P> {
 
 impl<O: Observer, P: Persistent> Drive<O, P> {
     /// Recovers the drive, with the same configuration, from what `payload` gives its dies and what `capacitors` have kept: everything that was durable is
-    /// back. [`Ftl::recovery`] tells how much was read for it.
+    /// back. [`Firmware::recovery`] tells how much was read for it.
     pub fn wake(config: Config, observer: O, payload: impl FnMut(DieId) -> P, capacitors: Option<Box<dyn Capacitors>>) -> Drive<O, P> {
         let mut drive = Drive::with_payload(config, observer, payload);
         capacitors.into_iter().for_each(|capacitors| drive.connect(capacitors));
@@ -67,7 +67,7 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
             let config = ftls[core as usize].config().clone();
             let image = PageImage::new(geometry.page.0 as usize, units);
             let mut waking = Waking { core, chips, wiring, data, image };
-            ftls[core as usize] = Ftl::recover(config, &mut waking);
+            ftls[core as usize] = Firmware::recover(config, &mut waking);
             if let Some(data) = data {
                 ftls[core as usize].slots_in_use().for_each(|slot| data.restore(core, slot));
             }

@@ -8,8 +8,8 @@ use wordline_units::Bytes;
 use crate::pages::oob::marks_per_page;
 use crate::retirement::RetirementPolicy;
 use crate::state::layout::Layout;
-use crate::state::order::Order;
-pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
+use crate::state::wordline_order::WordlineOrder;
 use crate::techniques::Choice;
 
 /// Configuration of one firmware core and its dies.
@@ -33,8 +33,8 @@ pub struct Config {
     pub factory_bad: Vec<Vec<(u8, u16)>>,
     /// Settings of the write buffer.
     pub buffer: BufferConfig,
-    /// Settings of reclaim.
-    pub reclaim: ReclaimConfig,
+    /// Settings of GC.
+    pub gc: GcConfig,
     /// Settings of the choice of free blocks, which is wear levelling.
     pub free_block: FreeBlockConfig,
     /// Policy that decides when blocks leave service.
@@ -42,7 +42,7 @@ pub struct Config {
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
-    pub order: Order,
+    pub wordline_order: WordlineOrder,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
     /// True if the drive stores the bytes of user data: see [`crate::DataStep`]. Such a core also recovers.
@@ -62,9 +62,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Block groups of a die that never hold data at rest: those that reclaim keeps free, and those that are open.
+    /// Block groups of a die that never hold data at rest: those that GC keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
-        self.reclaim.floor + 1 + self.order.open_blocks()
+        self.gc.floor + 1 + self.wordline_order.open_blocks()
     }
 
     /// True if the out-of-band marks are written twice.
@@ -101,7 +101,7 @@ pub(crate) mod tests {
             spare_blocks: 0,
             factory_bad: vec![],
             buffer: BufferConfig { units: 16, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
-            reclaim: ReclaimConfig {
+            gc: GcConfig {
                 victim: VictimPolicy::Greedy,
                 start: 3,
                 floor: 1,
@@ -112,7 +112,7 @@ pub(crate) mod tests {
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
             schedule: ScheduleConfig { reads_first: true, linger: None },
-            order: Order::HorizontalFirst,
+            wordline_order: WordlineOrder::HorizontalFirst,
             techniques: vec![],
             keeps_data: false,
             checkpoint_every: None,

@@ -11,7 +11,7 @@
 use wordline_flash::{Operation, Report};
 use wordline_units::Nanos;
 
-use crate::firmware::Ftl;
+use crate::firmware::Firmware;
 use crate::state::data::DataStep;
 use crate::state::request::{Acknowledgement, Deeds, Note};
 
@@ -19,7 +19,7 @@ use crate::state::request::{Acknowledgement, Deeds, Note};
 /// requests are submitted between two conversations.
 pub trait Driver {
     /// The core that is driven.
-    fn core(&mut self) -> &mut Ftl;
+    fn core(&mut self) -> &mut Firmware;
 
     /// The present instant.
     fn now(&self) -> Nanos {
@@ -81,7 +81,7 @@ pub fn converse(driver: &mut impl Driver) {
 }
 
 /// Tell `core` that an operation has ended which leaves its die free: a program, an erase, a copyback, a sanitisation, or a read that kept its die.
-pub fn ended(core: &mut Ftl, now: Nanos, report: &Report<'_>) -> Deeds {
+pub fn ended(core: &mut Firmware, now: Nanos, report: &Report<'_>) -> Deeds {
     core.die_ready(report.die);
     core.report(now, report)
 }

@@ -7,15 +7,15 @@ use crate::config::Config;
 use crate::dispatch::load::{self, Load};
 use crate::dispatch::{Rooms, ended, next};
 use crate::pages::journal::History;
-use crate::recovery::survey::{Held, Survey};
+use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
 use crate::setup::image::Image;
 use crate::setup::{self, STOPPING};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
-use crate::state::groups::{Groups, Use};
-use crate::state::layout::{Group, Layout, UnitAddr};
+use crate::state::groups::{BlockGroups, Use};
+use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
@@ -26,33 +26,33 @@ use crate::techniques::seam::{Card, Ctx, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
-/// The drive tells it what happens ([`Ftl::submit`], [`Ftl::report`], [`Ftl::die_ready`], [`Ftl::stopped`], [`Ftl::tick`]), then asks what to do
-/// ([`Ftl::next_operation`]) until there is nothing, and collects what is done ([`Ftl::acknowledge`]). Time is an argument. [`crate::driver`] has that
-/// conversation for whoever has no calendar.
+/// The drive tells it what happens ([`Firmware::submit`], [`Firmware::report`], [`Firmware::die_ready`], [`Firmware::stopped`], [`Firmware::tick`]), then
+/// asks what to do ([`Firmware::next_operation`]) until there is nothing, and collects what is done ([`Firmware::acknowledge`]). Time is an argument.
+/// [`crate::driver`] has that conversation for whoever has no calendar.
 #[derive(Debug)]
-pub struct Ftl {
+pub struct Firmware {
     config: Config,
     rooms: Rooms,
     /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
 }
 
-impl Ftl {
+impl Firmware {
     /// Creates a core at its first start, with all blocks erased.
-    pub fn new(config: Config) -> Ftl {
-        Ftl { rooms: setup::build(&config), config, recovery: None }
+    pub fn new(config: Config) -> Firmware {
+        Firmware { rooms: setup::build(&config), config, recovery: None }
     }
 
     /// Recovers the core that ran on this flash with this configuration when power was lost. Every unit that was durable has its last data. Every other
     /// unit has its last data, or an older state since it last was durable.
-    pub fn recover(config: Config, survey: &mut dyn Survey) -> Ftl {
-        Ftl::recover_by(config, survey, Trust::Everything)
+    pub fn recover(config: Config, flash_reader: &mut dyn FlashReader) -> Firmware {
+        Firmware::recover_by(config, flash_reader, Trust::Everything)
     }
 
-    /// Recovers a core as [`Ftl::recover`] does, with the evidence that `trust` accepts.
-    pub fn recover_by(config: Config, survey: &mut dyn Survey, trust: Trust) -> Ftl {
-        let (rooms, recovery) = recovery::recover(&config, survey, trust);
-        Ftl { config, rooms, recovery: Some(recovery) }
+    /// Recovers a core as [`Firmware::recover`] does, with the evidence that `trust` accepts.
+    pub fn recover_by(config: Config, flash_reader: &mut dyn FlashReader, trust: Trust) -> Firmware {
+        let (rooms, recovery) = recovery::recover(&config, flash_reader, trust);
+        Firmware { config, rooms, recovery: Some(recovery) }
     }
 
     /// Adds `technique`, which no plan names, to those that are switched on. It must join before the first request. A late technique gets nothing that a
@@ -79,7 +79,7 @@ impl Ftl {
     }
 
     /// Reports that an operation has ended. A program or erase ends before any suspend of it that has not been answered yet; its die is ready
-    /// ([`Ftl::die_ready`]) by now.
+    /// ([`Firmware::die_ready`]) by now.
     pub fn report(&mut self, now: Nanos, report: &Report<'_>) -> Deeds {
         let core = &mut self.rooms.core;
         core.set_now(now);
@@ -108,7 +108,7 @@ impl Ftl {
         self.rooms.core.ready(die);
     }
 
-    /// Answers the order to suspend what `die` is doing. If the program or erase has ended first, [`Ftl::die_ready`] and the report are the only answer.
+    /// Answers the order to suspend what `die` is doing. If the program or erase has ended first, [`Firmware::die_ready`] and the report are the only answer.
     pub fn stopped(&mut self, now: Nanos, die: DieId, how: Stopped) {
         let core = &mut self.rooms.core;
         core.set_now(now);
@@ -131,10 +131,10 @@ impl Ftl {
 
     /// Turns on or off that everything in the write buffer is programmed soon, whether or not a request waits for it.
     pub fn drain(&mut self, on: bool) {
-        self.rooms.core.set_draining(on);
+        self.rooms.core.set_flush_all(on);
     }
 
-    /// Begins an orderly shutdown, which ends with a last record in the journal. [`Ftl::is_down`] tells when that record is on flash.
+    /// Begins an orderly shutdown, which ends with a last record in the journal. [`Firmware::is_down`] tells when that record is on flash.
     pub fn go_down(&mut self, now: Nanos) {
         self.rooms.core.set_now(now);
         self.rooms.go_down();
@@ -142,7 +142,7 @@ impl Ftl {
 
     // What is to be done.
 
-    /// The next flash operation to issue at `now`, if any. [`Ftl::load`] tells by its tag what a program carries. After `None`, the answer stays `None`
+    /// The next flash operation to issue at `now`, if any. [`Firmware::load`] tells by its tag what a program carries. After `None`, the answer stays `None`
     /// until the core is told something.
     #[inline]
     pub fn next_operation(&mut self, now: Nanos) -> Option<Operation> {
@@ -161,7 +161,7 @@ impl Ftl {
         self.rooms.core.requests_mut().acknowledge()
     }
 
-    /// The instant at which [`Ftl::tick`] should be called, if nothing else happens before.
+    /// The instant at which [`Firmware::tick`] should be called, if nothing else happens before.
     #[inline]
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.rooms.next_deadline()
@@ -201,7 +201,7 @@ impl Ftl {
     }
 
     /// Block groups of the core.
-    pub fn groups(&self) -> &Groups {
+    pub fn groups(&self) -> &BlockGroups {
         self.core().groups()
     }
 
@@ -237,30 +237,30 @@ impl Ftl {
 
     /// Number of spare blocks of `die` in `plane`, for reports.
     pub fn spare_blocks(&self, die: DieId, plane: PlaneId) -> usize {
-        self.core().die(die).spares()[usize::from(plane.0)].len()
+        self.core().die(die).spare_blocks().of_plane()[usize::from(plane.0)].len()
     }
 
     /// The spare blocks of `die`.
     pub fn spares_of(&self, die: DieId) -> impl Iterator<Item = (PlaneId, BlockId)> {
-        let planes = self.core().die(die).spares().iter().enumerate();
+        let planes = self.core().die(die).spare_blocks().of_plane().iter().enumerate();
         planes.flat_map(|(plane, spares)| spares.iter().map(move |&block| (PlaneId(plane as u8), BlockId(u32::from(block)))))
     }
 
     /// True if page `page` of the open `group` has been written, as far as a quiet core can tell.
-    pub fn is_written(&self, group: Group, page: u16) -> bool {
+    pub fn is_written(&self, group: BlockGroup, page: u16) -> bool {
         let layout = self.layout();
         let program = u32::from(page) / layout.pages_per_program;
         self.core().die(layout.die(group)).open_at(group).is_some_and(|open| open.has(program, layout))
     }
 
     /// Number of programmed pages in each plane of `group`, as far as a quiet core can tell; `None` where it cannot, because a program failed.
-    pub fn programmed_pages(&self, group: Group) -> Option<u32> {
+    pub fn programmed_pages(&self, group: BlockGroup) -> Option<u32> {
         let layout = self.layout();
         match self.groups().use_of(group) {
             Use::Free => Some(0),
             Use::Closed => Some(layout.programs * layout.pages_per_program),
             Use::Active => self.core().die(layout.die(group)).open_at(group).map(|open| open.ordered() * layout.pages_per_program),
-            Use::Draining | Use::Drained | Use::Bad | Use::Journal => None,
+            Use::Draining | Use::Drained | Use::Bad | Use::Metadata => None,
         }
     }
 
@@ -269,7 +269,7 @@ impl Ftl {
         self.rooms.is_quiet()
     }
 
-    /// True if no operation is under way and none will start by itself. Unlike [`Ftl::is_quiet`], it allows data of dies that have no room left to move it
+    /// True if no operation is under way and none will start by itself. Unlike [`Firmware::is_quiet`], it allows data of dies that have no room left to move it
     /// to.
     pub fn is_at_rest(&self) -> bool {
         self.rooms.is_at_rest()
@@ -332,7 +332,7 @@ impl Ftl {
 
     /// Makes this fresh core look as if its first `units` units had been written once in order. It costs nothing per unit. It returns, for each group that
     /// holds data, how many of its program units are written; the caller gives the flash the same content ([`crate::Layout::regular_lpn`]).
-    pub fn construct_filled(&mut self, units: u32) -> Vec<(Group, u32)> {
+    pub fn construct_filled(&mut self, units: u32) -> Vec<(BlockGroup, u32)> {
         assert!(self.is_quiet(), "only a quiet core can be constructed");
         let Rooms { core, sanitise, .. } = &mut self.rooms;
         setup::construct::fill(core, sanitise, units)
@@ -340,7 +340,7 @@ impl Ftl {
 
     /// Makes this fresh core look as if its first `units` units had been overwritten one by one, uniformly at random, until the state was steady. `write`
     /// gets each die's program units, group by group in program order, with the group's blocks and the unit's spare area; the caller gives the flash that
-    /// content, and the wear of [`Ftl::groups`].
+    /// content, and the wear of [`Firmware::groups`].
     pub fn construct_steady(&mut self, units: u32, seed: u64, write: impl FnMut(DieId, [u16; 4], &[Lpn])) {
         assert!(self.is_quiet(), "only a quiet core can be constructed");
         let Rooms { core, sanitise, .. } = &mut self.rooms;
@@ -348,7 +348,7 @@ impl Ftl {
     }
 
     /// Sets the erase count of `group`.
-    pub fn set_erases(&mut self, group: Group, erases: u32) {
+    pub fn set_erases(&mut self, group: BlockGroup, erases: u32) {
         self.rooms.core.groups_mut().set_erases(group, erases);
     }
 
@@ -374,7 +374,7 @@ impl Ftl {
         self.rooms.core.version_of_lost(lpn)
     }
 
-    /// The next data step, oldest first. The caller asks after every call that tells the core something, before [`Ftl::next_operation`].
+    /// The next data step, oldest first. The caller asks after every call that tells the core something, before [`Firmware::next_operation`].
     #[inline]
     pub fn next_data_step(&mut self) -> Option<DataStep> {
         self.rooms.core.outbox_mut().next_step()
@@ -396,7 +396,7 @@ impl Ftl {
     }
 
     /// Epoch in which the program just ordered at `group` is encrypted.
-    pub fn key_epoch(&self, group: Group) -> Option<u32> {
+    pub fn key_epoch(&self, group: BlockGroup) -> Option<u32> {
         self.rooms.sanitise.keys().map(|keys| keys.epoch(self.core(), group))
     }
 

@@ -1,6 +1,6 @@
-//! The firmware: map, buffer, place, reclaim, level, retire — sans-IO.
+//! The firmware: map, buffer, place, GC, level, retire — sans-IO.
 //!
-//! An [`Ftl`] is one firmware core with its dies. It has no clock, no thread, no file and no way to learn about cells but flash commands and their
+//! An [`Firmware`] is one firmware core with its dies. It has no clock, no thread, no file and no way to learn about cells but flash commands and their
 //! reports: this crate cannot name the crates that know physics. The same object runs in virtual time, behind a real block device and in the proving
 //! ground.
 //!
@@ -34,18 +34,18 @@ pub mod victim;
 
 pub use config::Config;
 pub use dispatch::load::Load;
-pub use firmware::Ftl;
+pub use firmware::Firmware;
 pub use pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 pub use pages::journal::{Facts, History, Owner, Page as JournalPage, Record, Serial, WrittenMemo};
 pub use pages::kept::{FACTS, fact_bytes};
 pub use pages::keys::{KeyFacts, KeyPage, Tree, most_leaves};
 pub use pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks};
-pub use recovery::survey::{self, BlockRecord, Found, Held, PagePlace, Survey};
+pub use recovery::flash_reader::{self, BlockRecord, FlashReader, Found, Held, PagePlace};
 pub use recovery::{Recovery, Trust};
 pub use sanitise::keys::Key;
-pub use setup::budget::{data_units, fits, key_groups, own_groups};
+pub use setup::budget::{data_units, fits, key_groups, metadata_groups};
 pub use setup::image;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
-pub use state::layout::{Group, Layout, UnitAddr};
+pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
-pub use state::{groups, layout, map, order, request, view};
+pub use state::{groups, layout, map, request, view, wordline_order};

@@ -4,8 +4,8 @@ use wordline_units::DieId;
 
 use crate::metadata::Metadata;
 use crate::state::Core;
-use crate::state::layout::Group;
-use crate::state::order::{self, Open, Order, Pick};
+use crate::state::layout::BlockGroup;
+use crate::state::wordline_order::{self, Open, Pick, WordlineOrder};
 use crate::state::work::Stream;
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
@@ -14,7 +14,7 @@ use crate::techniques::seam::News;
 /// Destination of a program that is about to be ordered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProgramPlace {
-    pub group: Group,
+    pub group: BlockGroup,
     pub program: u32,
     /// True if the program is the last one of its group.
     pub closes: bool,
@@ -28,10 +28,10 @@ pub(crate) fn next_program(
     die: DieId,
     stream: Stream,
 ) -> Option<ProgramPlace> {
-    let order = if stream == Stream::Host { core.settings().order } else { Order::HorizontalFirst };
+    let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
     let may_open = core.is_roomy(die);
-    let in_use = if order == Order::HorizontalFirst { 0.0 } else { core.buffer().fill() };
-    let picked = order::pick(order, core.die(die).open(stream), core.layout(), in_use, may_open);
+    let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
+    let picked = wordline_order::pick(order, core.die(die).open(stream), core.layout(), in_use, may_open);
     let Pick { at, program } = match picked {
         Some(pick) => pick,
         None => {
@@ -50,18 +50,18 @@ pub(crate) fn next_program(
 
 #[cold]
 #[inline(never)]
-fn tell_opened(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: Group, stream: Stream) {
-    metadata.tell(core, panel, News::Opened { group, moved: stream == Stream::Moved });
+fn tell_opened(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup, stream: Stream) {
+    metadata.notify(core, panel, News::Opened { group, moved: stream == Stream::Moved });
 }
 
 /// Closes `group`: it takes no more data, and can be a victim.
-pub(crate) fn close(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: Group) {
+pub(crate) fn close(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup) {
     core.groups_mut().close(group);
-    metadata.tell(core, panel, News::Closed { group });
+    metadata.notify(core, panel, News::Closed { group });
 }
 
 /// Ends the data of `group`, all of which has been programmed: its summary comes next, or it is closed as it is.
-pub(crate) fn complete(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: Group) {
+pub(crate) fn complete(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup) {
     if !metadata.begin_summary(core, group) {
         close(core, panel, metadata, group);
     }
@@ -69,7 +69,7 @@ pub(crate) fn complete(core: &mut Core, panel: &mut Panel, metadata: &mut Metada
 
 /// Abandons `group`, in which the program at `program` failed: nothing more is written to it, and its data moves away. `has_secrets`: units of it that were
 /// never written must not pass for valid either.
-pub(crate) fn abandon(core: &mut Core, group: Group, program: u32, has_secrets: bool) {
+pub(crate) fn abandon(core: &mut Core, group: BlockGroup, program: u32, has_secrets: bool) {
     let (layout, die) = (*core.layout(), core.layout().die(group));
     let open = core.die_mut(die).take_open(group);
     let groups = core.groups_mut();
@@ -77,7 +77,7 @@ pub(crate) fn abandon(core: &mut Core, group: Group, program: u32, has_secrets: 
     // The summary that will not be written holds nothing that could move.
     groups.give_up(group, layout.data_units..layout.units_per_group);
     let mut end = program * layout.units_per_program;
-    if core.settings().order != Order::HorizontalFirst {
+    if core.settings().wordline_order != WordlineOrder::HorizontalFirst {
         end = open.map_or(layout.units_per_group, |open| end_of(core, &open));
         core.groups_mut().give_up(group, layout.units_of(program));
     }

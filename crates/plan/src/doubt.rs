@@ -5,8 +5,8 @@ use wordline_cells::Physics;
 use wordline_drive::Config;
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
-use wordline_ftl::techniques::seam::{Card, Exposed, Remedy};
-use wordline_ftl::{Group, Layout};
+use wordline_ftl::techniques::seam::{Card, SanitiseMethod, StaleSecrets};
+use wordline_ftl::{BlockGroup, Layout};
 use wordline_units::{Nanos, calendar};
 
 use crate::keys::filled;
@@ -74,9 +74,9 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
 struct Sanitiser {
     card: &'static Card,
     /// In a block of which something is needed.
-    usual: Remedy,
+    usual: SanitiseMethod,
     /// In a block of which nothing is needed.
-    whole: Remedy,
+    whole: SanitiseMethod,
 }
 
 /// The sanitisers that are on, in the rising order of what their remedies take along, as they say themselves when they are asked.
@@ -89,8 +89,8 @@ fn asked(config: &Config) -> Vec<Sanitiser> {
     let mut found = Vec::new();
     for choice in config.firmware.techniques.iter().filter(|choice| choice.card().hooks.has(Hook::Sanitise)) {
         let technique = choice.build(&layout, &config.sheet, config.firmware.margins.as_deref());
-        let needed = Exposed { group: Group(0), pages: 1, valid: 1, is_full: false, has_failed: false };
-        let needless = Exposed { pages, valid: 0, is_full: true, ..needed };
+        let needed = StaleSecrets { group: BlockGroup(0), pages: 1, valid: 1, is_full: false, has_failed: false };
+        let needless = StaleSecrets { pages, valid: 0, is_full: true, ..needed };
         if let (Some(usual), Some(whole)) = (technique.sanitise(&ctx, &needed), technique.sanitise(&ctx, &needless)) {
             found.push(Sanitiser { card: choice.card(), usual, whole });
         }
@@ -123,14 +123,14 @@ fn sanitisers(config: &Config) -> Option<String> {
     Some(told)
 }
 
-fn done(remedy: Remedy) -> &'static str {
-    match remedy {
-        Remedy::DropKeys => "destroys the keys of blocks",
-        Remedy::LockPages => "locks the pages of blocks",
-        Remedy::Reprogram => "reprograms the pages of blocks",
-        Remedy::LockBlock => "locks whole blocks",
-        Remedy::Scrub => "scrubs the wordlines of blocks",
-        Remedy::Erase => "erases blocks",
+fn done(method: SanitiseMethod) -> &'static str {
+    match method {
+        SanitiseMethod::DropKeys => "destroys the keys of blocks",
+        SanitiseMethod::LockPages => "locks the pages of blocks",
+        SanitiseMethod::Reprogram => "reprograms the pages of blocks",
+        SanitiseMethod::LockBlock => "locks whole blocks",
+        SanitiseMethod::Scrub => "scrubs the wordlines of blocks",
+        SanitiseMethod::Erase => "erases blocks",
     }
 }
 

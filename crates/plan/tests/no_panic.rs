@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use wordline_ftl::{Ftl, Layout};
+use wordline_ftl::{Firmware, Layout};
 use wordline_plan::{Plan, PlanError, presets};
 
 /// A plan must be good for everything it is for; an error must have places inside of its text.
@@ -19,7 +19,7 @@ fn judge(outcome: &Result<Plan, PlanError>) {
             assert!(u64::from(firmware.exported_units) < u64::from(layout.units_per_group) * layout.group_count() as u64);
             // So does the firmware itself, at its first start.
             if layout.group_count() < 100_000 && firmware.buffer.units < 1_000_000 {
-                drop(Ftl::new(firmware.clone()));
+                drop(Firmware::new(firmware.clone()));
             }
             assert!(plan.describe().contains(&plan.hash_hex()));
         }

@@ -52,7 +52,7 @@ fn settings_and_seeds_reach_the_drive() {
         "timing.t_read=[\"60 us\", \"80 us\", \"100 us\"]",
     ]);
     let changed = changed.expect("settings");
-    assert_eq!((changed.build().firmware.reclaim.start, changed.build().firmware.reclaim.floor), (8, 5), "the last of two holds");
+    assert_eq!((changed.build().firmware.gc.start, changed.build().firmware.gc.floor), (8, 5), "the last of two holds");
     assert_eq!(changed.build().sheet.timing.read[2].0, 100_000);
     assert_eq!(changed.seed(), u64::MAX, "the seed stays");
     assert_eq!(changed.override_key("run.seed=3").expect("a setting").seed(), 3);

@@ -68,14 +68,14 @@ fn mqsim_side_by_side_drive_is_exact() {
     assert_eq!(config.exported_units, 1_735_557, "12 % of 1,972,224 pages kept back");
     // 2 ns a byte: 32.8 us for a page.
     assert_eq!(config.channel.span(Bytes::kib(16)), Nanos(32_768));
-    assert_eq!((config.firmware.reclaim.start, config.firmware.reclaim.floor), (21, 2));
+    assert_eq!((config.firmware.gc.start, config.firmware.gc.floor), (21, 2));
     assert_eq!(config.sheet.timing.erase, Nanos::from_millis(5));
     assert_eq!((config.seed, plan.initial_fill()), (321, 0.9));
     let two_planes = self::plan("mqsim-b-2planes");
     assert_eq!(two_planes.figures().pages, 1_972_224);
     assert_eq!(two_planes.build().sheet.geometry.planes, 2);
     assert_eq!(self::plan("mqsim-b-cache").build().firmware.buffer.units, 16_384);
-    assert!(self::plan("mqsim-b-preemptible").build().firmware.reclaim.preemptible);
+    assert!(self::plan("mqsim-b-preemptible").build().firmware.gc.preemptible);
     assert_eq!(self::plan("mqsim-b-copyback").build().firmware.techniques.len(), 1);
     assert_eq!(self::plan("mqsim-default").figures().raw, Bytes::gib(512));
 }

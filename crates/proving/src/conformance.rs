@@ -18,12 +18,12 @@ use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
 use wordline_ftl::techniques::seam::{
-    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Exposed, FlashPage, Held, Memo, News, ProgramReport, ProgramUnit, ReadReport,
-    Technique,
+    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, FlashPage, Held, Memo, News, ProgramReport, ProgramUnit, ReadReport,
+    StaleSecrets, Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
-use wordline_ftl::{Group, Layout};
+use wordline_ftl::{BlockGroup, Layout};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, Cause, DieId, Nanos, PageId, PlaneId, Priority};
 
@@ -113,7 +113,7 @@ fn is_no_bolder_without_memos(
     draw: &mut Draw,
 ) -> Result<(), String> {
     let (layout, _) = core();
-    let mut newest: std::collections::BTreeMap<Group, u32> = std::collections::BTreeMap::new();
+    let mut newest: std::collections::BTreeMap<BlockGroup, u32> = std::collections::BTreeMap::new();
     for memo in memos {
         let value = newest.entry(memo.group).or_insert(0);
         *value = memo.value.max(*value);
@@ -169,15 +169,15 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     note(Hook::Work, work.is_none() || !heard, format!("{work:?}"));
     let memo = technique.remember(ctx, news);
     note(Hook::Remember, memo.is_none() || !heard, format!("{memo:?}"));
-    let exposed = Exposed {
+    let exposed = StaleSecrets {
         group: draw_group(draw, layout),
         pages: 1 + draw.below(9) as u32,
         valid: draw.below(9) as u32,
         is_full: draw.happens(0.5),
         has_failed: draw.happens(0.2),
     };
-    let remedy = technique.sanitise(ctx, &exposed);
-    note(Hook::Sanitise, remedy.is_none(), format!("{remedy:?}"));
+    let method = technique.sanitise(ctx, &exposed);
+    note(Hook::Sanitise, method.is_none(), format!("{method:?}"));
     let store = technique.key_store();
     note(Hook::KeyStore, store.is_none(), format!("{store:?}"));
     let at = draw_unit(draw, layout);
@@ -268,8 +268,8 @@ fn draw_tries(draw: &mut Draw) -> Vec<ReadTry> {
     (0..tries).map(|step| ReadTry::vendor((first + step) % 8)).collect()
 }
 
-fn draw_group(draw: &mut Draw, layout: &Layout) -> Group {
-    Group(draw.below(layout.group_count() as u64) as u32)
+fn draw_group(draw: &mut Draw, layout: &Layout) -> BlockGroup {
+    BlockGroup(draw.below(layout.group_count() as u64) as u32)
 }
 
 fn draw_page(draw: &mut Draw, layout: &Layout) -> FlashPage {

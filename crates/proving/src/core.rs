@@ -4,7 +4,7 @@
 
 use wordline_flash::{Operation, OperationKind, Report, Status};
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, Config, Ftl, Request};
+use wordline_ftl::{Acknowledgement, Config, Firmware, Request};
 use wordline_units::{Cause, DieId, HostOp, Lpn, Nanos, Priority};
 
 /// What a core has ordered so far.
@@ -24,7 +24,7 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Core {
     /// The firmware.
-    pub ftl: Ftl,
+    pub ftl: Firmware,
     /// What it has ordered.
     pub counts: Counts,
     spare: Vec<Lpn>,
@@ -37,7 +37,7 @@ impl Core {
     pub fn new(config: Config) -> Core {
         assert!(config.sheet.geometry.planes == 1 && config.unit == config.sheet.geometry.page && config.sheet.pages_per_program() == 1);
         let pages = config.sheet.geometry.pages() * config.sheet.geometry.blocks * config.dies;
-        Core { ftl: Ftl::new(config), counts: Counts::default(), spare: vec![Lpn(u32::MAX); pages as usize], asked: 0 }
+        Core { ftl: Firmware::new(config), counts: Counts::default(), spare: vec![Lpn(u32::MAX); pages as usize], asked: 0 }
     }
 
     /// Write one page and do everything that follows from it.
@@ -77,7 +77,7 @@ impl Core {
 }
 
 impl Driver for Core {
-    fn core(&mut self) -> &mut Ftl {
+    fn core(&mut self) -> &mut Firmware {
         &mut self.ftl
     }
 

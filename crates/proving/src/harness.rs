@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use wordline_flash::{Operation, OperationKind, Origin, Stopped, Target};
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, Ftl, Note, Request};
+use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, Lpn, Nanos};
 
@@ -36,7 +36,7 @@ struct Load {
 pub struct Harness {
     scenario: Scenario,
     /// The core.
-    pub ftl: Ftl,
+    pub ftl: Firmware,
     flash: Flash,
     /// The model.
     pub twin: Twin,
@@ -56,7 +56,7 @@ pub struct Harness {
 impl Harness {
     /// A fresh core.
     pub fn new(scenario: Scenario) -> Harness {
-        let ftl = Ftl::new(scenario.config.clone());
+        let ftl = Firmware::new(scenario.config.clone());
         let layout = *ftl.layout();
         let flash = Flash::new(
             layout,
@@ -246,7 +246,7 @@ impl Harness {
 }
 
 impl Driver for Harness {
-    fn core(&mut self) -> &mut Ftl {
+    fn core(&mut self) -> &mut Firmware {
         &mut self.ftl
     }
 

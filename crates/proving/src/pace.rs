@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use wordline_flash::{Operation, ProgramTrace};
-use wordline_ftl::{Ftl, Request};
+use wordline_ftl::{Firmware, Request};
 use wordline_units::random::Draw;
 use wordline_units::{DieId, HostOp, Nanos, Priority};
 
@@ -68,7 +68,7 @@ impl<R, L> Pace<R, L> {
     }
 
     /// When `ftl` should be told the time, if it was not told that already.
-    fn deadline(&self, ftl: &Ftl) -> Option<Nanos> {
+    fn deadline(&self, ftl: &Firmware) -> Option<Nanos> {
         ftl.next_deadline().map(|at| at.max(self.now)).filter(|&at| self.ticked != Some(at))
     }
 
@@ -77,12 +77,12 @@ impl<R, L> Pace<R, L> {
         self.due.is_empty() && self.work.iter().all(Option::is_none)
     }
 
-    pub(crate) fn has_something_due(&self, ftl: &Ftl) -> bool {
+    pub(crate) fn has_something_due(&self, ftl: &Firmware) -> bool {
         !self.due.is_empty() || self.deadline(ftl).is_some()
     }
 
     /// Go on to what comes next.
-    pub(crate) fn next(&mut self, ftl: &Ftl) -> Next<R> {
+    pub(crate) fn next(&mut self, ftl: &Firmware) -> Next<R> {
         let first = self.due.keys().next().map(|&(at, _)| at);
         match (first, self.deadline(ftl)) {
             (None, None) => Next::Never,

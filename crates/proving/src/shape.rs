@@ -1,11 +1,11 @@
 //! Dies and firmware configurations by hand: small, complete and with one thing to change at a time.
 
 use wordline_flash::Sheet;
-use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
-use wordline_ftl::order::Order;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::victim::VictimPolicy;
+use wordline_ftl::wordline_order::WordlineOrder;
 use wordline_units::{CellKind, Geometry};
 
 /// The example die with one plane of `blocks` blocks of `pages` pages, one to a wordline.
@@ -32,7 +32,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
             protection: Protection::None,
             partial_watermark: 0.5,
         },
-        reclaim: ReclaimConfig {
+        gc: GcConfig {
             victim: VictimPolicy::Greedy,
             start: 3,
             floor: 1,
@@ -42,7 +42,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         },
         free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
         retirement: RetirementPolicy::Failed,
-        order: Order::HorizontalFirst,
+        wordline_order: WordlineOrder::HorizontalFirst,
         margins: None,
         schedule: ScheduleConfig { reads_first: true, linger: None },
         techniques: vec![],

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use wordline_flash::{MarginStep, Margins, ProgramScope, Sanitisation, Sheet, WindowMargin};
-use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
-use wordline_ftl::order::Order;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::techniques::declaration::{Declaration, Kind, Need, Param, Table, Value};
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Ask;
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::victim::VictimPolicy;
+use wordline_ftl::wordline_order::WordlineOrder;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos};
 
@@ -180,7 +180,7 @@ pub fn scenario(seed: u64) -> Scenario {
             protection: Protection::None,
             partial_watermark: pick(draw, &[0.0, 0.5, 0.9]),
         },
-        reclaim: ReclaimConfig {
+        gc: GcConfig {
             victim: pick(draw, VictimPolicy::ALL),
             start,
             floor,
@@ -193,7 +193,7 @@ pub fn scenario(seed: u64) -> Scenario {
             gap: pick(draw, &[None, Some(4), Some(20)]),
         },
         retirement: RetirementPolicy::Failed,
-        order: Order::HorizontalFirst,
+        wordline_order: WordlineOrder::HorizontalFirst,
         margins: Some(Arc::new(margins())),
         schedule: ScheduleConfig {
             reads_first: draw.happens(0.5),
@@ -233,7 +233,7 @@ pub fn scenario(seed: u64) -> Scenario {
         if layers.happens(0.7) {
             let open_blocks = 1 + layers.below(3) as u32;
             config.sheet.capabilities.any_order = true;
-            config.order = Order::Mixed { threshold: pick(layers, &[0.0, 0.3, 0.9, 1.0]), open_blocks };
+            config.wordline_order = WordlineOrder::Mixed { threshold: pick(layers, &[0.0, 0.3, 0.9, 1.0]), open_blocks };
             config.sheet.geometry.blocks += open_blocks - 1;
         }
         scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);

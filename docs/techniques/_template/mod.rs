@@ -2,7 +2,7 @@
 //!
 //! One paragraph: the effect it exploits, what the firmware measures of it, what it decides, and what that costs.
 
-use crate::state::layout::Group;
+use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way, abstain};
@@ -37,7 +37,7 @@ pub const DECLARATION: Declaration = Declaration {
 /// What it remembers.
 #[derive(Clone, Debug, Default)]
 pub struct Template {
-    read: Vec<Group>,
+    read: Vec<BlockGroup>,
 }
 
 impl Template {
@@ -84,15 +84,15 @@ mod tests {
         let ctx = &core.ctx(Nanos::ZERO);
         let mut technique = Template::default();
         let asked = |technique: &Template, group: u32| {
-            let from = ProgramUnit { group: Group(group), layer: 0, place: 0 };
+            let from = ProgramUnit { group: BlockGroup(group), layer: 0, place: 0 };
             technique.way(ctx, &Copy { from, why: Cause::Reclaim })
         };
-        let at = FlashPage { group: Group(3), plane: PlaneId(0), page: PageId(7) };
+        let at = FlashPage { group: BlockGroup(3), plane: PlaneId(0), page: PageId(7) };
         let (cause, status, array) = (Cause::Host, Status::Good, Nanos::from_micros(70));
         technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, last: ReadTry::DEFAULT, worst: 0, array }));
         assert_eq!(asked(&technique, 3), [Say::AtMost(Way::Bus), Say::Abstain]);
         assert_eq!(asked(&technique, 4), abstain());
-        technique.learn(ctx, &News::Erased(EraseReport { group: Group(3), status, loops: 0, array, has_left: false }));
+        technique.learn(ctx, &News::Erased(EraseReport { group: BlockGroup(3), status, loops: 0, array, has_left: false }));
         assert_eq!(asked(&technique, 3), abstain());
     }
 }

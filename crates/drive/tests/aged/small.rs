@@ -3,7 +3,7 @@
 use wordline_cells::Faults;
 use wordline_drive::{Config, Costs, Drive, Ecc, Weights};
 use wordline_flash::{ProgramScope, example};
-use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, Protection, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::victim::VictimPolicy;
@@ -69,7 +69,7 @@ impl Shape {
             read_entries: 1,
             factory_bad: vec![],
             buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
-            reclaim: ReclaimConfig {
+            gc: GcConfig {
                 victim: self.victim,
                 start: 3,
                 floor: 1,
@@ -79,7 +79,7 @@ impl Shape {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
-            order: wordline_ftl::order::Order::HorizontalFirst,
+            wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
             margins: None,
             schedule: ScheduleConfig { reads_first: true, linger: None },
             techniques: vec![],

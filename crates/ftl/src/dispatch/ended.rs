@@ -11,7 +11,7 @@ use crate::placement;
 use crate::state::Core;
 use crate::state::data::MetadataKind;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, Place};
+use crate::state::layout::{BlockGroup, Place};
 use crate::state::pending::{Pending, Purpose};
 use crate::state::work::Moved;
 use crate::techniques::hooks::{Hook, Hooks};
@@ -72,7 +72,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
 
 /// End a program of metadata on `die`. What waited for it goes on.
 #[inline(never)]
-fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (Group, u32)) {
+fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (BlockGroup, u32)) {
     rooms.core.die_mut(die).batch_mut().clear();
     match kind {
         MetadataKind::Journal => journaled(rooms, good, at.0),
@@ -90,7 +90,7 @@ fn written(rooms: &mut Rooms, die: DieId, good: bool, kind: MetadataKind, at: (G
 }
 
 /// End a program of the summary of `group`.
-fn summarised(rooms: &mut Rooms, good: bool, (group, program): (Group, u32)) {
+fn summarised(rooms: &mut Rooms, good: bool, (group, program): (BlockGroup, u32)) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     if !good {
         // What it holds is still known by the journal, and moves away.
@@ -103,7 +103,7 @@ fn summarised(rooms: &mut Rooms, good: bool, (group, program): (Group, u32)) {
 }
 
 /// End a program of the journal in `group`. Requests that waited for its records go on, and so does what waited for them to be erased or locked.
-fn journaled(rooms: &mut Rooms, good: bool, group: Group) {
+fn journaled(rooms: &mut Rooms, good: bool, group: BlockGroup) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let Journaled { spoilt } = metadata.journal_programmed(core, good, group);
     if let Some(group) = spoilt {
@@ -121,7 +121,7 @@ fn journaled(rooms: &mut Rooms, good: bool, group: Group) {
 
 /// End a read for the host's request `part`.
 #[inline]
-fn host_read(rooms: &mut Rooms, (group, offset): (Group, u32), part: u32, good: bool) {
+fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: u32, good: bool) {
     rooms.metadata.note_media_error(!good);
     rooms.core.groups_mut().unpin(group);
     end_reading(rooms, group, offset);
@@ -133,7 +133,7 @@ fn host_read(rooms: &mut Rooms, (group, offset): (Group, u32), part: u32, good: 
 }
 
 /// End the read of the sectors that were missing in `slot`, which the host has written in part.
-fn filled(rooms: &mut Rooms, (group, offset): (Group, u32), slot: u32, good: bool) {
+fn filled(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), slot: u32, good: bool) {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     metadata.note_media_error(!good);
     core.groups_mut().unpin(group);
@@ -147,7 +147,7 @@ fn filled(rooms: &mut Rooms, (group, offset): (Group, u32), slot: u32, good: boo
 }
 
 /// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere.
-fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u64, oob: &[Lpn]) {
+fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), units: u64, oob: &[Lpn]) {
     let Rooms { core, sanitise, .. } = rooms;
     let first = core.layout().page_start(offset);
     let mut left = units;
@@ -157,7 +157,7 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u
         // The host may have overwritten it while it was read.
         if core.groups().is_valid(group, first + unit) {
             let from = core.layout().unit(group, first + unit);
-            // Reclaim and a sanitiser may have read it both.
+            // GC and a sanitiser may have read it both.
             if sanitise.is_on() && sanitise.is_on_its_way(core, die, from) {
                 continue;
             }
@@ -173,7 +173,7 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (Group, u32), units: u
 
 /// End a host's read of the page that holds `offset` of `group`: a sanitise task may have waited for it.
 #[inline]
-fn end_reading(rooms: &mut Rooms, group: Group, offset: u32) {
+fn end_reading(rooms: &mut Rooms, group: BlockGroup, offset: u32) {
     if rooms.core.end_reading(group, offset) {
         let die = rooms.core.layout().die(group);
         if rooms.sanitise.has_tasks(die) {
@@ -183,7 +183,7 @@ fn end_reading(rooms: &mut Rooms, group: Group, offset: u32) {
 }
 
 /// Wake `die` to erase `group`, which only waited for its readers.
-fn wake_for_erase(core: &mut Core, die: DieId, group: Group) {
+fn wake_for_erase(core: &mut Core, die: DieId, group: BlockGroup) {
     if core.groups().use_of(group) == Use::Drained && !core.groups().is_pinned(group) {
         core.wake(die);
     }
@@ -191,18 +191,18 @@ fn wake_for_erase(core: &mut Core, die: DieId, group: Group) {
 
 /// Tell the techniques that the page that holds `offset` of `group` was read for `cause`.
 #[inline]
-fn page_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, cause: Cause) {
+fn page_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: u32, cause: Cause) {
     if rooms.panel.has_any(OF_READS) {
         tell_read(rooms, report, group, offset, cause);
     }
 }
 
 #[inline(never)]
-fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, cause: Cause) {
+fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: u32, cause: Cause) {
     let Rooms { core, panel, metadata, gc, .. } = rooms;
     let at = page_at(core, group, offset);
     let &Report { status, retries, last, corrected_bits: worst, spans, .. } = report;
-    metadata.tell(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, array: spans.die }));
+    metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, array: spans.die }));
     if panel.has(Hook::MayWork) {
         gc.look_again(core, report.die, group);
     }
@@ -210,14 +210,14 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: Group, offset: u32, 
 
 /// Tell the techniques that valid units of the page that holds `offset` of `group` could not be read.
 #[cold]
-fn tell_lost(rooms: &mut Rooms, group: Group, offset: u32, units: u64) {
+fn tell_lost(rooms: &mut Rooms, group: BlockGroup, offset: u32, units: u64) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let at = page_at(core, group, offset);
-    metadata.tell(core, panel, News::DataLost { at, units: units.count_ones() as u16 });
+    metadata.notify(core, panel, News::DataLost { at, units: units.count_ones() as u16 });
 }
 
 /// Flash page that holds `offset` of `group`.
-pub(crate) fn page_at(core: &Core, group: Group, offset: u32) -> FlashPage {
+pub(crate) fn page_at(core: &Core, group: BlockGroup, offset: u32) -> FlashPage {
     let Place { page, plane, .. } = core.layout().place(offset);
     FlashPage { group, plane, page }
 }

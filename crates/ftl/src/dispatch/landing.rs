@@ -13,7 +13,7 @@ use super::Rooms;
 use crate::gc::invalidate;
 use crate::placement;
 use crate::state::buffer::Landing as Landed;
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::request::Note;
 use crate::state::work::{Entry, Moved};
 use crate::techniques::apply::ctx;
@@ -34,7 +34,7 @@ pub(crate) struct Landing {
 }
 
 /// End the program of program unit `program` of `group`. `closes`: it was the last of its group.
-pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program): (Group, u32), closes: bool) {
+pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program): (BlockGroup, u32), closes: bool) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     let die = report.die;
     let good = report.status == Status::Good;
@@ -95,13 +95,13 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
 }
 
 /// True if a successful program must not be relied on. The techniques learn of the program after they are asked.
-fn is_distrusted(rooms: &mut Rooms, report: &Report<'_>, group: Group, program: u32) -> bool {
+fn is_distrusted(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, program: u32) -> bool {
     let Rooms { core, panel, metadata, .. } = rooms;
     let &Report { status, loops, spans, program: trace, .. } = report;
     let at = ProgramUnit::new(core.layout(), group, program);
     let told = ProgramReport { at, status, loops, array: spans.die, trace: trace.copied() };
     let is_bad = status == Status::Good && panel.distrusts(&ctx(core), &told);
-    metadata.tell(core, panel, News::Programmed(told));
+    metadata.notify(core, panel, News::Programmed(told));
     is_bad
 }
 
@@ -119,7 +119,7 @@ fn take_back(rooms: &mut Rooms, die: DieId, batch: &[Entry]) {
 
 /// Map the units of `batch`, which are on flash at program unit `program` of `group`.
 #[inline]
-fn land(rooms: &mut Rooms, batch: &[Entry], group: Group, program: u32) {
+fn land(rooms: &mut Rooms, batch: &[Entry], group: BlockGroup, program: u32) {
     let layout = rooms.core.layout();
     let (per_page, first) = (layout.units_per_page, program * layout.units_per_program);
     let mut valid = 0;
@@ -140,8 +140,8 @@ fn land(rooms: &mut Rooms, batch: &[Entry], group: Group, program: u32) {
 
 /// Groups that the moved units of `batch` leave, and how many units leave each.
 #[cold]
-fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(Group, u16)> {
-    let mut sources: Vec<(Group, u16)> = Vec::new();
+fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(BlockGroup, u16)> {
+    let mut sources: Vec<(BlockGroup, u16)> = Vec::new();
     for entry in batch {
         let Entry::Moved(Moved { lpn, from }) = *entry else { continue };
         if rooms.core.map().get(lpn) == from {
@@ -157,10 +157,10 @@ fn sources_of(rooms: &Rooms, batch: &[Entry]) -> Vec<(Group, u16)> {
 
 /// Tell the techniques that units from `sources` lie at `program` of `group` now.
 #[cold]
-fn tell_moved(rooms: &mut Rooms, sources: Vec<(Group, u16)>, group: Group, program: u32) {
+fn tell_moved(rooms: &mut Rooms, sources: Vec<(BlockGroup, u16)>, group: BlockGroup, program: u32) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let to = ProgramUnit::new(core.layout(), group, program);
-    sources.into_iter().for_each(|(from, units)| metadata.tell(core, panel, News::Moved { from, to, units, way: Way::Bus }));
+    sources.into_iter().for_each(|(from, units)| metadata.notify(core, panel, News::Moved { from, to, units, way: Way::Bus }));
 }
 
 /// Release the source of `entry`, which is on flash. Returns the logical unit that lies there now, or none, and whether the data is the host's.
@@ -250,12 +250,12 @@ fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
 
 /// End the copyback of program unit `from` to program unit `to`.
 #[inline(never)]
-pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (Group, u32), to: (Group, u32)) {
+pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, u32), to: (BlockGroup, u32)) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let units = core.layout().units_per_program;
     let good = report.status == Status::Good;
     let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(core.layout(), group, program));
-    metadata.tell(core, panel, News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.spans.die }));
+    metadata.notify(core, panel, News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.spans.die }));
     let named: Vec<Lpn>;
     let mut spare = report.oob;
     if metadata.has_oob() {
@@ -281,7 +281,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (Group, u32),
         }
         let Rooms { core, panel, metadata, .. } = rooms;
         core.groups_mut().add_valid(to.0, valid);
-        metadata.tell(core, panel, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
+        metadata.notify(core, panel, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
         if to.1 + 1 == core.layout().data_programs {
             placement::complete(core, panel, metadata, to.0);
         }

@@ -18,7 +18,7 @@ use crate::state::Core;
 use crate::state::die::Die;
 use crate::state::request::Request;
 use crate::state::work::Stream;
-use crate::techniques::apply::{ctx, enqueue};
+use crate::techniques::apply::{ctx, enqueue_work};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
@@ -116,7 +116,7 @@ impl Rooms {
         if self.panel.alarm().is_some_and(|at| at <= now) {
             let mut wanted: Vec<Work> = Vec::new();
             self.panel.ring(&ctx(&self.core), &mut wanted);
-            wanted.into_iter().for_each(|work| enqueue(&mut self.core, work));
+            wanted.into_iter().for_each(|work| enqueue_work(&mut self.core, work));
         }
         if self.gc.held_until().is_some_and(|until| until <= now) {
             self.gc.start_due(&mut self.core);
@@ -132,7 +132,7 @@ impl Rooms {
             core.idle_mut().told(place, die);
             let news = News::Idle { die, idle, free: core.die(die).free_count() };
             if let Some(work) = panel.learn_idle(place, &ctx(core), &news) {
-                enqueue(core, work);
+                enqueue_work(core, work);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The choice of a die's next operation.
 //!
 //! Work is bound to a die as late as possible: host data stays in the buffer until a die that can take a program asks. So no write ever queues behind
-//! a busy die while another is idle, which is what a fixed address-to-die rule costs (a drive under reclaim then runs at the pace of its slowest
+//! a busy die while another is idle, which is what a fixed address-to-die rule costs (a drive under GC then runs at the pace of its slowest
 //! die).
 
 use wordline_flash::{Operation, OperationKind};
@@ -14,7 +14,7 @@ use crate::metadata::log::Rescue;
 use crate::placement::next_program;
 use crate::scheduler::{self, DieWork, Policy};
 use crate::state::Core;
-use crate::state::settings::ReclaimConfig;
+use crate::state::settings::GcConfig;
 use crate::state::work::{Activity, Offer, Source, Stream};
 use crate::techniques::apply::{give_way, next_read, serves_while_held};
 use crate::util::list::NIL;
@@ -124,12 +124,12 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         }
     }
     let core = &mut rooms.core;
-    let ReclaimConfig { scheduler, floor, preemptible, start, .. } = core.settings().reclaim;
+    let GcConfig { scheduler, floor, preemptible, start, .. } = core.settings().gc;
     let state = core.die(die);
     let is_due = state.is_short(start) || state.is_emptying();
     let has_gc = is_due || state.has_wishes();
     let work = DieWork { is_due, free: state.free_count(), floor, preemptible, credit: state.credit() };
-    let before_host = scheduler.first(&work) == scheduler::Source::Reclaim;
+    let before_host = scheduler.first(&work) == scheduler::Turn::Gc;
     if has_gc
         && before_host
         && let Some(step) = serve(rooms, die, Source::Gc)
@@ -138,7 +138,7 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     }
     let Rooms { core, metadata, .. } = rooms;
     if has_program(core, metadata, core.now()) && core.can_write(die) {
-        // What the host has while nothing has to be reclaimed is not kept for later.
+        // What the host has while nothing has to be collected is not kept for later.
         let taken = scheduler.taken(core.layout().units_per_program);
         core.die_mut(die).set_credit(if is_due { scheduler::add(work.credit, taken) } else { 0 });
         return Some(program_host(rooms, die));
@@ -190,17 +190,17 @@ fn idle_writer(rooms: &mut Rooms) -> Option<DieId> {
         return None;
     }
     let writer = core.next_idle_writer();
-    if writer.is_none() && core.is_starved() {
+    if writer.is_none() && core.is_gc_stalled() {
         press(core);
     }
     writer
 }
 
-/// Retry reclaim that was not worth while at rest: host data waits and no idle die can take it.
+/// Retry GC that was not worth while at rest: host data waits and no idle die can take it.
 #[cold]
 fn press(core: &mut Core) {
     for die in core.die_ids() {
-        if core.die_mut(die).take_fruitless().is_some() {
+        if core.die_mut(die).take_gc_pays_from().is_some() {
             core.wake(die);
         }
     }

@@ -1,7 +1,7 @@
 //! The free-block policy, an exclusive slot: one policy at a time decides which free block group is written next, and whose data static wear levelling moves.
 //!
-//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/free-block.md` walks through it. A policy that
-//! ranks groups by the wear of their cells is absent: no table of wear exists yet, only erase counts.
+//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/free-block.md` walks through it. A policy
+//! that ranks groups by the wear of their cells is absent: no table of wear exists yet, only erase counts.
 
 /// Data stream of a die. The two streams go to different blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use wordline_units::{Cause, DieId};
 use crate::metadata::{self, Metadata};
 use crate::sanitise::Sanitise;
 use crate::state::Core;
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::{BlockGroup, Layout};
 use crate::state::request::Note;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
@@ -40,17 +40,16 @@ pub(crate) fn form_groups(factory_bad: &[Vec<(u8, u16)>], blocks_per_plane: u32,
 }
 
 /// Replace the blocks of `group` by spare ones, or take the group out of service. Its erase failed, or a program in it failed and its data has moved.
-pub(crate) fn replace(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, group: Group) {
+pub(crate) fn replace(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, group: BlockGroup) {
     let (die, planes) = (core.layout().die(group), core.layout().planes as usize);
-    let replacement = core.die_mut(die).take_spares(planes);
-    core.groups_mut().retire(group, replacement);
-    if let Some(blocks) = replacement {
-        let erases = core.take_spare_erases(die, blocks[0]);
+    let replacement = core.die_mut(die).spare_blocks_mut().take(planes);
+    core.groups_mut().retire(group, replacement.map(|(blocks, _)| blocks));
+    if let Some((_, erases)) = replacement {
         core.groups_mut().set_erases(group, erases);
         core.die_mut(die).give_free(group);
     }
     core.outbox_mut().note(Note::Retired(group));
-    metadata.tell(core, panel, News::Retired { group });
+    metadata.notify(core, panel, News::Retired { group });
     if !core.is_worn_out() && !core.has_enough_space() {
         wear_out(core, metadata, sanitise);
     }
@@ -89,7 +88,7 @@ pub(crate) fn wear_out(core: &mut Core, metadata: &mut Metadata, sanitise: &Sani
 /// Fail the requests that wait for stale secrets to become unreadable.
 pub(crate) fn fail_guarded(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise) {
     if sanitise.is_on() {
-        let guarded = core.gates_mut().give_up();
+        let guarded = core.barriers_mut().give_up();
         metadata::fail(core, guarded);
     }
     metadata.pass_flushes(core);
@@ -118,14 +117,14 @@ mod tests {
     fn a_group_that_leaves_its_blocks_goes_on_with_spares_and_then_out_of_service() {
         let mut rooms = build(&crate::Config { spare_blocks: 1, ..small(32) });
         let Rooms { core, panel, metadata, sanitise, .. } = &mut rooms;
-        for (group, uses) in [(Group(2), Use::Free), (Group(3), Use::Bad)] {
+        for (group, uses) in [(BlockGroup(2), Use::Free), (BlockGroup(3), Use::Bad)] {
             let at = core.die(DieId(0)).free_groups().position(|free| free == group).expect("all are free");
             core.die_mut(DieId(0)).take_free_at(at);
             replace(core, panel, metadata, sanitise, group);
             assert_eq!(core.groups().use_of(group), uses);
             assert_eq!(core.outbox_mut().next_note(), Some(Note::Retired(group)));
         }
-        assert_eq!(core.groups().blocks(Group(2))[0], 9);
+        assert_eq!(core.groups().blocks(BlockGroup(2))[0], 9);
         assert!(!core.is_worn_out() && core.has_enough_space());
     }
 

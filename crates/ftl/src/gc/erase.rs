@@ -7,7 +7,7 @@ use super::{level, replace};
 use crate::metadata::Metadata;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
-use crate::state::layout::Group;
+use crate::state::layout::BlockGroup;
 use crate::state::pending::Purpose;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{EraseReport, News};
@@ -27,7 +27,7 @@ enum Hold {
 
 /// Reason for which `group`, which holds nothing valid, may not be erased or replaced now; `None`: it may. `is_lazy`: its die does not need it yet.
 #[inline]
-fn held_by(core: &Core, metadata: &Metadata, sanitise: &Sanitise, group: Group, is_lazy: bool) -> Option<Hold> {
+fn held_by(core: &Core, metadata: &Metadata, sanitise: &Sanitise, group: BlockGroup, is_lazy: bool) -> Option<Hold> {
     let groups = core.groups();
     let is_condemned = groups.is_condemned(group);
     if is_lazy && !is_condemned && !sanitise.must_erase(core, group) && !metadata.is_abandoned(group) {
@@ -51,9 +51,9 @@ pub(super) fn erase_one(
     sanitise: &mut Sanitise,
     die: DieId,
 ) -> Option<Operation> {
-    let is_lazy = core.settings().reclaim.lazy_erase && core.is_roomy(die);
+    let is_lazy = core.settings().gc.lazy_erase && core.is_roomy(die);
     let (group, cause) = loop {
-        let hold = |&(group, _): &(Group, Cause)| held_by(core, metadata, sanitise, group, is_lazy);
+        let hold = |&(group, _): &(BlockGroup, Cause)| held_by(core, metadata, sanitise, group, is_lazy);
         let Some(at) = core.die(die).erasable().iter().position(|emptied| hold(emptied).is_none()) else {
             if core.die(die).erasable().iter().all(|emptied| hold(emptied) == Some(Hold::Lazy)) {
                 return None;
@@ -71,7 +71,7 @@ pub(super) fn erase_one(
         replace(core, panel, metadata, sanitise, group);
         erase_ended(core, panel, metadata, sanitise, EraseReport::without_erase(group));
     };
-    Some(core.order_erase(group, Purpose::Erase, cause))
+    Some(core.issue_erase(group, Purpose::Erase, cause))
 }
 
 /// End the erase of `report.group`: the group is free, or its blocks are replaced.
@@ -102,7 +102,7 @@ pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Met
     sanitise.erased(core, metadata, group);
     sanitise.wake_keys(core, metadata);
     metadata.forget(core, group);
-    metadata.tell(core, panel, News::Erased(report));
+    metadata.notify(core, panel, News::Erased(report));
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use crate::config::tests::small;
-    use crate::config::{Config, ReclaimConfig};
+    use crate::config::{Config, GcConfig};
     use crate::dispatch::Rooms;
     use crate::setup::build;
     use crate::state::layout::UnitAddr;
@@ -121,19 +121,19 @@ mod tests {
     const DIE: DieId = DieId(0);
 
     /// A core with one group that has been emptied and waits for its erase.
-    fn emptied(config: &Config) -> (Rooms, Group) {
+    fn emptied(config: &Config) -> (Rooms, BlockGroup) {
         let mut rooms = build(config);
         let core = &mut rooms.core;
         let group = core.allocate(DIE, Stream::Host).expect("all are free");
         core.groups_mut().open(group);
         core.groups_mut().close(group);
-        core.groups_mut().drain(group);
+        core.groups_mut().start_gc(group);
         assert!(core.groups_mut().drained(group));
         core.die_mut(DIE).give_erasable(group, Cause::Host);
         (rooms, group)
     }
 
-    fn hold(rooms: &Rooms, group: Group, is_lazy: bool) -> Option<Hold> {
+    fn hold(rooms: &Rooms, group: BlockGroup, is_lazy: bool) -> Option<Hold> {
         held_by(&rooms.core, &rooms.metadata, &rooms.sanitise, group, is_lazy)
     }
 
@@ -156,15 +156,15 @@ mod tests {
 
     #[test]
     fn a_lazy_erase_waits_until_the_die_needs_the_group_unless_it_is_to_leave_service() {
-        let lazy = ReclaimConfig { lazy_erase: true, ..small(64).reclaim };
-        let (mut rooms, group) = emptied(&Config { reclaim: lazy, ..small(64) });
+        let lazy = GcConfig { lazy_erase: true, ..small(64).gc };
+        let (mut rooms, group) = emptied(&Config { gc: lazy, ..small(64) });
         assert_eq!(hold(&rooms, group, true), Some(Hold::Lazy));
         assert!(!erases(&mut rooms), "nine groups are free");
         while rooms.core.is_roomy(DIE) {
             rooms.core.allocate(DIE, Stream::Host);
         }
         assert!(erases(&mut rooms));
-        let (mut rooms, group) = emptied(&Config { reclaim: lazy, ..small(64) });
+        let (mut rooms, group) = emptied(&Config { gc: lazy, ..small(64) });
         rooms.core.groups_mut().condemn(group);
         assert_eq!(hold(&rooms, group, true), None);
     }

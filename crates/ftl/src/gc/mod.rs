@@ -24,10 +24,10 @@ use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
-use crate::state::work::{Asked, Job, Offer, Source, Stream, Wanted};
-use crate::techniques::apply::{ctx, order_read, set_program};
+use crate::state::work::{Asked, Job, Offer, Rewrite, Source, Stream};
+use crate::techniques::apply::{ctx, issue_read, set_program};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::say::Way;
@@ -126,21 +126,21 @@ impl Gc {
         if !must_be_empty && bad_blocks::start_retirement(core, panel, metadata, die) {
             return true;
         }
-        if !must_be_empty && let Some(Wanted { group, cause, .. }) = self.next_wanted(core, panel, die) {
+        if !must_be_empty && let Some(Rewrite { group, cause, .. }) = self.next_rewrite(core, panel, die) {
             let end = core.layout().units_per_group;
             begin(core, panel, metadata, die, group, cause, end);
             return true;
         }
         let short = core.is_short(die);
-        if !short && !self.takes_extra(core, panel, die) {
+        if !short && !self.takes_extra_victim(core, panel, die) {
             return false;
         }
-        let is_fruitless = core.die_mut(die).take_fruitless() == Some(core.changes());
+        let is_gc_useless = core.die_mut(die).take_gc_pays_from() == Some(core.changes());
         // Moves out of a sanitiser's way are padded too, so where somebody waits for it, that says nothing of victims.
-        if is_fruitless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
+        if is_gc_useless && !has_program(core, metadata, Nanos::MAX) && !sanitise.is_awaited(core, metadata) {
             let changes = core.changes();
-            core.die_mut(die).set_fruitless(changes);
-            core.note_starved(die, true);
+            core.die_mut(die).set_gc_pays_from(changes);
+            core.note_gc_stalled(die, true);
             return false;
         }
         let candidates = core.groups().candidates(die);
@@ -149,13 +149,13 @@ impl Gc {
         let room = (programs * layout.units_per_program).saturating_sub(state.moved().len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free_count() == 0 || must_be_empty;
-        let policy = if has_none { VictimPolicy::Greedy } else { core.settings().reclaim.victim };
+        let policy = if has_none { VictimPolicy::Greedy } else { core.settings().gc.victim };
         // Groups that have been read to their end are free once the rest of them is programmed.
-        let promised = state.draining() as u32 * layout.data_units;
+        let promised = state.awaiting_last_units() as u32 * layout.data_units;
         let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
         let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
         let Some(victim) = victim else {
-            core.note_starved(die, short);
+            core.note_gc_stalled(die, short);
             return false;
         };
         assert!(candidates.valid[victim] < Candidates::OUT, "the victim policy took a block it may not");
@@ -166,22 +166,22 @@ impl Gc {
     }
 
     /// Take the first requested rewrite that may start. Requests that have become needless are dropped.
-    fn next_wanted(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> Option<Wanted> {
+    fn next_rewrite(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> Option<Rewrite> {
         let roomy = core.is_roomy(die);
         let mut at = 0;
-        while let Some(wanted) = core.die(die).wanted_at(at) {
-            let Wanted { group, cause, erases, asked } = wanted;
+        while let Some(wanted) = core.die(die).rewrite_at(at) {
+            let Rewrite { group, cause, erases, asked } = wanted;
             // Somebody waits for what a sanitiser wants, and emptying one group into another gives back as much room as it takes.
             if !roomy && (cause != Cause::Sanitise || core.die(die).free_count() == 0) {
                 return None;
             }
-            // It may have been reclaimed since it was asked for.
+            // It may have been collected since it was asked for.
             let is_current = core.groups().erases(group) == erases && core.groups().use_of(group) == Use::Closed;
             if is_current && !self.may_start(core, panel, die, WorkKind::Rewrite(group), cause, asked) {
                 at += 1;
                 continue;
             }
-            core.die_mut(die).remove_wanted(at);
+            core.die_mut(die).remove_rewrite(at);
             if is_current {
                 return Some(wanted);
             }
@@ -190,11 +190,11 @@ impl Gc {
     }
 
     /// True if the further victim requested on `die` is begun now, because there is such a request and it may start.
-    fn takes_extra(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> bool {
-        let extra = core.die(die).extra();
+    fn takes_extra_victim(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> bool {
+        let extra = core.die(die).extra_victim();
         let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Reclaim, asked));
         if starts {
-            core.die_mut(die).clear_extra();
+            core.die_mut(die).clear_extra_victim();
         }
         starts
     }
@@ -219,7 +219,7 @@ impl Gc {
         self.held_until = NEVER;
         for die in core.die_ids() {
             let state = core.die(die);
-            let earliest = state.wanted().map(|wanted| wanted.asked).chain(state.extra()).map(|asked| asked.due).min();
+            let earliest = state.rewrites().map(|wanted| wanted.asked).chain(state.extra_victim()).map(|asked| asked.due).min();
             match earliest {
                 Some(due) if due <= core.now() => core.wake(die),
                 Some(due) => self.held_until = self.held_until.min(due),
@@ -229,8 +229,8 @@ impl Gc {
     }
 
     /// Wake `die` after a read of a page of `group`: work on the group that was held back may start now.
-    pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: Group) {
-        if self.has_held && core.die(die).wanted().any(|wanted| wanted.group == group) {
+    pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: BlockGroup) {
+        if self.has_held && core.die(die).rewrites().any(|wanted| wanted.group == group) {
             core.wake(die);
         }
     }
@@ -245,14 +245,14 @@ fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
 }
 
 /// Begin to empty `victim`, which is programmed up to `end`.
-fn begin(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, victim: Group, cause: Cause, end: u32) {
-    core.groups_mut().drain(victim);
+fn begin(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, victim: BlockGroup, cause: Cause, end: u32) {
+    core.groups_mut().start_gc(victim);
     let valid = core.groups().valid(victim);
     core.die_mut(die).begin_job(victim, cause, end, valid);
     if valid == 0 {
         earn(core, die, 0);
     }
-    metadata.tell(core, panel, News::VictimChosen { victim, why: cause });
+    metadata.notify(core, panel, News::VictimChosen { victim, why: cause });
 }
 
 fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId, job: Job) {
@@ -270,7 +270,7 @@ fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &m
 #[inline]
 fn earn(core: &mut Core, die: DieId, moved: u32) {
     let units = core.layout().data_units;
-    let policy = core.settings().reclaim.scheduler;
+    let policy = core.settings().gc.scheduler;
     let state = core.die_mut(die);
     let earned = policy.earned(moved, state.victim_valid(), units);
     state.set_credit(scheduler::add(state.credit(), earned));
@@ -285,13 +285,13 @@ pub(crate) fn invalidate(core: &mut Core, metadata: &mut Metadata, sanitise: &mu
     if core.groups_mut().invalidate(addr) {
         emptied(core, metadata, sanitise, group);
     }
-    if core.is_starved() {
-        core.wake_starved();
+    if core.is_gc_stalled() {
+        core.wake_gc_stalled();
     }
 }
 
 /// Pass on that the last unit of the drained `group` has become stale.
-fn emptied(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, group: Group) {
+fn emptied(core: &mut Core, metadata: &mut Metadata, sanitise: &mut Sanitise, group: BlockGroup) {
     let die = core.layout().die(group);
     core.die_mut(die).emptied(group);
     metadata.hold(group);
@@ -329,7 +329,7 @@ fn move_page(
     core.groups_mut().pin(job.victim);
     let bytes = core.settings().unit_bytes(count);
     let tag = core.begin(Pending::read(Purpose::Move { units }, job.victim, offset, bytes, job.cause));
-    Some(order_read(core, panel, die, tag))
+    Some(issue_read(core, panel, die, tag))
 }
 
 #[inline]
@@ -341,7 +341,7 @@ fn is_copyback_agreed(core: &Core, panel: &Panel, job: &Job, offset: u32) -> boo
 }
 
 /// True if `offset` begins a program unit that is valid as a whole, and no units left over from another victim must come first.
-fn can_copy_back(core: &Core, die: DieId, victim: Group, offset: u32) -> bool {
+fn can_copy_back(core: &Core, die: DieId, victim: BlockGroup, offset: u32) -> bool {
     let (state, units) = (core.die(die), core.layout().units_per_program);
     // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
     let roomy = state.free_count() > 0 || (state.moved().is_empty() && state.moves_under_way() == 0);
@@ -367,7 +367,7 @@ fn copy_back(
     let to = layout.all_planes(core.groups().blocks(group), layout.first_page(program));
     core.die_mut(die).batch_mut().begin();
     sanitise.note_copying(die, (job.victim, from_program * layout.units_per_program));
-    Some(core.order(die, tag, OperationKind::Copyback { from, to, is_set: core.sets_programs() }, job.cause))
+    Some(core.issue(die, tag, OperationKind::Copyback { from, to, is_set: core.sets_programs() }, job.cause))
 }
 
 /// Program the gathered units. `None`: no block is left to take them.
@@ -384,7 +384,7 @@ fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, di
 pub(crate) fn program_batch(core: &mut Core, panel: &Panel, place: ProgramPlace, cause: Cause) -> Operation {
     let ProgramPlace { group, program, closes } = place;
     set_program(core, panel, group, program);
-    core.order_program(group, program, Purpose::Program { program, closes }, cause)
+    core.issue_program(group, program, Purpose::Program { program, closes }, cause)
 }
 
 /// True if the buffer has a program unit to write: a full one, or one that must not wait.

@@ -4,20 +4,20 @@ use wordline_units::{Cause, DieId};
 
 use crate::config::FreeBlockConfig;
 use crate::state::Core;
-use crate::state::layout::Group;
-use crate::state::work::Wanted;
+use crate::state::layout::BlockGroup;
+use crate::state::work::Rewrite;
 
 /// Level wear after the erase of `group`: the data of the block that is too far behind moves, if the free-block policy names one.
-pub(crate) fn level(core: &mut Core, die: DieId, group: Group) {
+pub(crate) fn level(core: &mut Core, die: DieId, group: BlockGroup) {
     let FreeBlockConfig { key, gap: Some(gap) } = core.settings().free_block else {
         return;
     };
-    if core.die(die).wanted().any(|wanted| wanted.cause == Cause::Wear) {
+    if core.die(die).rewrites().any(|wanted| wanted.cause == Cause::Wear) {
         return;
     }
     if let Some(coldest) = core.groups().level(key, group, gap) {
         let erases = core.groups().erases(coldest);
-        core.die_mut(die).want_again(Wanted::by_core(coldest, Cause::Wear, erases));
+        core.die_mut(die).queue_rewrite_again(Rewrite::by_core(coldest, Cause::Wear, erases));
     }
 }
 
@@ -37,11 +37,11 @@ mod tests {
             let cold = core.allocate(die, crate::state::work::Stream::Host).expect("all are free");
             core.groups_mut().open(cold);
             core.groups_mut().close(cold);
-            let worn = Group(9);
+            let worn = BlockGroup(9);
             core.groups_mut().set_erases(worn, erases);
             level(&mut core, die, worn);
             level(&mut core, die, worn);
-            let wanted: Vec<Wanted> = core.die(die).wanted().collect();
+            let wanted: Vec<Rewrite> = core.die(die).rewrites().collect();
             assert_eq!(wanted.len(), expected, "asked for once, {erases} erases");
             assert!(wanted.iter().all(|wanted| (wanted.group, wanted.cause) == (cold, Cause::Wear)));
         }

@@ -27,7 +27,7 @@ use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said, gro
 use crate::state::Core;
 use crate::state::data::MetadataKind;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 
 /// Next page of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,32 +71,32 @@ pub(crate) struct Checkpoints {
     /// Number of the newest whole checkpoint.
     whole: Option<u64>,
     /// Groups with readable pages that the map does not know, because their data is programmed again elsewhere.
-    unsure: BTreeSet<Group>,
+    unsure: BTreeSet<BlockGroup>,
     /// Groups with a checkpoint that recovery can no longer rely on. They are erased before any other.
-    abandoned: BTreeSet<Group>,
+    abandoned: BTreeSet<BlockGroup>,
     /// Data programs since the last program of a checkpoint.
     due: u32,
 }
 
 impl Checkpoints {
     /// Resume after a power cut with the checkpoint `number` in `groups`, to which nothing is added.
-    pub(crate) fn resume(&mut self, groups: VecDeque<Group>, number: Option<u64>, programs: u32) {
+    pub(crate) fn resume(&mut self, groups: VecDeque<BlockGroup>, number: Option<u64>, programs: u32) {
         (self.held, self.whole) = (groups.len(), number);
         self.log.resume(groups, programs);
     }
 
     /// Resume after a power cut without the checkpoint in `groups`.
-    pub(crate) fn abandon(&mut self, groups: &VecDeque<Group>) {
+    pub(crate) fn abandon(&mut self, groups: &VecDeque<BlockGroup>) {
         self.abandoned.extend(groups);
     }
 
     /// True if `group` may be erased. While a checkpoint that must go is left, only groups of it may.
-    pub(crate) fn lets_go(&self, group: Group) -> bool {
+    pub(crate) fn lets_go(&self, group: BlockGroup) -> bool {
         self.abandoned.is_empty() || self.is_abandoned(group)
     }
 
     /// True if `group` holds a checkpoint that must go.
-    pub(crate) fn is_abandoned(&self, group: Group) -> bool {
+    pub(crate) fn is_abandoned(&self, group: BlockGroup) -> bool {
         self.abandoned.contains(&group)
     }
 
@@ -137,7 +137,7 @@ impl Checkpoints {
         }
         let has_room = self.log.room(core.layout(), 1).is_some();
         // Where there is no room, the checkpoint waits: it is worth nothing to anybody but recovery.
-        if (has_room || self.log.find_room(core, core.settings().reclaim.floor))
+        if (has_room || self.log.find_room(core, core.settings().gc.floor))
             && let Some(group) = self.log.room(core.layout(), 1)
         {
             core.wake(core.layout().die(group));
@@ -158,7 +158,7 @@ impl Checkpoints {
 
     /// Order the next program. Trims up to `newest` have arrived, and those up to `durable` are on flash.
     #[cold]
-    pub(crate) fn order(&mut self, core: &mut Core, (newest, durable): (u64, u64)) -> Operation {
+    pub(crate) fn issue(&mut self, core: &mut Core, (newest, durable): (u64, u64)) -> Operation {
         if self.writing.is_none() {
             self.writing = Some(self.begin(core));
         }
@@ -167,12 +167,12 @@ impl Checkpoints {
             writing.write_page(core, bytes, (newest, durable));
         }
         self.due = 0;
-        self.log.order(core)
+        self.log.issue(core)
     }
 
     fn begin(&self, core: &mut Core) -> Writing {
         let known: Vec<Option<KnownGroup>> = (0..core.layout().group_count() as u32)
-            .map(Group)
+            .map(BlockGroup)
             .map(|group| {
                 let groups = core.groups();
                 if groups.is_condemned(group) || self.unsure.contains(&group) {
@@ -183,7 +183,7 @@ impl Checkpoints {
                     Use::Closed | Use::Draining | Use::Drained => KnownState::Closed { age: groups.age(group) },
                     Use::Free => KnownState::Free,
                     Use::Active => KnownState::Open,
-                    Use::Bad | Use::Journal => return None,
+                    Use::Bad | Use::Metadata => return None,
                 };
                 Some(KnownGroup { blocks: groups.blocks(group), erases: groups.erases(group), state })
             })
@@ -194,18 +194,18 @@ impl Checkpoints {
     }
 
     /// Forget what checkpoints held in `group`. Returns true if it was the last of those that must go.
-    pub(crate) fn forget(&mut self, group: Group) -> bool {
+    pub(crate) fn forget(&mut self, group: BlockGroup) -> bool {
         self.unsure.remove(&group);
         self.abandoned.remove(&group) && self.abandoned.is_empty()
     }
 
     /// Note that `group` holds a page that the map does not know.
-    pub(crate) fn leave_unsettled(&mut self, group: Group) {
+    pub(crate) fn leave_unsettled(&mut self, group: BlockGroup) {
         self.unsure.insert(group);
     }
 
     /// End a program in `group`. Groups that are not needed any more are let go.
-    pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
+    pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
         let writing = self.writing.as_ref().expect("it was ordered");
         if !good {
             // What is whole stays where it is; the next one begins elsewhere.

@@ -35,16 +35,16 @@ use crate::pages::journal::{Facts, History, Page, Record, Serial, marks_per_page
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::Purpose;
 
 /// State of the group that takes the next snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reserve {
     /// The group is erased and can take a snapshot.
-    Erased(Group),
+    Erased(BlockGroup),
     /// The group must be erased first.
-    Used(Group),
+    Used(BlockGroup),
     /// The journal has no second group.
     Missing,
 }
@@ -105,9 +105,9 @@ pub(crate) struct Journal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Nothing,
-    Records(Group),
-    Snapshot(Group),
-    Erase(Group),
+    Records(BlockGroup),
+    Snapshot(BlockGroup),
+    Erase(BlockGroup),
     /// A page is due and no group can take it.
     NoRoom,
 }
@@ -116,7 +116,7 @@ pub(crate) enum Step {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Journaled {
     /// Group that the journal no longer uses, because a program in it failed. Its blocks are replaced, or it goes out of service.
-    pub spoilt: Option<Group>,
+    pub spoilt: Option<BlockGroup>,
 }
 
 impl Journal {
@@ -157,12 +157,12 @@ impl Journal {
     // What is promised.
 
     /// True if recovery needs nothing in `group`.
-    pub(crate) fn lets_go(&self, group: Group) -> bool {
+    pub(crate) fn lets_go(&self, group: BlockGroup) -> bool {
         self.holds[group.index()] <= self.known()
     }
 
     /// Require that all trims so far are durable before `group`, which they have emptied, is erased.
-    pub(crate) fn hold(&mut self, group: Group) {
+    pub(crate) fn hold(&mut self, group: BlockGroup) {
         self.holds[group.index()] = self.newest;
     }
 
@@ -200,7 +200,7 @@ impl Journal {
     }
 
     /// Give the journal the group for its next snapshot, which is erased.
-    pub(crate) fn give_group(&mut self, group: Group) {
+    pub(crate) fn give_group(&mut self, group: BlockGroup) {
         self.reserve = Reserve::Erased(group);
     }
 
@@ -302,7 +302,7 @@ impl Journal {
     }
 
     /// Resume after a power cut: the records of this `generation` are in the group `active`, whose next program unit is `program`.
-    pub(crate) fn resume(&mut self, active: Option<Group>, generation: u64, program: u32, reserve: Reserve) {
+    pub(crate) fn resume(&mut self, active: Option<BlockGroup>, generation: u64, program: u32, reserve: Reserve) {
         self.log.resume(active.into_iter().collect(), program);
         (self.generation, self.reserve) = (generation, reserve);
     }
@@ -341,7 +341,7 @@ impl Journal {
 
     /// Order `step`, which must be one with an operation. `history`: the core's history over all starts.
     #[cold]
-    pub(crate) fn order(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, step: Step, history: &History) -> Option<Operation> {
+    pub(crate) fn issue(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, step: Step, history: &History) -> Option<Operation> {
         match step {
             Step::Nothing | Step::NoRoom => None,
             Step::Records(_) => Some(self.program_records(core, oob)),
@@ -355,7 +355,7 @@ impl Journal {
             }
             Step::Erase(group) => {
                 self.is_erasing = true;
-                Some(core.order_erase(group, Purpose::JournalErase, Cause::Recovery))
+                Some(core.issue_erase(group, Purpose::JournalErase, Cause::Recovery))
             }
         }
     }
@@ -378,7 +378,7 @@ impl Journal {
             let copies = if self.is_narrow { 1 } else { 2 };
             let mut facts = Vec::new();
             // Memos come first: they are few, and one page is enough for a long time.
-            let memos = self.memos.order(memos_per_page(page_bytes), core.groups());
+            let memos = self.memos.take_unwritten(memos_per_page(page_bytes), core.groups());
             facts.extend((!memos.is_empty()).then_some(Facts::Memos(memos)));
             let count = ((pages / copies - facts.len()) * records_per_page(page_bytes)).min(self.pending.len());
             self.ordered.clear();
@@ -386,7 +386,7 @@ impl Journal {
             self.hurry &= !self.pending.is_empty();
             facts.extend(self.ordered.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec())));
             let mirrored = facts.len();
-            let records = oob.map_or(Vec::new(), |oob| oob.order((pages - mirrored * copies) * marks_each, core.groups()));
+            let records = oob.map_or(Vec::new(), |oob| oob.take_records((pages - mirrored * copies) * marks_each, core.groups()));
             facts.extend(records.chunks(marks_each).map(|some| Facts::Marks(some.to_vec())));
             self.is_mirrored = mirrored > 0;
             self.serial.here = [0; 2];
@@ -401,7 +401,7 @@ impl Journal {
             image.fill(0);
             all.zip(image.chunks_exact_mut(page_bytes)).for_each(|(page, bytes)| page.write(bytes));
         }
-        self.log.order(core)
+        self.log.issue(core)
     }
 
     /// Make a snapshot of the units that hold nothing.
@@ -432,12 +432,12 @@ impl Journal {
                 Some(Facts::Refused { first, version: refused.version(), bits })
             }));
         }
-        let memos = self.memos.order_all(core.groups());
+        let memos = self.memos.take_all(core.groups());
         facts.extend(records.chunks(records_per_page(page_bytes)).map(|some| Facts::Records(some.to_vec())));
         facts.extend(memos.chunks(memos_per_page(page_bytes)).map(|some| Facts::Memos(some.to_vec())));
         facts.push(Facts::History(History { version, ..*history }));
         let marks_each = marks_per_page(page_bytes, core.layout().units_per_program as usize);
-        let marks = oob.map_or(Vec::new(), |oob| oob.order_all(core.groups()));
+        let marks = oob.map_or(Vec::new(), |oob| oob.take_all_records(core.groups()));
         self.generation += 1;
         self.serial = Serial::default();
         let total = facts.len() as u32;
@@ -470,11 +470,11 @@ impl Journal {
         let snapshot = self.snapshot.as_ref().expect("asked before");
         let (begin, length) = (self.log.program() as usize * self.log.program_bytes(), self.log.program_bytes());
         self.log.image_mut().copy_from_slice(&snapshot.image[begin..][..length]);
-        self.log.order(core)
+        self.log.issue(core)
     }
 
     /// End a program of the journal in `group`.
-    pub(crate) fn programmed(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: Group) -> Journaled {
+    pub(crate) fn programmed(&mut self, core: &mut Core, oob: Option<&mut OobCopies>, good: bool, group: BlockGroup) -> Journaled {
         self.log.ended();
         let (mut spoilt, mut sealed) = (None, None);
         match self.snapshot.take() {
@@ -523,7 +523,7 @@ impl Journal {
     }
 
     /// End the erase of the group that is not needed any more. `good`: the erase succeeded. Otherwise the caller replaces its blocks.
-    pub(crate) fn erased(&mut self, core: &mut Core, good: bool, group: Group) {
+    pub(crate) fn erased(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
         self.is_erasing = false;
         if !good {
             self.reserve = Reserve::Missing;
@@ -532,7 +532,7 @@ impl Journal {
         let die = core.layout().die(group);
         core.groups_mut().erased(group);
         core.die_mut(die).give_free(group);
-        let next = core.take_own_group(core.settings().reclaim.floor).unwrap_or_else(|| {
+        let next = core.take_metadata_group(core.settings().gc.floor).unwrap_or_else(|| {
             // Its die has none to spare: it goes on with this one.
             core.die_mut(die).take_last_free();
             core.groups_mut().take_for_core(group);
@@ -658,12 +658,12 @@ mod tests {
     fn a_group_that_a_trim_has_emptied_is_held_until_the_trim_is_down() {
         let mut core = keeping().core;
         let mut journal = Journal::new(&mut core);
-        journal.hold(Group(3));
-        assert!(journal.lets_go(Group(3)), "nothing was trimmed");
+        journal.hold(BlockGroup(3));
+        assert!(journal.lets_go(BlockGroup(3)), "nothing was trimmed");
         journal.trim(&mut core, 0, 1);
-        journal.hold(Group(3));
-        assert!(!journal.lets_go(Group(3)) && journal.lets_go(Group(4)));
+        journal.hold(BlockGroup(3));
+        assert!(!journal.lets_go(BlockGroup(3)) && journal.lets_go(BlockGroup(4)));
         journal.made_durable(journal.newest());
-        assert!(journal.lets_go(Group(3)));
+        assert!(journal.lets_go(BlockGroup(3)));
     }
 }

@@ -15,7 +15,7 @@ use wordline_flash::Operation;
 
 use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::{BlockGroup, Layout};
 
 /// Outcome of an attempt to go on when no operation is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) enum Rescue {
 pub(crate) struct Log {
     kind: MetadataKind,
     /// Groups in use, oldest first.
-    groups: VecDeque<Group>,
+    groups: VecDeque<BlockGroup>,
     /// Next program unit of the newest group. Behind the last one, the group takes no more.
     program: u32,
     /// True if a program is under way.
@@ -51,14 +51,14 @@ impl Log {
     }
 
     /// Resumes after a power cut with `groups`, oldest first, the newest of them programmed up to `program`.
-    pub(crate) fn resume(&mut self, groups: VecDeque<Group>, program: u32) {
+    pub(crate) fn resume(&mut self, groups: VecDeque<BlockGroup>, program: u32) {
         (self.groups, self.program) = (groups, program);
     }
 
     // Its groups.
 
     /// Groups in use, oldest first.
-    pub(crate) fn groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
+    pub(crate) fn groups(&self) -> impl ExactSizeIterator<Item = BlockGroup> + '_ {
         self.groups.iter().copied()
     }
 
@@ -74,19 +74,19 @@ impl Log {
 
     /// The newest group, if it takes `units` more program units.
     #[inline]
-    pub(crate) fn room(&self, layout: &Layout, units: u32) -> Option<Group> {
+    pub(crate) fn room(&self, layout: &Layout, units: u32) -> Option<BlockGroup> {
         self.groups.back().copied().filter(|_| self.program + units <= layout.programs)
     }
 
     /// Add `group`, which is erased, as the newest.
-    pub(crate) fn extend(&mut self, group: Group) {
+    pub(crate) fn extend(&mut self, group: BlockGroup) {
         self.groups.push_back(group);
         self.program = 0;
     }
 
     /// Add the least worn free group of the dies that have more than `left` of them. Returns false if there is none.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
-        let group = core.take_own_group(left);
+        let group = core.take_metadata_group(left);
         group.inspect(|&group| self.extend(group)).is_some()
     }
 
@@ -96,23 +96,23 @@ impl Log {
     }
 
     /// Take the newest group out, in which a program has failed and nothing is needed.
-    pub(crate) fn take_newest(&mut self) -> Option<Group> {
+    pub(crate) fn take_newest(&mut self) -> Option<BlockGroup> {
         self.groups.pop_back()
     }
 
     /// Take the oldest group out, because newer records say all that it says.
-    pub(crate) fn take_oldest(&mut self) -> Option<Group> {
+    pub(crate) fn take_oldest(&mut self) -> Option<BlockGroup> {
         self.groups.pop_front()
     }
 
     /// Release the `count` oldest groups, because newer records say all that they say: they are to be erased.
     pub(crate) fn release_oldest(&mut self, core: &mut Core, count: usize) {
-        self.groups.drain(..count).for_each(|group| core.release_own_group(group, self.kind.cause()));
+        self.groups.drain(..count).for_each(|group| core.release_metadata_group(group, self.kind.cause()));
     }
 
     /// Release all groups but the `count` oldest, because what they say is not whole and never will be.
     pub(crate) fn release_newest(&mut self, core: &mut Core, count: usize) {
-        self.groups.drain(count..).for_each(|group| core.release_own_group(group, self.kind.cause()));
+        self.groups.drain(count..).for_each(|group| core.release_metadata_group(group, self.kind.cause()));
     }
 
     // Its programs.
@@ -123,7 +123,7 @@ impl Log {
         self.is_busy
     }
 
-    /// Bytes of a program unit, for the writer to fill in before [`Log::order`].
+    /// Bytes of a program unit, for the writer to fill in before [`Log::issue`].
     pub(crate) fn image_mut(&mut self) -> &mut [u8] {
         &mut self.image
     }
@@ -139,11 +139,11 @@ impl Log {
     }
 
     /// Order the next program unit of the newest group, which must have room.
-    pub(crate) fn order(&mut self, core: &mut Core) -> Operation {
+    pub(crate) fn issue(&mut self, core: &mut Core) -> Operation {
         let group = self.room(core.layout(), 1).expect("the writer has looked for room");
         let program = self.program;
         (self.program, self.is_busy) = (program + 1, true);
-        core.order_metadata(self.kind, group, program)
+        core.issue_metadata(self.kind, group, program)
     }
 
     /// End the program under way.
@@ -153,7 +153,7 @@ impl Log {
 
     /// End the program under way, which failed. What is whole in its group stays readable; nothing more is programmed there, and its blocks are replaced
     /// once it is let go.
-    pub(crate) fn failed(&mut self, core: &mut Core, group: Group) {
+    pub(crate) fn failed(&mut self, core: &mut Core, group: BlockGroup) {
         self.is_busy = false;
         self.seal(core.layout());
         core.groups_mut().condemn(group);
@@ -195,7 +195,7 @@ mod tests {
         let group = log.room(core.layout(), core.layout().programs).expect("it is empty");
         for program in 0..core.layout().programs {
             assert_eq!((log.program(), log.room(core.layout(), 1)), (program, Some(group)));
-            log.order(&mut core);
+            log.issue(&mut core);
             assert!(log.is_busy());
             log.ended();
             core.ready(DieId(0));
@@ -208,10 +208,10 @@ mod tests {
     fn a_group_in_which_a_program_fails_takes_no_more_and_what_it_holds_stays_until_it_is_let_go() {
         let (mut core, mut log) = log();
         log.find_room(&mut core, 1);
-        log.order(&mut core);
+        log.issue(&mut core);
         let group = log.groups().next().expect("it has one");
         log.failed(&mut core, group);
-        assert!(core.groups().is_condemned(group) && core.groups().use_of(group) == Use::Journal);
+        assert!(core.groups().is_condemned(group) && core.groups().use_of(group) == Use::Metadata);
         assert_eq!((log.room(core.layout(), 1), log.groups().len(), log.is_busy()), (None, 1, false));
         log.find_room(&mut core, 1);
         log.release_oldest(&mut core, 1);
@@ -223,7 +223,7 @@ mod tests {
     fn what_is_not_whole_is_let_go_and_what_is_whole_stays() {
         let (mut core, mut log) = log();
         (0..3).for_each(|_| assert!(log.find_room(&mut core, 1)));
-        let groups: Vec<Group> = log.groups().collect();
+        let groups: Vec<BlockGroup> = log.groups().collect();
         log.release_newest(&mut core, 1);
         assert_eq!(log.groups().collect::<Vec<_>>(), groups[..1]);
         assert_eq!(core.die(DieId(0)).erasable().len(), 2);

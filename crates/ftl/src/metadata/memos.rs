@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pages::journal::{Owner, WrittenMemo};
 use crate::state::Core;
-use crate::state::groups::Groups;
-use crate::state::layout::Group;
+use crate::state::groups::BlockGroups;
+use crate::state::layout::BlockGroup;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Memo};
 
@@ -24,11 +24,11 @@ fn owner(card: &Card) -> Owner {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memos {
     /// All valid memos.
-    values: BTreeMap<(Group, Owner), u32>,
+    values: BTreeMap<(BlockGroup, Owner), u32>,
     /// Memos that no program was ordered for.
-    unwritten: BTreeSet<(Group, Owner)>,
+    unwritten: BTreeSet<(BlockGroup, Owner)>,
     /// Memos in the program that is under way.
-    ordered: Vec<(Group, Owner)>,
+    ordered: Vec<(BlockGroup, Owner)>,
 }
 
 impl Memos {
@@ -50,7 +50,7 @@ impl Memos {
     }
 
     /// Forget the memos of `group`, which holds nothing any more.
-    pub(crate) fn forget(&mut self, group: Group) {
+    pub(crate) fn forget(&mut self, group: BlockGroup) {
         let of_group = (group, Owner(0))..=(group, Owner(u32::MAX));
         let gone: Vec<_> = self.values.range(of_group).map(|(&key, _)| key).collect();
         for key in gone {
@@ -60,14 +60,14 @@ impl Memos {
     }
 
     /// Take up to `room` waiting memos for the program that is being ordered.
-    pub(crate) fn order(&mut self, room: usize, groups: &Groups) -> Vec<WrittenMemo> {
+    pub(crate) fn take_unwritten(&mut self, room: usize, groups: &BlockGroups) -> Vec<WrittenMemo> {
         self.ordered = self.unwritten.iter().copied().take(room).collect();
         self.ordered.iter().for_each(|key| _ = self.unwritten.remove(key));
         self.ordered.iter().map(|key| self.written(*key, groups)).collect()
     }
 
     /// Take all valid memos for a snapshot.
-    pub(crate) fn order_all(&mut self, groups: &Groups) -> Vec<WrittenMemo> {
+    pub(crate) fn take_all(&mut self, groups: &BlockGroups) -> Vec<WrittenMemo> {
         self.unwritten.clear();
         self.ordered = self.values.keys().copied().collect();
         self.ordered.iter().map(|key| self.written(*key, groups)).collect()
@@ -80,7 +80,7 @@ impl Memos {
         }
     }
 
-    fn written(&self, (group, owner): (Group, Owner), groups: &Groups) -> WrittenMemo {
+    fn written(&self, (group, owner): (BlockGroup, Owner), groups: &BlockGroups) -> WrittenMemo {
         let value = self.values[&(group, owner)];
         WrittenMemo { owner, die: groups.layout().die(group).0, block: groups.blocks(group)[0], erases: groups.erases(group), value }
     }
@@ -88,13 +88,13 @@ impl Memos {
     /// Give the techniques those of their memos that were `found` after a power cut.
     pub(crate) fn recall(&mut self, core: &Core, panel: &mut Panel, found: &[WrittenMemo]) {
         let (groups, layout) = (core.groups(), core.layout());
-        let stands: BTreeMap<(u16, u16, u32), Group> = (0..layout.group_count() as u32)
-            .map(Group)
+        let stands: BTreeMap<(u16, u16, u32), BlockGroup> = (0..layout.group_count() as u32)
+            .map(BlockGroup)
             .map(|group| ((layout.die(group).0, groups.blocks(group)[0], groups.erases(group)), group))
             .collect();
         panel.recover(groups, |card| {
             let owner = owner(card);
-            let mut of_groups: BTreeMap<Group, u32> = BTreeMap::new();
+            let mut of_groups: BTreeMap<BlockGroup, u32> = BTreeMap::new();
             for memo in found.iter().filter(|memo| memo.owner == owner) {
                 if let Some(&group) = stands.get(&(memo.die, memo.block, memo.erases)) {
                     let known = of_groups.entry(group).or_insert(0);

@@ -31,8 +31,8 @@ use crate::pages::kept::Fact;
 use crate::pages::oob::MarkCopy;
 use crate::state::Core;
 use crate::state::buffer::Dropped;
-use crate::state::layout::Group;
-use crate::techniques::apply::{ctx, enqueue};
+use crate::state::layout::BlockGroup;
+use crate::techniques::apply::{ctx, enqueue_work};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
@@ -48,8 +48,8 @@ struct Flush {
     trims: u64,
     /// Number of programs that must be sealed; set once all writes before the flush are on flash.
     sealed: Option<u64>,
-    /// Newest gate at the time when the flush could pass; set at that time.
-    gate: Option<u64>,
+    /// Newest barrier at the time when the flush could pass; set at that time.
+    barrier: Option<u64>,
 }
 
 /// Metadata of one core.
@@ -159,13 +159,13 @@ impl Metadata {
 
     /// Tell `news` to the techniques that subscribe to it, and gather the work that they want done.
     #[inline]
-    pub(crate) fn tell(&mut self, core: &mut Core, panel: &mut Panel, news: News) {
+    pub(crate) fn notify(&mut self, core: &mut Core, panel: &mut Panel, news: News) {
         if panel.has(news.hook()) {
-            self.tell_all(core, panel, &news);
+            self.notify_all(core, panel, &news);
         }
     }
 
-    fn tell_all(&mut self, core: &mut Core, panel: &mut Panel, news: &News) {
+    fn notify_all(&mut self, core: &mut Core, panel: &mut Panel, news: &News) {
         panel.learn(&ctx(core), news);
         if panel.has(Hook::Remember) {
             self.note_memos(core, panel, news);
@@ -173,7 +173,7 @@ impl Metadata {
         if panel.has(Hook::Work) {
             let mut wanted = std::mem::take(&mut self.work);
             panel.work(&ctx(core), news, &mut wanted);
-            wanted.drain(..).for_each(|work| enqueue(core, work));
+            wanted.drain(..).for_each(|work| enqueue_work(core, work));
             self.work = wanted;
         }
     }
@@ -271,7 +271,7 @@ impl Metadata {
     // Groups that are to be erased.
 
     /// Require that all trims so far are durable before `group`, which they have emptied, is erased.
-    pub(crate) fn hold(&mut self, group: Group) {
+    pub(crate) fn hold(&mut self, group: BlockGroup) {
         if let Some(journal) = &mut self.journal {
             journal.hold(group);
         }
@@ -279,38 +279,38 @@ impl Metadata {
 
     /// Note that a unit of `group` has become stale.
     #[inline]
-    pub(crate) fn note_stale(&mut self, group: Group) {
+    pub(crate) fn note_stale(&mut self, group: BlockGroup) {
         if let Some(oob) = &mut self.oob {
             oob.hold(group);
         }
     }
 
     /// True if recovery needs nothing in `group`.
-    pub(crate) fn lets_go(&self, group: Group) -> bool {
+    pub(crate) fn lets_go(&self, group: BlockGroup) -> bool {
         self.journal.as_ref().is_none_or(|journal| journal.lets_go(group))
             && self.are_marks_known(group)
             && self.checkpoints.as_ref().is_none_or(|checkpoints| checkpoints.lets_go(group))
     }
 
     /// True if the marks of all programs that made units of `group` stale are known without reading those programs' pages.
-    pub(crate) fn are_marks_known(&self, group: Group) -> bool {
+    pub(crate) fn are_marks_known(&self, group: BlockGroup) -> bool {
         self.oob.as_ref().is_none_or(|oob| oob.lets_go(group))
     }
 
     /// True if `group` holds a checkpoint that must go.
-    pub(crate) fn is_abandoned(&self, group: Group) -> bool {
+    pub(crate) fn is_abandoned(&self, group: BlockGroup) -> bool {
         self.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.is_abandoned(group))
     }
 
     /// Forget the marks of `group`, which holds nothing any more or is out of service.
-    pub(crate) fn forget_marks(&mut self, group: Group) {
+    pub(crate) fn forget_marks(&mut self, group: BlockGroup) {
         if let Some(oob) = &mut self.oob {
             oob.forget(group);
         }
     }
 
     /// Forget what checkpoints and techniques know of `group`, which holds nothing any more.
-    pub(crate) fn forget(&mut self, core: &mut Core, group: Group) {
+    pub(crate) fn forget(&mut self, core: &mut Core, group: BlockGroup) {
         if self.checkpoints.as_mut().is_some_and(|checkpoints| checkpoints.forget(group)) {
             core.die_ids().for_each(|die| core.wake(die));
         }
@@ -320,7 +320,7 @@ impl Metadata {
     }
 
     /// Note that `group` holds a page that the map does not know.
-    pub(crate) fn leave_unsettled(&mut self, group: Group) {
+    pub(crate) fn leave_unsettled(&mut self, group: BlockGroup) {
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.leave_unsettled(group);
         }
@@ -336,7 +336,7 @@ impl Metadata {
     #[cold]
     pub(crate) fn wake_journal(&mut self, core: &mut Core) {
         if self.journal.as_ref().is_some_and(|journal| journal.wants_group()) {
-            self.find_room(core, core.settings().reclaim.floor);
+            self.find_room(core, core.settings().gc.floor);
         }
         if let Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) = self.journal_next(core) {
             core.wake(core.layout().die(group));
@@ -344,7 +344,7 @@ impl Metadata {
     }
 
     fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
-        let group = core.take_own_group(left);
+        let group = core.take_metadata_group(left);
         if let (Some(group), Some(journal)) = (group, &mut self.journal) {
             journal.give_group(group);
         }
@@ -375,7 +375,7 @@ impl Metadata {
         match step {
             Step::Records(group) | Step::Snapshot(group) | Step::Erase(group) if core.layout().die(group) != die => None,
             Step::Nothing | Step::NoRoom | Step::Records(_) | Step::Snapshot(_) | Step::Erase(_) => {
-                self.journal.as_mut()?.order(core, self.oob.as_deref_mut(), step, &history)
+                self.journal.as_mut()?.issue(core, self.oob.as_deref_mut(), step, &history)
             }
         }
     }
@@ -386,7 +386,7 @@ impl Metadata {
         let trims = (self.trims_newest(), self.trims_durable());
         let checkpoints = self.checkpoints.as_mut()?;
         match checkpoints.next(core, die, trims.1)? {
-            Ok(()) => Some(checkpoints.order(core, trims)),
+            Ok(()) => Some(checkpoints.issue(core, trims)),
             Err(TrimsFirst) => {
                 self.hurry(core);
                 None
@@ -396,10 +396,10 @@ impl Metadata {
 
     /// Next program of `die` for a summary, or one that a summary waits for. `is_blocked`: true for a group in which nothing may be programmed yet.
     #[cold]
-    pub(crate) fn oob_step(&mut self, core: &mut Core, die: DieId, is_blocked: impl Fn(Group) -> bool) -> Option<Operation> {
+    pub(crate) fn oob_step(&mut self, core: &mut Core, die: DieId, is_blocked: impl Fn(BlockGroup) -> bool) -> Option<Operation> {
         let oob = self.oob.as_mut()?;
         match oob.next(die, is_blocked) {
-            (_, Some(group)) => Some(oob.order_summary(core, group)),
+            (_, Some(group)) => Some(oob.issue_summary(core, group)),
             (true, None) => {
                 self.seal_all(core);
                 self.journal_step(core, die)
@@ -409,7 +409,7 @@ impl Metadata {
     }
 
     /// End a program of the journal in `group`.
-    pub(crate) fn journal_programmed(&mut self, core: &mut Core, good: bool, group: Group) -> Journaled {
+    pub(crate) fn journal_programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) -> Journaled {
         self.journal.as_mut().expect("it was ordered").programmed(core, self.oob.as_deref_mut(), good, group)
     }
 
@@ -425,12 +425,12 @@ impl Metadata {
     }
 
     /// End the erase of the group that the journal does not need any more.
-    pub(crate) fn journal_erased(&mut self, core: &mut Core, good: bool, group: Group) {
+    pub(crate) fn journal_erased(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
         self.journal.as_mut().expect("it was ordered").erased(core, good, group);
     }
 
     /// End a program of a checkpoint in `group`.
-    pub(crate) fn checkpoint_programmed(&mut self, core: &mut Core, good: bool, group: Group) {
+    pub(crate) fn checkpoint_programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
         self.checkpoints.as_mut().expect("it was ordered").programmed(core, good, group);
     }
 
@@ -466,7 +466,7 @@ impl Metadata {
     }
 
     /// Note that program unit `program` of `group` has ended on `die`. `is_host`: the host has written some of it.
-    pub(crate) fn note_landing(&mut self, core: &mut Core, die: DieId, at: (Group, u32), (good, is_host): (bool, bool)) {
+    pub(crate) fn note_landing(&mut self, core: &mut Core, die: DieId, at: (BlockGroup, u32), (good, is_host): (bool, bool)) {
         let Some(oob) = &mut self.oob else { return };
         let kept = oob.landed(die, at, (good, is_host), core.groups());
         if let Some((index, record)) = kept.filter(|_| core.settings().keeps_data) {
@@ -479,7 +479,7 @@ impl Metadata {
 
     /// Logical units of a copyback of program unit `from.1` of `from.0` on `die`, whose spare areas say `spare`. A page that could not be read was copied
     /// with its errors, and its spare area says nothing: the map knows what is valid in it, and that data is lost.
-    pub(crate) fn name_copied(&mut self, core: &mut Core, die: DieId, from: (Group, u32), spare: &[Lpn]) -> Vec<Lpn> {
+    pub(crate) fn name_copied(&mut self, core: &mut Core, die: DieId, from: (BlockGroup, u32), spare: &[Lpn]) -> Vec<Lpn> {
         let first = from.1 * core.layout().units_per_program;
         let exported = core.map().exported();
         let mut named = spare.to_vec();
@@ -523,7 +523,7 @@ impl Metadata {
     }
 
     /// Begin the summary of `group`, all data of which has been programmed. Returns false where groups have no summary.
-    pub(crate) fn begin_summary(&mut self, core: &mut Core, group: Group) -> bool {
+    pub(crate) fn begin_summary(&mut self, core: &mut Core, group: BlockGroup) -> bool {
         let Some(oob) = &mut self.oob else { return false };
         let layout = *core.layout();
         core.groups_mut().give_up(group, layout.data_units..layout.units_per_group);
@@ -533,12 +533,12 @@ impl Metadata {
     }
 
     /// Drop the summary of `group` from those to be programmed. Returns true if it was among them.
-    pub(crate) fn drop_summary(&mut self, group: Group) -> bool {
+    pub(crate) fn drop_summary(&mut self, group: BlockGroup) -> bool {
         self.oob.as_mut().is_some_and(|oob| oob.drop_summary(group))
     }
 
     /// Count one more programmed unit of the summary of `group`. Returns true if the summary is whole.
-    pub(crate) fn wrote_summary(&mut self, group: Group) -> bool {
+    pub(crate) fn wrote_summary(&mut self, group: BlockGroup) -> bool {
         self.oob.as_mut().expect("it was ordered").wrote_summary(group)
     }
 
@@ -565,7 +565,7 @@ impl Metadata {
 
     /// True if the buffer is to be programmed soon: without capacitors, because a flush waits for it; with them, because the drive is to be emptied.
     pub(crate) fn flushes_press(&self, core: &Core) -> bool {
-        if core.settings().has_capacitors() { core.is_draining() } else { self.has_flushes() }
+        if core.settings().has_capacitors() { core.is_flushing_all() } else { self.has_flushes() }
     }
 
     /// Make the flush `part` wait until everything before it is durable.
@@ -574,7 +574,7 @@ impl Metadata {
         let epoch = core.buffer_mut().barrier();
         // Where marks follow the data into the journal, the trims go with them.
         let trims = if self.oob.is_some() { self.trims_newest() } else { self.hurry(core) };
-        self.flushes.push_back(Flush { part, epoch, trims, sealed: None, gate: None });
+        self.flushes.push_back(Flush { part, epoch, trims, sealed: None, barrier: None });
     }
 
     /// Answer the flushes that have nothing left to wait for.
@@ -623,15 +623,15 @@ impl Metadata {
         }
     }
 
-    /// True if the first flush has to wait at a gate, because what it makes durable has made secrets stale that are still readable.
+    /// True if the first flush has to wait at a barrier, because what it makes durable has made secrets stale that are still readable.
     fn is_guarded(&mut self, core: &Core) -> bool {
-        let gate = self.flushes.front_mut().map(|flush| *flush.gate.get_or_insert(core.gates().newest()));
-        gate.is_some_and(|gate| core.gates().is_shut(gate))
+        let barrier = self.flushes.front_mut().map(|flush| *flush.barrier.get_or_insert(core.barriers().newest()));
+        barrier.is_some_and(|barrier| core.barriers().is_shut(barrier))
     }
 
-    /// Remove one of the things that `gate` waits for.
-    pub(crate) fn pass_gate(&mut self, core: &mut Core, gate: u64) {
-        let parts = core.gates_mut().pass(gate);
+    /// Remove one of the things that `barrier` waits for.
+    pub(crate) fn pass_barrier(&mut self, core: &mut Core, barrier: u64) {
+        let parts = core.barriers_mut().pass(barrier);
         parts.into_iter().for_each(|part| core.requests_mut().release(part));
         if self.has_flushes() {
             self.pass_flushes(core);

@@ -27,8 +27,8 @@ use crate::pages::kept::KEPT_MAX;
 use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
 use crate::state::Core;
 use crate::state::data::MetadataKind;
-use crate::state::groups::Groups;
-use crate::state::layout::{Group, Layout};
+use crate::state::groups::BlockGroups;
+use crate::state::layout::{BlockGroup, Layout};
 
 /// Marks of a block group that has no summary yet.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ struct Table {
 #[derive(Clone, Copy, Debug)]
 struct Unsealed {
     number: u64,
-    group: Group,
+    group: BlockGroup,
     program: u32,
     /// True if the unit holds data that the host has written, and not only data that was durable elsewhere. Units found after a power cut count as such.
     is_host: bool,
@@ -65,7 +65,7 @@ struct Unsealed {
 #[derive(Clone, Debug)]
 pub(crate) struct OobCopies {
     layout: Layout,
-    tables: BTreeMap<Group, Table>,
+    tables: BTreeMap<BlockGroup, Table>,
     /// Marks of the program under way on each die.
     flying: Vec<Vec<MarkCopy>>,
     /// Program units that have ended and are not sealed, oldest first.
@@ -84,7 +84,7 @@ pub(crate) struct OobCopies {
     host: u64,
     /// Groups whose summary was begun after a power cut, wherever their data had ended, with its first program unit. The journal has a record of each, or
     /// is about to get it.
-    early: BTreeMap<Group, u32>,
+    early: BTreeMap<BlockGroup, u32>,
     /// True if capacitors keep marks.
     has_capacitors: bool,
     /// Free places of the capacitors.
@@ -94,7 +94,7 @@ pub(crate) struct OobCopies {
     /// For each group of the core, the number of programs that must be sealed before it is erased.
     holds: Vec<u64>,
     /// Groups whose summary is to be programmed, by die.
-    due: Vec<VecDeque<Group>>,
+    due: Vec<VecDeque<BlockGroup>>,
     /// Requests that wait, each with the number of programs that must be sealed.
     waiting: VecDeque<(u32, u64)>,
     /// Number of programs that must be sealed because something waits for them.
@@ -130,7 +130,7 @@ impl OobCopies {
         }
     }
 
-    fn table(&mut self, group: Group) -> &mut Table {
+    fn table(&mut self, group: BlockGroup) -> &mut Table {
         let layout = self.layout;
         self.tables.entry(group).or_insert_with(|| Table::new(&layout))
     }
@@ -154,9 +154,9 @@ impl OobCopies {
     pub(crate) fn landed(
         &mut self,
         die: DieId,
-        (group, program): (Group, u32),
+        (group, program): (BlockGroup, u32),
         (good, is_host): (bool, bool),
-        groups: &Groups,
+        groups: &BlockGroups,
     ) -> Option<(u32, ProgramMarks)> {
         self.landed += 1;
         let number = self.landed;
@@ -209,7 +209,7 @@ impl OobCopies {
         }
     }
 
-    fn record(&self, group: Group, program: u32, groups: &Groups) -> ProgramMarks {
+    fn record(&self, group: BlockGroup, program: u32, groups: &BlockGroups) -> ProgramMarks {
         let units = self.layout.units_of(program);
         ProgramMarks {
             filling: filling(&self.layout, groups, group),
@@ -219,7 +219,7 @@ impl OobCopies {
     }
 
     /// Create the record which says that the summary of `group` begins with program unit `begin`, before the group's end.
-    fn early_record(&self, group: Group, begin: u32, groups: &Groups) -> ProgramMarks {
+    fn early_record(&self, group: BlockGroup, begin: u32, groups: &BlockGroups) -> ProgramMarks {
         let mut marks = vec![MarkCopy::NOTHING; self.layout.units_per_program as usize];
         marks[0].version = u64::from(begin);
         ProgramMarks { filling: filling(&self.layout, groups, group), program: self.layout.programs, marks }
@@ -248,12 +248,12 @@ impl OobCopies {
 
     /// Note that a unit of `group` has become stale: all programs so far must be sealed before the group is erased.
     #[inline]
-    pub(crate) fn hold(&mut self, group: Group) {
+    pub(crate) fn hold(&mut self, group: BlockGroup) {
         self.holds[group.index()] = self.landed;
     }
 
     /// True if recovery needs nothing in `group`, even if a page cannot be read.
-    pub(crate) fn lets_go(&self, group: Group) -> bool {
+    pub(crate) fn lets_go(&self, group: BlockGroup) -> bool {
         self.is_sealed(self.holds[group.index()])
     }
 
@@ -296,7 +296,7 @@ impl OobCopies {
     }
 
     /// Take up to `room` records for the journal's next program, oldest first. [`OobCopies::journaled`] follows.
-    pub(crate) fn order(&mut self, room: usize, groups: &Groups) -> Vec<ProgramMarks> {
+    pub(crate) fn take_records(&mut self, room: usize, groups: &BlockGroups) -> Vec<ProgramMarks> {
         let mut records = Vec::new();
         let mut ordered = self.ordered;
         for &Unsealed { number, group, program, .. } in self.pending.iter().filter(|unsealed| unsealed.number > self.ordered) {
@@ -319,11 +319,11 @@ impl OobCopies {
     }
 
     /// Take the records of all groups that have no summary, for a snapshot.
-    pub(crate) fn order_all(&mut self, groups: &Groups) -> Vec<ProgramMarks> {
+    pub(crate) fn take_all_records(&mut self, groups: &BlockGroups) -> Vec<ProgramMarks> {
         self.ordered = self.landed;
         let ended =
             |table: &Table| (0..).zip(&table.ended).filter(|(_, ended)| ended.is_some()).map(|(program, _)| program).collect::<Vec<u32>>();
-        let all: Vec<(Group, u32)> =
+        let all: Vec<(BlockGroup, u32)> =
             self.tables.iter().flat_map(|(&group, table)| ended(table).into_iter().map(move |program| (group, program))).collect();
         // That there is a summary counts once all marks that it holds are down.
         let early = self.early.iter().map(|(&group, &begin)| self.early_record(group, begin, groups));
@@ -350,8 +350,8 @@ impl OobCopies {
     }
 
     /// First summary of `die` that can be programmed now, and true if any is due. `is_blocked`: true for a group in which nothing may be programmed yet.
-    pub(crate) fn next(&self, die: DieId, is_blocked: impl Fn(Group) -> bool) -> (bool, Option<Group>) {
-        let ready = |&group: &Group| {
+    pub(crate) fn next(&self, die: DieId, is_blocked: impl Fn(BlockGroup) -> bool) -> (bool, Option<BlockGroup>) {
+        let ready = |&group: &BlockGroup| {
             let table = &self.tables[&group];
             (!table.is_found || table.newest() <= self.sealed) && !is_blocked(group)
         };
@@ -361,7 +361,7 @@ impl OobCopies {
 
     /// Order the next program of the summary of `group`.
     #[cold]
-    pub(crate) fn order_summary(&mut self, core: &mut Core, group: Group) -> Operation {
+    pub(crate) fn issue_summary(&mut self, core: &mut Core, group: BlockGroup) -> Operation {
         let table = &self.tables[&group];
         let program = table.summary.expect("it is due") + table.written;
         let page_bytes = core.settings().page;
@@ -374,11 +374,11 @@ impl OobCopies {
             let marks = table.marks[first..table.marks.len().min(first + each)].to_vec();
             OobPage { filling, first: first as u32, marks }.write(bytes);
         }
-        core.order_metadata(MetadataKind::Summary, group, program)
+        core.issue_metadata(MetadataKind::Summary, group, program)
     }
 
     /// Count one more programmed unit of the summary of `group`. Returns true if the summary is whole.
-    pub(crate) fn wrote_summary(&mut self, group: Group) -> bool {
+    pub(crate) fn wrote_summary(&mut self, group: BlockGroup) -> bool {
         let copies = self.layout.oob_programs();
         let table = self.table(group);
         table.written += 1;
@@ -390,19 +390,19 @@ impl OobCopies {
     }
 
     /// Forget the marks of `group`, which holds nothing any more or is out of service.
-    pub(crate) fn forget(&mut self, group: Group) {
+    pub(crate) fn forget(&mut self, group: BlockGroup) {
         self.early.remove(&group);
         self.summarised(group);
     }
 
     /// End the summary of `group`, which is whole or not needed.
-    fn summarised(&mut self, group: Group) {
+    fn summarised(&mut self, group: BlockGroup) {
         self.tables.remove(&group);
         self.drop_summary(group);
     }
 
     /// Drop the summary of `group` from those to be programmed. Returns true if it was among them.
-    pub(crate) fn drop_summary(&mut self, group: Group) -> bool {
+    pub(crate) fn drop_summary(&mut self, group: BlockGroup) -> bool {
         let due = &mut self.due[usize::from(self.layout.die(group).0)];
         let before = due.len();
         due.retain(|&other| other != group);
@@ -410,7 +410,7 @@ impl OobCopies {
     }
 
     /// Begin the summary of `group`, which takes no more data, at program unit `program`.
-    pub(crate) fn finish(&mut self, group: Group, program: u32) {
+    pub(crate) fn finish(&mut self, group: BlockGroup, program: u32) {
         self.table(group).summary = Some(program);
         let die = usize::from(self.layout.die(group).0);
         self.due[die].push_back(group);
@@ -420,7 +420,7 @@ impl OobCopies {
     /// which the summary is to begin; `None`: none is written. `place`: place in the capacitors of the marks of a program unit.
     pub(crate) fn found(
         &mut self,
-        group: Group,
+        group: BlockGroup,
         marks: &[MarkCopy],
         programs: u32,
         summary: Option<u32>,
@@ -462,7 +462,7 @@ impl OobCopies {
     }
 
     /// Record that the summary of `group`, found after a power cut, begins with program unit `begin`, before the group's end.
-    pub(crate) fn found_early(&mut self, group: Group, begin: u32) {
+    pub(crate) fn found_early(&mut self, group: BlockGroup, begin: u32) {
         self.early.insert(group, begin);
     }
 
@@ -490,7 +490,7 @@ impl Table {
 }
 
 /// Present filling of `group`: its blocks and erase count.
-pub(crate) fn filling(layout: &Layout, groups: &Groups, group: Group) -> Filling {
+pub(crate) fn filling(layout: &Layout, groups: &BlockGroups, group: BlockGroup) -> Filling {
     Filling { die: layout.die(group).0, blocks: groups.blocks(group), erases: groups.erases(group) }
 }
 
@@ -503,13 +503,13 @@ mod tests {
 
     const DIE: DieId = DieId(0);
 
-    fn copies(has_capacitors: bool) -> (OobCopies, Groups) {
+    fn copies(has_capacitors: bool) -> (OobCopies, BlockGroups) {
         let layout = Layout::new(&small_sheet(1, 5, ProgramScope::Page), 1, 5, Bytes::kib(4))
             .with_oob_copies(crate::pages::oob::marks_per_page(16_384));
-        (OobCopies::new(layout, 16_384, has_capacitors), Groups::new(layout, vec![[0; 4]; 5]))
+        (OobCopies::new(layout, 16_384, has_capacitors), BlockGroups::new(layout, vec![[0; 4]; 5]))
     }
 
-    fn program(copies: &mut OobCopies, groups: &Groups, at: (Group, u32), first: u32) -> Option<u32> {
+    fn program(copies: &mut OobCopies, groups: &BlockGroups, at: (BlockGroup, u32), first: u32) -> Option<u32> {
         let mark = |lpn: u32| Mark { lpn: Lpn(lpn), version: u64::from(lpn) + 1, lost: 0, insecure: false };
         copies.note_marks(DIE, &[mark(first), mark(first + 1), mark(first + 2), mark(first + 3)]);
         copies.reserve(DIE);
@@ -519,15 +519,15 @@ mod tests {
     #[test]
     fn nobody_waits_for_the_marks_of_what_has_only_moved() {
         let (mut copies, groups) = copies(false);
-        copies.landed(DIE, (Group(0), 0), (true, false), &groups);
+        copies.landed(DIE, (BlockGroup(0), 0), (true, false), &groups);
         assert!(!copies.hold_back(7), "it is durable where it was");
-        copies.hold(Group(1));
-        assert!(!copies.lets_go(Group(1)), "as long as that is not erased");
-        program(&mut copies, &groups, (Group(0), 1), 8);
-        copies.landed(DIE, (Group(0), 2), (true, false), &groups);
+        copies.hold(BlockGroup(1));
+        assert!(!copies.lets_go(BlockGroup(1)), "as long as that is not erased");
+        program(&mut copies, &groups, (BlockGroup(0), 1), 8);
+        copies.landed(DIE, (BlockGroup(0), 2), (true, false), &groups);
         assert!(copies.hold_back(7) && copies.wants(100));
         assert_eq!((copies.newest_host(), copies.next_released()), (2, None));
-        copies.order(2, &groups);
+        copies.take_records(2, &groups);
         copies.journaled(true);
         assert_eq!(copies.next_released(), Some(7));
         assert!(!copies.hold_back(8) && !copies.is_sealed(3));
@@ -536,35 +536,35 @@ mod tests {
     #[test]
     fn a_group_is_not_let_go_before_what_has_made_it_stale_is_sealed() {
         let (mut copies, groups) = copies(false);
-        program(&mut copies, &groups, (Group(0), 0), 0);
-        assert!(copies.lets_go(Group(1)), "nothing of it was overwritten");
-        copies.hold(Group(1));
-        assert!(!copies.lets_go(Group(1)) && !copies.wants(100));
+        program(&mut copies, &groups, (BlockGroup(0), 0), 0);
+        assert!(copies.lets_go(BlockGroup(1)), "nothing of it was overwritten");
+        copies.hold(BlockGroup(1));
+        assert!(!copies.lets_go(BlockGroup(1)) && !copies.wants(100));
         copies.want(copies.now());
         assert!(copies.wants(100));
-        let records = copies.order(10, &groups);
+        let records = copies.take_records(10, &groups);
         assert_eq!(records[0].marks[2], MarkCopy { lpn: 2, version: 3, insecure: false });
-        assert!(!copies.wants(100) && !copies.lets_go(Group(1)), "it is under way");
+        assert!(!copies.wants(100) && !copies.lets_go(BlockGroup(1)), "it is under way");
         copies.journaled(false);
-        assert!(copies.wants(100) && !copies.lets_go(Group(1)), "it has failed");
-        assert_eq!(copies.order(10, &groups), records);
+        assert!(copies.wants(100) && !copies.lets_go(BlockGroup(1)), "it has failed");
+        assert_eq!(copies.take_records(10, &groups), records);
         copies.journaled(true);
-        assert!(copies.lets_go(Group(1)));
+        assert!(copies.lets_go(BlockGroup(1)));
     }
 
     #[test]
     fn a_snapshot_holds_the_records_of_groups_without_a_summary_and_no_others() {
         let (mut copies, groups) = copies(false);
-        program(&mut copies, &groups, (Group(0), 0), 0);
-        program(&mut copies, &groups, (Group(1), 0), 8);
-        copies.order(10, &groups);
+        program(&mut copies, &groups, (BlockGroup(0), 0), 0);
+        program(&mut copies, &groups, (BlockGroup(1), 0), 8);
+        copies.take_records(10, &groups);
         copies.journaled(true);
-        program(&mut copies, &groups, (Group(0), 1), 16);
-        copies.forget(Group(1));
-        let all = copies.order_all(&groups);
+        program(&mut copies, &groups, (BlockGroup(0), 1), 16);
+        copies.forget(BlockGroup(1));
+        let all = copies.take_all_records(&groups);
         assert_eq!(all.iter().map(|record| (record.program, record.marks[0].lpn)).collect::<Vec<_>>(), [(0, 0), (1, 16)]);
         copies.journaled(true);
-        assert!(copies.is_sealed(3) && copies.order(10, &groups).is_empty());
+        assert!(copies.is_sealed(3) && copies.take_records(10, &groups).is_empty());
     }
 
     #[test]
@@ -572,15 +572,15 @@ mod tests {
         let (mut copies, groups) = copies(true);
         for number in 1..=KEPT_MAX {
             assert!(copies.has_place());
-            assert_eq!(program(&mut copies, &groups, (Group(0), 0), 0), Some(number as u32 - 1));
+            assert_eq!(program(&mut copies, &groups, (BlockGroup(0), 0), 0), Some(number as u32 - 1));
             assert!(copies.is_sealed(number));
         }
         assert!(!copies.has_place() && copies.wants(usize::MAX), "there is no room for another");
-        assert_eq!(program(&mut copies, &groups, (Group(0), 0), 0), None, "nor is one needed for what only moves");
+        assert_eq!(program(&mut copies, &groups, (BlockGroup(0), 0), 0), None, "nor is one needed for what only moves");
         assert!(!copies.is_sealed(KEPT_MAX + 1));
-        copies.order(usize::MAX, &groups);
+        copies.take_records(usize::MAX, &groups);
         copies.journaled(true);
         assert!(copies.is_sealed(KEPT_MAX + 1));
-        assert!(program(&mut copies, &groups, (Group(0), 1), 0).is_some());
+        assert!(program(&mut copies, &groups, (BlockGroup(0), 1), 0).is_some());
     }
 }

@@ -1,39 +1,39 @@
 //! History of a core over all its starts, and its refused units: both stand in the journal's snapshots.
 
 use super::JournalFound;
-use super::findings::{Findings, lost};
+use super::scan::{RecoveryScan, lost};
 use crate::metadata::Metadata;
 use crate::pages::journal::{Facts, History, Page};
 use crate::state::Core;
 use crate::state::refused::Refused;
 
 /// Resume the core's history, as the journal has it.
-pub(super) fn resume(metadata: &mut Metadata, findings: &mut Findings, journal: Option<&JournalFound>) {
+pub(super) fn resume(metadata: &mut Metadata, scan: &mut RecoveryScan, journal: Option<&JournalFound>) {
     let of_page = |page: &Page| if let Facts::History(history) = page.facts { Some(history) } else { None };
-    let pages = findings.stands.iter().flat_map(|stand| &stand.journal);
+    let pages = scan.stands.iter().flat_map(|stand| &stand.journal);
     let last = pages.filter_map(of_page).max_by_key(|history| history.version).unwrap_or_default();
-    let is_clean = last.is_clean && last.version >= findings.version;
-    findings.tally.is_clean = is_clean;
+    let is_clean = last.is_clean && last.version >= scan.version;
+    scan.tally.is_clean = is_clean;
     // A drive that was never used has nothing to be cut off from.
-    let is_used = journal.is_some() || findings.version > 0;
+    let is_used = journal.is_some() || scan.version > 0;
     metadata.resume_history(History {
         version: 0,
         starts: last.starts.max(u64::from(is_used)) + 1,
         unsafe_shutdowns: last.unsafe_shutdowns + u64::from(is_used && !is_clean),
-        units_lost: last.units_lost + findings.tally.lost,
+        units_lost: last.units_lost + scan.tally.lost,
         is_clean: false,
         ..last
     });
 }
 
 /// Refuse what nobody can tell to be the newest: now, or as the journal says since an earlier start.
-pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, findings: &Findings) {
+pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, scan: &RecoveryScan) {
     let exported = core.map().exported();
     let mut refused = Refused::none(exported);
-    for (lpn, version) in lost::refused_before(findings).filter(|&(lpn, version)| lost::newest_version(findings, lpn) < version) {
+    for (lpn, version) in lost::refused_before(scan).filter(|&(lpn, version)| lost::newest_version(scan, lpn) < version) {
         refused.add(lpn, version);
     }
-    if findings.is_unknown {
+    if scan.is_unknown {
         let version = core.buffer_mut().next_version();
         (0..exported).for_each(|lpn| refused.add(lpn, version));
     }
@@ -41,7 +41,7 @@ pub(super) fn refuse(core: &mut Core, metadata: &mut Metadata, findings: &Findin
     if is_any {
         core.refuse(refused);
     }
-    if is_any || findings.in_force.len() > 1 {
+    if is_any || scan.in_force.len() > 1 {
         // What has led to this, or a generation of the journal whose marks the next did not bring down, must not be erased before it is written down.
         let version = core.buffer_mut().next_version();
         metadata.journal_mut().expect("the core keeps data").snapshot_at(version);

@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Recovery;
-use super::findings::{Findings, Stand};
-use super::survey::{Found, Reader};
+use super::flash_reader::{Found, Reader};
+use super::scan::{PhysicalBlocks, RecoveryScan};
 use crate::pages::keys::{KeyFacts, KeyPage, Tree};
 use crate::sanitise::Sanitise;
 use crate::sanitise::keys::{Forest, Keys};
 use crate::state::Core;
 use crate::state::data::KEYS;
-use crate::state::layout::Group;
+use crate::state::layout::BlockGroup;
 
 /// Commits left out after a power cut, so that no number is given twice even if a page that could not be read at first can be read later.
 const COMMITS_SKIPPED: u64 = 1 << 20;
@@ -36,8 +36,8 @@ pub(crate) struct KeysFound {
 
 impl KeysFound {
     /// Read the key store. `fresh` is that of a new core.
-    pub(crate) fn gather(fresh: &Keys, stands: &[Stand], reader: &mut Reader<'_>) -> KeysFound {
-        let register = reader.survey.register();
+    pub(crate) fn gather(fresh: &Keys, stands: &[PhysicalBlocks], reader: &mut Reader<'_>) -> KeysFound {
+        let register = reader.flash_reader.register();
         let mut pages: Vec<(usize, KeyPage)> = Vec::new();
         for (number, stand) in stands.iter().enumerate() {
             read_stand(number, stand, reader, &mut pages);
@@ -90,7 +90,7 @@ impl KeysFound {
     }
 
     /// True if the key of the unit at `offset` of `stand`, whose index is `number`, is there.
-    pub(crate) fn has(&self, number: usize, stand: &Stand, offset: u32) -> bool {
+    pub(crate) fn has(&self, number: usize, stand: &PhysicalBlocks, offset: u32) -> bool {
         let epoch = self.seen.get(&number).copied().unwrap_or(0);
         let key = self.forest.key(self.forest.stand(stand.die, stand.blocks[0]), epoch, offset);
         self.trees[key.tree as usize].has(epoch, key.leaf)
@@ -98,7 +98,7 @@ impl KeysFound {
 }
 
 /// Read the pages of the key store in a stand, if its first whole page is one.
-fn read_stand(number: usize, stand: &Stand, reader: &mut Reader<'_>, pages: &mut Vec<(usize, KeyPage)>) {
+fn read_stand(number: usize, stand: &PhysicalBlocks, reader: &mut Reader<'_>, pages: &mut Vec<(usize, KeyPage)>) {
     let mut read = Recovery::default();
     for program in 0..reader.layout.programs {
         let mut is_blank = true;
@@ -111,7 +111,7 @@ fn read_stand(number: usize, stand: &Stand, reader: &mut Reader<'_>, pages: &mut
             if reader.marks[0].lpn != KEYS {
                 return;
             }
-            reader.survey.bytes(place, &mut reader.bytes);
+            reader.flash_reader.bytes(place, &mut reader.bytes);
             pages.extend(KeyPage::read(&reader.bytes).map(|page| (number, page)));
         }
         if is_blank {
@@ -121,22 +121,22 @@ fn read_stand(number: usize, stand: &Stand, reader: &mut Reader<'_>, pages: &mut
 }
 
 /// Resume the key store as it was found.
-pub(super) fn resume(core: &mut Core, sanitise: &mut Sanitise, findings: &Findings, stands: &[Option<usize>]) {
+pub(super) fn resume(core: &mut Core, sanitise: &mut Sanitise, scan: &RecoveryScan, stands: &[Option<usize>]) {
     let Some(keys) = sanitise.keys_mut() else {
         return;
     };
-    let found = findings.keys.as_ref().expect("it was looked for");
-    let mut held: Vec<(u64, Group, usize)> =
-        (0..).map(Group).zip(stands).filter_map(|(group, &stand)| Some((*found.holds.get(&stand?)?, group, stand?))).collect();
+    let found = scan.keys.as_ref().expect("it was looked for");
+    let mut held: Vec<(u64, BlockGroup, usize)> =
+        (0..).map(BlockGroup).zip(stands).filter_map(|(group, &stand)| Some((*found.holds.get(&stand?)?, group, stand?))).collect();
     held.sort_unstable();
     for &(_, group, stand) in &held {
-        if findings.stands[stand].broken {
+        if scan.stands[stand].broken {
             core.groups_mut().condemn(group);
         }
     }
     let groups = held.into_iter().map(|(_, group, _)| group).collect();
     let seen = found.seen.iter().map(|(&number, &epoch)| {
-        let stand = &findings.stands[number];
+        let stand = &scan.stands[number];
         (found.forest.stand(stand.die, stand.blocks[0]), epoch)
     });
     let opened = (found.trees.clone(), found.commits.clone());

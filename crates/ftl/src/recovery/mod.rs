@@ -12,20 +12,20 @@
 //! programmed. Nothing is written here, so a power cut during recovery changes nothing; and what the core writes afterwards is again marks and facts that hold.
 //! What was recovered is durable as it stands: it follows from pages alone that stay where they are until something newer is on flash.
 //!
-//! How much has to be read for that is bounded by what was written since the newest checkpoint of the map: see `findings.rs`. Without one, all marks are read.
+//! How much has to be read for that is bounded by what was written since the newest checkpoint of the map: see `scan.rs`. Without one, all marks are read.
 
-pub(crate) mod findings;
+pub mod flash_reader;
 mod history;
 mod keys;
+pub(crate) mod scan;
 pub(crate) mod seen;
-pub mod survey;
 
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use wordline_units::{Cause, DieId};
 
-use findings::{Copied, Evidence, Findings, SecretsFound, Stand, lost};
-use survey::{Held, Survey};
+use flash_reader::{FlashReader, Held};
+use scan::{Copied, Evidence, PhysicalBlocks, RecoveryScan, SecretsFound, lost};
 
 use crate::config::Config;
 use crate::dispatch::Rooms;
@@ -37,8 +37,8 @@ use crate::setup;
 use crate::state::Core;
 use crate::state::die::Die;
 use crate::state::groups::Use;
-use crate::state::layout::Group;
-use crate::state::work::{Stream, Wanted};
+use crate::state::layout::BlockGroup;
+use crate::state::work::{Rewrite, Stream};
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;
@@ -87,51 +87,51 @@ pub(crate) struct JournalFound {
 
 /// Recovers the rooms of the core that ran on this flash with this configuration when power was lost. Every unit that was durable has its last data. Every
 /// other unit has its last data, or an older state since it last was durable. `trust` names the evidence that is relied on.
-pub(crate) fn recover(config: &Config, survey: &mut dyn Survey, trust: Trust) -> (Rooms, Recovery) {
+pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust: Trust) -> (Rooms, Recovery) {
     assert!(config.keeps_data, "only a core that keeps data has anything to recover");
     let mut rooms = setup::build(config);
     // A checkpoint does not tell of copies that are stale, and those are what a sanitiser looks for.
     let trust = if rooms.sanitise.is_on() { Trust::Marks } else { trust };
-    let mut findings = Findings::gather(config, &rooms, survey, trust);
-    let journal = findings.journal;
-    let kept_trims = trims_to_keep(&findings, journal.as_ref());
-    drop_trimmed(&mut findings);
-    settle_twins(&mut findings);
-    findings.tally.lost = lost::count_lost(&findings);
-    let is_live = findings.live();
-    let stands = assign(&mut rooms.core, &findings, &is_live, journal.as_ref());
-    lay_out_groups(config, &mut rooms, &findings, &is_live, &stands, journal.as_ref());
+    let mut scan = RecoveryScan::gather(config, &rooms, flash_reader, trust);
+    let journal = scan.journal;
+    let kept_trims = trims_to_keep(&scan, journal.as_ref());
+    drop_trimmed(&mut scan);
+    settle_twins(&mut scan);
+    scan.tally.lost = lost::count_lost(&scan);
+    let is_live = scan.live();
+    let stands = assign(&mut rooms.core, &scan, &is_live, journal.as_ref());
+    lay_out_groups(config, &mut rooms, &scan, &is_live, &stands, journal.as_ref());
     let Rooms { core, metadata, sanitise, .. } = &mut rooms;
-    resume_checkpoints(core, metadata, &findings, &stands);
-    resume_journal(core, metadata, &findings, journal.as_ref(), &stands);
-    keys::resume(core, sanitise, &findings, &stands);
-    restore_buffer(core, &findings);
-    core.buffer_mut().count_from(findings.version + VERSIONS_SKIPPED);
+    resume_checkpoints(core, metadata, &scan, &stands);
+    resume_journal(core, metadata, &scan, journal.as_ref(), &stands);
+    keys::resume(core, sanitise, &scan, &stands);
+    restore_buffer(core, &scan);
+    core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
     if !core.has_enough_space() {
         core.wear_out();
     }
     metadata.journal_mut().expect("the core keeps data").resume_kept(&kept_trims);
-    history::resume(metadata, &mut findings, journal.as_ref());
-    history::refuse(core, metadata, &findings);
-    findings.tally.refused = core.refused().map_or(0, |refused| u64::from(refused.count()));
-    find_secrets(&mut rooms, &findings, &stands);
+    history::resume(metadata, &mut scan, journal.as_ref());
+    history::refuse(core, metadata, &scan);
+    scan.tally.refused = core.refused().map_or(0, |refused| u64::from(refused.count()));
+    find_secrets(&mut rooms, &scan, &stands);
     let Rooms { core, panel, metadata, .. } = &mut rooms;
-    let memos = memos(&findings, journal.as_ref());
+    let memos = memos(&scan, journal.as_ref());
     metadata.journal_mut().expect("the core keeps data").memos_mut().recall(core, panel, &memos);
     core.die_ids().for_each(|die| core.wake(die));
-    (rooms, findings.tally)
+    (rooms, scan.tally)
 }
 
 /// Assign to each group the stand that it had, or one that is as good. `None`: the group is out of service.
-fn assign(core: &mut Core, findings: &Findings, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
-    let holds_secrets = findings.holds_secrets();
-    let is_vital = |stand: usize| is_live[stand] || is_own(findings, stand, journal);
+fn assign(core: &mut Core, scan: &RecoveryScan, is_live: &[bool], journal: Option<&JournalFound>) -> Vec<Option<usize>> {
+    let holds_secrets = scan.holds_secrets();
+    let is_vital = |stand: usize| is_live[stand] || is_own(scan, stand, journal);
     let is_needed = |stand: usize| is_vital(stand) || holds_secrets[stand];
     // What is broken and empty has been replaced, or is to be. A spare is used up by each replacement, in a fixed order.
-    let serves = |stand: usize| !findings.stands[stand].broken || is_needed(stand);
-    let mut stands = findings.homes.clone();
+    let serves = |stand: usize| !scan.stands[stand].broken || is_needed(stand);
+    let mut stands = scan.homes.clone();
     for die in (0..core.layout().dies as u16).map(DieId) {
-        let mut left = findings.spares[usize::from(die.0)].iter().copied().filter(|&spare| serves(spare)).peekable();
+        let mut left = scan.spares[usize::from(die.0)].iter().copied().filter(|&spare| serves(spare)).peekable();
         for group in core.layout().groups_of(die) {
             if stands[group].is_some_and(|home| !serves(home)) {
                 stands[group] = left.next();
@@ -149,11 +149,11 @@ fn assign(core: &mut Core, findings: &Findings, is_live: &[bool], journal: Optio
                 if let Some(place) = place {
                     stands[place] = Some(spare);
                 }
-            } else if !findings.stands[spare].touched {
+            } else if !scan.stands[spare].touched {
                 // It may have been in service before the cut.
-                let Stand { blocks, erases, .. } = &findings.stands[spare];
+                let PhysicalBlocks { blocks, erases, .. } = &scan.stands[spare];
                 let planes = core.layout().planes as usize;
-                core.found_spares(die, &blocks[..planes], *erases);
+                core.die_mut(die).spare_blocks_mut().found(&blocks[..planes], *erases);
             }
         }
     }
@@ -161,13 +161,13 @@ fn assign(core: &mut Core, findings: &Findings, is_live: &[bool], journal: Optio
 }
 
 /// Find all stale secrets that can be read. They became stale a moment before power was lost, and are sanitised now.
-fn find_secrets(rooms: &mut Rooms, findings: &Findings, stands: &[Option<usize>]) {
+fn find_secrets(rooms: &mut Rooms, scan: &RecoveryScan, stands: &[Option<usize>]) {
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-    let Some(SecretsFound { known, torn }) = &findings.secret else {
+    let Some(SecretsFound { known, torn }) = &scan.secret else {
         return;
     };
-    let mut group_of = vec![None; findings.stands.len()];
-    for (group, stand) in (0..).map(Group).zip(stands) {
+    let mut group_of = vec![None; scan.stands.len()];
+    for (group, stand) in (0..).map(BlockGroup).zip(stands) {
         if let Some(stand) = stand {
             group_of[*stand] = Some(group);
         }
@@ -181,40 +181,39 @@ fn find_secrets(rooms: &mut Rooms, findings: &Findings, stands: &[Option<usize>]
         }
     }
     sanitise.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
-    let pages: Vec<(Group, u32)> = torn.iter().filter_map(|&(stand, first)| Some((group_of[stand as usize]?, first))).collect();
+    let pages: Vec<(BlockGroup, u32)> = torn.iter().filter_map(|&(stand, first)| Some((group_of[stand as usize]?, first))).collect();
     sanitise.expose_torn(core, panel, metadata, &pages);
 }
 
 /// Restore what capacitors have kept of the write buffer: data that flash does not have, and data of which only its own page on flash tells, because the host
 /// was promised it. Refused units may have been trimmed or written since, and are left out.
-fn restore_buffer(core: &mut Core, findings: &Findings) {
-    if findings.is_unknown {
+fn restore_buffer(core: &mut Core, scan: &RecoveryScan) {
+    if scan.is_unknown {
         return;
     }
     let mut refused = BTreeMap::new();
-    for (lpn, version) in lost::refused_before(findings) {
+    for (lpn, version) in lost::refused_before(scan) {
         let newest = refused.entry(lpn).or_insert(version);
         *newest = version.max(*newest);
     }
     let is_newest = |lpn: u32, held: &Held| {
-        let best = &findings.best[lpn as usize];
-        let is_only_one = || lost::is_lost(findings, best) || !lost::is_sealed(findings, best, core.layout());
+        let best = &scan.best[lpn as usize];
+        let is_only_one = || lost::is_lost(scan, best) || !lost::is_sealed(scan, best, core.layout());
         let is_newest = held.version > best.version || (held.version == best.version && *best != Copied::NONE && is_only_one());
         is_newest && refused.get(&lpn).is_none_or(|&version| held.version >= version)
     };
-    let mut kept: Vec<(u32, Held)> =
-        findings.held.iter().filter(|(lpn, (_, held))| is_newest(**lpn, held)).map(|(_, &kept)| kept).collect();
+    let mut kept: Vec<(u32, Held)> = scan.held.iter().filter(|(lpn, (_, held))| is_newest(**lpn, held)).map(|(_, &kept)| kept).collect();
     kept.sort_unstable_by_key(|(_, held)| held.version);
     kept.into_iter().for_each(|(slot, held)| core.buffer_mut().restore(slot, held));
 }
 
 /// Set the stand of each group, and reserve the groups with metadata that is still needed.
-fn stand_groups(core: &mut Core, findings: &Findings, is_live: &[bool], stands: &[Option<usize>], journal: Option<&JournalFound>) {
-    for (group, &stand) in (0..).map(Group).zip(stands) {
+fn stand_groups(core: &mut Core, scan: &RecoveryScan, is_live: &[bool], stands: &[Option<usize>], journal: Option<&JournalFound>) {
+    for (group, &stand) in (0..).map(BlockGroup).zip(stands) {
         let groups = core.groups_mut();
-        groups.found(group, stand.map(|stand| (findings.stands[stand].blocks, findings.stands[stand].erases)));
+        groups.found(group, stand.map(|stand| (scan.stands[stand].blocks, scan.stands[stand].erases)));
         let Some(stand) = stand else { continue };
-        if is_own(findings, stand, journal) {
+        if is_own(scan, stand, journal) {
             groups.take_for_core(group);
         }
         if is_live[stand] {
@@ -227,22 +226,22 @@ fn stand_groups(core: &mut Core, findings: &Findings, is_live: &[bool], stands: 
 fn lay_out_groups(
     config: &Config,
     rooms: &mut Rooms,
-    findings: &Findings,
+    scan: &RecoveryScan,
     is_live: &[bool],
     stands: &[Option<usize>],
     journal: Option<&JournalFound>,
 ) {
     let core = &mut rooms.core;
     let layout = *core.layout();
-    let mut group_of = vec![None; findings.stands.len()];
+    let mut group_of = vec![None; scan.stands.len()];
     for (group, stand) in stands.iter().enumerate() {
         if let Some(stand) = stand {
-            group_of[*stand] = Some(Group(group as u32));
+            group_of[*stand] = Some(BlockGroup(group as u32));
         }
     }
-    stand_groups(core, findings, is_live, stands, journal);
+    stand_groups(core, scan, is_live, stands, journal);
     let mut valid = vec![0u32; stands.len()];
-    for (lpn, copy) in (0..).zip(&findings.best).filter(|&(_, copy)| *copy != Copied::NONE) {
+    for (lpn, copy) in (0..).zip(&scan.best).filter(|&(_, copy)| *copy != Copied::NONE) {
         if let Some(group) = group_of[copy.stand as usize] {
             core.map_mut().set(lpn, layout.unit(group, copy.offset));
             core.groups_mut().found_valid(group, copy.offset);
@@ -250,14 +249,14 @@ fn lay_out_groups(
         }
     }
     // Closed as they were last written, oldest first.
-    let mut order: Vec<Group> = group_of.iter().flatten().copied().collect();
-    order.sort_unstable_by_key(|group| (stands[group.index()].map(|stand| findings.stands[stand].order), *group));
+    let mut order: Vec<BlockGroup> = group_of.iter().flatten().copied().collect();
+    order.sort_unstable_by_key(|group| (stands[group.index()].map(|stand| scan.stands[stand].order), *group));
     for group in order {
         let core = &mut rooms.core;
-        let stand = &findings.stands[stands[group.index()].expect("it has one")];
+        let stand = &scan.stands[stands[group.index()].expect("it has one")];
         let die = layout.die(group);
         let holds_data = valid[group.index()] > 0;
-        if core.groups().use_of(group) == Use::Journal {
+        if core.groups().use_of(group) == Use::Metadata {
             continue;
         }
         if !holds_data && !stand.touched {
@@ -279,10 +278,10 @@ fn lay_out_groups(
             core.die_mut(die).fail(group, layout.units_per_group);
         }
         let stand = stands[group.index()].expect("it has one");
-        resume_marks(config, rooms, findings, stand, group);
+        resume_marks(config, rooms, scan, stand, group);
     }
     let core = &mut rooms.core;
-    for group in (0..stands.len() as u32).map(Group) {
+    for group in (0..stands.len() as u32).map(BlockGroup) {
         if core.groups().use_of(group) == Use::Free {
             core.die_mut(layout.die(group)).give_free(group);
         }
@@ -290,11 +289,11 @@ fn lay_out_groups(
 }
 
 /// Close `group`, which stands on `stand`, or have its summary written first.
-fn resume_marks(config: &Config, rooms: &mut Rooms, findings: &Findings, stand: usize, group: Group) {
+fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
     let Rooms { core, metadata, sanitise, .. } = rooms;
     let layout = *core.layout();
-    let Stand { broken, seen, erases, .. } = &findings.stands[stand];
-    if let (Some(oob), Some(begin)) = (metadata.oob_mut(), findings.sealed.early_summary(findings.filling(stand), seen, &layout)) {
+    let PhysicalBlocks { broken, seen, erases, .. } = &scan.stands[stand];
+    if let (Some(oob), Some(begin)) = (metadata.oob_mut(), scan.sealed.early_summary(scan.filling(stand), seen, &layout)) {
         oob.found_early(group, begin);
     }
     let is_done = seen.written == 0 || seen.is_summarised(&layout) || seen.is_old(&layout);
@@ -309,7 +308,7 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, findings: &Findings, stand: 
     marks.resize(layout.data_units as usize, MarkCopy::NOTHING);
     for page in &seen.unread {
         for offset in page.first..(page.first + layout.units_per_page).min(layout.data_units) {
-            if let Some(mark) = lost::second_mark(findings, stand, offset, &layout) {
+            if let Some(mark) = lost::second_mark(scan, stand, offset, &layout) {
                 marks[offset as usize] = mark;
             }
         }
@@ -322,35 +321,35 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, findings: &Findings, stand: 
         Some(seen.written).filter(|&written| !seen.is_ragged && is_whole && written + layout.oob_programs() <= layout.programs)
     };
     let summary = summary.filter(|_| !broken);
-    let filling = findings.filling(stand);
-    oob.found(group, &marks, programs, summary, |program| findings.kept_places.get(&(filling, program)).copied());
+    let filling = scan.filling(stand);
+    oob.found(group, &marks, programs, summary, |program| scan.kept_places.get(&(filling, program)).copied());
     if summary.is_none() && !broken {
         // There is no place for a summary: the journal keeps its marks until its data has moved.
         core.groups_mut().close(group);
         metadata.leave_unsettled(group);
-        core.die_mut(layout.die(group)).want_again(Wanted::by_core(group, Cause::Recovery, *erases));
+        core.die_mut(layout.die(group)).queue_rewrite_again(Rewrite::by_core(group, Cause::Recovery, *erases));
     }
 }
 
 /// Resume the checkpoints. The checkpoint that was used stays until the next one is whole, unless it does not tell of something that is needed.
-fn resume_checkpoints(core: &mut Core, metadata: &mut Metadata, findings: &Findings, stands: &[Option<usize>]) {
+fn resume_checkpoints(core: &mut Core, metadata: &mut Metadata, scan: &RecoveryScan, stands: &[Option<usize>]) {
     let programs = core.layout().programs;
-    let holds = |stand: usize| !findings.stands[stand].checkpoints.is_empty();
-    let groups: VecDeque<Group> =
-        (0..).map(Group).zip(stands).filter(|(_, stand)| stand.is_some_and(holds)).map(|(group, _)| group).collect();
+    let holds = |stand: usize| !scan.stands[stand].checkpoints.is_empty();
+    let groups: VecDeque<BlockGroup> =
+        (0..).map(BlockGroup).zip(stands).filter(|(_, stand)| stand.is_some_and(holds)).map(|(group, _)| group).collect();
     for &group in &groups {
-        if stands[group.index()].is_some_and(|stand| findings.stands[stand].broken) {
+        if stands[group.index()].is_some_and(|stand| scan.stands[stand].broken) {
             core.groups_mut().condemn(group);
         }
     }
     let Some(checkpoints) = metadata.checkpoints_mut() else { return };
-    if findings.is_distrusted {
+    if scan.is_distrusted {
         // What is relied upon instead may be erased before it, and then it would pass for good.
-        let is_in = |group: &Group| stands[group.index()].is_some_and(|stand| findings.stands[stand].holds_checkpoints);
+        let is_in = |group: &BlockGroup| stands[group.index()].is_some_and(|stand| scan.stands[stand].holds_checkpoints);
         let left = core.dies().flat_map(|(_, die)| die.erasable()).map(|&(group, _)| group);
         checkpoints.abandon(&left.filter(is_in).collect());
     }
-    if findings.is_overtaken {
+    if scan.is_overtaken {
         checkpoints.abandon(&groups);
         for group in groups {
             let die = core.layout().die(group);
@@ -358,22 +357,22 @@ fn resume_checkpoints(core: &mut Core, metadata: &mut Metadata, findings: &Findi
             core.die_mut(die).give_erasable(group, Cause::Recovery);
         }
     } else {
-        checkpoints.resume(groups, findings.tally.checkpoint, programs);
+        checkpoints.resume(groups, scan.tally.checkpoint, programs);
     }
 }
 
 /// Resume the journal with a snapshot, because nothing is to be written behind a page that may be torn.
-fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings, found: Option<&JournalFound>, stands: &[Option<usize>]) {
+fn resume_journal(core: &mut Core, metadata: &mut Metadata, scan: &RecoveryScan, found: Option<&JournalFound>, stands: &[Option<usize>]) {
     let programs = core.layout().programs;
-    let seen = findings.stands.iter().flat_map(|stand| &stand.journal).map(|page| page.generation).max();
-    let current = found.and_then(|found| stands.iter().position(|&stand| stand == Some(found.stand))).map(|group| Group(group as u32));
+    let seen = scan.stands.iter().flat_map(|stand| &stand.journal).map(|page| page.generation).max();
+    let current = found.and_then(|found| stands.iter().position(|&stand| stand == Some(found.stand))).map(|group| BlockGroup(group as u32));
     if let (Some(found), Some(group)) = (found, current)
-        && findings.stands[found.stand].broken
+        && scan.stands[found.stand].broken
     {
         core.groups_mut().condemn(group);
     }
-    let evidence = lost::evidence(findings, core.layout());
-    let needed = |group: Group| stands[group.index()].map_or(Evidence::None, |stand| evidence[stand]);
+    let evidence = lost::evidence(scan, core.layout());
+    let needed = |group: BlockGroup| stands[group.index()].map_or(Evidence::None, |stand| evidence[stand]);
     let (mut active, mut program) = (current, programs);
     if found.is_none() && seen.is_none() {
         // As when it was new: nothing needs a snapshot yet.
@@ -389,7 +388,7 @@ fn resume_journal(core: &mut Core, metadata: &mut Metadata, findings: &Findings,
 
 /// Take a group that holds nothing, for the journal, from the die with the most of them: the journal had one there, or one more than the others have now. It
 /// is an erased one, if there is one; else one of those that are `needed` least.
-fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Reserve {
+fn take_empty_group(core: &mut Core, needed: &dyn Fn(BlockGroup) -> Evidence) -> Reserve {
     let least = |die: &Die| {
         let needs = die.erasable().iter().map(|&(group, _)| needed(group)).min();
         needs.filter(|_| die.free_count() == 0).unwrap_or(Evidence::None)
@@ -414,10 +413,10 @@ fn take_empty_group(core: &mut Core, needed: &dyn Fn(Group) -> Evidence) -> Rese
 }
 
 /// Generations of the journal by number and stand, each with true if its snapshot is whole.
-pub(crate) fn generations(findings: &Findings) -> BTreeMap<(u64, usize), bool> {
+pub(crate) fn generations(scan: &RecoveryScan) -> BTreeMap<(u64, usize), bool> {
     // How many pages of its snapshot each generation has, and should have.
     let mut generations: BTreeMap<(u64, usize), (BTreeMap<u32, ()>, u32)> = BTreeMap::new();
-    for (stand, found) in findings.stands.iter().enumerate() {
+    for (stand, found) in scan.stands.iter().enumerate() {
         for page in &found.journal {
             let (seen, total) = generations.entry((page.generation, stand)).or_default();
             if let Some((index, pages)) = page.of_snapshot {
@@ -433,38 +432,38 @@ pub(crate) fn generations(findings: &Findings) -> BTreeMap<(u64, usize), bool> {
 }
 
 /// Youngest generation of the journal whose snapshot is whole, or the youngest if none is.
-pub(crate) fn find_journal(findings: &Findings) -> Option<JournalFound> {
-    let generations = generations(findings);
+pub(crate) fn find_journal(scan: &RecoveryScan) -> Option<JournalFound> {
+    let generations = generations(scan);
     let whole = generations.iter().rev().find(|(_, is_whole)| **is_whole);
     let last = whole.or_else(|| generations.iter().next_back());
     last.map(|(&(generation, stand), _)| JournalFound { stand, generation, is_whole: whole.is_some() })
 }
 
 /// True if `stand` holds metadata of the core that is still needed.
-fn is_own(findings: &Findings, stand: usize, journal: Option<&JournalFound>) -> bool {
+fn is_own(scan: &RecoveryScan, stand: usize, journal: Option<&JournalFound>) -> bool {
     journal.is_some_and(|journal| journal.stand == stand)
-        || !findings.stands[stand].checkpoints.is_empty()
-        || findings.keys.as_ref().is_some_and(|keys| keys.holds(stand))
+        || !scan.stands[stand].checkpoints.is_empty()
+        || scan.keys.as_ref().is_some_and(|keys| keys.holds(stand))
 }
 
 /// Trims that capacitors have kept and the journal may not have, oldest first, with their places.
-fn trims_to_keep(findings: &Findings, journal: Option<&JournalFound>) -> Vec<(u32, Record)> {
+fn trims_to_keep(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<(u32, Record)> {
     let of_page = |page: &Page| match &page.facts {
         Facts::Records(records) => records.iter().map(|record| record.version).max(),
         Facts::Unmapped { version, .. } => Some(*version),
         Facts::Memos(_) | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => None,
     };
-    let pages = journal.map_or(&[][..], |journal| &findings.stands[journal.stand].journal);
+    let pages = journal.map_or(&[][..], |journal| &scan.stands[journal.stand].journal);
     let known = pages.iter().filter(|page| journal.is_some_and(|journal| page.generation == journal.generation)).filter_map(of_page).max();
     let mut trims: Vec<(u32, Record)> =
-        findings.kept_trims.iter().filter(|(_, record)| known.is_none_or(|known| record.version > known)).copied().collect();
+        scan.kept_trims.iter().filter(|(_, record)| known.is_none_or(|known| record.version > known)).copied().collect();
     trims.sort_unstable_by_key(|(_, record)| record.version);
     trims
 }
 
 /// Memos of techniques in the journal's generation.
-fn memos(findings: &Findings, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
-    let pages = journal.map_or(&[][..], |journal| &findings.stands[journal.stand].journal);
+fn memos(scan: &RecoveryScan, journal: Option<&JournalFound>) -> Vec<WrittenMemo> {
+    let pages = journal.map_or(&[][..], |journal| &scan.stands[journal.stand].journal);
     let of_page = |page: &Page| match &page.facts {
         Facts::Memos(memos) => memos.clone(),
         Facts::Records(_) | Facts::Unmapped { .. } | Facts::Marks(_) | Facts::Refused { .. } | Facts::History(_) => Vec::new(),
@@ -473,8 +472,8 @@ fn memos(findings: &Findings, journal: Option<&JournalFound>) -> Vec<WrittenMemo
 }
 
 /// Forget copies of which the journal says that they are not wanted.
-fn drop_trimmed(findings: &mut Findings) {
-    let Findings { stands, best, held, kept_trims, in_force, .. } = findings;
+fn drop_trimmed(scan: &mut RecoveryScan) {
+    let RecoveryScan { stands, best, held, kept_trims, in_force, .. } = scan;
     let mut records: Vec<Record> = std::mem::take(kept_trims).into_iter().map(|(_, record)| record).collect();
     // Other generations say nothing more, or were cut short while they were begun: what those alone say was never promised, and did not count at the start
     // that followed.
@@ -509,16 +508,16 @@ fn drop_trimmed(findings: &mut Findings) {
 
 /// Choose among several copies of one version so that as many stands as possible hold nothing that is needed. Data on the way from one block to another lies
 /// in both, and the space that the move was to bring may be all the space there is: one of the two must become free again.
-fn settle_twins(findings: &mut Findings) {
+fn settle_twins(scan: &mut RecoveryScan) {
     let mut holders: BTreeMap<u32, Vec<Copied>> = BTreeMap::new();
-    for &(lpn, copy) in &findings.twins {
-        let best = findings.best[lpn as usize];
+    for &(lpn, copy) in &scan.twins {
+        let best = scan.best[lpn as usize];
         if copy.version == best.version {
             holders.entry(lpn).or_insert_with(|| vec![best]).push(copy);
         }
     }
-    let mut sole = vec![0u32; findings.stands.len()];
-    for (lpn, copy) in (0..).zip(&findings.best).filter(|&(_, copy)| *copy != Copied::NONE) {
+    let mut sole = vec![0u32; scan.stands.len()];
+    for (lpn, copy) in (0..).zip(&scan.best).filter(|&(_, copy)| *copy != Copied::NONE) {
         if !holders.contains_key(&lpn) {
             sole[copy.stand as usize] += 1;
         }
@@ -534,7 +533,7 @@ fn settle_twins(findings: &mut Findings) {
     }
     // What has failed goes first: its units have been moved away, or it could not have been replaced.
     let mut stands: Vec<u32> = shared.keys().copied().collect();
-    stands.sort_by_key(|&stand| !findings.stands[stand as usize].broken);
+    stands.sort_by_key(|&stand| !scan.stands[stand as usize].broken);
     for stand in stands.into_iter().filter(|&stand| sole[stand as usize] == 0).collect::<Vec<_>>() {
         if sole[stand as usize] > 0 {
             continue;
@@ -548,9 +547,9 @@ fn settle_twins(findings: &mut Findings) {
         }
     }
     for (lpn, copies) in holders {
-        let best = &mut findings.best[lpn as usize];
+        let best = &mut scan.best[lpn as usize];
         let is_other = (best.stand, best.offset) != (copies[0].stand, copies[0].offset);
-        findings.is_overtaken |= is_other && findings.stands[copies[0].stand as usize].is_settled;
+        scan.is_overtaken |= is_other && scan.stands[copies[0].stand as usize].is_settled;
         *best = copies[0];
     }
 }

@@ -1,7 +1,7 @@
 //! The retirement policy, an exclusive slot: one policy at a time decides when the blocks of a group leave service.
 //!
-//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/retirement.md` walks through it. The policy is
-//! asked about groups without valid data: before the erase of a group in which a program failed, and after each erase. What a failure asks for at once is
+//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/retirement.md` walks through it. The policy
+//! is asked about groups without valid data: before the erase of a group in which a program failed, and after each erase. What a failure asks for at once is
 //! not the policy's: the group is written no more, and its data moves away. Policies that judge by the wear of cells or by errors near the limit, and those
 //! that give up single wordlines, are absent: the core has no table of wear and no spare wordlines yet.
 

@@ -27,7 +27,7 @@ use crate::pages::keys::{KeyFacts, KeyPage, Tree, entries_per_page, pack};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind};
 use crate::state::groups::Use;
-use crate::state::layout::{Group, Layout, UnitAddr};
+use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::techniques::seam::KeyStore;
 
 /// Greatest length of the log, as a multiple of what it must hold.
@@ -44,11 +44,11 @@ pub struct Key {
     pub epoch: u32,
 }
 
-/// Keys to be destroyed, and the gates that wait for it.
+/// Keys to be destroyed, and the barriers that wait for it.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     keys: BTreeMap<Key, UnitAddr>,
-    gates: Vec<u64>,
+    barriers: Vec<u64>,
     /// Version up to which trims must be on flash first.
     trims: u64,
 }
@@ -117,7 +117,7 @@ impl Forest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Nothing,
-    Program(Group),
+    Program(BlockGroup),
     /// A page is due and no group can take it.
     NoRoom,
 }
@@ -223,7 +223,7 @@ impl Keys {
     }
 
     /// Stand of `group`.
-    fn stand(&self, core: &Core, group: Group) -> usize {
+    fn stand(&self, core: &Core, group: BlockGroup) -> usize {
         self.forest.stand(core.layout().die(group), core.groups().blocks(group)[0])
     }
 
@@ -234,7 +234,7 @@ impl Keys {
     }
 
     /// Epoch in which a program of `group` is encrypted now.
-    pub(crate) fn epoch(&self, core: &Core, group: Group) -> u32 {
+    pub(crate) fn epoch(&self, core: &Core, group: BlockGroup) -> u32 {
         self.epochs[self.stand(core, group)]
     }
 
@@ -255,17 +255,17 @@ impl Keys {
     }
 
     /// Groups of the log that are in use. They hold nothing that an image needs, because an image takes all valid data for secret and all trees for whole.
-    pub(crate) fn groups<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = Group> + 'a {
-        self.log.groups().filter(|&group| core.groups().use_of(group) == Use::Journal)
+    pub(crate) fn groups<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = BlockGroup> + 'a {
+        self.log.groups().filter(|&group| core.groups().use_of(group) == Use::Metadata)
     }
 
-    /// Request that the key of `addr` is destroyed, for which `gate` is held. Returns the version up to which trims must be on flash first, where that is
+    /// Request that the key of `addr` is destroyed, for which `barrier` is held. Returns the version up to which trims must be on flash first, where that is
     /// new.
-    pub(crate) fn drop_key(&mut self, core: &Core, addr: UnitAddr, gate: u64, trims: u64) -> u64 {
+    pub(crate) fn drop_key(&mut self, core: &Core, addr: UnitAddr, barrier: u64, trims: u64) -> u64 {
         let key = self.key_at(core, addr);
         let is_late = self.under_way.keys.contains_key(&key);
         let batch = if is_late { &mut self.under_way } else { &mut self.waiting };
-        batch.gates.push(gate);
+        batch.barriers.push(barrier);
         if is_late {
             return 0;
         }
@@ -275,7 +275,7 @@ impl Keys {
     }
 
     /// Begin the next epoch of `group`, which has been erased: its units have other keys from now on.
-    pub(crate) fn next_epoch(&mut self, core: &Core, group: Group) {
+    pub(crate) fn next_epoch(&mut self, core: &Core, group: BlockGroup) {
         let stand = self.stand(core, group);
         let trees = &self.trees[stand * self.forest.per_stand as usize..][..self.forest.per_stand as usize];
         let past = trees.iter().filter(|tree| !tree.gone.is_empty()).map(|tree| tree.epoch).max().unwrap_or(0);
@@ -286,7 +286,7 @@ impl Keys {
     /// that left anything. `seen`: epochs of stands.
     pub(crate) fn resume(
         &mut self,
-        groups: VecDeque<Group>,
+        groups: VecDeque<BlockGroup>,
         (trees, commits): (Vec<Tree>, Vec<u64>),
         newest: u64,
         seen: impl Iterator<Item = (usize, u32)>,
@@ -320,7 +320,7 @@ impl Keys {
     /// Wake the die on which the key store has its next operation, if it has one.
     pub(crate) fn wake(&mut self, core: &mut Core, durable: u64) {
         if self.next(core, durable) == Step::NoRoom {
-            self.find_room(core, core.settings().reclaim.floor);
+            self.find_room(core, core.settings().gc.floor);
         }
         if let Step::Program(group) = self.next(core, durable) {
             core.wake(core.layout().die(group));
@@ -407,11 +407,11 @@ impl Keys {
             self.log.image_mut().copy_from_slice(&writing.image[writing.ordered as usize * length..][..length]);
         }
         writing.ordered += 1;
-        self.log.order(core)
+        self.log.issue(core)
     }
 
     /// End a program of the key store in `group`.
-    pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: Group) {
+    pub(crate) fn programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
         let writing = self.writing.as_mut().expect("it was ordered");
         if !good {
             // What is whole stays where it is until a commit of everything, elsewhere, is whole.
@@ -424,7 +424,7 @@ impl Keys {
         }
     }
 
-    /// End the overwrite of the register: earlier tables can no longer be opened. Returns the units that have lost their keys, and the gates that waited.
+    /// End the overwrite of the register: earlier tables can no longer be opened. Returns the units that have lost their keys, and the barriers that waited.
     pub(crate) fn overwritten(&mut self, core: &mut Core) -> (Vec<UnitAddr>, Vec<u64>) {
         self.due = None;
         let writing = self.writing.take().expect("it was written");
@@ -432,6 +432,6 @@ impl Keys {
         let done = std::mem::take(&mut self.under_way);
         self.log.release_oldest(core, writing.before);
         let gone = done.keys.iter().filter(|&(key, &addr)| self.key_at(core, addr) == *key).map(|(_, &addr)| addr).collect();
-        (gone, done.gates)
+        (gone, done.barriers)
     }
 }

@@ -3,7 +3,7 @@
 //! What has to hold: when a write that waits for its program, a trim or a flush is acknowledged, no page that the chips would put out holds an older
 //! version of what it covers. A write that is acknowledged as soon as it is buffered promises that with the next flush.
 //!
-//! A copy that reclaim has left behind holds what is valid elsewhere, and may wait until its block is empty: then one lock of the block is enough, or its
+//! A copy that GC has left behind holds what is valid elsewhere, and may wait until its block is empty: then one lock of the block is enough, or its
 //! erase.
 //!
 //! [`Secrets`] has the tables, [`tasks`] the operations, [`Keys`] the key store.
@@ -23,12 +23,12 @@ use crate::metadata::log::Rescue;
 use crate::placement;
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::request::Note;
-use crate::state::work::{Entry, Moved, Offer, Wanted};
+use crate::state::work::{Entry, Moved, Offer, Rewrite};
 use crate::techniques::apply::ctx;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Exposed, Remedy};
+use crate::techniques::seam::{SanitiseMethod, StaleSecrets};
 
 /// Number of times that a sanitise operation is tried again after the die failed it.
 const TRIES: u8 = 3;
@@ -101,7 +101,7 @@ impl Sanitise {
 
     /// Expose the torn pages that begin at these offsets of groups: their content is unknown, and no request is acknowledged before they are unreadable.
     /// They stay as they are in a block that has failed, and where data is encrypted.
-    pub(crate) fn expose_torn(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, pages: &[(Group, u32)]) {
+    pub(crate) fn expose_torn(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, pages: &[(BlockGroup, u32)]) {
         if pages.is_empty() || self.keys.is_some() {
             return;
         }
@@ -113,10 +113,10 @@ impl Sanitise {
                 // An erase was broken off, perhaps, and locks need a whole block.
                 Use::Drained if self.must_erase(core, group) => {}
                 Use::Drained => {
-                    let gate = core.gates_mut().make(Vec::new());
+                    let barrier = core.barriers_mut().make(Vec::new());
                     let secrets = self.secrets_mut();
-                    secrets.attach(core.gates_mut(), secrets.whole(group), Remedy::Erase, gate, 0);
-                    metadata.pass_gate(core, gate);
+                    secrets.attach(core.barriers_mut(), secrets.whole(group), SanitiseMethod::Erase, barrier, 0);
+                    metadata.pass_barrier(core, barrier);
                 }
                 // Active: its summary is still to be written.
                 Use::Closed | Use::Active => {
@@ -127,7 +127,7 @@ impl Sanitise {
                         secrets.expose(addr);
                     }
                 }
-                Use::Free | Use::Draining | Use::Bad | Use::Journal => {}
+                Use::Free | Use::Draining | Use::Bad | Use::Metadata => {}
             }
         }
         self.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
@@ -154,14 +154,14 @@ impl Sanitise {
     }
 
     /// Note that `group` has lost its last valid unit in this event.
-    pub(crate) fn note_emptied(&mut self, group: Group) {
+    pub(crate) fn note_emptied(&mut self, group: BlockGroup) {
         if let Some(secrets) = &mut self.secrets {
             secrets.note_emptied(group);
         }
     }
 
     /// Note that `die` copies back the program unit that begins at this offset of this group.
-    pub(crate) fn note_copying(&mut self, die: DieId, from: (Group, u32)) {
+    pub(crate) fn note_copying(&mut self, die: DieId, from: (BlockGroup, u32)) {
         if let Some(secrets) = &mut self.secrets {
             secrets.note_copying(die, Some(from));
         }
@@ -195,7 +195,7 @@ impl Sanitise {
         core: &mut Core,
         panel: &Panel,
         metadata: &mut Metadata,
-        (group, first): (Group, u32),
+        (group, first): (BlockGroup, u32),
         good: bool,
         units: &[Option<Lander>],
     ) {
@@ -234,7 +234,7 @@ impl Sanitise {
                 _ => over.extend(waiting),
             }
         }
-        over.into_iter().for_each(|gate| metadata.pass_gate(core, gate));
+        over.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
         if self.has_exposed(&copies) || !late.is_empty() {
             let is_host = units.iter().flatten().any(|unit| unit.is_host);
             let parts = if is_host { core.buffer_mut().take_released() } else { Vec::new() };
@@ -252,7 +252,7 @@ impl Sanitise {
         panel: &Panel,
         metadata: &mut Metadata,
         good: bool,
-        (from, to): ((Group, u32), (Group, u32)),
+        (from, to): ((BlockGroup, u32), (BlockGroup, u32)),
         lpns: impl Iterator<Item = u32>,
     ) {
         let mut late = Vec::new();
@@ -284,7 +284,7 @@ impl Sanitise {
                 secrets.leave_behind(lpn, if core.map().get(lpn) == source { addr } else { source });
             }
         }
-        over.into_iter().for_each(|gate| metadata.pass_gate(core, gate));
+        over.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
         if self.has_exposed(&[]) || !late.is_empty() {
             self.guard(core, panel, metadata, Vec::new(), Vec::new(), late);
         }
@@ -293,7 +293,7 @@ impl Sanitise {
     }
 
     /// Start tasks for everything that this event has exposed. `parts` wait for them, and for `copies` that are being programmed; `late` units have landed
-    /// stale, and gates wait for them already.
+    /// stale, and barriers wait for them already.
     pub(crate) fn guard(
         &mut self,
         core: &mut Core,
@@ -305,38 +305,38 @@ impl Sanitise {
     ) {
         let exposed = self.secrets_mut().take_exposed();
         copies.extend(exposed.iter().filter(|&&addr| self.is_being_copied(core, addr)).map(|&addr| Flying::From(addr)));
-        let gate = core.gates_mut().make(parts);
+        let barrier = core.barriers_mut().make(parts);
         let secrets = self.secrets_mut();
-        copies.into_iter().for_each(|copy| secrets.await_landing(core.gates_mut(), copy, gate));
-        secrets.await_unknown(core.gates_mut(), gate);
+        copies.into_iter().for_each(|copy| secrets.await_landing(core.barriers_mut(), copy, barrier));
+        secrets.await_unknown(core.barriers_mut(), barrier);
         let mut rest = &exposed[..];
         while let Some(&addr) = rest.first() {
             let group = core.layout().group(addr);
             let (of_group, others) = rest.split_at(rest.partition_point(|&addr| core.layout().group(addr) == group));
-            self.judge(core, panel, metadata, group, of_group, gate);
+            self.judge(core, panel, metadata, group, of_group, barrier);
             rest = others;
         }
         let trims = metadata.trims_newest();
         for (addr, waiting) in late {
-            self.judge(core, panel, metadata, core.layout().group(addr), &[addr], gate);
-            for gate in waiting {
-                self.join_task(core, metadata, addr, gate, trims);
-                metadata.pass_gate(core, gate);
+            self.judge(core, panel, metadata, core.layout().group(addr), &[addr], barrier);
+            for barrier in waiting {
+                self.join_task(core, metadata, addr, barrier, trims);
+                metadata.pass_barrier(core, barrier);
             }
         }
         self.wake_keys(core, metadata);
-        metadata.pass_gate(core, gate);
+        metadata.pass_barrier(core, barrier);
     }
 
-    /// Make `gate` wait for the present task on `addr`. Returns true if there is one.
-    fn join_task(&mut self, core: &mut Core, metadata: &mut Metadata, addr: UnitAddr, gate: u64, trims: u64) -> bool {
+    /// Make `barrier` wait for the present task on `addr`. Returns true if there is one.
+    fn join_task(&mut self, core: &mut Core, metadata: &mut Metadata, addr: UnitAddr, barrier: u64, trims: u64) -> bool {
         if self.is_key_doomed(core, addr) {
-            self.drop_key(core, metadata, addr, gate, trims);
+            self.drop_key(core, metadata, addr, barrier, trims);
             return true;
         }
         let secrets = self.secrets_mut();
         let task = secrets.task_for(addr);
-        task.inspect(|&task| secrets.join(core.gates_mut(), task, gate, trims)).is_some()
+        task.inspect(|&task| secrets.join(core.barriers_mut(), task, barrier, trims)).is_some()
     }
 
     /// True if this event leaves readable stale data: now, once `copies` are programmed, or in torn pages of unknown content.
@@ -367,11 +367,11 @@ impl Sanitise {
     }
 
     /// Decide how the stale secrets of `group` are sanitised.
-    fn judge(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: Group, exposed: &[UnitAddr], gate: u64) {
+    fn judge(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: BlockGroup, exposed: &[UnitAddr], barrier: u64) {
         let trims = metadata.trims_newest();
         let mut left = Vec::new();
         for &addr in exposed {
-            if !self.join_task(core, metadata, addr, gate, trims) {
+            if !self.join_task(core, metadata, addr, barrier, trims) {
                 left.push(addr);
             }
         }
@@ -390,28 +390,28 @@ impl Sanitise {
         // One that is active may have its last program under way.
         let is_full = matches!(core.groups().use_of(group), Use::Closed | Use::Draining | Use::Drained);
         let has_failed = core.groups().is_condemned(group);
-        let question = Exposed { group, pages: pages.len() as u32, valid, is_full, has_failed };
-        let Some(remedy) = panel.remedy(&ctx(core), &question) else {
+        let question = StaleSecrets { group, pages: pages.len() as u32, valid, is_full, has_failed };
+        let Some(method) = panel.method(&ctx(core), &question) else {
             return;
         };
-        assert!(remedy != Remedy::LockBlock || (valid == 0 && is_full), "a block is locked that is still needed");
+        assert!(method != SanitiseMethod::LockBlock || (valid == 0 && is_full), "a block is locked that is still needed");
         let whole = self.secrets().whole(group);
         let secrets = self.secrets_mut();
-        match remedy {
-            Remedy::DropKeys => return left.into_iter().for_each(|addr| self.drop_key(core, metadata, addr, gate, trims)),
-            Remedy::LockBlock => secrets.attach(core.gates_mut(), whole, remedy, gate, trims),
-            Remedy::Erase => {
-                secrets.attach(core.gates_mut(), whole, remedy, gate, trims);
+        match method {
+            SanitiseMethod::DropKeys => return left.into_iter().for_each(|addr| self.drop_key(core, metadata, addr, barrier, trims)),
+            SanitiseMethod::LockBlock => secrets.attach(core.barriers_mut(), whole, method, barrier, trims),
+            SanitiseMethod::Erase => {
+                secrets.attach(core.barriers_mut(), whole, method, barrier, trims);
                 empty_now(core, group);
             }
-            Remedy::LockPages | Remedy::Reprogram | Remedy::Scrub => {
+            SanitiseMethod::LockPages | SanitiseMethod::Reprogram | SanitiseMethod::Scrub => {
                 let bits = core.settings().bits;
                 for start in pages {
                     let place = layout.place(start);
                     let page = u32::from(place.page.0);
-                    let (first, pages) = if remedy == Remedy::Scrub { (page / bits * bits, bits) } else { (page, 1) };
+                    let (first, pages) = if method == SanitiseMethod::Scrub { (page / bits * bits, bits) } else { (page, 1) };
                     let scope = Scope { group, plane: Some(u32::from(place.plane.0)), first, pages };
-                    secrets.attach(core.gates_mut(), scope, remedy, gate, trims);
+                    secrets.attach(core.barriers_mut(), scope, method, barrier, trims);
                 }
             }
         }
@@ -419,7 +419,7 @@ impl Sanitise {
     }
 
     /// Request that `group` is emptied and erased, if its last program has closed it after the erase was decided.
-    pub(crate) fn empty_closed(&self, core: &mut Core, group: Group) {
+    pub(crate) fn empty_closed(&self, core: &mut Core, group: BlockGroup) {
         if core.groups().use_of(group) == Use::Closed && self.must_erase(core, group) {
             empty_now(core, group);
         }
@@ -427,43 +427,44 @@ impl Sanitise {
 
     /// Sanitise the secrets of `group`, which holds nothing valid and waits for its erase or for other blocks. It does so only where no erase follows soon,
     /// or none at all.
-    pub(crate) fn seal(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: Group) {
+    pub(crate) fn seal(&mut self, core: &mut Core, panel: &Panel, metadata: &mut Metadata, group: BlockGroup) {
         let Some(secrets) = &mut self.secrets else {
             return;
         };
         let has_failed = core.groups().is_condemned(group);
-        if core.settings().reclaim.lazy_erase || has_failed {
+        if core.settings().gc.lazy_erase || has_failed {
             let left: Vec<UnitAddr> = secrets.of_group(group).collect();
             if !left.is_empty() {
                 // What cannot be erased any more needs something else, and who waited for the erase waits for that.
-                let erases = |&id: &u32| has_failed && secrets.task(id).scope.group == group && secrets.task(id).how == Remedy::Erase;
+                let erases =
+                    |&id: &u32| has_failed && secrets.task(id).scope.group == group && secrets.task(id).how == SanitiseMethod::Erase;
                 let needless: Vec<u32> = secrets.tasks_of(core.layout().die(group)).filter(erases).collect();
                 let waiting: Vec<u64> = needless.into_iter().flat_map(|id| secrets.end(id)).collect();
                 left.into_iter().for_each(|addr| secrets.expose(addr));
                 self.guard(core, panel, metadata, Vec::new(), Vec::new(), Vec::new());
-                for gate in waiting {
-                    self.await_group(core, metadata, group, gate);
+                for barrier in waiting {
+                    self.await_group(core, metadata, group, barrier);
                 }
             }
         }
     }
 
-    /// Make `gate` wait for all present tasks in `group`, instead of for one.
-    fn await_group(&mut self, core: &mut Core, metadata: &mut Metadata, group: Group, gate: u64) {
+    /// Make `barrier` wait for all present tasks in `group`, instead of for one.
+    fn await_group(&mut self, core: &mut Core, metadata: &mut Metadata, group: BlockGroup, barrier: u64) {
         let secrets = self.secrets_mut();
         let of_group: Vec<u32> = secrets.tasks_in(group).collect();
-        of_group.into_iter().for_each(|id| secrets.join(core.gates_mut(), id, gate, 0));
-        metadata.pass_gate(core, gate);
+        of_group.into_iter().for_each(|id| secrets.join(core.barriers_mut(), id, barrier, 0));
+        metadata.pass_barrier(core, barrier);
     }
 
     /// True if something secret in `group` can still be read.
-    pub(crate) fn has_secrets(&self, group: Group) -> bool {
+    pub(crate) fn has_secrets(&self, group: BlockGroup) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.of_group(group).next().is_some())
     }
 
     /// True if `group` is to be erased because of its secrets.
-    pub(crate) fn must_erase(&self, core: &Core, group: Group) -> bool {
-        let is_it = |secrets: &Secrets, id| secrets.task(id).scope.group == group && secrets.task(id).how == Remedy::Erase;
+    pub(crate) fn must_erase(&self, core: &Core, group: BlockGroup) -> bool {
+        let is_it = |secrets: &Secrets, id| secrets.task(id).scope.group == group && secrets.task(id).how == SanitiseMethod::Erase;
         self.secrets.as_ref().is_some_and(|secrets| secrets.tasks_of(core.layout().die(group)).any(|id| is_it(secrets, id)))
     }
 
@@ -474,31 +475,31 @@ impl Sanitise {
     }
 
     /// True if a wordline of `group` on `die` is to be scrubbed again, because the die failed to scrub it.
-    pub(crate) fn tries_again(&self, die: DieId, group: Group) -> bool {
+    pub(crate) fn tries_again(&self, die: DieId, group: BlockGroup) -> bool {
         self.secrets.as_ref().is_some_and(|secrets| secrets.tries_again(die, group))
     }
 
     /// True if no task is left and no request waits.
     pub(crate) fn is_idle(&self, core: &Core) -> bool {
-        self.secrets.as_ref().is_none_or(|secrets| core.gates().is_empty() && secrets.is_idle())
+        self.secrets.as_ref().is_none_or(|secrets| core.barriers().is_empty() && secrets.is_idle())
     }
 
     /// True if a request waits for stale secrets to become unreadable.
     pub(crate) fn is_awaited(&self, core: &Core, metadata: &Metadata) -> bool {
-        self.is_on() && (core.gates().is_awaited() || (metadata.has_flushes() && !self.is_idle(core)))
+        self.is_on() && (core.barriers().is_awaited() || (metadata.has_flushes() && !self.is_idle(core)))
     }
 
     /// End the erase of `group`.
-    pub(crate) fn erased(&mut self, core: &mut Core, metadata: &mut Metadata, group: Group) {
+    pub(crate) fn erased(&mut self, core: &mut Core, metadata: &mut Metadata, group: BlockGroup) {
         let Some(secrets) = &mut self.secrets else {
             return;
         };
         secrets.gone(secrets.whole(group));
         let done: Vec<u32> = secrets.tasks_in(group).collect();
-        let gates: Vec<u64> = done.into_iter().flat_map(|id| secrets.end(id)).collect();
-        gates.into_iter().for_each(|gate| metadata.pass_gate(core, gate));
+        let barriers: Vec<u64> = done.into_iter().flat_map(|id| secrets.end(id)).collect();
+        barriers.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
         let die = core.layout().die(group);
-        let open: Vec<Group> = core.die(die).all_open().map(|open| open.group).filter(|&group| self.must_erase(core, group)).collect();
+        let open: Vec<BlockGroup> = core.die(die).all_open().map(|open| open.group).filter(|&group| self.must_erase(core, group)).collect();
         open.into_iter().for_each(|group| empty_now(core, group));
     }
 
@@ -514,12 +515,12 @@ impl Sanitise {
         self.secrets_mut().gone(scope);
         if status != Status::Good {
             core.outbox_mut().note(Note::Exposed(scope.group));
-            if how == Remedy::Scrub {
+            if how == SanitiseMethod::Scrub {
                 write_no_more(core, metadata, die, scope.group);
             }
         }
-        let gates = self.secrets_mut().end(id);
-        gates.into_iter().for_each(|gate| metadata.pass_gate(core, gate));
+        let barriers = self.secrets_mut().end(id);
+        barriers.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
         core.wake(die);
     }
 
@@ -549,11 +550,11 @@ impl Sanitise {
         self.keys.as_ref().is_some_and(|keys| keys.is_doomed(core, addr))
     }
 
-    /// Destroy the key of `addr`; `gate` waits for it.
-    fn drop_key(&mut self, core: &mut Core, metadata: &mut Metadata, addr: UnitAddr, gate: u64, trims: u64) {
-        core.gates_mut().hold(gate);
+    /// Destroy the key of `addr`; `barrier` waits for it.
+    fn drop_key(&mut self, core: &mut Core, metadata: &mut Metadata, addr: UnitAddr, barrier: u64, trims: u64) {
+        core.barriers_mut().hold(barrier);
         let keys = self.keys.as_mut().expect("only who keeps keys drops them");
-        if keys.drop_key(core, addr, gate, trims) > metadata.trims_durable() {
+        if keys.drop_key(core, addr, barrier, trims) > metadata.trims_durable() {
             metadata.hurry(core);
         }
     }
@@ -578,7 +579,7 @@ impl Sanitise {
     }
 
     /// End a program of the key store in `group`.
-    pub(crate) fn keys_programmed(&mut self, core: &mut Core, good: bool, group: Group) {
+    pub(crate) fn keys_programmed(&mut self, core: &mut Core, good: bool, group: BlockGroup) {
         self.keys.as_mut().expect("it was ordered").programmed(core, good, group);
     }
 
@@ -591,11 +592,11 @@ impl Sanitise {
     /// End the overwrite of the register: earlier tables can no longer be opened.
     pub(crate) fn register_overwritten(&mut self, core: &mut Core, metadata: &mut Metadata) {
         let keys = self.keys.as_mut().expect("it was due");
-        let (gone, gates) = keys.overwritten(core);
+        let (gone, barriers) = keys.overwritten(core);
         let secrets = self.secrets.as_mut().expect("a sanitiser is there");
         gone.iter().for_each(|&addr| secrets.gone_one(addr));
         gone.into_iter().for_each(|addr| core.outbox_mut().note(Note::KeyGone(addr)));
-        gates.into_iter().for_each(|gate| metadata.pass_gate(core, gate));
+        barriers.into_iter().for_each(|barrier| metadata.pass_barrier(core, barrier));
         for die in core.die_ids() {
             // What failed leaves service once nothing secret is in it.
             if !core.die(die).erasable().is_empty() {
@@ -607,11 +608,11 @@ impl Sanitise {
 }
 
 /// Request that `group` is emptied and erased next.
-fn empty_now(core: &mut Core, group: Group) {
+fn empty_now(core: &mut Core, group: BlockGroup) {
     let die = core.layout().die(group);
     let erases = core.groups().erases(group);
     match core.groups().use_of(group) {
-        Use::Closed => core.die_mut(die).want_first(Wanted::by_core(group, Cause::Sanitise, erases)),
+        Use::Closed => core.die_mut(die).queue_rewrite_first(Rewrite::by_core(group, Cause::Sanitise, erases)),
         // To give up an open block takes room, and without any nothing could be emptied. It is asked again when something is erased, or it is full.
         Use::Active if !core.is_roomy(die) => {}
         Use::Active => {
@@ -623,12 +624,12 @@ fn empty_now(core: &mut Core, group: Group) {
             }
         }
         // On its way to be erased, or out of service.
-        Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Journal => {}
+        Use::Draining | Use::Drained | Use::Free | Use::Bad | Use::Metadata => {}
     }
 }
 
 /// Stop writing a wordline of `group` that could not be scrubbed. What was not programmed of it yet never will be, and nothing can be programmed above it.
-fn write_no_more(core: &mut Core, metadata: &mut Metadata, die: DieId, group: Group) {
+fn write_no_more(core: &mut Core, metadata: &mut Metadata, die: DieId, group: BlockGroup) {
     let is_due = metadata.drop_summary(group);
     if let Some(open) = core.die(die).open_at(group) {
         placement::abandon(core, group, open.ordered(), true);

@@ -1,21 +1,21 @@
-//! Secrets: units whose data must not be readable on the chips once it is stale. The tables hold which units these are, the tasks for them, and the gates
+//! Secrets: units whose data must not be readable on the chips once it is stale. The tables hold which units these are, the tasks for them, and the barriers
 //! that wait.
 //!
 //! ```text
-//!   unit becomes stale ──► exposed ──► task of its die ──► done: its bit is gone, the gate opens
+//!   unit becomes stale ──► exposed ──► task of its die ──► done: its bit is gone, the barrier opens
 //!                                       ▲                          │
-//!            a technique says how ──────┘        acknowledgements ─┘ wait at the gate
+//!            a technique says how ──────┘        acknowledgements ─┘ wait at the barrier
 //! ```
 //!
 //! - A unit is *secret* from its program until its page is made unreadable or its block is erased, unless the host has said that its data is not secret.
 //! - A secret unit is *exposed* when it becomes stale. In one event the units of a group are judged together: one erase, or one lock of a block, may do
 //!   for many.
-//! - What waits for the event waits at a *gate* until all its tasks are done: writes that wait for their program, and trims. A flush waits for the gates
+//! - What waits for the event waits at a *barrier* until all its tasks are done: writes that wait for their program, and trims. A flush waits for the barriers
 //!   there are.
 //! - A copy that was *left behind* by a move, or in a page whose program failed, holds what is valid elsewhere. It is exposed when that becomes stale.
 //!   Every stale copy of a unit is known until it is gone: who makes the unit stale again waits for all of them.
-//! - After a power cut a page may hold bits of any unit. Every gate waits for such pages.
-//! - A unit may become stale while a copy of it is being programmed. The gate waits for that copy, too.
+//! - After a power cut a page may hold bits of any unit. Every barrier waits for such pages.
+//! - A unit may become stale while a copy of it is being programmed. The barrier waits for that copy, too.
 //!
 //! Here are the tables; the rules are the room's.
 
@@ -24,14 +24,14 @@ use std::ops::Range;
 
 use wordline_units::{DieId, Id};
 
-use crate::state::gates::Gates;
-use crate::state::layout::{Group, Layout, UnitAddr};
-use crate::techniques::seam::Remedy;
+use crate::state::barriers::Barriers;
+use crate::state::layout::{BlockGroup, Layout, UnitAddr};
+use crate::techniques::seam::SanitiseMethod;
 
 /// Pages that a task makes unreadable: some pages of one plane of a group, or of all planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
-    pub group: Group,
+    pub group: BlockGroup,
     /// Plane of the pages; `None`: all planes.
     pub plane: Option<u32>,
     pub first: u32,
@@ -68,9 +68,9 @@ impl Scope {
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub scope: Scope,
-    pub how: Remedy,
-    /// Gates that wait for the task.
-    pub gates: Vec<u64>,
+    pub how: SanitiseMethod,
+    /// Barriers that wait for the task.
+    pub barriers: Vec<u64>,
     /// Offset before which the pages have been read, to be moved.
     pub cursor: u32,
     pub tries: u8,
@@ -93,7 +93,7 @@ pub(crate) struct Secrets {
     bits: Vec<u64>,
     words: usize,
     /// Groups that have lost their last valid unit in this event.
-    emptied: Vec<Group>,
+    emptied: Vec<BlockGroup>,
     /// Units exposed in this event.
     exposed: Vec<UnitAddr>,
     tasks: BTreeMap<u32, Task>,
@@ -105,12 +105,12 @@ pub(crate) struct Secrets {
     /// Stale copies that can still be read, by unit and by address.
     left_of: BTreeSet<(u32, UnitAddr)>,
     left_at: BTreeMap<UnitAddr, u32>,
-    /// Gates that wait for a copy to land.
+    /// Barriers that wait for a copy to land.
     flying: BTreeMap<Flying, Vec<u64>>,
     /// Slots whose unit was trimmed while it was being programmed.
     doomed: BTreeSet<(u32, u32)>,
     /// Source of the copyback that each die is doing: group, first offset.
-    copying: Vec<Option<(Group, u32)>>,
+    copying: Vec<Option<(BlockGroup, u32)>>,
 }
 
 impl Secrets {
@@ -151,7 +151,7 @@ impl Secrets {
     }
 
     /// The secret units of `group`.
-    pub(crate) fn of_group(&self, group: Group) -> impl Iterator<Item = UnitAddr> + '_ {
+    pub(crate) fn of_group(&self, group: BlockGroup) -> impl Iterator<Item = UnitAddr> + '_ {
         let words = &self.bits[group.index() * self.words..][..self.words];
         let is_set = |&offset: &u32| words[offset as usize / 64] >> (offset % 64) & 1 == 1;
         (0..self.layout.units_per_group).filter(is_set).map(move |offset| self.layout.unit(group, offset))
@@ -175,7 +175,7 @@ impl Secrets {
     }
 
     /// Scope of all pages of `group`.
-    pub(crate) fn whole(&self, group: Group) -> Scope {
+    pub(crate) fn whole(&self, group: BlockGroup) -> Scope {
         Scope { group, plane: None, first: 0, pages: self.layout.programs * self.layout.pages_per_program }
     }
 
@@ -195,13 +195,13 @@ impl Secrets {
         self.exposed.extend(left.into_iter().map(|(_, addr)| addr));
     }
 
-    /// Make `gate` wait until the copy lands.
-    pub(crate) fn await_landing(&mut self, gates: &mut Gates, copy: Flying, gate: u64) {
-        gates.hold(gate);
-        self.flying.entry(copy).or_default().push(gate);
+    /// Make `barrier` wait until the copy lands.
+    pub(crate) fn await_landing(&mut self, barriers: &mut Barriers, copy: Flying, barrier: u64) {
+        barriers.hold(barrier);
+        self.flying.entry(copy).or_default().push(barrier);
     }
 
-    /// True if a gate waits until the copy lands. Its source was then exposed, and so it was secret.
+    /// True if a barrier waits until the copy lands. Its source was then exposed, and so it was secret.
     pub(crate) fn is_flying(&self, copy: Flying) -> bool {
         self.flying.contains_key(&copy)
     }
@@ -216,7 +216,7 @@ impl Secrets {
         self.doomed.range((range.start, 0)..(range.end, 0)).map(|&(_, slot)| Flying::Slot(slot))
     }
 
-    /// End the way of the copy of `lpn`, which has landed or failed. Returns the gates that wait for it, each held once.
+    /// End the way of the copy of `lpn`, which has landed or failed. Returns the barriers that wait for it, each held once.
     pub(crate) fn landed(&mut self, lpn: u32, copy: Flying) -> Vec<u64> {
         if let Flying::Slot(slot) = copy {
             self.doomed.remove(&(lpn, slot));
@@ -224,18 +224,18 @@ impl Secrets {
         if self.flying.is_empty() { Vec::new() } else { self.flying.remove(&copy).unwrap_or_default() }
     }
 
-    /// Request that `how` is done to `scope`, if it is not requested already; `gate` waits for it.
-    pub(crate) fn attach(&mut self, gates: &mut Gates, scope: Scope, how: Remedy, gate: u64, trims: u64) {
+    /// Request that `how` is done to `scope`, if it is not requested already; `barrier` waits for it.
+    pub(crate) fn attach(&mut self, barriers: &mut Barriers, scope: Scope, how: SanitiseMethod, barrier: u64, trims: u64) {
         let known = self.queues[self.layout.die(scope.group).index()]
             .iter()
             .copied()
             .find(|&id| self.tasks[&id].scope == scope && self.tasks[&id].how >= how);
         if let Some(known) = known {
-            return self.join(gates, known, gate, trims);
+            return self.join(barriers, known, barrier, trims);
         }
-        gates.hold(gate);
+        barriers.hold(barrier);
         self.asked += 1;
-        self.tasks.insert(self.asked, Task { scope, how, gates: vec![gate], cursor: 0, tries: 0, trims });
+        self.tasks.insert(self.asked, Task { scope, how, barriers: vec![barrier], cursor: 0, tries: 0, trims });
         self.queues[self.layout.die(scope.group).index()].push_back(self.asked);
     }
 
@@ -245,11 +245,11 @@ impl Secrets {
         self.tasks_of(die).find(|id| self.tasks[id].scope.covers(&self.layout, addr))
     }
 
-    /// Make `gate` wait for `task`, too.
-    pub(crate) fn join(&mut self, gates: &mut Gates, task: u32, gate: u64, trims: u64) {
-        gates.hold(gate);
+    /// Make `barrier` wait for `task`, too.
+    pub(crate) fn join(&mut self, barriers: &mut Barriers, task: u32, barrier: u64, trims: u64) {
+        barriers.hold(barrier);
         let task = self.task_mut(task);
-        task.gates.push(gate);
+        task.barriers.push(barrier);
         task.trims = task.trims.max(trims);
     }
 
@@ -276,10 +276,10 @@ impl Secrets {
         !self.unknown.is_empty()
     }
 
-    /// Make `gate` wait for the tasks about pages of unknown content.
-    pub(crate) fn await_unknown(&mut self, gates: &mut Gates, gate: u64) {
+    /// Make `barrier` wait for the tasks about pages of unknown content.
+    pub(crate) fn await_unknown(&mut self, barriers: &mut Barriers, barrier: u64) {
         for id in self.unknown.clone() {
-            self.join(gates, id, gate, 0);
+            self.join(barriers, id, barrier, 0);
         }
     }
 
@@ -289,15 +289,15 @@ impl Secrets {
     }
 
     /// Tasks in `group`, oldest first.
-    pub(crate) fn tasks_in(&self, group: Group) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn tasks_in(&self, group: BlockGroup) -> impl Iterator<Item = u32> + '_ {
         self.tasks_of(self.layout.die(group)).filter(move |&id| self.task(id).scope.group == group)
     }
 
     /// True if a wordline of `group` on `die` is to be scrubbed again, because the die failed to scrub it. What was not programmed of it yet counts as
     /// programmed, and nothing may be programmed above it before the scrub.
-    pub(crate) fn tries_again(&self, die: DieId, group: Group) -> bool {
+    pub(crate) fn tries_again(&self, die: DieId, group: BlockGroup) -> bool {
         let mut tasks = self.tasks_of(die).map(|id| self.task(id));
-        tasks.any(|task| task.how == Remedy::Scrub && task.tries > 0 && task.scope.group == group)
+        tasks.any(|task| task.how == SanitiseMethod::Scrub && task.tries > 0 && task.scope.group == group)
     }
 
     pub(crate) fn task(&self, id: u32) -> &Task {
@@ -308,12 +308,12 @@ impl Secrets {
         self.tasks.get_mut(&id).expect("it is queued")
     }
 
-    /// End the task `id`. Returns the gates that waited.
+    /// End the task `id`. Returns the barriers that waited.
     pub(crate) fn end(&mut self, id: u32) -> Vec<u64> {
         let task = self.tasks.remove(&id).expect("it is queued");
         self.unknown.retain(|&other| other != id);
         self.queues[self.layout.die(task.scope.group).index()].retain(|&other| other != id);
-        task.gates
+        task.barriers
     }
 
     /// True if `die` has tasks.
@@ -327,12 +327,12 @@ impl Secrets {
     }
 
     /// Note that `group` has lost its last valid unit in this event.
-    pub(crate) fn note_emptied(&mut self, group: Group) {
+    pub(crate) fn note_emptied(&mut self, group: BlockGroup) {
         self.emptied.push(group);
     }
 
     /// Take the groups that have lost their last valid unit in this event.
-    pub(crate) fn take_emptied(&mut self) -> Vec<Group> {
+    pub(crate) fn take_emptied(&mut self) -> Vec<BlockGroup> {
         std::mem::take(&mut self.emptied)
     }
 
@@ -361,12 +361,12 @@ impl Secrets {
     }
 
     /// Set the program unit that `die` copies back, by group and first offset; `None`: none any more.
-    pub(crate) fn note_copying(&mut self, die: DieId, from: Option<(Group, u32)>) {
+    pub(crate) fn note_copying(&mut self, die: DieId, from: Option<(BlockGroup, u32)>) {
         self.copying[die.index()] = from;
     }
 
     /// Source of the copyback that `die` is doing.
-    pub(crate) fn copying(&self, die: DieId) -> Option<(Group, u32)> {
+    pub(crate) fn copying(&self, die: DieId) -> Option<(BlockGroup, u32)> {
         self.copying[die.index()]
     }
 }
@@ -376,26 +376,26 @@ mod tests {
     use super::*;
     use crate::config::tests::small;
 
-    fn secrets() -> (Secrets, Layout, Gates) {
+    fn secrets() -> (Secrets, Layout, Barriers) {
         let layout = small(64).layout();
-        (Secrets::new(layout), layout, Gates::default())
+        (Secrets::new(layout), layout, Barriers::default())
     }
 
     #[test]
     fn what_is_kept_is_secret_until_it_is_gone() {
         let (mut secrets, layout, _) = secrets();
-        let (one, other) = (layout.unit(Group(2), 5), layout.unit(Group(2), 9));
+        let (one, other) = (layout.unit(BlockGroup(2), 5), layout.unit(BlockGroup(2), 9));
         secrets.keep(one);
         secrets.keep(other);
-        secrets.gone(Scope { group: Group(2), plane: None, first: 1, pages: 1 });
+        secrets.gone(Scope { group: BlockGroup(2), plane: None, first: 1, pages: 1 });
         assert!(!secrets.is_secret(one) && secrets.is_secret(other), "page 1 holds units 4 to 7");
-        assert!(secrets.of_group(Group(2)).eq([other]));
+        assert!(secrets.of_group(BlockGroup(2)).eq([other]));
     }
 
     #[test]
     fn a_copy_left_behind_is_exposed_with_its_unit_and_forgotten_with_its_page() {
         let (mut secrets, layout, _) = secrets();
-        let old = layout.unit(Group(1), 0);
+        let old = layout.unit(BlockGroup(1), 0);
         secrets.keep(old);
         secrets.leave_behind(7, old);
         secrets.expose_left(6..7);
@@ -409,19 +409,19 @@ mod tests {
 
     #[test]
     fn of_one_scope_there_is_one_task_for_all_who_wait_and_it_ends_once() {
-        let (mut secrets, layout, mut gates) = secrets();
-        let scope = Scope { group: Group(3), plane: Some(0), first: 2, pages: 1 };
-        let (a, b) = (gates.make(vec![1]), gates.make(vec![2]));
-        secrets.attach(&mut gates, scope, Remedy::LockPages, a, 4);
-        secrets.attach(&mut gates, scope, Remedy::LockPages, b, 9);
-        let tasks: Vec<u32> = secrets.tasks_in(Group(3)).collect();
+        let (mut secrets, layout, mut barriers) = secrets();
+        let scope = Scope { group: BlockGroup(3), plane: Some(0), first: 2, pages: 1 };
+        let (a, b) = (barriers.make(vec![1]), barriers.make(vec![2]));
+        secrets.attach(&mut barriers, scope, SanitiseMethod::LockPages, a, 4);
+        secrets.attach(&mut barriers, scope, SanitiseMethod::LockPages, b, 9);
+        let tasks: Vec<u32> = secrets.tasks_in(BlockGroup(3)).collect();
         assert_eq!(tasks.len(), 1);
-        assert_eq!(secrets.task_for(layout.unit(Group(3), 8)), Some(tasks[0]), "page 2 begins with unit 8");
-        assert_eq!((secrets.task_for(layout.unit(Group(3), 12)), secrets.task(tasks[0]).trims), (None, 9));
+        assert_eq!(secrets.task_for(layout.unit(BlockGroup(3), 8)), Some(tasks[0]), "page 2 begins with unit 8");
+        assert_eq!((secrets.task_for(layout.unit(BlockGroup(3), 12)), secrets.task(tasks[0]).trims), (None, 9));
         assert_eq!(secrets.end(tasks[0]), [a, b]);
         assert!(secrets.is_idle());
-        // Whoever made a gate holds it, too.
-        assert!(gates.pass(a).is_empty());
-        assert_eq!(gates.pass(a), [1]);
+        // Whoever made a barrier holds it, too.
+        assert!(barriers.pass(a).is_empty());
+        assert_eq!(barriers.pass(a), [1]);
     }
 }

@@ -10,9 +10,9 @@ use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::pending::{Pending, Purpose};
 use crate::state::work::{Offer, Source};
-use crate::techniques::apply::{next_read, order_read};
+use crate::techniques::apply::{issue_read, next_read};
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::Remedy;
+use crate::techniques::seam::SanitiseMethod;
 
 /// Next sanitise operation of `die`, or one that clears the way for it.
 pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Offer {
@@ -20,12 +20,12 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
     let (mut needs_moves, mut needs_journal) = (false, false);
     for id in tasks {
         let task = secrets.task(id);
-        if task.how == Remedy::Erase {
+        if task.how == SanitiseMethod::Erase {
             continue;
         }
         let (scope, cursor) = (reach(core, task.scope, task.how), task.cursor);
         let group = scope.group;
-        // What is read must have somewhere to go, and what is cut off is lost: not where reclaim has counted on it, or it could free nothing any more.
+        // What is read must have somewhere to go, and what is cut off is lost: not where GC has counted on it, or it could free nothing any more.
         let has_room = core.die(die).job().is_none() && core.is_roomy(die);
         let is_cut = scope.plane.is_none() && task.scope.plane.is_some();
         if is_cut && !has_room {
@@ -50,7 +50,7 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
             continue;
         }
         // A locked block gives out its summary no more than its data: as before an erase, what has made it stale must be known.
-        if task.how == Remedy::LockBlock && !metadata.are_marks_known(group) {
+        if task.how == SanitiseMethod::LockBlock && !metadata.are_marks_known(group) {
             metadata.seal_all(core);
             needs_journal = true;
             continue;
@@ -74,12 +74,12 @@ pub(super) fn step(secrets: &mut Secrets, core: &mut Core, panel: &mut Panel, me
 }
 
 /// Pages that `how` takes along with `scope`: a wordline that is scrubbed while it is still being written is lost in all planes.
-fn reach(core: &Core, scope: Scope, how: Remedy) -> Scope {
+fn reach(core: &Core, scope: Scope, how: SanitiseMethod) -> Scope {
     let layout = core.layout();
     let is_cut = core.die(layout.die(scope.group)).open_at(scope.group).is_some_and(|open| {
         let next = open.ordered() * layout.pages_per_program;
         // Where a program fills whole wordlines, no wordline is written in part.
-        how == Remedy::Scrub && layout.programs_per_layer == 1 && next < scope.first + scope.pages
+        how == SanitiseMethod::Scrub && layout.programs_per_layer == 1 && next < scope.first + scope.pages
     });
     if is_cut { Scope { plane: None, ..scope } } else { scope }
 }
@@ -106,7 +106,7 @@ fn clear_way(secrets: &mut Secrets, core: &mut Core, panel: &Panel, die: DieId, 
     let bytes = core.settings().unit_bytes(units.count_ones());
     let tag = core.begin(Pending::read(Purpose::Move { units }, group, offset, bytes, Cause::Sanitise));
     core.die_mut(die).set_moved_cause(Cause::Sanitise);
-    order_read(core, panel, die, tag)
+    issue_read(core, panel, die, tag)
 }
 
 fn sanitise(
@@ -121,11 +121,11 @@ fn sanitise(
     let task = secrets.task_mut(id);
     task.scope = scope;
     let how = match task.how {
-        Remedy::LockPages => Sanitisation::LockPage,
-        Remedy::LockBlock => Sanitisation::LockBlock,
-        Remedy::Scrub => Sanitisation::Scrub,
-        Remedy::Reprogram => Sanitisation::Reprogram,
-        Remedy::Erase | Remedy::DropKeys => unreachable!("erases are reclaim's, and keys the key store's"),
+        SanitiseMethod::LockPages => Sanitisation::LockPage,
+        SanitiseMethod::LockBlock => Sanitisation::LockBlock,
+        SanitiseMethod::Scrub => Sanitisation::Scrub,
+        SanitiseMethod::Reprogram => Sanitisation::Reprogram,
+        SanitiseMethod::Erase | SanitiseMethod::DropKeys => unreachable!("erases are reclaim's, and keys the key store's"),
     };
     skip_scrubbed(core, panel, metadata, die, scope);
     let blocks = core.groups().blocks(scope.group);
@@ -135,7 +135,7 @@ fn sanitise(
         None => core.layout().all_planes(blocks, page),
     };
     let tag = core.begin(Pending::new(Purpose::Sanitise { task: id }, scope.group, 0, wordline_units::Bytes(0)));
-    core.order(die, tag, OperationKind::Sanitise { target, how }, Cause::Sanitise)
+    core.issue(die, tag, OperationKind::Sanitise { target, how }, Cause::Sanitise)
 }
 
 /// Skip what was not programmed yet of a wordline that is scrubbed, because it is lost.

@@ -1,13 +1,13 @@
-//! The scheduler, an exclusive slot: one policy at a time decides whether a die serves reclaim or the host next.
+//! The scheduler, an exclusive slot: one policy at a time decides whether a die serves GC or the host next.
 //!
 //! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/scheduler.md` walks through it. What comes
 //! before both (reads, the journal, the key store, a sanitiser's tasks) is not the policy's: somebody waits for it.
 
 /// One of the two kinds of work between which a scheduler decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A step of reclaim.
-    Reclaim,
+pub enum Turn {
+    /// A step of GC.
+    Gc,
     /// A program of host data.
     Host,
 }
@@ -15,24 +15,24 @@ pub enum Source {
 /// State of a die that could take work of either kind, when the policy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DieWork {
-    /// True if reclaim must be done: too few block groups are free, or a victim is begun.
+    /// True if GC must be done: too few block groups are free, or a victim is begun.
     pub is_due: bool,
     /// Number of free block groups.
     pub free: u32,
     /// Number of free groups at or below which the host opens no further group.
     pub floor: u32,
-    /// True if the drive's configuration lets host writes go before reclaim, above the floor.
+    /// True if the drive's configuration lets host writes go before GC, above the floor.
     pub preemptible: bool,
-    /// Credit of the host: what reclaim has earned by [`Policy::earned`], less what the host has taken by [`Policy::taken`].
+    /// Credit of the host: what GC has earned by [`Policy::earned`], less what the host has taken by [`Policy::taken`].
     pub credit: i32,
 }
 
 /// A scheduling policy.
 pub trait Policy {
     /// Kind of work that is served first. The other is served where the first has nothing to do.
-    fn first(&self, die: &DieWork) -> Source;
+    fn first(&self, die: &DieWork) -> Turn;
 
-    /// Credit that the host earns when reclaim moves `moved` units of a victim that held `valid` of `units` valid units when it was begun. A victim without
+    /// Credit that the host earns when GC moves `moved` units of a victim that held `valid` of `units` valid units when it was begun. A victim without
     /// valid units is reported once, with `moved` 0.
     fn earned(&self, moved: u32, valid: u32, units: u32) -> i32 {
         let _ = (moved, valid, units);
@@ -68,7 +68,7 @@ macro_rules! policies {
 
         impl Policy for Scheduler {
             #[inline]
-            fn first(&self, die: &DieWork) -> Source {
+            fn first(&self, die: &DieWork) -> Turn {
                 match self { $(Scheduler::$name => $module::$name.first(die),)* }
             }
 
@@ -86,9 +86,9 @@ macro_rules! policies {
 }
 
 policies! {
-    /// Whole victims: reclaim goes first, to the end of the victim; or, where reclaim is preemptible, the host goes first above the floor.
+    /// Whole victims: GC goes first, to the end of the victim; or, where GC is preemptible, the host goes first above the floor.
     Classic = "classic" in classic;
-    /// Reclaim and host in turns: a victim earns the host as many units as it gives back, in equal parts for each unit that is moved out of it.
+    /// GC and host in turns: a victim earns the host as many units as it gives back, in equal parts for each unit that is moved out of it.
     Paced = "paced" in paced;
 }
 
@@ -110,7 +110,7 @@ mod tests {
         fn without_a_free_group_reclaim_goes_first(preemptible in any::<bool>(), floor in 1u32..9, credit in any::<i32>()) {
             for policy in Scheduler::ALL {
                 let first = policy.first(&DieWork { is_due: true, free: 0, floor, preemptible, credit });
-                prop_assert_eq!(first, Source::Reclaim, "{} lets the host take the last room", policy.name());
+                prop_assert_eq!(first, Turn::Gc, "{} lets the host take the last room", policy.name());
             }
         }
     }

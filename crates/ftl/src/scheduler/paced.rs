@@ -1,10 +1,10 @@
-//! Scheduler of turns: reclaim and host are served at the rate at which victims give room back.
+//! Scheduler of turns: GC and host are served at the rate at which victims give room back.
 //!
 //! A victim that holds v valid of n units gives n − v units of room and costs v moves. So for each unit that is moved the host may program (n − v) / v units,
 //! and when the victim is empty the host has programmed as many as it has given back: the number of free groups stays where it is, and no host write waits for
-//! more than its own share of the moves. Where no group is free, reclaim goes first: moved data must always find room.
+//! more than its own share of the moves. Where no group is free, GC goes first: moved data must always find room.
 
-use super::{DieWork, Policy, Source};
+use super::{DieWork, Policy, Turn};
 
 /// Credit is counted in parts of a unit.
 pub(super) const PART: i32 = 256;
@@ -14,9 +14,9 @@ pub(super) struct Paced;
 
 impl Policy for Paced {
     #[inline]
-    fn first(&self, die: &DieWork) -> Source {
+    fn first(&self, die: &DieWork) -> Turn {
         let is_hosts = !die.is_due || die.credit > 0;
-        if die.free > 0 && is_hosts { Source::Host } else { Source::Reclaim }
+        if die.free > 0 && is_hosts { Turn::Host } else { Turn::Gc }
     }
 
     fn earned(&self, moved: u32, valid: u32, units: u32) -> i32 {
@@ -44,11 +44,11 @@ mod tests {
             for _ in 0..20_000 {
                 let die = DieWork { is_due: true, free: 1, floor: 1, preemptible: false, credit };
                 match Paced.first(&die) {
-                    Source::Host => {
+                    Turn::Host => {
                         written += 1;
                         credit = add(credit, Paced.taken(1));
                     }
-                    Source::Reclaim => {
+                    Turn::Gc => {
                         moved += 1;
                         credit = add(credit, Paced.earned(1, valid, 64));
                     }
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn the_host_is_served_while_it_has_credit() {
         let die = DieWork { is_due: true, free: 1, floor: 1, preemptible: false, credit: 1 };
-        assert_eq!(Paced.first(&die), Source::Host);
-        assert_eq!(Paced.first(&DieWork { credit: 0, ..die }), Source::Reclaim);
-        assert_eq!(Paced.first(&DieWork { credit: -5, is_due: false, ..die }), Source::Host, "nothing has to be reclaimed");
-        assert_eq!(Paced.first(&DieWork { free: 0, ..die }), Source::Reclaim);
+        assert_eq!(Paced.first(&die), Turn::Host);
+        assert_eq!(Paced.first(&DieWork { credit: 0, ..die }), Turn::Gc);
+        assert_eq!(Paced.first(&DieWork { credit: -5, is_due: false, ..die }), Turn::Host, "nothing has to be reclaimed");
+        assert_eq!(Paced.first(&DieWork { free: 0, ..die }), Turn::Gc);
     }
 }

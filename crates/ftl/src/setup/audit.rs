@@ -4,7 +4,7 @@ use wordline_units::{DieId, Lpn};
 
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 
 /// Check map, spare areas, validity marks and counts against each other. `spare` reads the spare area of a unit from the flash itself. The first
 /// disagreement is returned as text.
@@ -25,7 +25,7 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
         }
     }
     for (index, &mapped) in mapped.iter().enumerate() {
-        let group = Group(index as u32);
+        let group = BlockGroup(index as u32);
         if core.groups().valid(group) != mapped {
             return Err(format!("{group:?} counts {} valid units, the map has {mapped}", core.groups().valid(group)));
         }
@@ -39,10 +39,14 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
     Ok(())
 }
 
-fn audit_die(core: &Core, die: DieId, free: &[Group]) -> Result<(), String> {
+fn audit_die(core: &Core, die: DieId, free: &[BlockGroup]) -> Result<(), String> {
     let mut listed = free.to_vec();
     listed.sort_unstable();
-    let marked: Vec<Group> =
-        core.layout().groups_of(die).map(|index| Group(index as u32)).filter(|&group| core.groups().use_of(group) == Use::Free).collect();
+    let marked: Vec<BlockGroup> = core
+        .layout()
+        .groups_of(die)
+        .map(|index| BlockGroup(index as u32))
+        .filter(|&group| core.groups().use_of(group) == Use::Free)
+        .collect();
     if listed == marked { Ok(()) } else { Err(format!("die {die}: free list {listed:?}, marked free {marked:?}")) }
 }

@@ -30,11 +30,11 @@ pub(crate) fn settings(config: &Config) -> Settings {
         checkpoint_every: config.checkpoint_every,
         reserve: config.dies * config.reserve() + groups(config, &layout),
         buffer: config.buffer,
-        reclaim: config.reclaim,
+        gc: config.gc,
         free_block: config.free_block,
         retirement: config.retirement,
         schedule: config.schedule,
-        order: config.order,
+        wordline_order: config.wordline_order,
     }
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn groups(config: &Config, layout: &Layout) -> u32 {
 }
 
 /// Block groups that a core with this configuration keeps for its journal, its checkpoints and its keys, at most.
-pub fn own_groups(config: &Config) -> u32 {
+pub fn metadata_groups(config: &Config) -> u32 {
     groups(config, &config.layout())
 }
 
@@ -91,7 +91,7 @@ fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
     // The units that are refused are told only where marks are.
     let refused = if config.copies_oob() { bits } else { 0 };
     // Those of groups that are open now, and of those that were when the power went.
-    let groups = if config.copies_oob() { 2 * layout.dies as usize * (1 + config.order.open_blocks() as usize) } else { 0 };
+    let groups = if config.copies_oob() { 2 * layout.dies as usize * (1 + config.wordline_order.open_blocks() as usize) } else { 0 };
     let marks = (groups * layout.data_programs as usize).div_ceil(marks_per_page(page, layout.units_per_program as usize));
     (2 * (bits + refused + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
 }
@@ -151,13 +151,13 @@ mod tests {
     #[test]
     fn a_core_keeps_room_for_what_it_writes_and_says_what_is_missing() {
         let plain = small(64);
-        assert_eq!(own_groups(&plain), 0);
+        assert_eq!(metadata_groups(&plain), 0);
         let recovers = Config { recovers: true, ..small(64) };
-        assert_eq!(own_groups(&recovers), JOURNAL_GROUPS);
+        assert_eq!(metadata_groups(&recovers), JOURNAL_GROUPS);
         let with_checkpoints = Config { checkpoint_every: Some(8), ..recovers.clone() };
-        assert!(own_groups(&with_checkpoints) > JOURNAL_GROUPS);
+        assert!(metadata_groups(&with_checkpoints) > JOURNAL_GROUPS);
         assert_eq!(fits(&recovers), Ok(()));
-        // Ten groups of 48 units: two are the journal's, and three are for reclaim and what is open.
+        // Ten groups of 48 units: two are the journal's, and three are for GC and what is open.
         assert_eq!(fits(&Config { exported_units: 240, ..recovers.clone() }), Ok(()));
         let why = fits(&Config { exported_units: 241, ..recovers }).expect_err("one unit too many");
         assert!(why.contains("needs 11 block groups") && why.contains("has 10"), "{why}");

@@ -11,8 +11,8 @@ use crate::config::Config;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, Layout};
-use crate::state::order::Open;
+use crate::state::layout::{BlockGroup, Layout};
+use crate::state::wordline_order::Open;
 use crate::state::work::Stream;
 use crate::util::permutation::Permutation;
 use crate::victim::Candidates;
@@ -27,16 +27,16 @@ const MODELLED_UNITS: u64 = 1 << 17;
 struct Pattern {
     die: DieId,
     counted: CountedDie,
-    groups: Vec<Group>,
+    groups: Vec<BlockGroup>,
 }
 
 /// Make this fresh core look as if its first `units` units had been written once in order. Costs nothing per unit. Returns, for each group that
 /// holds data, how many of its program units are written; the caller gives the flash the same content ([`crate::Layout::regular_lpn`]).
-pub(crate) fn fill(core: &mut Core, sanitise: &mut Sanitise, units: u32) -> Vec<(Group, u32)> {
+pub(crate) fn fill(core: &mut Core, sanitise: &mut Sanitise, units: u32) -> Vec<(BlockGroup, u32)> {
     let layout = *core.layout();
     assert!(units <= core.map().exported());
-    let filled: Vec<(Group, u32)> = (0..layout.group_count() as u32)
-        .map(Group)
+    let filled: Vec<(BlockGroup, u32)> = (0..layout.group_count() as u32)
+        .map(BlockGroup)
         .map(|group| (group, regular_programs(&layout, group, units)))
         .filter(|&(_, programs)| programs > 0)
         .collect();
@@ -66,7 +66,7 @@ pub(crate) fn fill(core: &mut Core, sanitise: &mut Sanitise, units: u32) -> Vec<
 
 /// Make this fresh core look as if its first `units` units had been overwritten one by one, uniformly at random, until the state was steady.
 /// `write` gets each die's program units, group by group in program order, with the group's blocks and the unit's spare area; the caller gives
-/// the flash that content, and the wear of [`Ftl::groups`].
+/// the flash that content, and the wear of [`Firmware::groups`].
 pub(crate) fn steady(
     config: &Config,
     core: &mut Core,
@@ -77,7 +77,7 @@ pub(crate) fn steady(
 ) {
     assert!(units <= core.map().exported());
     assert!(
-        (0..core.layout().group_count()).all(|index| core.groups().erases(Group(index as u32)) == 0),
+        (0..core.layout().group_count()).all(|index| core.groups().erases(BlockGroup(index as u32)) == 0),
         "only a new core can be constructed"
     );
     if units == 0 {
@@ -93,10 +93,10 @@ pub(crate) fn steady(
 /// Draw a pattern for each die, from a few counted dies at different times.
 fn draw_patterns(config: &Config, core: &Core, units: u32, draw: &mut Draw) -> Vec<Pattern> {
     let layout = core.layout();
-    let usable: Vec<Vec<Group>> = core
+    let usable: Vec<Vec<BlockGroup>> = core
         .die_ids()
         .map(|die| {
-            layout.groups_of(die).map(|index| Group(index as u32)).filter(|&group| core.groups().use_of(group) == Use::Free).collect()
+            layout.groups_of(die).map(|index| BlockGroup(index as u32)).filter(|&group| core.groups().use_of(group) == Use::Free).collect()
         })
         .collect();
     // Dies with the same number of groups in service are alike.
@@ -193,7 +193,7 @@ fn lay_out(core: &mut Core, patterns: &[Pattern], units: u32, draw: &mut Draw, w
 }
 
 /// Number of program units of `group` that hold any of the first `units` units in regular order.
-fn regular_programs(layout: &Layout, group: Group, units: u32) -> u32 {
+fn regular_programs(layout: &Layout, group: BlockGroup, units: u32) -> u32 {
     let die = u32::from(layout.die(group).0);
     let round = layout.number(group) * layout.data_programs;
     // Program unit p of the group is number (round + p) * dies + die of the fill.

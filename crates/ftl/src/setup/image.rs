@@ -4,7 +4,7 @@
 //! empty and nothing is under way, so neither has a place in it; and since virtual time starts anew with each run, spells of idleness do too.
 //!
 //! Whoever restores an image may have got it from anywhere. So every number in it is checked before it is used as an index, and every table against
-//! those it must agree with; whether map and spare areas agree is for [`crate::Ftl::audit`].
+//! those it must agree with; whether map and spare areas agree is for [`crate::Firmware::audit`].
 
 use serde::{Deserialize, Serialize};
 use wordline_units::{Cause, DieId, Id};
@@ -12,9 +12,9 @@ use wordline_units::{Cause, DieId, Id};
 use crate::dispatch::Rooms;
 use crate::state::Core;
 use crate::state::groups::{GroupTable, Use};
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::map::{SEGMENT, SEGMENT_BITS, Segment};
-use crate::state::order::{Open, Order};
+use crate::state::wordline_order::{Open, WordlineOrder};
 use crate::state::work::{Holdings, Stream};
 use crate::victim::Candidates;
 
@@ -29,7 +29,7 @@ pub struct Image {
     victims_drawn: u64,
     /// State of each technique under its name, so that an image can be restored with other techniques switched on.
     techniques: Vec<(String, Vec<u32>)>,
-    starved: bool,
+    gc_stalled: bool,
     worn_out: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn image(rooms: &Rooms) -> Option<Image> {
         turn: core.idle().turn(),
         victims_drawn: gc.victims_drawn(),
         techniques: panel.images().map(|(name, learnt)| (name.to_owned(), learnt)).collect(),
-        starved: core.is_starved(),
+        gc_stalled: core.is_gc_stalled(),
         worn_out: core.is_worn_out(),
     })
 }
@@ -74,7 +74,7 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     panel.restore(learnt).map_err(|_| "a technique has learnt something of another shape")?;
     core.map_mut().restore(image.segments);
     core.groups_mut().restore(image.groups);
-    core.restore(image.dies, image.turn, image.starved, image.worn_out);
+    core.restore(image.dies, image.turn, image.gc_stalled, image.worn_out);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
     Ok(())
@@ -134,10 +134,10 @@ fn check_segments(core: &Core, image: &Image) -> Result<(), &'static str> {
 
 fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -> Result<(), &'static str> {
     let range = core.layout().groups_of(die);
-    let Holdings { free, open, job, failed, erasable, wanted, spares, .. } = holdings;
+    let Holdings { free, open, job, failed, erasable, rewrite_queue, spares, .. } = holdings;
     // What each group is found to be; compared at the end with what the table says it is.
     let mut found: Vec<Option<Use>> = vec![None; range.len()];
-    let mut claim = |group: Group, what: Use| -> Result<(), &'static str> {
+    let mut claim = |group: BlockGroup, what: Use| -> Result<(), &'static str> {
         demand(range.contains(&group.index()), "a die's list names a block group of another die")?;
         let entry = &mut found[group.index() - range.start];
         demand(entry.is_none(), "a block group is in two places at once")?;
@@ -145,8 +145,9 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
         Ok(())
     };
     // What is marked stale before it is written would stay so when it is.
-    let is_marked =
-        |group: Group, unit: u32| table.stale[group.index()].as_ref().is_some_and(|bits| bits[unit as usize / 64] >> (unit % 64) & 1 == 1);
+    let is_marked = |group: BlockGroup, unit: u32| {
+        table.stale[group.index()].as_ref().is_some_and(|bits| bits[unit as usize / 64] >> (unit % 64) & 1 == 1)
+    };
     let blank = "a unit that was never written is marked stale";
     for &group in free {
         claim(group, Use::Free)?;
@@ -158,11 +159,11 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
         demand(!open.is_full(core.layout()), "an open block group is full")?;
         let is_blank = |unit: &u32| !open.has(unit / core.layout().units_per_program, core.layout());
         demand(!(0..core.layout().units_per_group).filter(is_blank).any(|unit| is_marked(open.group, unit)), blank)?;
-        let is_in_order = core.settings().order != Order::HorizontalFirst || open.is_prefix(core.layout());
+        let is_in_order = core.settings().wordline_order != WordlineOrder::HorizontalFirst || open.is_prefix(core.layout());
         demand(is_in_order, "an open block group was written in another order")?;
     }
     let few = |open: &Vec<Open>, most: u32| demand(open.len() <= most as usize, "a die has more open block groups than it may");
-    few(&open[Stream::Host as usize], core.settings().order.open_blocks())?;
+    few(&open[Stream::Host as usize], core.settings().wordline_order.open_blocks())?;
     few(&open[Stream::Moved as usize], 1)?;
     for &(group, end) in failed {
         claim(group, Use::Active)?;
@@ -175,12 +176,12 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
     for &(group, _) in erasable {
         claim(group, Use::Drained)?;
     }
-    demand(wanted.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;
+    demand(rewrite_queue.iter().all(|(group, ..)| range.contains(&group.index())), "a die's list names a block group of another die")?;
     for (index, found) in range.clone().zip(&found) {
         let use_of = table.uses[index];
-        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Journal);
+        let is_listed = !matches!(use_of, Use::Closed | Use::Bad | Use::Metadata);
         demand(*found == is_listed.then_some(use_of), "a block group is not where its use says")?;
-        let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained | Use::Journal);
+        let is_empty = matches!(use_of, Use::Free | Use::Bad | Use::Drained | Use::Metadata);
         demand(!is_empty || table.valid[index] == Candidates::OUT, "a block group without data holds valid units")?;
         // An allocation that a wear-levelling policy compares may not overflow when it is erased once more.
         demand(table.erases[index] < u32::MAX, "a block group was erased too often")?;
@@ -246,7 +247,7 @@ mod tests {
         let mut lost = whole.clone();
         lost.dies[0].free.remove(0);
         let mut beyond = whole.clone();
-        beyond.dies[0].free[0] = Group(99);
+        beyond.dies[0].free[0] = BlockGroup(99);
         let mut miscounted = whole;
         miscounted.groups.valid[0] ^= 1;
         for (what, broken) in [("doubled", doubled), ("lost", lost), ("beyond", beyond), ("miscounted", miscounted)] {

@@ -11,9 +11,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use wordline_units::random::Draw;
 
-use crate::config::{Config, FreeBlockConfig, ReclaimConfig};
+use crate::config::{Config, FreeBlockConfig, GcConfig};
 use crate::free_block::{DieGroups, FreeGroups, Policy as _};
-use crate::scheduler::{self, DieWork, Policy as _, Source};
+use crate::scheduler::{self, DieWork, Policy as _, Turn};
 use crate::state::layout::Layout;
 use crate::state::work::Stream;
 use crate::victim::Candidates;
@@ -38,7 +38,7 @@ pub(crate) struct CountedDie {
     held: VecDeque<(u32, u32)>,
     gathered: u32,
     wanted: Option<(u32, u32)>,
-    /// Credit that reclaim has earned for the host, as the scheduler counts it.
+    /// Credit that GC has earned for the host, as the scheduler counts it.
     credit: i32,
     /// Time that the die has worked, in nanoseconds.
     clock: u64,
@@ -202,13 +202,13 @@ impl CountedDie {
     }
 
     fn can_write(&self, config: &Config) -> bool {
-        self.open[Stream::Host as usize].is_some() || self.free.len() as u32 > config.reclaim.floor
+        self.open[Stream::Host as usize].is_some() || self.free.len() as u32 > config.gc.floor
     }
 
     /// Empty victims until enough groups are free, or until the scheduler serves the host first, which has a program to write if `has_host`.
     fn reclaim(&mut self, config: &Config, layout: &Layout, has_host: bool, closings: &mut u32, draw: &mut Draw) {
         while self.is_short(config) && !(has_host && self.can_write(config) && self.serves_host(config)) {
-            let is_tight = self.free.len() as u32 <= config.reclaim.floor;
+            let is_tight = self.free.len() as u32 <= config.gc.floor;
             let has_moved = self.gathered > 0 && is_tight && self.program_moved(config, layout, closings);
             if !has_moved && !self.empty_one(config, layout, closings, draw) {
                 return;
@@ -217,25 +217,25 @@ impl CountedDie {
     }
 
     fn is_short(&self, config: &Config) -> bool {
-        (self.free.len() as u32) < config.reclaim.start
+        (self.free.len() as u32) < config.gc.start
     }
 
-    /// True if the scheduler serves the host before reclaim, which is due.
+    /// True if the scheduler serves the host before GC, which is due.
     fn serves_host(&self, config: &Config) -> bool {
-        let ReclaimConfig { scheduler, floor, preemptible, .. } = config.reclaim;
+        let GcConfig { scheduler, floor, preemptible, .. } = config.gc;
         let free = self.free.len() as u32;
-        scheduler.first(&DieWork { is_due: true, free, floor, preemptible, credit: self.credit }) == Source::Host
+        scheduler.first(&DieWork { is_due: true, free, floor, preemptible, credit: self.credit }) == Turn::Host
     }
 
-    /// Take the credit of one program of the host. What the host has while nothing has to be reclaimed is not kept for later.
+    /// Take the credit of one program of the host. What the host has while nothing has to be collected is not kept for later.
     fn take_credit(&mut self, config: &Config, layout: &Layout) {
-        let taken = config.reclaim.scheduler.taken(layout.units_per_program);
+        let taken = config.gc.scheduler.taken(layout.units_per_program);
         self.credit = if self.is_short(config) { scheduler::add(self.credit, taken) } else { 0 };
     }
 
     /// Move the valid units of the next victim. Returns true if there was one.
     fn empty_one(&mut self, config: &Config, layout: &Layout, closings: &mut u32, draw: &mut Draw) -> bool {
-        let is_roomy = self.free.len() as u32 > config.reclaim.floor;
+        let is_roomy = self.free.len() as u32 > config.gc.floor;
         let wanted = if is_roomy { self.wanted.take() } else { None };
         let unchanged =
             |&(group, erases): &(u32, u32)| self.erases[group as usize] == erases && self.valid[group as usize] & Candidates::OUT == 0;
@@ -243,14 +243,14 @@ impl CountedDie {
             let candidates =
                 Candidates { valid: &self.valid, closed: &self.closed, erases: &self.erases, now: *closings, capacity: layout.data_units };
             let frees_something = candidates.valid.iter().any(|&valid| valid < candidates.capacity);
-            if frees_something { config.reclaim.victim.pick(&candidates, draw) } else { None }
+            if frees_something { config.gc.victim.pick(&candidates, draw) } else { None }
         });
         let Some(victim) = victim else {
             return false;
         };
         let units = self.valid[victim];
         self.valid[victim] |= Candidates::OUT;
-        self.credit = scheduler::add(self.credit, config.reclaim.scheduler.earned(units, units, layout.data_units));
+        self.credit = scheduler::add(self.credit, config.gc.scheduler.earned(units, units, layout.data_units));
         // Pages that hold several units are read once for all of them; how many is not known here, and only the dies' turns depend on it.
         let reads = units.min(layout.data_units / layout.units_per_page);
         self.clock += u64::from(reads) * config.sheet.timing.read[0].0;

@@ -42,7 +42,7 @@ pub enum DataStep {
         /// Sectors that are lost, one bit each.
         missing: u64,
     },
-    /// A fact for the capacitors to keep is ready: see [`crate::Ftl::take_kept_fact`].
+    /// A fact for the capacitors to keep is ready: see [`crate::Firmware::take_kept_fact`].
     Kept,
     /// The controller's register has been overwritten with the key of this commit's table: no earlier table can be opened any more.
     Register {
@@ -112,7 +112,8 @@ pub enum Carried {
     },
     /// Padding without data.
     Padding,
-    /// A unit-sized part of metadata. Its bytes are [`crate::Ftl::metadata_bytes`], its mark has [`MetadataKind::lpn`] for a logical unit and this version.
+    /// A unit-sized part of metadata. Its bytes are [`crate::Firmware::metadata_bytes`], its mark has [`MetadataKind::lpn`] for a logical unit and this
+    /// version.
     Metadata {
         /// Kind of the metadata.
         kind: MetadataKind,

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use wordline_units::{Cause, DieId};
 
 use crate::state::batch::Batch;
-use crate::state::layout::{Group, Layout};
-use crate::state::order::Open;
+use crate::state::layout::{BlockGroup, Layout};
 use crate::state::reads::ReadQueue;
-use crate::state::work::{Activity, Asked, Busy, Entry, Holdings, Job, Moved, Stream, Wanted};
+use crate::state::spare_blocks::SpareBlocks;
+use crate::state::wordline_order::Open;
+use crate::state::work::{Activity, Asked, Busy, Entry, Holdings, Job, Moved, Rewrite, Stream};
 
 /// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ use crate::state::work::{Activity, Asked, Busy, Entry, Holdings, Job, Moved, Str
 pub(crate) struct Die {
     activity: Activity,
     reads: ReadQueue,
-    free: VecDeque<Group>,
+    free: VecDeque<BlockGroup>,
     /// Open groups of each stream.
     open: [Vec<Open>; 2],
     job: Option<Job>,
@@ -25,38 +26,37 @@ pub(crate) struct Die {
     /// Reads of victims whose data has not arrived yet.
     moves_under_way: u32,
     /// Groups in which a program failed and that are yet to be emptied, each with the offset up to which it was programmed.
-    failed: Vec<(Group, u32)>,
+    failed: Vec<(BlockGroup, u32)>,
     /// Groups to be erased, each with the cause for which it was emptied.
-    erasable: Vec<(Group, Cause)>,
+    erasable: Vec<(BlockGroup, Cause)>,
     /// Groups that were read to their end and whose last units are not programmed elsewhere yet, each with its cause.
-    draining: Vec<(Group, Cause)>,
+    awaiting_last_units: Vec<(BlockGroup, Cause)>,
     /// Rewrites requested and not begun, in the order of their requests.
-    wanted: VecDeque<Wanted>,
-    /// Request to reclaim a victim beyond what space demands.
-    extra: Option<Asked>,
+    rewrite_queue: VecDeque<Rewrite>,
+    /// Request to collect a victim beyond what space demands.
+    extra_victim: Option<Asked>,
     /// Program or erase that the die is doing or that is suspended.
     busy: Busy,
     /// Reads served since the last suspend.
     served: u16,
     /// Program that the die is doing.
     batch: Batch,
-    /// True if the last attempt at reclaim found nothing to reclaim.
-    starved: bool,
-    /// Credit that reclaim has earned for the host, as the scheduler counts it.
+    /// True if the last attempt at GC found nothing to collect.
+    gc_stalled: bool,
+    /// Credit that GC has earned for the host, as the scheduler counts it.
     credit: i32,
-    /// Number of valid units of the present victim, or of the last one, when reclaim of it began.
+    /// Number of valid units of the present victim, or of the last one, when GC of it began.
     victim_valid: u32,
     /// Stale units of the victims since a program of moved data was last padded.
-    won: u32,
+    stale_collected: u32,
     /// Count of host changes at which padding used up all the space that victims gave; `None`: it did not.
-    fruitless: Option<u64>,
-    /// Spare blocks of each plane.
-    spares: Box<[Vec<u16>; 4]>,
+    gc_pays_from: Option<u64>,
+    spare_blocks: Box<SpareBlocks>,
 }
 
 impl Die {
     /// Creates a die with these free groups and spare blocks.
-    pub(crate) fn new(free: VecDeque<Group>, spares: [Vec<u16>; 4]) -> Die {
+    pub(crate) fn new(free: VecDeque<BlockGroup>, spares: [Vec<u16>; 4]) -> Die {
         Die {
             activity: Activity::Free,
             reads: ReadQueue::new(),
@@ -68,18 +68,18 @@ impl Die {
             moves_under_way: 0,
             failed: Vec::new(),
             erasable: Vec::new(),
-            draining: Vec::new(),
-            wanted: VecDeque::new(),
-            extra: None,
-            busy: Busy { die: DieId(0), is_erase: false, cause: Cause::Host, group: Group(0), stops: 0 },
+            awaiting_last_units: Vec::new(),
+            rewrite_queue: VecDeque::new(),
+            extra_victim: None,
+            busy: Busy { die: DieId(0), is_erase: false, cause: Cause::Host, group: BlockGroup(0), stops: 0 },
             served: 0,
             batch: Batch::new(),
-            starved: false,
+            gc_stalled: false,
             credit: 0,
             victim_valid: 0,
-            won: 0,
-            fruitless: None,
-            spares: Box::new(spares),
+            stale_collected: 0,
+            gc_pays_from: None,
+            spare_blocks: Box::new(SpareBlocks::new(spares)),
         }
     }
 
@@ -180,27 +180,27 @@ impl Die {
     }
 
     /// Free groups, longest free first.
-    pub(crate) fn free_groups(&self) -> impl ExactSizeIterator<Item = Group> + '_ {
+    pub(crate) fn free_groups(&self) -> impl ExactSizeIterator<Item = BlockGroup> + '_ {
         self.free.iter().copied()
     }
 
     /// Add `group` to the free groups.
-    pub(crate) fn give_free(&mut self, group: Group) {
+    pub(crate) fn give_free(&mut self, group: BlockGroup) {
         self.free.push_back(group);
     }
 
     /// Free group at `place` of [`Die::free_groups`].
-    pub(crate) fn free_group(&self, place: usize) -> Group {
+    pub(crate) fn free_group(&self, place: usize) -> BlockGroup {
         self.free[place]
     }
 
     /// Take the group at `place` of [`Die::free_groups`].
-    pub(crate) fn take_free_at(&mut self, place: usize) -> Option<Group> {
+    pub(crate) fn take_free_at(&mut self, place: usize) -> Option<BlockGroup> {
         self.free.remove(place)
     }
 
     /// Take the group that was given last.
-    pub(crate) fn take_last_free(&mut self) -> Option<Group> {
+    pub(crate) fn take_last_free(&mut self) -> Option<BlockGroup> {
         self.free.pop_back()
     }
 
@@ -210,32 +210,19 @@ impl Die {
         ((self.free.len() + self.erasable.len()) as u32) < groups
     }
 
-    /// Spare blocks of each plane.
-    pub(crate) fn spares(&self) -> &[Vec<u16>; 4] {
-        &self.spares
+    /// Spare blocks of the die.
+    pub(crate) fn spare_blocks(&self) -> &SpareBlocks {
+        &self.spare_blocks
     }
 
-    /// Take one spare block of each of `planes` planes, if every one has one left.
-    pub(crate) fn take_spares(&mut self, planes: usize) -> Option<[u16; 4]> {
-        let spares = &mut self.spares[..planes];
-        spares.iter().all(|spares| !spares.is_empty()).then(|| {
-            let mut blocks = [0; 4];
-            for (plane, spares) in spares.iter_mut().enumerate() {
-                blocks[plane] = spares.pop().expect("not empty");
-            }
-            blocks
-        })
+    pub(crate) fn spare_blocks_mut(&mut self) -> &mut SpareBlocks {
+        &mut self.spare_blocks
     }
 
     /// Clear the lists of free groups and spare blocks, before recovery fills them.
     pub(crate) fn forget_free(&mut self) {
         self.free.clear();
-        self.spares.iter_mut().for_each(Vec::clear);
-    }
-
-    /// Add one block of each plane to the spare blocks.
-    pub(crate) fn give_spares(&mut self, blocks: &[u16]) {
-        self.spares.iter_mut().zip(blocks).for_each(|(spares, &block)| spares.push(block));
+        self.spare_blocks.clear();
     }
 
     // Groups being written.
@@ -253,7 +240,7 @@ impl Die {
     }
 
     /// Open group `group`, if it is open.
-    pub(crate) fn open_at(&self, group: Group) -> Option<Open> {
+    pub(crate) fn open_at(&self, group: BlockGroup) -> Option<Open> {
         self.all_open().find(|open| open.group == group).copied()
     }
 
@@ -267,7 +254,7 @@ impl Die {
     /// Mark program unit `program` of the open group at `at` as ordered. Returns the group, and true if that was its last unit: the group is then open no
     /// longer.
     #[inline]
-    pub(crate) fn order_program(&mut self, stream: Stream, at: usize, program: u32, layout: &Layout) -> (Group, bool) {
+    pub(crate) fn issue_program(&mut self, stream: Stream, at: usize, program: u32, layout: &Layout) -> (BlockGroup, bool) {
         let all = &mut self.open[stream as usize];
         let open = &mut all[at];
         open.order(program, layout);
@@ -279,7 +266,7 @@ impl Die {
     }
 
     /// Remove `group` from the open groups, if it is among them.
-    pub(crate) fn take_open(&mut self, group: Group) -> Option<Open> {
+    pub(crate) fn take_open(&mut self, group: BlockGroup) -> Option<Open> {
         self.open.iter_mut().find_map(|open| {
             let at = open.iter().position(|open| open.group == group)?;
             Some(open.remove(at))
@@ -288,7 +275,7 @@ impl Die {
 
     /// Skip the program units of `group` before `end` that are not programmed yet, horizontal first. Returns them, and true if the group has become full by
     /// it. `None`: there are none.
-    pub(crate) fn skip_open(&mut self, group: Group, end: u32, layout: &Layout) -> Option<(std::ops::Range<u32>, bool)> {
+    pub(crate) fn skip_open(&mut self, group: BlockGroup, end: u32, layout: &Layout) -> Option<(std::ops::Range<u32>, bool)> {
         let stream = self.open.iter_mut().find(|open| open.iter().any(|open| open.group == group))?;
         let at = stream.iter().position(|open| open.group == group)?;
         let open = &mut stream[at];
@@ -306,54 +293,54 @@ impl Die {
     }
 
     /// Set the free and the open groups of a drive that was constructed.
-    pub(crate) fn lay_out(&mut self, free: VecDeque<Group>, open: [Vec<Open>; 2]) {
+    pub(crate) fn lay_out(&mut self, free: VecDeque<BlockGroup>, open: [Vec<Open>; 2]) {
         (self.free, self.open) = (free, open);
     }
 
     // Groups that failed or are emptied.
 
     /// Add `group`, which was programmed up to `end`, to the failed groups that are to be emptied.
-    pub(crate) fn fail(&mut self, group: Group, end: u32) {
+    pub(crate) fn fail(&mut self, group: BlockGroup, end: u32) {
         // It may have been given up while its last program was under way.
         self.failed.retain(|&(failed, _)| failed != group);
         self.failed.push((group, end));
     }
 
     /// Offset up to which `group` was programmed, if it is a failed group.
-    pub(crate) fn failed_end(&self, group: Group) -> Option<u32> {
+    pub(crate) fn failed_end(&self, group: BlockGroup) -> Option<u32> {
         self.failed.iter().find(|&&(failed, _)| failed == group).map(|&(_, end)| end)
     }
 
     /// Take a failed group, with the offset up to which it was programmed.
-    pub(crate) fn take_failed(&mut self) -> Option<(Group, u32)> {
+    pub(crate) fn take_failed(&mut self) -> Option<(BlockGroup, u32)> {
         self.failed.pop()
     }
 
     /// Groups to be erased, each with the cause for which it was emptied.
     #[inline]
-    pub(crate) fn erasable(&self) -> &[(Group, Cause)] {
+    pub(crate) fn erasable(&self) -> &[(BlockGroup, Cause)] {
         &self.erasable
     }
 
     /// Add `group` to the groups to be erased.
-    pub(crate) fn give_erasable(&mut self, group: Group, cause: Cause) {
+    pub(crate) fn give_erasable(&mut self, group: BlockGroup, cause: Cause) {
         self.erasable.push((group, cause));
     }
 
     /// Take the group at `at` of [`Die::erasable`].
-    pub(crate) fn take_erasable(&mut self, at: usize) -> (Group, Cause) {
+    pub(crate) fn take_erasable(&mut self, at: usize) -> (BlockGroup, Cause) {
         self.erasable.remove(at)
     }
 
     /// Number of groups whose last units are not programmed elsewhere yet.
-    pub(crate) fn draining(&self) -> usize {
-        self.draining.len()
+    pub(crate) fn awaiting_last_units(&self) -> usize {
+        self.awaiting_last_units.len()
     }
 
     /// Move `group` from the draining groups to those to be erased: its last unit has become stale.
-    pub(crate) fn emptied(&mut self, group: Group) {
-        let at = self.draining.iter().position(|&(draining, _)| draining == group).expect("a drained group was a job before");
-        let emptied = self.draining.swap_remove(at);
+    pub(crate) fn emptied(&mut self, group: BlockGroup) {
+        let at = self.awaiting_last_units.iter().position(|&(draining, _)| draining == group).expect("a drained group was a job before");
+        let emptied = self.awaiting_last_units.swap_remove(at);
         self.erasable.push(emptied);
     }
 
@@ -364,10 +351,10 @@ impl Die {
     }
 
     /// Begin to empty `victim`, which holds `valid` units and is programmed up to `end`.
-    pub(crate) fn begin_job(&mut self, victim: Group, cause: Cause, end: u32, valid: u32) {
+    pub(crate) fn begin_job(&mut self, victim: BlockGroup, cause: Cause, end: u32, valid: u32) {
         assert_eq!(self.job, None);
         self.job = Some(Job { victim, cause, cursor: 0, end });
-        self.won = self.won.saturating_add(end - valid);
+        self.stale_collected = self.stale_collected.saturating_add(end - valid);
         self.moved_cause = cause;
         self.victim_valid = valid;
     }
@@ -383,16 +370,16 @@ impl Die {
     /// End the reading of the victim. `is_empty`: none of its units is still to be programmed elsewhere.
     pub(crate) fn end_job(&mut self, is_empty: bool) {
         let job = self.job.take().expect("it has a victim");
-        if is_empty { &mut self.erasable } else { &mut self.draining }.push((job.victim, job.cause));
+        if is_empty { &mut self.erasable } else { &mut self.awaiting_last_units }.push((job.victim, job.cause));
     }
 
-    /// Number of valid units of the present victim, or of the last one, when reclaim of it began.
+    /// Number of valid units of the present victim, or of the last one, when GC of it began.
     #[inline]
     pub(crate) fn victim_valid(&self) -> u32 {
         self.victim_valid
     }
 
-    /// Credit that reclaim has earned for the host.
+    /// Credit that GC has earned for the host.
     #[inline]
     pub(crate) fn credit(&self) -> i32 {
         self.credit
@@ -412,63 +399,63 @@ impl Die {
     /// True if a rewrite or a further victim is requested, or moved units are still to be programmed.
     #[inline]
     pub(crate) fn has_wishes(&self) -> bool {
-        self.extra.is_some() || !self.wanted.is_empty() || !self.moved.is_empty()
+        self.extra_victim.is_some() || !self.rewrite_queue.is_empty() || !self.moved.is_empty()
     }
 
     // What is to be rewritten.
 
     /// Rewrites requested and not begun.
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = Wanted> + '_ {
-        self.wanted.iter().copied()
+    pub(crate) fn rewrites(&self) -> impl Iterator<Item = Rewrite> + '_ {
+        self.rewrite_queue.iter().copied()
     }
 
     /// Requested rewrite at place `at`.
-    pub(crate) fn wanted_at(&self, at: usize) -> Option<Wanted> {
-        self.wanted.get(at).copied()
+    pub(crate) fn rewrite_at(&self, at: usize) -> Option<Rewrite> {
+        self.rewrite_queue.get(at).copied()
     }
 
     /// Remove the requested rewrite at place `at`, which is begun or needless.
-    pub(crate) fn remove_wanted(&mut self, at: usize) {
-        self.wanted.remove(at);
+    pub(crate) fn remove_rewrite(&mut self, at: usize) {
+        self.rewrite_queue.remove(at);
     }
 
     /// Request a rewrite after all others. If the group is requested already, the earlier of both deadlines counts. Returns true if the request is new.
-    pub(crate) fn want(&mut self, wish: Wanted) -> bool {
-        let known = self.wanted.iter_mut().find(|known| known.group == wish.group && known.erases == wish.erases);
+    pub(crate) fn queue_rewrite(&mut self, wish: Rewrite) -> bool {
+        let known = self.rewrite_queue.iter_mut().find(|known| known.group == wish.group && known.erases == wish.erases);
         let is_new = known.is_none();
         match known {
             Some(known) => known.asked.due = known.asked.due.min(wish.asked.due),
-            None => self.wanted.push_back(wish),
+            None => self.rewrite_queue.push_back(wish),
         }
         is_new
     }
 
     /// Request a rewrite after all others, even if the group is requested already.
-    pub(crate) fn want_again(&mut self, wish: Wanted) {
-        self.wanted.push_back(wish);
+    pub(crate) fn queue_rewrite_again(&mut self, wish: Rewrite) {
+        self.rewrite_queue.push_back(wish);
     }
 
     /// Request a rewrite before all others.
-    pub(crate) fn want_first(&mut self, wish: Wanted) {
-        self.wanted.push_front(wish);
+    pub(crate) fn queue_rewrite_first(&mut self, wish: Rewrite) {
+        self.rewrite_queue.push_front(wish);
     }
 
-    /// Request to reclaim a victim beyond what space demands.
-    pub(crate) fn extra(&self) -> Option<Asked> {
-        self.extra
+    /// Request to collect a victim beyond what space demands.
+    pub(crate) fn extra_victim(&self) -> Option<Asked> {
+        self.extra_victim
     }
 
-    /// Request that a victim is reclaimed beyond what space demands.
-    pub(crate) fn want_extra(&mut self, asked: Asked) {
-        match &mut self.extra {
+    /// Request that a victim is collected beyond what space demands.
+    pub(crate) fn ask_extra_victim(&mut self, asked: Asked) {
+        match &mut self.extra_victim {
             Some(known) => known.due = known.due.min(asked.due),
             none => *none = Some(asked),
         }
     }
 
     /// Remove the request for a further victim, which is begun.
-    pub(crate) fn clear_extra(&mut self) {
-        self.extra = None;
+    pub(crate) fn clear_extra_victim(&mut self) {
+        self.extra_victim = None;
     }
 
     // Units on their way.
@@ -521,25 +508,25 @@ impl Die {
         self.moved_cause = cause;
     }
 
-    // Reclaim that leads to nothing.
+    // GC that leads to nothing.
 
-    /// Set whether the last attempt at reclaim found nothing to reclaim.
-    pub(crate) fn set_starved(&mut self, is_starved: bool) {
-        self.starved = is_starved;
+    /// Set whether the last attempt at GC found nothing to collect.
+    pub(crate) fn set_gc_stalled(&mut self, is_gc_stalled: bool) {
+        self.gc_stalled = is_gc_stalled;
     }
 
-    /// True if the last attempt at reclaim found nothing to reclaim. The mark is cleared, so that reclaim is tried again.
-    pub(crate) fn take_starved(&mut self) -> bool {
-        std::mem::take(&mut self.starved)
+    /// True if the last attempt at GC found nothing to collect. The mark is cleared, so that GC is tried again.
+    pub(crate) fn take_gc_stalled(&mut self) -> bool {
+        std::mem::take(&mut self.gc_stalled)
     }
 
-    /// Count of host changes at which reclaim last gained no space.
-    pub(crate) fn take_fruitless(&mut self) -> Option<u64> {
-        self.fruitless.take()
+    /// Count of host changes at which GC last gained no space.
+    pub(crate) fn take_gc_pays_from(&mut self) -> Option<u64> {
+        self.gc_pays_from.take()
     }
 
-    pub(crate) fn set_fruitless(&mut self, changes: u64) {
-        self.fruitless = Some(changes);
+    pub(crate) fn set_gc_pays_from(&mut self, changes: u64) {
+        self.gc_pays_from = Some(changes);
     }
 
     // The program that it is doing.
@@ -560,7 +547,7 @@ impl Die {
         let padding = units.saturating_sub(self.moved.len() as u32);
         if padding > 0 {
             // Where this takes as much as the victims have given, the next would do so too, for ever, until the host changes what is valid.
-            self.fruitless = (std::mem::take(&mut self.won) <= padding).then_some(changes);
+            self.gc_pays_from = (std::mem::take(&mut self.stale_collected) <= padding).then_some(changes);
         }
         for _ in 0..units {
             match self.moved.pop_front() {
@@ -581,31 +568,44 @@ impl Die {
             moved_cause: self.moved_cause,
             failed: self.failed.clone(),
             erasable: self.erasable.clone(),
-            wanted: self.wanted.iter().map(|&Wanted { group, cause, erases, .. }| (group, cause, erases)).collect(),
-            extra: u32::from(self.extra.is_some()),
-            starved: self.starved,
-            won: self.won,
-            fruitless: self.fruitless == Some(changes),
-            spares: (*self.spares).clone(),
+            rewrite_queue: self.rewrite_queue.iter().map(|&Rewrite { group, cause, erases, .. }| (group, cause, erases)).collect(),
+            extra_victim: u32::from(self.extra_victim.is_some()),
+            gc_stalled: self.gc_stalled,
+            stale_collected: self.stale_collected,
+            gc_pays_from: self.gc_pays_from == Some(changes),
+            spares: self.spare_blocks.of_plane().clone(),
             read_turn: self.reads.turn(),
         }
     }
 
     /// Restores a die from its image. A restored core counts host changes from zero.
     pub(crate) fn restored(holdings: Holdings) -> Die {
-        let Holdings { free, open, job, moved_cause, failed, erasable, wanted, extra, starved, won, fruitless, spares, read_turn } =
-            holdings;
+        let Holdings {
+            free,
+            open,
+            job,
+            moved_cause,
+            failed,
+            erasable,
+            rewrite_queue,
+            extra_victim,
+            gc_stalled,
+            stale_collected,
+            gc_pays_from,
+            spares,
+            read_turn,
+        } = holdings;
         Die {
             open,
             job,
             moved_cause,
             failed,
             erasable,
-            wanted: wanted.into_iter().map(|(group, cause, erases)| Wanted::by_core(group, cause, erases)).collect(),
-            extra: (extra > 0).then_some(Asked::BY_CORE),
-            starved,
-            won,
-            fruitless: fruitless.then_some(0),
+            rewrite_queue: rewrite_queue.into_iter().map(|(group, cause, erases)| Rewrite::by_core(group, cause, erases)).collect(),
+            extra_victim: (extra_victim > 0).then_some(Asked::BY_CORE),
+            gc_stalled,
+            stale_collected,
+            gc_pays_from: gc_pays_from.then_some(0),
             reads: ReadQueue::with_turn(read_turn),
             ..Die::new(free.into(), spares)
         }

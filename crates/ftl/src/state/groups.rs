@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wordline_units::DieId;
 
 use crate::free_block::{DieGroups, FreeBlockPolicy, Policy};
-use crate::state::layout::{Group, Layout, UnitAddr};
+use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::victim::Candidates;
 
 /// State of a block group.
@@ -26,7 +26,7 @@ pub enum Use {
     /// Out of service, because a block failed.
     Bad,
     /// Reserved for metadata of the core: the journal, a checkpoint, or the key store.
-    Journal,
+    Metadata,
 }
 
 /// The block-group table as plain data.
@@ -44,7 +44,7 @@ pub(crate) struct GroupTable {
 
 /// Table of all block groups of a core.
 #[derive(Clone, Debug)]
-pub struct Groups {
+pub struct BlockGroups {
     layout: Layout,
     uses: Vec<Use>,
     valid: Vec<u32>,
@@ -62,13 +62,13 @@ pub struct Groups {
     closings: u32,
 }
 
-impl Groups {
+impl BlockGroups {
     /// Creates a table with all groups free, on the physical `blocks`.
-    pub fn new(layout: Layout, blocks: Vec<[u16; 4]>) -> Groups {
+    pub fn new(layout: Layout, blocks: Vec<[u16; 4]>) -> BlockGroups {
         let count = layout.group_count();
         assert_eq!(blocks.len(), count);
         let words = (layout.units_per_group as usize).div_ceil(64);
-        Groups {
+        BlockGroups {
             layout,
             uses: vec![Use::Free; count],
             valid: vec![Candidates::OUT; count],
@@ -85,25 +85,25 @@ impl Groups {
 
     /// State of `group`.
     #[inline]
-    pub fn use_of(&self, group: Group) -> Use {
+    pub fn use_of(&self, group: BlockGroup) -> Use {
         self.uses[group.index()]
     }
 
     /// Number of valid units in `group`.
     #[inline]
-    pub fn valid(&self, group: Group) -> u32 {
+    pub fn valid(&self, group: BlockGroup) -> u32 {
         self.valid[group.index()] & !Candidates::OUT
     }
 
     /// Erase count of `group`.
     #[inline]
-    pub fn erases(&self, group: Group) -> u32 {
+    pub fn erases(&self, group: BlockGroup) -> u32 {
         self.erases[group.index()]
     }
 
     /// Physical block of `group` in each plane.
     #[inline]
-    pub fn blocks(&self, group: Group) -> [u16; 4] {
+    pub fn blocks(&self, group: BlockGroup) -> [u16; 4] {
         self.blocks[group.index()]
     }
 
@@ -120,16 +120,16 @@ impl Groups {
     }
 
     /// Closed group whose data `policy` moves after the erase of `erased`, so that its block is used again, if one is behind by `gap`.
-    pub(crate) fn level(&self, policy: FreeBlockPolicy, erased: Group, gap: u32) -> Option<Group> {
+    pub(crate) fn level(&self, policy: FreeBlockPolicy, erased: BlockGroup, gap: u32) -> Option<BlockGroup> {
         let range = self.layout.groups_of(self.layout.die(erased));
         let first = range.start;
         let is_closed = |group: usize| self.uses[first + group] == Use::Closed;
         let die = DieGroups { erases: &self.erases[range], erased: erased.index() - first, is_closed: &is_closed };
-        policy.level(&die, gap).map(|group| Group((first + group) as u32))
+        policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }
 
     /// Open `group` for writing.
-    pub fn open(&mut self, group: Group) {
+    pub fn open(&mut self, group: BlockGroup) {
         let index = group.index();
         assert_eq!(self.uses[index], Use::Free, "{group:?} opened");
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} opened with valid data");
@@ -137,7 +137,7 @@ impl Groups {
     }
 
     /// Close `group`, which has been written to its end and can be taken as a victim.
-    pub fn close(&mut self, group: Group) {
+    pub fn close(&mut self, group: BlockGroup) {
         let index = group.index();
         assert_eq!(self.uses[index], Use::Active, "{group:?} closed");
         self.uses[index] = Use::Closed;
@@ -147,7 +147,7 @@ impl Groups {
     }
 
     /// Begin to move the data of `group` away.
-    pub fn drain(&mut self, group: Group) {
+    pub fn start_gc(&mut self, group: BlockGroup) {
         let index = group.index();
         assert!(matches!(self.uses[index], Use::Closed | Use::Active), "{group:?} drained while {:?}", self.uses[index]);
         self.uses[index] = Use::Draining;
@@ -155,14 +155,14 @@ impl Groups {
     }
 
     /// Note that all valid data of `group` has been read. Returns true if none is left to be programmed.
-    pub fn drained(&mut self, group: Group) -> bool {
+    pub fn drained(&mut self, group: BlockGroup) -> bool {
         assert_eq!(self.uses[group.index()], Use::Draining);
         self.uses[group.index()] = Use::Drained;
         self.valid(group) == 0
     }
 
     /// Note that `group` was erased and is free.
-    pub fn erased(&mut self, group: Group) {
+    pub fn erased(&mut self, group: BlockGroup) {
         let index = group.index();
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} erased with {} valid units", self.valid(group));
         assert_eq!(self.pins[index], 0, "{group:?} erased while it is read");
@@ -172,17 +172,17 @@ impl Groups {
     }
 
     /// Note that a program in `group` has failed.
-    pub fn condemn(&mut self, group: Group) {
+    pub fn condemn(&mut self, group: BlockGroup) {
         self.condemned[group.index()] = true;
     }
 
     /// True if a program in `group` has failed.
-    pub fn is_condemned(&self, group: Group) -> bool {
+    pub fn is_condemned(&self, group: BlockGroup) -> bool {
         self.condemned[group.index()]
     }
 
     /// Take `group` out of service, or move it to `replacement` blocks.
-    pub fn retire(&mut self, group: Group, replacement: Option<[u16; 4]>) {
+    pub fn retire(&mut self, group: BlockGroup, replacement: Option<[u16; 4]>) {
         let index = group.index();
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} retired with valid data");
         self.condemned[index] = false;
@@ -195,7 +195,7 @@ impl Groups {
     }
 
     /// Give up the units of `group` at these offsets: they are not programmed before the next erase.
-    pub(crate) fn give_up(&mut self, group: Group, offsets: std::ops::Range<u32>) {
+    pub(crate) fn give_up(&mut self, group: BlockGroup, offsets: std::ops::Range<u32>) {
         for at in offsets {
             self.stale[group.index() * self.words + at as usize / 64] |= 1 << (at % 64);
         }
@@ -203,7 +203,7 @@ impl Groups {
 
     /// Add `count` units of `group` that were programmed and are valid.
     #[inline]
-    pub fn add_valid(&mut self, group: Group, count: u32) {
+    pub fn add_valid(&mut self, group: BlockGroup, count: u32) {
         self.valid[group.index()] += count;
     }
 
@@ -228,13 +228,13 @@ impl Groups {
 
     /// True if the unit at `offset` of `group`, which must be programmed, is valid.
     #[inline]
-    pub fn is_valid(&self, group: Group, offset: u32) -> bool {
+    pub fn is_valid(&self, group: BlockGroup, offset: u32) -> bool {
         self.stale[group.index() * self.words + offset as usize / 64] >> (offset % 64) & 1 == 0
     }
 
     /// The first valid unit of `group` at or after `offset` and before `end`.
     #[inline]
-    pub fn next_valid(&self, group: Group, offset: u32, end: u32) -> Option<u32> {
+    pub fn next_valid(&self, group: BlockGroup, offset: u32, end: u32) -> Option<u32> {
         let bits = &self.stale[group.index() * self.words..][..self.words];
         let mut at = offset;
         while at < end {
@@ -250,29 +250,29 @@ impl Groups {
 
     /// Add a queued read of `group`.
     #[inline]
-    pub fn pin(&mut self, group: Group) {
+    pub fn pin(&mut self, group: BlockGroup) {
         self.pins[group.index()] += 1;
     }
 
     /// Remove a read of `group` that has ended.
     #[inline]
-    pub fn unpin(&mut self, group: Group) {
+    pub fn unpin(&mut self, group: BlockGroup) {
         self.pins[group.index()] -= 1;
     }
 
     /// True if reads of `group` are queued or under way.
     #[inline]
-    pub fn is_pinned(&self, group: Group) -> bool {
+    pub fn is_pinned(&self, group: BlockGroup) -> bool {
         self.pins[group.index()] > 0
     }
 
     /// Set the erase count of `group`, for drives that are constructed aged.
-    pub fn set_erases(&mut self, group: Group, erases: u32) {
+    pub fn set_erases(&mut self, group: BlockGroup, erases: u32) {
         self.erases[group.index()] = erases;
     }
 
     /// Declare the units of `group` that `is_valid` names valid and the rest stale, without writing them.
-    pub fn construct(&mut self, group: Group, units: u32, is_valid: impl Fn(u32) -> bool) {
+    pub fn construct(&mut self, group: BlockGroup, units: u32, is_valid: impl Fn(u32) -> bool) {
         let mut valid = 0;
         for offset in 0..units {
             if is_valid(offset) {
@@ -291,22 +291,22 @@ impl Groups {
     }
 
     /// Number of groups closed since `group` was, counted over the core.
-    pub(crate) fn age(&self, group: Group) -> u32 {
+    pub(crate) fn age(&self, group: BlockGroup) -> u32 {
         self.closings.wrapping_sub(self.closed[group.index()])
     }
 
     /// Reserve `group` for metadata of the core. It was free or waited for its erase.
-    pub(crate) fn take_for_core(&mut self, group: Group) {
-        self.uses[group.index()] = Use::Journal;
+    pub(crate) fn take_for_core(&mut self, group: BlockGroup) {
+        self.uses[group.index()] = Use::Metadata;
     }
 
     /// Release `group`, whose content is not needed: it is to be erased.
-    pub(crate) fn release(&mut self, group: Group) {
+    pub(crate) fn release(&mut self, group: BlockGroup) {
         self.uses[group.index()] = Use::Drained;
     }
 
     /// Set the state of `group` as found after a power cut: on these blocks, with this erase count; `None`: out of service.
-    pub(crate) fn found(&mut self, group: Group, stand: Option<([u16; 4], u32)>) {
+    pub(crate) fn found(&mut self, group: BlockGroup, stand: Option<([u16; 4], u32)>) {
         let index = group.index();
         self.uses[index] = if stand.is_some() { Use::Free } else { Use::Bad };
         if let Some((blocks, erases)) = stand {
@@ -314,14 +314,14 @@ impl Groups {
         }
     }
 
-    /// Mark all units of `group` as not valid, after a power cut. Units that [`Groups::found_valid`] does not name were never programmed, or are not
+    /// Mark all units of `group` as not valid, after a power cut. Units that [`BlockGroups::found_valid`] does not name were never programmed, or are not
     /// needed.
-    pub(crate) fn found_written(&mut self, group: Group) {
+    pub(crate) fn found_written(&mut self, group: BlockGroup) {
         self.stale[group.index() * self.words..][..self.words].fill(u64::MAX);
     }
 
     /// Mark the unit at `offset` of `group` as valid, as found after a power cut.
-    pub(crate) fn found_valid(&mut self, group: Group, offset: u32) {
+    pub(crate) fn found_valid(&mut self, group: BlockGroup, offset: u32) {
         self.stale[group.index() * self.words + offset as usize / 64] &= !(1 << (offset % 64));
     }
 
@@ -360,7 +360,7 @@ impl Groups {
     }
 
     #[inline]
-    fn mark(&mut self, group: Group, offset: u32) {
+    fn mark(&mut self, group: BlockGroup, offset: u32) {
         let word = &mut self.stale[group.index() * self.words + offset as usize / 64];
         let bit = 1 << (offset % 64);
         debug_assert_eq!(*word & bit, 0, "{group:?} unit {offset} made stale twice");

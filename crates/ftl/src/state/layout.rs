@@ -17,9 +17,9 @@ use crate::util::divisor::Divisor;
 
 /// Number of a block group, counted over all dies of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Group(pub u32);
+pub struct BlockGroup(pub u32);
 
-impl Group {
+impl BlockGroup {
     /// Index of the group in a table over all groups.
     #[inline]
     pub fn index(self) -> usize {
@@ -170,8 +170,8 @@ impl Layout {
 
     /// Group at `index` of `die`.
     #[inline]
-    pub fn group_at(&self, die: DieId, index: u32) -> Group {
-        Group(u32::from(die.0) * self.groups + index)
+    pub fn group_at(&self, die: DieId, index: u32) -> BlockGroup {
+        BlockGroup(u32::from(die.0) * self.groups + index)
     }
 
     /// The groups of `die`, as a range of table places.
@@ -183,27 +183,27 @@ impl Layout {
 
     /// The die of `group`.
     #[inline]
-    pub fn die(&self, group: Group) -> DieId {
+    pub fn die(&self, group: BlockGroup) -> DieId {
         DieId(self.by_groups.quotient(group.0) as u16)
     }
 
     /// The number of `group` inside its die.
     #[inline]
-    pub fn number(&self, group: Group) -> u32 {
+    pub fn number(&self, group: BlockGroup) -> u32 {
         self.by_groups.split(group.0).1
     }
 
     /// Address of the unit at `offset` in `group`.
     #[inline]
-    pub fn unit(&self, group: Group, offset: u32) -> UnitAddr {
+    pub fn unit(&self, group: BlockGroup, offset: u32) -> UnitAddr {
         debug_assert!(offset < self.units_per_group);
         UnitAddr(group.0 << self.shift | offset)
     }
 
     /// Group of the unit at `addr`.
     #[inline]
-    pub fn group(&self, addr: UnitAddr) -> Group {
-        Group(addr.0 >> self.shift)
+    pub fn group(&self, addr: UnitAddr) -> BlockGroup {
+        BlockGroup(addr.0 >> self.shift)
     }
 
     /// Offset of the unit at `addr` in its group.
@@ -244,7 +244,7 @@ impl Layout {
         let (sequence, unit) = self.by_units_per_program.split(lpn);
         let (round, die) = self.by_dies.split(sequence);
         let (number, program) = self.by_programs.split(round);
-        self.unit(Group(die * self.groups + number), program * self.units_per_program + unit)
+        self.unit(BlockGroup(die * self.groups + number), program * self.units_per_program + unit)
     }
 
     /// Addresses by [`Layout::regular`] of `lpn` and of all units behind it, one after the other and without a division.
@@ -275,7 +275,7 @@ impl Layout {
     }
 
     /// Logical unit that [`Layout::regular`] puts at `offset` of `group`.
-    pub fn regular_lpn(&self, group: Group, offset: u32) -> u32 {
+    pub fn regular_lpn(&self, group: BlockGroup, offset: u32) -> u32 {
         let (program, unit) = self.by_units_per_program.split(offset);
         let (die, number) = self.by_groups.split(group.0);
         let round = number * self.data_programs + program;

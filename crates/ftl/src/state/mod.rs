@@ -2,22 +2,19 @@
 //!
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
-use std::collections::BTreeMap;
-
 use wordline_flash::{Operation, OperationKind, Status};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, Priority};
 
+pub(crate) mod barriers;
 pub(crate) mod batch;
 pub(crate) mod beginning;
 pub(crate) mod buffer;
 pub(crate) mod data;
 pub(crate) mod die;
-pub(crate) mod gates;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
 pub mod map;
-pub mod order;
 pub(crate) mod outbox;
 pub(crate) mod pending;
 pub(crate) mod readers;
@@ -25,17 +22,19 @@ pub(crate) mod reads;
 pub(crate) mod refused;
 pub mod request;
 pub(crate) mod settings;
+pub(crate) mod spare_blocks;
 pub mod view;
+pub mod wordline_order;
 pub(crate) mod work;
 
+use barriers::Barriers;
 use beginning::Beginning;
 use buffer::Buffer;
 use data::{MetadataKind, Newest};
 use die::Die;
-use gates::Gates;
-use groups::{Groups, Use};
+use groups::{BlockGroups, Use};
 use idle::IdleDies;
-use layout::{Group, Layout, UnitAddr};
+use layout::{BlockGroup, Layout, UnitAddr};
 use map::Map;
 use outbox::Outbox;
 use pending::{Pending, Purpose};
@@ -56,7 +55,7 @@ pub(crate) struct Core {
     settings: Settings,
     layout: Layout,
     map: Map,
-    groups: Groups,
+    groups: BlockGroups,
     buffer: Buffer,
     dies: IdMap<DieId, Die>,
     idle: IdleDies,
@@ -66,24 +65,22 @@ pub(crate) struct Core {
     pending: Slab<Pending>,
     under_way: u32,
     requests: Requests,
-    gates: Gates,
+    barriers: Barriers,
     readers: Readers,
     /// Units that the core refuses to return, if there are any.
     refused: Option<Box<Refused>>,
     outbox: Outbox,
-    /// Erase counts of spare blocks after a power cut, by die and block of the first plane; others are new.
-    spare_erases: BTreeMap<(DieId, u16), u32>,
     /// Instant of the call that is being answered.
     now: Nanos,
     /// Count of host changes to what is valid: programs and trims.
     changes: u64,
     /// Units of host data that became stale and have not been reported yet.
     invalidated: u32,
-    /// True if some die can reclaim nothing.
-    starved: bool,
+    /// True if some die can collect nothing.
+    gc_stalled: bool,
     worn_out: bool,
     /// True if the buffer is to be emptied.
-    draining: bool,
+    flushes_all: bool,
     /// True if a technique may want a program or an erase to be stopped.
     watches_busy: bool,
     /// True if a technique sets programs and learns how they went.
@@ -94,11 +91,11 @@ impl Core {
     /// Creates the tables of a new core, with all blocks erased.
     pub(crate) fn new(beginning: Beginning) -> Core {
         let Beginning { settings, layout, exported, groups, mut spares, waiters, watches_busy, sets_programs, watches_reads } = beginning;
-        let mut table = Groups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
-        let usable = |group: &Group| groups[group.index()].1;
-        (0..groups.len() as u32).map(Group).filter(|group| !usable(group)).for_each(|group| table.retire(group, None));
+        let mut table = BlockGroups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
+        let usable = |group: &BlockGroup| groups[group.index()].1;
+        (0..groups.len() as u32).map(BlockGroup).filter(|group| !usable(group)).for_each(|group| table.retire(group, None));
         let dies = IdMap::from_fn(layout.dies as usize, |die: DieId| {
-            let free = layout.groups_of(die).map(|group| Group(group as u32)).filter(usable).collect();
+            let free = layout.groups_of(die).map(|group| BlockGroup(group as u32)).filter(usable).collect();
             Die::new(free, std::mem::take(&mut spares[usize::from(die.0)]))
         });
         Core {
@@ -112,17 +109,16 @@ impl Core {
             pending: Slab::default(),
             under_way: 0,
             requests: Requests::default(),
-            gates: Gates::default(),
+            barriers: Barriers::default(),
             readers: Readers::new(watches_reads),
             refused: None,
             outbox: Outbox::new(settings.keeps_data),
-            spare_erases: BTreeMap::new(),
             now: Nanos::ZERO,
             changes: 0,
             invalidated: 0,
-            starved: false,
+            gc_stalled: false,
             worn_out: false,
-            draining: false,
+            flushes_all: false,
             watches_busy,
             sets_programs,
             settings,
@@ -153,12 +149,12 @@ impl Core {
     }
 
     #[inline]
-    pub(crate) fn groups(&self) -> &Groups {
+    pub(crate) fn groups(&self) -> &BlockGroups {
         &self.groups
     }
 
     #[inline]
-    pub(crate) fn groups_mut(&mut self) -> &mut Groups {
+    pub(crate) fn groups_mut(&mut self) -> &mut BlockGroups {
         &mut self.groups
     }
 
@@ -182,12 +178,12 @@ impl Core {
         &mut self.requests
     }
 
-    pub(crate) fn gates(&self) -> &Gates {
-        &self.gates
+    pub(crate) fn barriers(&self) -> &Barriers {
+        &self.barriers
     }
 
-    pub(crate) fn gates_mut(&mut self) -> &mut Gates {
-        &mut self.gates
+    pub(crate) fn barriers_mut(&mut self) -> &mut Barriers {
+        &mut self.barriers
     }
 
     #[inline]
@@ -299,13 +295,13 @@ impl Core {
     /// True if `die` has a free group beyond the reserve.
     #[inline]
     pub(crate) fn is_roomy(&self, die: DieId) -> bool {
-        self.dies[die].free_count() > self.settings.reclaim.floor
+        self.dies[die].free_count() > self.settings.gc.floor
     }
 
-    /// True if `die` has fewer free groups than reclaim should keep, those about to be erased counted as free.
+    /// True if `die` has fewer free groups than GC should keep, those about to be erased counted as free.
     #[inline]
     pub(crate) fn is_short(&self, die: DieId) -> bool {
-        self.dies[die].is_short(self.settings.reclaim.start)
+        self.dies[die].is_short(self.settings.gc.start)
     }
 
     /// Order a suspend of what `die` does.
@@ -338,23 +334,23 @@ impl Core {
         !self.suspends.is_empty()
     }
 
-    /// Note whether nothing can be reclaimed on `die` at present.
-    pub(crate) fn note_starved(&mut self, die: DieId, is_starved: bool) {
-        self.dies[die].set_starved(is_starved);
-        self.starved |= is_starved;
+    /// Note whether nothing can be collected on `die` at present.
+    pub(crate) fn note_gc_stalled(&mut self, die: DieId, is_gc_stalled: bool) {
+        self.dies[die].set_gc_stalled(is_gc_stalled);
+        self.gc_stalled |= is_gc_stalled;
     }
 
     #[inline]
-    pub(crate) fn is_starved(&self) -> bool {
-        self.starved
+    pub(crate) fn is_gc_stalled(&self) -> bool {
+        self.gc_stalled
     }
 
-    /// Wake the dies that could reclaim nothing, because a unit has become stale.
+    /// Wake the dies that could collect nothing, because a unit has become stale.
     #[cold]
-    pub(crate) fn wake_starved(&mut self) {
-        self.starved = false;
+    pub(crate) fn wake_gc_stalled(&mut self) {
+        self.gc_stalled = false;
         for die in self.die_ids() {
-            if self.dies[die].take_starved() {
+            if self.dies[die].take_gc_stalled() {
                 self.wake(die);
             }
         }
@@ -394,13 +390,13 @@ impl Core {
 
     /// Mark program unit `program` as ordered in the group open for `stream` at `at`. Returns the group, and true if that was its last unit.
     #[inline]
-    pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> (Group, bool) {
-        self.dies[die].order_program(stream, at, program, &self.layout)
+    pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> (BlockGroup, bool) {
+        self.dies[die].issue_program(stream, at, program, &self.layout)
     }
 
     /// Order the operation `tag` of `die`.
     #[inline]
-    pub(crate) fn order(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
+    pub(crate) fn issue(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
         if self.watches_busy {
             self.note_busy(die, tag, kind, cause);
@@ -437,28 +433,28 @@ impl Core {
     }
 
     /// Order the erase of `group`, for `purpose`.
-    pub(crate) fn order_erase(&mut self, group: Group, purpose: Purpose, cause: Cause) -> Operation {
+    pub(crate) fn issue_erase(&mut self, group: BlockGroup, purpose: Purpose, cause: Cause) -> Operation {
         let tag = self.begin(Pending::new(purpose, group, 0, Bytes(0)));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
-        self.order(self.layout.die(group), tag, OperationKind::Erase { target }, cause)
+        self.issue(self.layout.die(group), tag, OperationKind::Erase { target }, cause)
     }
 
     /// Order program unit `program` of `group`, with the units that the die has gathered.
     #[inline(always)]
-    pub(crate) fn order_program(&mut self, group: Group, program: u32, purpose: Purpose, cause: Cause) -> Operation {
+    pub(crate) fn issue_program(&mut self, group: BlockGroup, program: u32, purpose: Purpose, cause: Cause) -> Operation {
         let bytes = self.settings.unit_bytes(self.layout.units_per_program);
         let tag = self.begin(Pending::new(purpose, group, 0, bytes));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         let die = self.layout.die(group);
         let origin = self.dies[die].batch().origin();
-        self.order(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.sets_programs }, cause)
+        self.issue(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.sets_programs }, cause)
     }
 
     /// Order a program of metadata of this `kind` at program unit `program` of `group`.
-    pub(crate) fn order_metadata(&mut self, kind: MetadataKind, group: Group, program: u32) -> Operation {
+    pub(crate) fn issue_metadata(&mut self, kind: MetadataKind, group: BlockGroup, program: u32) -> Operation {
         let (die, units) = (self.layout.die(group), self.layout.units_per_program);
         self.dies[die].batch_mut().fill(units, kind);
-        self.order_program(group, program, Purpose::Metadata { kind, program }, kind.cause())
+        self.issue_program(group, program, Purpose::Metadata { kind, program }, kind.cause())
     }
 
     /// Queue a read of `bytes` of the page that holds `addr`. Returns its tag and its die.
@@ -486,18 +482,18 @@ impl Core {
 
     /// End a read of the page that holds `offset` of `group`. Returns true if no other read of it is left, where reads of pages are counted.
     #[inline]
-    pub(crate) fn end_reading(&mut self, group: Group, offset: u32) -> bool {
+    pub(crate) fn end_reading(&mut self, group: BlockGroup, offset: u32) -> bool {
         self.readers.is_on() && self.readers.end(self.layout.unit(group, self.layout.page_start(offset)))
     }
 
     /// True if one of the pages that begin at `starts` in `group` is being read.
-    pub(crate) fn is_being_read(&self, group: Group, starts: impl Iterator<Item = u32>) -> bool {
+    pub(crate) fn is_being_read(&self, group: BlockGroup, starts: impl Iterator<Item = u32>) -> bool {
         self.readers.has(starts.map(|start| self.layout.unit(group, start)))
     }
 
     /// Drop the moved units waiting on `die` that `keep` refuses.
     #[inline]
-    pub(crate) fn retain_moved(&mut self, die: DieId, keep: impl Fn(&Groups, &Layout, &Moved) -> bool) {
+    pub(crate) fn retain_moved(&mut self, die: DieId, keep: impl Fn(&BlockGroups, &Layout, &Moved) -> bool) {
         let Core { dies, groups, layout, .. } = self;
         let die = &mut dies[die];
         if !die.moved().iter().all(|moved| keep(groups, layout, moved)) {
@@ -508,7 +504,7 @@ impl Core {
     // Groups.
 
     /// Take a free group of `die` for `stream`.
-    pub(crate) fn allocate(&mut self, die: DieId, stream: Stream) -> Option<Group> {
+    pub(crate) fn allocate(&mut self, die: DieId, stream: Stream) -> Option<BlockGroup> {
         let place = self.pick_free(die, stream)?;
         self.dies[die].take_free_at(place)
     }
@@ -521,9 +517,9 @@ impl Core {
     }
 
     /// Take a free group for metadata, which is rewritten soon as host data is, from any die that has more than `left` free groups.
-    pub(crate) fn take_own_group(&mut self, left: u32) -> Option<Group> {
+    pub(crate) fn take_metadata_group(&mut self, left: u32) -> Option<BlockGroup> {
         let offers = self.dies.iter().filter(|(_, die)| die.free_count() > left);
-        let mut offers: Vec<(DieId, Group)> =
+        let mut offers: Vec<(DieId, BlockGroup)> =
             offers.filter_map(|(id, die)| self.pick_free(id, Stream::Host).map(|place| (id, die.free_group(place)))).collect();
         // One group of each die, the die with most of them first: the policy chooses as it does within a die.
         offers.sort_by_key(|&(id, _)| std::cmp::Reverse(self.dies[id].free_count()));
@@ -535,7 +531,7 @@ impl Core {
     }
 
     /// Take the last free group of the die that has most, in a new core: a fill begins with the first of each die.
-    pub(crate) fn take_last_group(&mut self) -> Option<Group> {
+    pub(crate) fn take_last_group(&mut self) -> Option<BlockGroup> {
         let (.., die) = self.dies.iter().map(|(id, die)| (std::cmp::Reverse(die.free_count()), id)).min()?;
         let group = self.dies[die].take_last_free()?;
         self.groups.take_for_core(group);
@@ -543,37 +539,27 @@ impl Core {
     }
 
     /// Release `group`, whose metadata is not needed any more.
-    pub(crate) fn release_own_group(&mut self, group: Group, cause: Cause) {
+    pub(crate) fn release_metadata_group(&mut self, group: BlockGroup, cause: Cause) {
         self.groups.release(group);
         let die = self.layout.die(group);
         self.dies[die].give_erasable(group, cause);
         self.wake(die);
     }
 
-    /// True if the blocks of `group`, which holds no valid data, leave service by the retirement policy. `erase`: the status of its erase, if that has just ended.
-    pub(crate) fn retires(&self, group: Group, erase: Option<Status>) -> bool {
+    /// True if the blocks of `group`, which holds no valid data, leave service by the retirement policy. `erase`: the status of its erase, if that has just
+    /// ended.
+    pub(crate) fn retires(&self, group: BlockGroup, erase: Option<Status>) -> bool {
         let erase_failed = erase.is_some_and(|status| status != Status::Good);
         let erases = self.groups.erases(group) + u32::from(erase.is_some());
         let seen = Seen { program_failed: self.groups.is_condemned(group), erase_failed, erases };
         self.settings.retirement.judge(&seen) == Verdict::RetireBlock
     }
 
-    /// True if the blocks in service can hold what was promised to the host and still be reclaimed.
+    /// True if the blocks in service can hold what was promised to the host and still be collected.
     pub(crate) fn has_enough_space(&self) -> bool {
         let per_group = u64::from(self.layout.data_units);
-        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(Group(group as u32)) != Use::Bad).count() as u64;
+        let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(BlockGroup(group as u32)) != Use::Bad).count() as u64;
         good.saturating_sub(u64::from(self.settings.reserve)) * per_group >= u64::from(self.map.exported())
-    }
-
-    /// Take the erase count of the spare block `block` of the first plane of `die`, when the block comes into service.
-    pub(crate) fn take_spare_erases(&mut self, die: DieId, block: u16) -> u32 {
-        self.spare_erases.remove(&(die, block)).unwrap_or(0)
-    }
-
-    /// Add `blocks` of `die`, found after a power cut, to the spare blocks with the erase count `erases`.
-    pub(crate) fn found_spares(&mut self, die: DieId, blocks: &[u16], erases: u32) {
-        self.spare_erases.insert((die, blocks[0]), erases);
-        self.dies[die].give_spares(blocks);
     }
 
     // Units.
@@ -669,12 +655,12 @@ impl Core {
     }
 
     #[inline]
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining
+    pub(crate) fn is_flushing_all(&self) -> bool {
+        self.flushes_all
     }
 
-    pub(crate) fn set_draining(&mut self, is_draining: bool) {
-        self.draining = is_draining;
+    pub(crate) fn set_flush_all(&mut self, is_flushing_all: bool) {
+        self.flushes_all = is_flushing_all;
     }
 
     /// Queue of what the core tells the drive.
@@ -696,15 +682,15 @@ impl Core {
     }
 
     /// Restore the core from these dies, which the caller has checked, and from the other facts of an image.
-    pub(crate) fn restore(&mut self, dies: Vec<work::Holdings>, turn: u32, is_starved: bool, is_worn_out: bool) {
+    pub(crate) fn restore(&mut self, dies: Vec<work::Holdings>, turn: u32, is_gc_stalled: bool, is_worn_out: bool) {
         let mut holdings = dies.into_iter();
         self.dies = IdMap::from_fn(self.dies.len(), |_: DieId| Die::restored(holdings.next().expect("as many as dies")));
         self.idle.set_turn(turn);
-        (self.starved, self.worn_out) = (is_starved, is_worn_out);
+        (self.gc_stalled, self.worn_out) = (is_gc_stalled, is_worn_out);
     }
 }
 
 #[inline]
 fn can_write(die: &Die, settings: &Settings) -> bool {
-    !die.open(Stream::Host).is_empty() || die.free_count() > settings.reclaim.floor
+    !die.open(Stream::Host).is_empty() || die.free_count() > settings.gc.floor
 }

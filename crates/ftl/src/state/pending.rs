@@ -3,7 +3,7 @@
 use wordline_units::{Bytes, Cause};
 
 use crate::state::data::MetadataKind;
-use crate::state::layout::Group;
+use crate::state::layout::BlockGroup;
 use crate::util::list::NIL;
 
 /// Purpose of an operation.
@@ -20,7 +20,7 @@ pub(crate) enum Purpose {
     /// Erase of a block group.
     Erase,
     /// Copyback of a program unit.
-    Copyback { from: Group, from_program: u32, program: u32 },
+    Copyback { from: BlockGroup, from_program: u32, program: u32 },
     /// Program of metadata at program unit `program`.
     Metadata { kind: MetadataKind, program: u32 },
     /// Erase of the journal group that is not needed any more.
@@ -41,7 +41,7 @@ impl Purpose {
 pub(crate) struct Pending {
     pub purpose: Purpose,
     /// Group that the operation acts on; for a copyback, the group it writes.
-    pub group: Group,
+    pub group: BlockGroup,
     /// Offset of the first unit that a read is for.
     pub offset: u32,
     pub bytes: Bytes,
@@ -54,13 +54,13 @@ pub(crate) struct Pending {
 impl Pending {
     /// Creates an operation with no other queued behind it.
     #[inline]
-    pub(crate) fn new(purpose: Purpose, group: Group, offset: u32, bytes: Bytes) -> Pending {
+    pub(crate) fn new(purpose: Purpose, group: BlockGroup, offset: u32, bytes: Bytes) -> Pending {
         Pending { purpose, group, offset, bytes, next: NIL, cause: Cause::Host }
     }
 
     /// Creates a read for `cause`.
     #[inline]
-    pub(crate) fn read(purpose: Purpose, group: Group, offset: u32, bytes: Bytes, cause: Cause) -> Pending {
+    pub(crate) fn read(purpose: Purpose, group: BlockGroup, offset: u32, bytes: Bytes, cause: Cause) -> Pending {
         Pending { cause, ..Pending::new(purpose, group, offset, bytes) }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wordline_flash::Spans;
 use wordline_units::{HostOp, Priority};
 
-use crate::state::layout::{Group, UnitAddr};
+use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::util::list::Slab;
 
 /// The part of a host request that falls to one core. Units are consecutive in the core's own logical space.
@@ -57,11 +57,11 @@ pub enum Note {
     /// The data at this address cannot be read any more, because its key is destroyed.
     KeyGone(UnitAddr),
     /// A block group went out of service or changed its blocks.
-    Retired(Group),
+    Retired(BlockGroup),
     /// Stale secrets of this block group stay readable, because a die failed to sanitise them.
-    Exposed(Group),
+    Exposed(BlockGroup),
     /// A program in this block group is not relied on; its data is programmed again elsewhere.
-    ProgrammedAgain(Group),
+    ProgrammedAgain(BlockGroup),
     /// The core takes no more writes.
     WornOut,
 }

@@ -5,7 +5,7 @@ use wordline_units::{Bytes, Nanos};
 use crate::free_block::FreeBlockPolicy;
 use crate::retirement::RetirementPolicy;
 use crate::scheduler::Scheduler;
-use crate::state::order::Order;
+use crate::state::wordline_order::WordlineOrder;
 use crate::victim::VictimPolicy;
 
 /// Part of a core's configuration that its tables and rooms use.
@@ -27,12 +27,12 @@ pub(crate) struct Settings {
     pub keeps_data: bool,
     /// Data programs per checkpoint program; `None`: there are no checkpoints.
     pub checkpoint_every: Option<u32>,
-    /// Groups that take no host data: those that reclaim keeps free, those that are open, and those for metadata.
+    /// Groups that take no host data: those that GC keeps free, those that are open, and those for metadata.
     pub reserve: u32,
     /// Settings of the write buffer.
     pub buffer: BufferConfig,
-    /// Settings of reclaim.
-    pub reclaim: ReclaimConfig,
+    /// Settings of GC.
+    pub gc: GcConfig,
     /// Settings of the choice of free blocks.
     pub free_block: FreeBlockConfig,
     /// Policy that decides when blocks leave service.
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
-    pub order: Order,
+    pub wordline_order: WordlineOrder,
 }
 
 impl Settings {
@@ -94,18 +94,18 @@ pub enum Protection {
     Capacitor,
 }
 
-/// Settings of reclaim. Counts are free block groups of one die.
+/// Settings of GC. Counts are free block groups of one die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReclaimConfig {
+pub struct GcConfig {
     /// Policy that chooses the next victim.
     pub victim: VictimPolicy,
-    /// Number of free groups below which reclaim runs.
+    /// Number of free groups below which GC runs.
     pub start: u32,
-    /// Number of free groups at or below which host writes wait for reclaim.
+    /// Number of free groups at or below which host writes wait for GC.
     pub floor: u32,
-    /// Policy that decides whether reclaim or the host is served next.
+    /// Policy that decides whether GC or the host is served next.
     pub scheduler: Scheduler,
-    /// True if host writes go before reclaim above the floor.
+    /// True if host writes go before GC above the floor.
     pub preemptible: bool,
     /// True if an emptied block is erased only when it is about to be needed, because an erased block ages while it waits (002 §5.4).
     pub lazy_erase: bool,
@@ -123,7 +123,7 @@ pub struct FreeBlockConfig {
 /// Settings of the order in which a die takes its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleConfig {
-    /// True if host reads go before programs and reclaim.
+    /// True if host reads go before programs and GC.
     pub reads_first: bool,
     /// Longest time a buffered unit waits for others before it is programmed with padding; `None`: until a flush.
     pub linger: Option<Nanos>,

@@ -3,13 +3,13 @@
 use wordline_units::{DieId, IdMap};
 
 use crate::state::die::Die;
-use crate::state::groups::{Groups, Use};
-use crate::state::layout::{Group, Layout};
+use crate::state::groups::{BlockGroups, Use};
+use crate::state::layout::{BlockGroup, Layout};
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    groups: &'a Groups,
+    groups: &'a BlockGroups,
     dies: &'a IdMap<DieId, Die>,
 }
 
@@ -20,7 +20,7 @@ impl std::fmt::Debug for View<'_> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(groups: &'a Groups, dies: &'a IdMap<DieId, Die>) -> View<'a> {
+    pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>) -> View<'a> {
         View { groups, dies }
     }
 
@@ -30,12 +30,12 @@ impl<'a> View<'a> {
     }
 
     /// State of `group`.
-    pub fn use_of(&self, group: Group) -> Use {
+    pub fn use_of(&self, group: BlockGroup) -> Use {
         self.groups.use_of(group)
     }
 
     /// Number of valid units in `group`.
-    pub fn valid(&self, group: Group) -> u32 {
+    pub fn valid(&self, group: BlockGroup) -> u32 {
         self.groups.valid(group)
     }
 
@@ -45,7 +45,7 @@ impl<'a> View<'a> {
     }
 
     /// Erase count of `group`.
-    pub fn erases(&self, group: Group) -> u32 {
+    pub fn erases(&self, group: BlockGroup) -> u32 {
         self.groups.erases(group)
     }
 

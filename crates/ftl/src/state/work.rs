@@ -6,8 +6,8 @@ use wordline_units::{Cause, DieId, Nanos};
 
 pub(crate) use crate::free_block::Stream;
 use crate::state::data::MetadataKind;
-use crate::state::layout::{Group, UnitAddr};
-use crate::state::order::Open;
+use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::wordline_order::Open;
 
 /// Activity of the die, as far as the firmware knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Busy {
     /// Cause of the operation.
     pub cause: Cause,
     /// Block group of the operation.
-    pub group: Group,
+    pub group: BlockGroup,
     /// Number of times the operation has been stopped.
     pub stops: u16,
 }
@@ -63,7 +63,7 @@ pub(crate) enum Offer {
     Nothing,
     /// The next operation.
     Ready(Operation),
-    /// These sources go first, in this order. Where none of them has an operation, neither has this one.
+    /// The sources that go first, in order. Where none of them has an operation, neither has this one.
     Needs(&'static [Source]),
 }
 
@@ -77,7 +77,7 @@ impl From<Option<Operation>> for Offer {
 /// A victim whose valid data is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub victim: Group,
+    pub victim: BlockGroup,
     pub cause: Cause,
     /// The first offset not yet read.
     pub cursor: u32,
@@ -115,37 +115,37 @@ impl Asked {
 
 /// A group that is to be rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    pub group: Group,
+pub(crate) struct Rewrite {
+    pub group: BlockGroup,
     pub cause: Cause,
     /// Erase count of the group when it was requested: the request is for that filling alone.
     pub erases: u32,
     pub asked: Asked,
 }
 
-impl Wanted {
+impl Rewrite {
     /// Creates a rewrite that the core itself requests.
-    pub(crate) fn by_core(group: Group, cause: Cause, erases: u32) -> Wanted {
-        Wanted { group, cause, erases, asked: Asked::BY_CORE }
+    pub(crate) fn by_core(group: BlockGroup, cause: Cause, erases: u32) -> Rewrite {
+        Rewrite { group, cause, erases, asked: Asked::BY_CORE }
     }
 }
 
 /// Image of a die as plain data: the parts of its state that outlast a rest. It is small, so it is stored whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holdings {
-    pub free: Vec<Group>,
+    pub free: Vec<BlockGroup>,
     pub open: [Vec<Open>; 2],
     pub job: Option<Job>,
     pub moved_cause: Cause,
-    pub failed: Vec<(Group, u32)>,
-    pub erasable: Vec<(Group, Cause)>,
+    pub failed: Vec<(BlockGroup, u32)>,
+    pub erasable: Vec<(BlockGroup, Cause)>,
     /// Work that others held back may start at once on the restored core.
-    pub wanted: Vec<(Group, Cause, u32)>,
-    pub extra: u32,
-    pub starved: bool,
-    pub won: u32,
-    /// True if nothing has changed since reclaim last found nothing to reclaim.
-    pub fruitless: bool,
+    pub rewrite_queue: Vec<(BlockGroup, Cause, u32)>,
+    pub extra_victim: u32,
+    pub gc_stalled: bool,
+    pub stale_collected: u32,
+    /// True if nothing has changed since GC last found nothing to collect.
+    pub gc_pays_from: bool,
     pub spares: [Vec<u16>; 4],
     pub read_turn: bool,
 }

@@ -10,8 +10,8 @@ use super::seam::{Ctx, FlashPage, Held, ProgramUnit};
 use super::work::{Work, WorkKind};
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::{Group, Place};
-use crate::state::work::{Activity, Asked, Wanted};
+use crate::state::layout::{BlockGroup, Place};
+use crate::state::work::{Activity, Asked, Rewrite};
 
 /// Context for techniques: the instant, and their view of `core`.
 #[inline]
@@ -42,16 +42,16 @@ pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool 
 
 /// Order the read `tag` of the page it names.
 #[inline]
-pub(crate) fn order_read(core: &mut Core, panel: &Panel, die: DieId, tag: u32) -> Operation {
+pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: u32) -> Operation {
     let pending = core.pending(tag);
     let place = core.layout().place(pending.offset);
     let target = core.layout().one_plane(core.groups().blocks(pending.group), place.plane, place.page);
     let first = if panel.has(Hook::Estimate) { first_try(core, panel, pending.group, &place) } else { ReadTry::DEFAULT };
-    core.order(die, tag, OperationKind::Read { target, bytes: pending.bytes, first }, pending.cause)
+    core.issue(die, tag, OperationKind::Read { target, bytes: pending.bytes, first }, pending.cause)
 }
 
 #[inline(never)]
-fn first_try(core: &Core, panel: &Panel, group: Group, place: &Place) -> ReadTry {
+fn first_try(core: &Core, panel: &Panel, group: BlockGroup, place: &Place) -> ReadTry {
     let at = FlashPage { group, plane: place.plane, page: place.page };
     panel.estimate(&ctx(core), at).map_or(ReadTry::DEFAULT, |estimate| estimate.first)
 }
@@ -60,12 +60,12 @@ fn first_try(core: &Core, panel: &Panel, group: Group, place: &Place) -> ReadTry
 #[inline]
 pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
     let tag = core.pop_read(die)?;
-    Some(order_read(core, panel, die, tag))
+    Some(issue_read(core, panel, die, tag))
 }
 
 /// Set how program unit `program` of `group` is programmed, as the techniques agree.
 #[inline]
-pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: Group, program: u32) {
+pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: BlockGroup, program: u32) {
     if panel.sets_programs() {
         let settings = panel.program_settings(&ctx(core), &ProgramUnit::new(core.layout(), group, program));
         let die = core.layout().die(group);
@@ -74,17 +74,19 @@ pub(crate) fn set_program(core: &mut Core, panel: &Panel, group: Group, program:
 }
 
 /// Queue `work` that a technique wants done. Only a closed group can be rewritten.
-pub(crate) fn enqueue(core: &mut Core, work: Work) {
+pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
     let asked = Asked { since: core.now(), due: work.due };
     match work.kind {
         WorkKind::Rewrite(group) => {
             let (die, erases) = (core.layout().die(group), core.groups().erases(group));
-            if core.groups().use_of(group) == Use::Closed && core.die_mut(die).want(Wanted { group, cause: work.cause, erases, asked }) {
+            if core.groups().use_of(group) == Use::Closed
+                && core.die_mut(die).queue_rewrite(Rewrite { group, cause: work.cause, erases, asked })
+            {
                 core.wake(die);
             }
         }
         WorkKind::Collect(die) => {
-            core.die_mut(die).want_extra(asked);
+            core.die_mut(die).ask_extra_victim(asked);
             core.wake(die);
         }
     }

@@ -68,7 +68,7 @@ pub enum Kind {
         /// The shortest.
         least: Nanos,
     },
-    /// A number of free block groups of a die: more than reclaim keeps free by itself, and no more than a full drive can have.
+    /// A number of free block groups of a die: more than GC keeps free by itself, and no more than a full drive can have.
     FreeGroups,
     /// A number of leaves of a key tree: a power of two from 64 to as many as any tree that fits a page has.
     KeyLeaves,

@@ -3,23 +3,23 @@
 use wordline_units::{DieId, IdMap, Nanos};
 
 use crate::state::die::Die;
-use crate::state::groups::Groups;
-use crate::state::layout::{Group, Layout};
+use crate::state::groups::BlockGroups;
+use crate::state::layout::{BlockGroup, Layout};
 use crate::state::view::View;
 use crate::techniques::seam::Ctx;
 
 /// Tables of a core in which everything is erased, for asking a technique by itself.
 #[derive(Debug)]
 pub struct EmptyCore {
-    groups: Groups,
+    groups: BlockGroups,
     dies: IdMap<DieId, Die>,
 }
 
 impl EmptyCore {
     /// Creates an erased core with this `layout`.
     pub fn new(layout: Layout) -> EmptyCore {
-        let groups = Groups::new(layout, vec![[0; 4]; layout.group_count()]);
-        let free = |die| layout.groups_of(die).map(|group| Group(group as u32)).collect();
+        let groups = BlockGroups::new(layout, vec![[0; 4]; layout.group_count()]);
+        let free = |die| layout.groups_of(die).map(|group| BlockGroup(group as u32)).collect();
         EmptyCore { groups, dies: IdMap::from_fn(layout.dies as usize, |die: DieId| Die::new(free(die), Default::default())) }
     }
 
@@ -29,7 +29,7 @@ impl EmptyCore {
     }
 
     /// Block groups of the core, as found after a power cut.
-    pub fn groups(&self) -> &Groups {
+    pub fn groups(&self) -> &BlockGroups {
         &self.groups
     }
 }

@@ -7,11 +7,11 @@ use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
-    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Exposed, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, Remedy,
-    Technique, merge_distrust, merge_estimates, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs,
+    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, SanitiseMethod,
+    StaleSecrets, Technique, merge_distrust, merge_estimates, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs,
 };
 use super::work::{Waiting, Work, merge_work};
-use crate::state::groups::Groups;
+use crate::state::groups::BlockGroups;
 
 /// The place of a technique in the panel.
 type Member = u8;
@@ -123,7 +123,7 @@ impl Panel {
     }
 
     /// Tells each technique that the core has come back from a power cut, with the memos that `memos_of` gives for its card.
-    pub fn recover(&mut self, groups: &Groups, mut memos_of: impl FnMut(&'static Card) -> Vec<Memo>) {
+    pub fn recover(&mut self, groups: &BlockGroups, mut memos_of: impl FnMut(&'static Card) -> Vec<Memo>) {
         for member in 0..self.members.len() {
             let technique = &mut self.members[member];
             let memos = memos_of(technique.card());
@@ -231,8 +231,8 @@ impl Panel {
         agree(self.asked(Hook::Way).flat_map(|technique| technique.way(ctx, copy)))
     }
 
-    /// Merged remedy for stale secrets; `None`: no technique sanitises them.
-    pub fn remedy(&self, ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
+    /// Merged method for stale secrets; `None`: no technique sanitises them.
+    pub fn method(&self, ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
         merge_remedies(self.asked(Hook::Sanitise).map(|technique| technique.sanitise(ctx, exposed)))
     }
 

@@ -11,7 +11,7 @@
 //! | [`Technique::stop`] | [`Says<Urgency>`](Says) | agreement |
 //! | [`Technique::hold`] | [`Says<Hold>`](Says) | agreement; the core proposes to serve |
 //! | [`Technique::way`] | [`Says<Way>`](Says) | agreement |
-//! | [`Technique::sanitise`] | [`Remedy`] | the most thorough |
+//! | [`Technique::sanitise`] | [`SanitiseMethod`] | the most thorough |
 //! | [`Technique::program_settings`] | [`ProgramSettings`] | the most careful, number by number |
 //! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
@@ -30,8 +30,8 @@ use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
 use super::hooks::{Hook, Hooks};
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
 use super::work::{Waiting, Work};
-use crate::state::groups::Groups;
-use crate::state::layout::{Group, Layout};
+use crate::state::groups::BlockGroups;
+use crate::state::layout::{BlockGroup, Layout};
 use crate::state::view::View;
 pub use crate::state::work::Busy;
 
@@ -39,7 +39,7 @@ pub use crate::state::work::Busy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlashPage {
     /// Block group of the page.
-    pub group: Group,
+    pub group: BlockGroup,
     /// Plane of the page.
     pub plane: PlaneId,
     /// Page of the plane, in program order.
@@ -50,7 +50,7 @@ pub struct FlashPage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramUnit {
     /// Block group of the unit.
-    pub group: Group,
+    pub group: BlockGroup,
     /// H-layer of the unit.
     pub layer: u32,
     /// Place of the unit in its h-layer.
@@ -59,7 +59,7 @@ pub struct ProgramUnit {
 
 impl ProgramUnit {
     /// Address of program unit `program` of `group`, counted in program order.
-    pub fn new(layout: &Layout, group: Group, program: u32) -> ProgramUnit {
+    pub fn new(layout: &Layout, group: BlockGroup, program: u32) -> ProgramUnit {
         let each = layout.programs_per_layer;
         ProgramUnit { group, layer: program / each, place: program % each }
     }
@@ -88,26 +88,26 @@ pub enum News {
     /// A block group was opened for writing.
     Opened {
         /// The group.
-        group: Group,
+        group: BlockGroup,
         /// True if the group takes moved data, false if it takes new host data.
         moved: bool,
     },
     /// A block group was closed: it takes no more data.
     Closed {
         /// The group that was closed.
-        group: Group,
+        group: BlockGroup,
     },
     /// A victim was chosen: the block group is going to be emptied.
     VictimChosen {
         /// The victim's block group.
-        victim: Group,
+        victim: BlockGroup,
         /// Cause for which the group is emptied.
         why: Cause,
     },
     /// Valid data was moved to another place.
     Moved {
         /// Group that the data left.
-        from: Group,
+        from: BlockGroup,
         /// Program unit that it lies in now.
         to: ProgramUnit,
         /// Number of units moved.
@@ -118,7 +118,7 @@ pub enum News {
     /// A block group has left its blocks: it stands on spare ones, or is out of service.
     Retired {
         /// The group.
-        group: Group,
+        group: BlockGroup,
     },
     /// Valid data could not be read to be moved, and is lost.
     DataLost {
@@ -198,7 +198,7 @@ pub struct ProgramReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EraseReport {
     /// Block group that was erased.
-    pub group: Group,
+    pub group: BlockGroup,
     /// Status of the erase.
     pub status: Status,
     /// Number of erase loops; 0 where the die does not report it, or where nothing was erased.
@@ -211,13 +211,13 @@ pub struct EraseReport {
 
 impl EraseReport {
     /// Creates the report of the erase of `group` from `report`. `has_left`: its blocks retire.
-    pub fn of(report: &Report, group: Group, has_left: bool) -> EraseReport {
+    pub fn of(report: &Report, group: BlockGroup, has_left: bool) -> EraseReport {
         let &Report { status, loops, spans, .. } = report;
         EraseReport { group, status, loops, array: spans.die, has_left }
     }
 
     /// Creates the report of `group` leaving its blocks without an erase, because a program in it has failed.
-    pub fn without_erase(group: Group) -> EraseReport {
+    pub fn without_erase(group: BlockGroup) -> EraseReport {
         EraseReport { group, status: Status::Failed, loops: 0, array: Nanos::ZERO, has_left: true }
     }
 }
@@ -284,9 +284,9 @@ pub struct Rung {
 
 /// Stale secrets of one block group that must not stay readable: what a sanitiser decides by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exposed {
+pub struct StaleSecrets {
     /// Block group that holds them.
-    pub group: Group,
+    pub group: BlockGroup,
     /// Number of flash pages that hold any of the stale secrets.
     pub pages: u32,
     /// Number of valid units in the group.
@@ -299,7 +299,7 @@ pub struct Exposed {
 
 /// Method of sanitising stale secrets, in rising order of what it destroys with them. Valid data in its way is moved first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Remedy {
+pub enum SanitiseMethod {
     /// Destroy the keys of the secrets, where there is a key store.
     DropKeys,
     /// Lock each page with secrets.
@@ -328,7 +328,7 @@ pub struct KeyStore {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Memo {
     /// Block group of the memo.
-    pub group: Group,
+    pub group: BlockGroup,
     /// Value of the memo.
     pub value: u32,
 }
@@ -386,7 +386,7 @@ pub trait Technique: std::fmt::Debug + Send {
 
     /// Restarts the technique after a power cut. The core found its flash as `groups` says. `memos` are the technique's own that were written down, at most
     /// one for a group; state that was not written down begins anew.
-    fn recover(&mut self, _groups: &Groups, _memos: &[Memo]) {}
+    fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {}
 
     /// Learns an event.
     fn learn(&mut self, _ctx: &Ctx<'_>, _news: &News) {}
@@ -402,11 +402,11 @@ pub trait Technique: std::fmt::Debug + Send {
     }
 
     /// Method by which stale secrets are sanitised before the request that made them stale is acknowledged. `None`: the technique does nothing.
-    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &StaleSecrets) -> Option<SanitiseMethod> {
         None
     }
 
-    /// Key store that the technique needs, for [`Remedy::DropKeys`]. Data that is moved gets another key, so it must not be moved by copyback.
+    /// Key store that the technique needs, for [`SanitiseMethod::DropKeys`]. Data that is moved gets another key, so it must not be moved by copyback.
     fn key_store(&self) -> Option<KeyStore> {
         None
     }
@@ -465,7 +465,7 @@ pub trait Technique: std::fmt::Debug + Send {
 }
 
 /// Merges remedies to the most thorough: each does what those below it do.
-pub fn merge_remedies(answers: impl IntoIterator<Item = Option<Remedy>>) -> Option<Remedy> {
+pub fn merge_remedies(answers: impl IntoIterator<Item = Option<SanitiseMethod>>) -> Option<SanitiseMethod> {
     answers.into_iter().flatten().max()
 }
 
@@ -511,7 +511,7 @@ mod tests {
     fn nobody_asked_means_nothing_is_done() {
         assert_eq!(merge_estimates([None, None]), None);
         assert_eq!(merge_rungs([None], &[]), None);
-        assert_eq!(merge_remedies([None, Some(Remedy::Erase), Some(Remedy::LockPages)]), Some(Remedy::Erase));
+        assert_eq!(merge_remedies([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
         assert_eq!(merge_program_settings([None]), ProgramSettings::DEFAULT);
         assert!(!merge_distrust([]));
     }

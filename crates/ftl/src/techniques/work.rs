@@ -2,7 +2,7 @@
 
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
-use crate::state::layout::Group;
+use crate::state::layout::BlockGroup;
 
 /// A piece of work, with the instant until which others may hold it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub const NEVER: Nanos = Nanos(u64::MAX);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkKind {
     /// Rewrite of the group: all its valid data is moved elsewhere, and the group is erased.
-    Rewrite(Group),
+    Rewrite(BlockGroup),
     /// Collection of one victim of the die, if that would free anything.
     Collect(DieId),
 }
@@ -53,7 +53,7 @@ mod tests {
 
     fn work() -> impl Strategy<Value = Option<Work>> {
         let kind = prop_oneof![
-            (0u32..3).prop_map(|group| WorkKind::Rewrite(Group(group))),
+            (0u32..3).prop_map(|group| WorkKind::Rewrite(BlockGroup(group))),
             (0u16..3).prop_map(|die| WorkKind::Collect(DieId(die)))
         ];
         prop::option::of((kind, 0u64..3).prop_map(|(kind, due)| Work { kind, cause: Cause::Disturb, due: Nanos(due) }))

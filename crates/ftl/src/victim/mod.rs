@@ -1,4 +1,4 @@
-//! The victim policy, an exclusive slot: one policy at a time decides which block is reclaimed next.
+//! The victim policy, an exclusive slot: one policy at a time decides which block is collected next.
 //!
 //! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/victim-policy.md` walks through it.
 
@@ -20,7 +20,7 @@ pub struct Candidates<'a> {
 }
 
 impl Candidates<'_> {
-    /// The `valid` entry of a block that cannot be taken (free, active, bad, or being reclaimed already).
+    /// The `valid` entry of a block that cannot be taken (free, active, bad, or being collected already).
     ///
     /// A flag rather than a value, so that one array serves both the count and the choice: an overwrite decrements the entry without looking at it.
     pub const OUT: u32 = 1 << 31;
@@ -44,7 +44,7 @@ impl Candidates<'_> {
 
 /// A victim policy.
 pub trait Policy {
-    /// The group to reclaim, or `None` where there is no candidate. Must be a candidate; taking a full one frees nothing and is the policy's
+    /// The group to collect, or `None` where there is no candidate. Must be a candidate; taking a full one frees nothing and is the policy's
     /// own folly.
     fn pick(&self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize>;
 }
@@ -68,7 +68,7 @@ macro_rules! policies {
                 match self { $(VictimPolicy::$name => $word,)* }
             }
 
-            /// The group to reclaim.
+            /// The group to collect.
             pub fn pick(self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize> {
                 match self { $(VictimPolicy::$name => $module::$name.pick(candidates, draw),)* }
             }

@@ -4,12 +4,12 @@ use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, Weights};
 use wordline_flash::{ProgramScope, Sheet};
-use wordline_ftl::config::{BufferConfig, FreeBlockConfig, ReclaimConfig, ScheduleConfig};
+use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
-use wordline_ftl::order::Order;
 use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
+use wordline_ftl::wordline_order::WordlineOrder as Order;
 use wordline_units::Rate;
 
 use super::{techniques, within};
@@ -162,7 +162,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 protection: sections.buffer.protection.value,
                 partial_watermark: sections.buffer.partial_watermark.value.fraction(),
             },
-            reclaim: ReclaimConfig {
+            gc: GcConfig {
                 victim: sections.reclaim.victim.value,
                 start: sections.reclaim.start.value,
                 floor: sections.reclaim.floor.value,
@@ -175,7 +175,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 gap: sections.wear.static_gap.value.0,
             },
             retirement: RetirementPolicy::Failed,
-            order: match sections.placement.order.value {
+            wordline_order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
                 WordlineOrder::Mixed => Order::Mixed {
                     threshold: sections.placement.threshold.value.fraction(),

@@ -229,7 +229,7 @@ pub fn scenario(seed: u64) -> Scenario {
         let geometry = config.sheet.geometry;
         let per_page = (geometry.page.0 / config.unit.0) as u32;
         let program = geometry.planes * config.sheet.pages_per_program() * per_page;
-        let data = geometry.blocks - config.spare_blocks - 4 - config.reclaim.start - 3;
+        let data = geometry.blocks - config.spare_blocks - 4 - config.gc.start - 3;
         config.exported_units = (config.dies * data * wordline_ftl::data_units(config)).saturating_sub((odd % u64::from(program)) as u32);
         config.buffer.units = config.dies * program + room;
         if config.exported_units > 0 && wordline_ftl::fits(config).is_ok() {
@@ -248,7 +248,7 @@ pub fn scenario(seed: u64) -> Scenario {
         swarm::equip(config);
         let timing = &mut config.sheet.timing;
         (timing.lock_page, timing.lock_block) = (Nanos::from_micros(100), Nanos::from_micros(300));
-        config.reclaim.lazy_erase = draw_sanitiser.happens(0.5);
+        config.gc.lazy_erase = draw_sanitiser.happens(0.5);
         // What must be moved at once needs somewhere to go.
         config.sheet.geometry.blocks += 3;
         while wordline_ftl::fits(config).is_err() {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wordline_flash::{Mark, Sanitisation, Target};
 use wordline_ftl::config::Config;
-use wordline_ftl::{BlockRecord, Found, Held, Key, Layout, OOB, PagePlace, Survey};
+use wordline_ftl::{BlockRecord, FlashReader, Found, Held, Key, Layout, OOB, PagePlace};
 use wordline_units::random::Draw;
 use wordline_units::{BlockId, DieId, PlaneId};
 
@@ -419,7 +419,7 @@ impl Look<'_> {
     }
 }
 
-impl Survey for Look<'_> {
+impl FlashReader for Look<'_> {
     fn register(&mut self) -> u64 {
         self.register
     }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use wordline_flash::{Operation, OperationKind};
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Ftl, Held, Note, Request, Said, UnitAddr};
+use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, Nanos};
 
@@ -41,7 +41,7 @@ struct Load {
 /// The world.
 pub struct World {
     scenario: Scenario,
-    ftl: Ftl,
+    ftl: Firmware,
     nand: Nand,
     ledger: Ledger,
     bug: Option<Bug>,
@@ -82,7 +82,7 @@ pub struct World {
 impl World {
     /// A new drive.
     pub fn new(scenario: Scenario, bug: Option<Bug>) -> World {
-        let ftl = Ftl::new(scenario.config.clone());
+        let ftl = Firmware::new(scenario.config.clone());
         let layout = *ftl.layout();
         let config = &scenario.config;
         let sectors = (config.unit.0 / 512) as u32;
@@ -135,7 +135,7 @@ impl World {
     }
 
     /// What a core finds that wakes up.
-    fn survey(&self) -> Look<'_> {
+    fn flash_reader(&self) -> Look<'_> {
         Look { nand: &self.nand, kept: &self.kept, kept_facts: &self.kept_facts, register: self.register[0], bug: self.bug }
     }
 
@@ -210,8 +210,8 @@ impl World {
         }
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
-        self.ftl = Ftl::recover(config.clone(), &mut self.survey());
-        let again = Ftl::recover(config, &mut self.survey());
+        self.ftl = Firmware::recover(config.clone(), &mut self.flash_reader());
+        let again = Firmware::recover(config, &mut self.flash_reader());
         for slot in self.ftl.slots_in_use() {
             let kept = self.kept[slot as usize].as_ref().ok_or_else(|| format!("slot {slot} comes back with nothing in it"))?;
             self.slots[slot as usize].copy_from_slice(&kept.sectors);
@@ -336,7 +336,7 @@ impl World {
 
     /// Use and valid units of each group.
     fn groups(&self) -> String {
-        let groups = (0..self.ftl.layout().group_count() as u32).map(wordline_ftl::Group);
+        let groups = (0..self.ftl.layout().group_count() as u32).map(wordline_ftl::BlockGroup);
         let each = groups.map(|group| format!("{:?} {}", self.ftl.groups().use_of(group), self.ftl.groups().valid(group)));
         format!("{:?} of {}", each.collect::<Vec<_>>(), self.ftl.layout().units_per_group)
     }
@@ -356,7 +356,7 @@ impl World {
 }
 
 impl Driver for World {
-    fn core(&mut self) -> &mut Ftl {
+    fn core(&mut self) -> &mut Firmware {
         &mut self.ftl
     }
 

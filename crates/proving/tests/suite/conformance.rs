@@ -1,7 +1,7 @@
 //! Does every technique keep to what the seam asks of all, and is somebody who does not found out?
 
 use wordline_flash::{Failed, Margins};
-use wordline_ftl::Group;
+use wordline_ftl::BlockGroup;
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Way};
@@ -95,7 +95,7 @@ impl Technique for Rogue {
         true
     }
 
-    fn recover(&mut self, _: &wordline_ftl::groups::Groups, memos: &[Memo]) {
+    fn recover(&mut self, _: &wordline_ftl::groups::BlockGroups, memos: &[Memo]) {
         self.has_memos = !memos.is_empty();
     }
 
@@ -104,7 +104,7 @@ impl Technique for Rogue {
     }
 
     fn remember(&self, _: &Ctx<'_>, news: &News) -> Option<Memo> {
-        matches!(news, News::Read(_)).then_some(Memo { group: Group(0), value: self.reads })
+        matches!(news, News::Read(_)).then_some(Memo { group: BlockGroup(0), value: self.reads })
     }
 
     fn work(&self, _: &Ctx<'_>, news: &News) -> Option<Work> {

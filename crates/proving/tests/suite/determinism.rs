@@ -44,7 +44,7 @@ fn does_one_seed_give_one_hash_on_two_threads_at_once_and_another_seed_another()
     faulty.faults.program_fail = 1e-4;
     faulty.firmware.spare_blocks = 4;
     faulty.exported_units = 4 * 50 * 32;
-    faulty.firmware.reclaim.victim = wordline_ftl::victim::VictimPolicy::DChoices;
+    faulty.firmware.gc.victim = wordline_ftl::victim::VictimPolicy::DChoices;
     for config in [config(&[]), faulty] {
         let expected = hash(config.clone());
         let threads: Vec<_> = (0..2)
@@ -57,7 +57,7 @@ fn does_one_seed_give_one_hash_on_two_threads_at_once_and_another_seed_another()
             assert_eq!(thread.join().unwrap(), expected);
         }
         let mut other = config.clone();
-        other.firmware.reclaim.victim = wordline_ftl::victim::VictimPolicy::Random;
+        other.firmware.gc.victim = wordline_ftl::victim::VictimPolicy::Random;
         let one = hash(other.clone());
         other.seed += 1;
         assert_ne!(hash(other), one, "a policy that samples draws from the seed");
@@ -207,7 +207,7 @@ fn does_read_disturb_refresh_add_only_moves_for_disturb() {
 fn does_idle_reclaim_shorten_bursts_and_cost_write_amplification() {
     let run = |techniques: &[Choice]| {
         let mut config = config(techniques);
-        config.firmware.reclaim.start = 3;
+        config.firmware.gc.start = 3;
         let span = config.exported_units;
         let mut draw = Draw::new(4, Stream::Address, 0);
         // 256 writes at once, then half a second of nothing.

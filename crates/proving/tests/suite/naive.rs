@@ -15,8 +15,8 @@ const START: u32 = 4;
 fn must_agree(name: &str, mut address: impl FnMut(&mut Draw) -> u32) {
     for (rule, victim) in [(Rule::Greedy, VictimPolicy::Greedy), (Rule::Fifo, VictimPolicy::Fifo)] {
         let mut config = shape::firmware(shape::sheet(BLOCKS, PAGES), 1, LOGICAL);
-        config.reclaim.victim = victim;
-        config.reclaim.start = START;
+        config.gc.victim = victim;
+        config.gc.start = START;
         let mut core = Core::new(config);
         let mut naive = Naive::new(rule, BLOCKS as usize, PAGES as usize, LOGICAL as usize, START as usize);
         let mut draw = Draw::new(7, Stream::Address, 0);

@@ -3,19 +3,19 @@
 use wordline_flash::{Operation, OperationKind, Origin, Report, Spans, Status};
 use wordline_ftl::config::{Acknowledge, BufferConfig};
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, Carried, Config, Ftl, Request};
+use wordline_ftl::{Acknowledgement, Carried, Config, Firmware, Request};
 use wordline_proving::shape::{firmware, sheet};
 use wordline_units::{HostOp, Lpn, Nanos, Priority};
 
 /// A core whose operations stay under way until a test ends them.
 struct Bench {
-    ftl: Ftl,
+    ftl: Firmware,
     ordered: Vec<Operation>,
     done: Vec<Acknowledgement>,
 }
 
 impl Driver for Bench {
-    fn core(&mut self) -> &mut Ftl {
+    fn core(&mut self) -> &mut Firmware {
         &mut self.ftl
     }
 
@@ -34,7 +34,7 @@ impl Bench {
     fn new(acknowledge: Acknowledge) -> Bench {
         let config = firmware(sheet(16, 16), 2, 128);
         let config = Config { buffer: BufferConfig { acknowledge, ..config.buffer }, ..config };
-        Bench { ftl: Ftl::new(config), ordered: Vec::new(), done: Vec::new() }
+        Bench { ftl: Firmware::new(config), ordered: Vec::new(), done: Vec::new() }
     }
 
     /// Ask for `op` on `units` units from `lpn`; returns how many units became stale.

@@ -15,7 +15,7 @@ const SECTORS: u32 = 32;
 fn config(scheduler: Scheduler) -> Config {
     let mut config = bench::drive(shape::sheet(40, 64), 2, 4, 8 * 40 * 64 * 7 / 8);
     config.channel = Rate::from_mega_transfers(500, 8);
-    config.firmware.reclaim.scheduler = scheduler;
+    config.firmware.gc.scheduler = scheduler;
     config
 }
 
@@ -48,7 +48,7 @@ fn do_the_worst_writes_wait_for_their_share_of_the_moves_and_not_for_a_whole_vic
 fn does_any_seed_break_the_twin_with_paced_reclaim() {
     for seed in 0..300 * effort() {
         let mut scenario = swarm::scenario(seed);
-        scenario.config.reclaim.scheduler = Scheduler::Paced;
+        scenario.config.gc.scheduler = Scheduler::Paced;
         Harness::new(scenario).run(600);
     }
 }
@@ -58,7 +58,7 @@ fn does_any_power_cut_lose_something_with_paced_reclaim() {
     let mut tally = cut::Tally::default();
     for seed in 0..100 * effort() {
         let mut scenario = cut::scenario(seed);
-        scenario.config.reclaim.scheduler = Scheduler::Paced;
+        scenario.config.gc.scheduler = Scheduler::Paced;
         tally.add(&cut::trial_on(scenario, None, 100, None).unwrap_or_else(|problem| panic!("seed {seed}: {problem}")));
     }
     println!("{tally:?}");

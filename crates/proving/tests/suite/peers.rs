@@ -99,7 +99,7 @@ impl Observer for Victims {
 fn does_an_erase_always_follow_reclaim_even_when_it_is_put_off() {
     for preemptible in [false, true] {
         let mut config = config();
-        config.firmware.reclaim.preemptible = preemptible;
+        config.firmware.gc.preemptible = preemptible;
         let span = config.exported_units;
         let mut drive = Drive::new(config, Victims::default());
         drive.construct_filled(span);
@@ -255,8 +255,8 @@ fn does_copyback_reclaim_work() {
 #[test]
 fn does_preemptible_reclaim_make_progress() {
     let mut config = config();
-    config.firmware.reclaim.preemptible = true;
-    config.firmware.reclaim.start = 4;
+    config.firmware.gc.preemptible = true;
+    config.firmware.gc.start = 4;
     let span = config.exported_units;
     must_serve("preemptible reclaim", config, overwrites(SEED, span, SECTORS), 120_000);
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use wordline_flash::{Mark, Operation, OperationKind, Report, Status, Target};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config};
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, BlockRecord, Carried, Found, Ftl, Held, Layout, PagePlace, Recovery, Request, Survey, Trust};
+use wordline_ftl::{
+    Acknowledgement, BlockRecord, Carried, Firmware, FlashReader, Found, Held, Layout, PagePlace, Recovery, Request, Trust,
+};
 use wordline_proving::shape::{firmware, sheet};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, DieId, HostOp, Lpn, Nanos, PlaneId, Priority};
@@ -41,13 +43,13 @@ impl Flash {
 
 /// A core on such flash, which does at once what is ordered.
 struct Serving<'a> {
-    ftl: &'a mut Ftl,
+    ftl: &'a mut Firmware,
     flash: &'a mut Flash,
     moved: &'a mut BTreeMap<u32, Mark>,
 }
 
 impl Driver for Serving<'_> {
-    fn core(&mut self) -> &mut Ftl {
+    fn core(&mut self) -> &mut Firmware {
         self.ftl
     }
 
@@ -99,7 +101,7 @@ impl Driver for Serving<'_> {
     fn acknowledged(&mut self, _: Acknowledgement) {}
 }
 
-impl Survey for Flash {
+impl FlashReader for Flash {
     fn block(&mut self, die: DieId, _: PlaneId, block: BlockId) -> BlockRecord {
         BlockRecord { healthy: true, erases: self.erases[self.block_at(die, block)], is_torn: false }
     }
@@ -133,7 +135,7 @@ fn config() -> Config {
     Config { buffer, keeps_data: true, checkpoint_every: Some(32), ..config }
 }
 
-fn write(ftl: &mut Ftl, flash: &mut Flash, moved: &mut BTreeMap<u32, Mark>, lpn: u32, units: u32) {
+fn write(ftl: &mut Firmware, flash: &mut Flash, moved: &mut BTreeMap<u32, Mark>, lpn: u32, units: u32) {
     let request = Request {
         id: 0,
         op: HostOp::Write,
@@ -152,7 +154,7 @@ fn write(ftl: &mut Ftl, flash: &mut Flash, moved: &mut BTreeMap<u32, Mark>, lpn:
 #[test]
 fn a_drive_of_64_gib_comes_back_by_what_was_written_lately() {
     let config = config();
-    let mut ftl = Ftl::new(config.clone());
+    let mut ftl = Firmware::new(config.clone());
     let layout = *ftl.layout();
     let mut flash = Flash::new(layout);
     let mut moved = BTreeMap::new();
@@ -164,9 +166,9 @@ fn a_drive_of_64_gib_comes_back_by_what_was_written_lately() {
         for _ in 0..exported / 64 {
             write(&mut ftl, &mut flash, &mut moved, dice.below(u64::from(exported)) as u32, 1);
         }
-        let back = Ftl::recover(config.clone(), &mut flash);
+        let back = Firmware::recover(config.clone(), &mut flash);
         seen.push((flash.programs, back.recovery().expect("it has come back")));
-        let versions = |ftl: &Ftl, flash: &Flash, lpn| {
+        let versions = |ftl: &Firmware, flash: &Flash, lpn| {
             let addr = ftl.map().get(lpn);
             let (group, place) = (layout.group(addr), layout.place(layout.offset(addr)));
             flash.marks[group.index() * flash.pages as usize + usize::from(place.page.0)]
@@ -175,7 +177,7 @@ fn a_drive_of_64_gib_comes_back_by_what_was_written_lately() {
             assert_eq!(versions(&back, &flash, lpn).lpn, Lpn(lpn));
         }
     }
-    let scan = Ftl::recover_by(config.clone(), &mut flash, Trust::Marks);
+    let scan = Firmware::recover_by(config.clone(), &mut flash, Trust::Marks);
     let all = scan.recovery().expect("it has come back").pages;
     println!("programs so far and how the core came back: {seen:#?}; by all marks: {all} pages");
     // One page of each group; the journal and at most two checkpoints; what two of those see programmed; two open groups of each die.

@@ -15,8 +15,8 @@ const SEED: u64 = 11;
 fn measured(victim: VictimPolicy, blocks: u32, pages: u32, spare: f64) -> (f64, f64) {
     let logical = (f64::from(blocks * pages) * (1.0 - spare)).round() as u32;
     let mut config = shape::firmware(shape::sheet(blocks, pages), 1, logical);
-    config.reclaim.victim = victim;
-    config.reclaim.start = START;
+    config.gc.victim = victim;
+    config.gc.start = START;
     let mut core = Core::new(config);
     (0..logical).for_each(|lpn| core.write(lpn));
     let mut draw = Draw::new(SEED, Stream::Address, 0);

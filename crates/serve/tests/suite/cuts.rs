@@ -27,8 +27,8 @@ fn config() -> Config {
     config.sheet.geometry.layers = 2;
     config.firmware.sheet = config.sheet;
     config.firmware.spare_blocks = 1;
-    config.firmware.reclaim.start = 4;
-    config.firmware.reclaim.floor = 2;
+    config.firmware.gc.start = 4;
+    config.firmware.gc.floor = 2;
     config.firmware.buffer.units = 64;
     config.firmware.checkpoint_every = Some(4);
     config.exported_units = config.exported_units * u64::from(20 * config.sheet.geometry.pages()) / before / 2;

@@ -26,8 +26,8 @@ fn drive(blocks: u32) -> (u64, impl FnOnce() -> Drive<Watch, RamPayload> + Send)
     config.sheet.geometry.layers = 2;
     config.firmware.sheet = config.sheet;
     config.firmware.spare_blocks = 1;
-    config.firmware.reclaim.start = 4;
-    config.firmware.reclaim.floor = 2;
+    config.firmware.gc.start = 4;
+    config.firmware.gc.floor = 2;
     config.exported_units = config.exported_units * u64::from(blocks * config.sheet.geometry.pages()) / before / 2;
     let size = config.exported().0;
     let build = move || {

@@ -5,7 +5,7 @@ use wordline_units::Nanos;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
-use crate::techniques::seam::{Card, Copy, Ctx, Exposed, KeyStore, Persists, Remedy, Technique};
+use crate::techniques::seam::{Card, Copy, Ctx, StaleSecrets, KeyStore, Persists, SanitiseMethod, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -64,8 +64,8 @@ impl Technique for CryptoErase {
         &DECLARATION.card
     }
 
-    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
-        Some(Remedy::DropKeys)
+    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &StaleSecrets) -> Option<SanitiseMethod> {
+        Some(SanitiseMethod::DropKeys)
     }
 
     fn key_store(&self) -> Option<KeyStore> {

@@ -4,7 +4,7 @@ use wordline_flash::Sanitisation;
 
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
+use crate::techniques::seam::{Card, Ctx, StaleSecrets, Persists, SanitiseMethod, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -39,7 +39,7 @@ impl Technique for EraseAtOnce {
         &DECLARATION.card
     }
 
-    fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
-        Some(if exposed.has_failed { Remedy::Scrub } else { Remedy::Erase })
+    fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
+        Some(if exposed.has_failed { SanitiseMethod::Scrub } else { SanitiseMethod::Erase })
     }
 }

@@ -1,7 +1,7 @@
-//! Reclaim on idle dies.
+//! GC on idle dies.
 //!
 //! A die that has been idle for a while is likely to stay so for a while. Reclaiming then leaves free blocks for the next burst, which would
-//! otherwise wait for reclaim; it moves data that might have been overwritten by then, so it costs write amplification.
+//! otherwise wait for GC; it moves data that might have been overwritten by then, so it costs write amplification.
 
 use wordline_units::{Cause, Nanos};
 
@@ -27,7 +27,7 @@ pub const DECLARATION: Declaration = Declaration {
 };
 
 params! {
-    /// Parameters of idle reclaim.
+    /// Parameters of idle GC.
     pub struct Params {
         /// Time that a die must have been idle.
         after: Nanos {
@@ -53,7 +53,7 @@ pub struct IdleReclaim {
 }
 
 impl IdleReclaim {
-    /// Reclaim on dies that have been idle for long enough and have too few free groups.
+    /// GC on dies that have been idle for long enough and have too few free groups.
     pub fn new(_site: &Site<'_>, params: Params) -> Self {
         IdleReclaim { params }
     }

@@ -9,8 +9,8 @@
 
 use wordline_flash::{ReadTry, Status};
 
-use crate::state::groups::Groups;
-use crate::state::layout::Group;
+use crate::state::groups::BlockGroups;
+use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Technique};
@@ -67,7 +67,7 @@ impl LayerReadOffsets {
         at.group.index() * self.per_group + (u32::from(at.plane.0) * self.layers + layer) as usize
     }
 
-    fn forget(&mut self, group: Group) {
+    fn forget(&mut self, group: BlockGroup) {
         let entries = &mut self.entries[group.index() * self.per_group..][..self.per_group];
         // Of a drive that is hardly read most of the table is never touched, and takes no memory.
         if entries.iter().any(|&entry| entry != 0) {
@@ -96,7 +96,7 @@ impl Technique for LayerReadOffsets {
         true
     }
 
-    fn recover(&mut self, _groups: &Groups, _memos: &[Memo]) {
+    fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {
         self.entries.fill(0);
     }
 

@@ -32,11 +32,11 @@ fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Statu
 }
 
 fn at(group: u32, plane: u8, page: u16) -> FlashPage {
-    FlashPage { group: Group(group), plane: PlaneId(plane), page: PageId(page) }
+    FlashPage { group: BlockGroup(group), plane: PlaneId(plane), page: PageId(page) }
 }
 
 fn erased(group: u32) -> News {
-    News::Erased(EraseReport { group: Group(group), status: Status::Good, loops: 0, array: Nanos::ZERO, has_left: false })
+    News::Erased(EraseReport { group: BlockGroup(group), status: Status::Good, loops: 0, array: Nanos::ZERO, has_left: false })
 }
 
 /// The entry of the vendor's table at which a read of `at` begins.
@@ -92,7 +92,7 @@ fn erases_and_power_cuts_put_it_back_to_the_default() {
     }
     let sheet = small_sheet(2, 5, ProgramScope::Page);
     let layout = Layout::new(&sheet, 2, 5, Bytes::kib(16));
-    table.recover(&Groups::new(layout, vec![[0; 4]; layout.group_count()]), &[]);
+    table.recover(&BlockGroups::new(layout, vec![[0; 4]; layout.group_count()]), &[]);
     assert!(table.entries.iter().all(|&entry| entry == 0));
 }
 

@@ -3,7 +3,7 @@
 //! A follower saves about a quarter of a program. One that is not relied on has cost a program, and a wordline that holds nothing until its block is erased:
 //! as much as four others save. While few are, which 003 §4.1.4 takes for granted, that is nothing. Where many are, because leaders tell nothing of their
 //! followers, programming on like this is slower than the chip by itself; and where half are, half of the flash is lost, so that a drive that has less than
-//! that to spare reclaims and never gains a block.
+//! that to spare collects and never gains a block.
 //!
 //! So every follower that is relied on earns its die one credit up to a limit, and every one that is not takes four. A die that cannot pay programs as
 //! the chip does by itself, which earns a sixty-fourth each time, so it tries once in 256 programs whether things have changed.
@@ -11,7 +11,7 @@
 use wordline_units::Id;
 
 use super::state::How;
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::{BlockGroup, Layout};
 
 /// The credit of each die, in sixty-fourths.
 #[derive(Clone, Debug)]
@@ -39,12 +39,12 @@ impl Credit {
     }
 
     /// True if the die of `group` may narrow its next program.
-    pub(super) fn is_good(&self, group: Group) -> bool {
+    pub(super) fn is_good(&self, group: BlockGroup) -> bool {
         self.of[self.layout.die(group).index()] >= LOSS
     }
 
     /// Counts a program of a wordline of `group`.
-    pub(super) fn programmed(&mut self, group: Group, how: How) {
+    pub(super) fn programmed(&mut self, group: BlockGroup, how: How) {
         let credit = &mut self.of[self.layout.die(group).index()];
         *credit = match how {
             How::Distrusted => credit.saturating_sub(LOSS),
@@ -88,14 +88,14 @@ mod tests {
             let mut credit = credit();
             let (mut lost, mut earned) = (0u32, 0);
             for die in dice {
-                let how = match (credit.is_good(Group(0)), die < good) {
+                let how = match (credit.is_good(BlockGroup(0)), die < good) {
                     (false, _) => LEADER,
                     (true, false) => How::Distrusted,
                     (true, true) => How::AsFollower,
                 };
                 lost += u32::from(how == How::Distrusted);
                 earned += match how { How::Distrusted => 0, How::AsFollower => u32::from(FOLLOWER), How::AsLeader { .. } => u32::from(TRIAL) };
-                credit.programmed(Group(0), how);
+                credit.programmed(BlockGroup(0), how);
             }
             prop_assert!(lost * u32::from(LOSS) <= u32::from(MOST) + earned, "{} lost", lost);
             prop_assert!(credit.of[1..].iter().all(|&credit| credit == MOST), "other dies");
@@ -108,17 +108,17 @@ mod tests {
     fn a_die_that_was_wrong_tries_again_and_is_trusted_again() {
         let mut credit = credit();
         let tries = (0..2_560).filter(|_| {
-            let is_good = credit.is_good(Group(0));
-            credit.programmed(Group(0), if is_good { How::Distrusted } else { LEADER });
+            let is_good = credit.is_good(BlockGroup(0));
+            credit.programmed(BlockGroup(0), if is_good { How::Distrusted } else { LEADER });
             is_good
         });
         let tries: Vec<u32> = tries.collect();
         assert_eq!((tries[15], tries.len()), (15, 25), "16 at once, then one in 257 programs: {tries:?}");
-        (0..256).for_each(|_| credit.programmed(Group(0), LEADER));
+        (0..256).for_each(|_| credit.programmed(BlockGroup(0), LEADER));
         (0..4).for_each(|_| {
-            assert!(credit.is_good(Group(0)));
-            credit.programmed(Group(0), How::AsFollower);
+            assert!(credit.is_good(BlockGroup(0)));
+            credit.programmed(BlockGroup(0), How::AsFollower);
         });
-        assert!(credit.is_good(Group(0)));
+        assert!(credit.is_good(BlockGroup(0)));
     }
 }

@@ -7,7 +7,7 @@ use wordline_flash::program::STATES_MAX;
 use wordline_flash::{ProgramSettings, WindowMargin};
 use wordline_units::Microvolts;
 
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::{BlockGroup, Layout};
 use crate::techniques::seam::ProgramUnit;
 
 /// Observations of the leader of an h-layer.
@@ -37,7 +37,7 @@ pub(super) enum How {
 /// A group that is being written.
 #[derive(Clone, Debug)]
 struct Row {
-    group: Group,
+    group: BlockGroup,
     layers: Vec<Seen>,
     /// Wordlines programmed in all layers.
     programmed: u32,
@@ -104,7 +104,7 @@ impl Layers {
     }
 
     /// Drops the row of `group`, which holds nothing or takes no more.
-    pub(super) fn erased(&mut self, group: Group) {
+    pub(super) fn erased(&mut self, group: BlockGroup) {
         let at = std::mem::replace(&mut self.of[group.index()], NONE);
         if at != NONE {
             self.unused.push(self.rows.swap_remove(at as usize).layers);
@@ -114,7 +114,7 @@ impl Layers {
         }
     }
 
-    fn row(&mut self, group: Group) -> &mut Row {
+    fn row(&mut self, group: BlockGroup) -> &mut Row {
         if self.of[group.index()] == NONE {
             self.of[group.index()] = self.rows.len() as u32;
             let mut layers = self.unused.pop().unwrap_or_default();
@@ -151,7 +151,7 @@ impl Layers {
             if self.of[numbers[0] as usize] != NONE {
                 return false;
             }
-            let row = self.row(Group(numbers[0]));
+            let row = self.row(BlockGroup(numbers[0]));
             row.programmed = numbers[1];
             for (seen, numbers) in row.layers.iter_mut().zip(numbers[2..].chunks_exact(NUMBERS)) {
                 let window = WindowMargin { start: Microvolts(numbers[3]), end: Microvolts(numbers[4]) };
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn at(group: u32, layer: u32, place: u32) -> ProgramUnit {
-        ProgramUnit { group: Group(group), layer, place }
+        ProgramUnit { group: BlockGroup(group), layer, place }
     }
 
     fn leader(number: u32) -> How {
@@ -213,7 +213,7 @@ mod tests {
             let mut layers = layers();
             for (group, layer, errors, how, kind) in steps {
                 match kind {
-                    0 => layers.erased(Group(group)),
+                    0 => layers.erased(BlockGroup(group)),
                     1 => layers.count(&at(group, layer, 0), false),
                     _ => layers.programmed(&at(group, layer, 0), errors, [leader(errors), How::AsFollower, How::Distrusted][usize::from(how)]),
                 }

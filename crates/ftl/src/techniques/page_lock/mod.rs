@@ -8,7 +8,7 @@ use wordline_units::Nanos;
 
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
+use crate::techniques::seam::{Card, Ctx, StaleSecrets, Persists, SanitiseMethod, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -62,10 +62,10 @@ impl Technique for PageLock {
         &DECLARATION.card
     }
 
-    fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &Exposed) -> Option<Remedy> {
+    fn sanitise(&self, _ctx: &Ctx<'_>, exposed: &StaleSecrets) -> Option<SanitiseMethod> {
         let pays = |lock: Nanos| Nanos(self.lock_page.0 * u64::from(exposed.pages)) > lock;
         let is_needless = exposed.valid == 0 && exposed.is_full;
-        Some(if is_needless && self.lock_block.is_some_and(pays) { Remedy::LockBlock } else { Remedy::LockPages })
+        Some(if is_needless && self.lock_block.is_some_and(pays) { SanitiseMethod::LockBlock } else { SanitiseMethod::LockPages })
     }
 }
 
@@ -73,7 +73,7 @@ impl Technique for PageLock {
 mod tests {
     use super::*;
     use crate::state::layout::tests::small_sheet;
-    use crate::state::layout::{Group, Layout};
+    use crate::state::layout::{BlockGroup, Layout};
     use crate::techniques::empty::EmptyCore;
     use wordline_flash::ProgramScope;
     use wordline_units::Bytes;
@@ -83,15 +83,15 @@ mod tests {
         let lock = PageLock { lock_page: Nanos::from_micros(100), lock_block: Some(Nanos::from_micros(300)) };
         let core = EmptyCore::new(Layout::new(&small_sheet(1, 4, ProgramScope::Page), 1, 4, Bytes::kib(16)));
         let ctx = core.ctx(Nanos::ZERO);
-        let of = |pages, valid, is_full| lock.sanitise(&ctx, &Exposed { group: Group(1), pages, valid, is_full, has_failed: false });
-        assert_eq!(of(4, 0, true), Some(Remedy::LockBlock));
-        assert_eq!(of(3, 0, true), Some(Remedy::LockPages), "as long is not longer");
-        assert_eq!(of(400, 1, true), Some(Remedy::LockPages));
-        assert_eq!(of(400, 0, false), Some(Remedy::LockPages));
+        let of = |pages, valid, is_full| lock.sanitise(&ctx, &StaleSecrets { group: BlockGroup(1), pages, valid, is_full, has_failed: false });
+        assert_eq!(of(4, 0, true), Some(SanitiseMethod::LockBlock));
+        assert_eq!(of(3, 0, true), Some(SanitiseMethod::LockPages), "as long is not longer");
+        assert_eq!(of(400, 1, true), Some(SanitiseMethod::LockPages));
+        assert_eq!(of(400, 0, false), Some(SanitiseMethod::LockPages));
         assert_eq!(
             PageLock { lock_block: None, ..lock }
-                .sanitise(&ctx, &Exposed { group: Group(1), pages: 9, valid: 0, is_full: true, has_failed: false }),
-            Some(Remedy::LockPages)
+                .sanitise(&ctx, &StaleSecrets { group: BlockGroup(1), pages: 9, valid: 0, is_full: true, has_failed: false }),
+            Some(SanitiseMethod::LockPages)
         );
     }
 }

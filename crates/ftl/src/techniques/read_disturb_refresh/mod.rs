@@ -8,8 +8,8 @@
 
 use wordline_units::Cause;
 
-use crate::state::groups::Groups;
-use crate::state::layout::Group;
+use crate::state::groups::BlockGroups;
+use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Card, Ctx, Memo, News, Persists, ReadReport, Technique};
@@ -84,10 +84,10 @@ impl Technique for ReadDisturbRefresh {
         fits
     }
 
-    fn recover(&mut self, groups: &Groups, memos: &[Memo]) {
+    fn recover(&mut self, groups: &BlockGroups, memos: &[Memo]) {
         let step = self.step();
         for (index, reads) in self.reads.iter_mut().enumerate() {
-            *reads = if groups.valid(Group(index as u32)) > 0 { step - 1 } else { 0 };
+            *reads = if groups.valid(BlockGroup(index as u32)) > 0 { step - 1 } else { 0 };
         }
         for memo in memos {
             self.reads[memo.group.index()] = memo.value.saturating_add(step - 1);

@@ -4,7 +4,7 @@ use wordline_flash::Sanitisation;
 
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Exposed, Persists, Remedy, Technique};
+use crate::techniques::seam::{Card, Ctx, StaleSecrets, Persists, SanitiseMethod, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -40,7 +40,7 @@ impl Technique for WordlineScrub {
         &DECLARATION.card
     }
 
-    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &Exposed) -> Option<Remedy> {
-        Some(Remedy::Scrub)
+    fn sanitise(&self, _ctx: &Ctx<'_>, _exposed: &StaleSecrets) -> Option<SanitiseMethod> {
+        Some(SanitiseMethod::Scrub)
     }
 }

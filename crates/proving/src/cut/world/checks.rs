@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use wordline_ftl::{Ftl, Layout, PagePlace, Trust, UnitAddr};
+use wordline_ftl::{Firmware, Layout, PagePlace, Trust, UnitAddr};
 use wordline_units::{BlockId, Lpn};
 
 use super::super::nand::{Bytes, Page};
@@ -11,8 +11,8 @@ use super::{LOST, World, over};
 impl World {
     /// Without the checkpoint, by all marks, the same comes out.
     pub(super) fn compare_with_scan(&self) -> Result<(), String> {
-        let scanned = Ftl::recover_by(self.scenario.config.clone(), &mut self.survey(), Trust::Marks);
-        let mark = |ftl: &Ftl, lpn| {
+        let scanned = Firmware::recover_by(self.scenario.config.clone(), &mut self.flash_reader(), Trust::Marks);
+        let mark = |ftl: &Firmware, lpn| {
             let addr = ftl.map().get(lpn);
             (addr != UnitAddr::NONE).then(|| match self.nand.page(place_of(ftl, addr)) {
                 Page::Whole(units) => Ok(units[ftl.layout().place(ftl.layout().offset(addr)).unit as usize].mark),
@@ -20,7 +20,7 @@ impl World {
             })
         };
         for lpn in 0..self.ftl.map().exported() {
-            let with_buffer = |ftl: &Ftl| {
+            let with_buffer = |ftl: &Firmware| {
                 let on_flash = mark(ftl, lpn);
                 // Of copies of one version each recovery may choose another, and what only that page tells of is in the buffer once more. So what the buffer
                 // repeats must be that version and those bytes, sector by sector.
@@ -36,12 +36,12 @@ impl World {
                 (on_flash, buffered)
             };
             let (found, expected) = (with_buffer(&self.ftl), with_buffer(&scanned));
-            let is_lost = |ftl: &Ftl, found: &Option<_>| ftl.is_refused(lpn) || matches!(found, Some(Err(_)));
+            let is_lost = |ftl: &Firmware, found: &Option<_>| ftl.is_refused(lpn) || matches!(found, Some(Err(_)));
             if self.rot.is_some() && (is_lost(&self.ftl, &found.0) || is_lost(&scanned, &expected.0)) {
                 continue;
             }
             if found != expected {
-                let at = |ftl: &Ftl| (ftl.map().get(lpn) != UnitAddr::NONE).then(|| place_of(ftl, ftl.map().get(lpn)));
+                let at = |ftl: &Firmware| (ftl.map().get(lpn) != UnitAddr::NONE).then(|| place_of(ftl, ftl.map().get(lpn)));
                 return Err(format!(
                     "unit {lpn} is recovered as {found:?} at {:?}, and without the checkpoint as {expected:?} at {:?}; {:?}",
                     at(&self.ftl),
@@ -54,7 +54,7 @@ impl World {
     }
 
     /// What the sectors of `lpn` hold where the map of `ftl` leads, if that page can be read.
-    fn sectors_of(&self, ftl: &Ftl, lpn: u32) -> Option<Rc<[u32]>> {
+    fn sectors_of(&self, ftl: &Firmware, lpn: u32) -> Option<Rc<[u32]>> {
         let addr = ftl.map().get(lpn);
         if addr == UnitAddr::NONE {
             return None;
@@ -131,7 +131,7 @@ impl World {
     }
 }
 
-fn place_of(ftl: &Ftl, addr: UnitAddr) -> PagePlace {
+fn place_of(ftl: &Firmware, addr: UnitAddr) -> PagePlace {
     let layout = ftl.layout();
     let group = layout.group(addr);
     let place = layout.place(layout.offset(addr));

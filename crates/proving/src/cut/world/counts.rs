@@ -5,7 +5,7 @@
 //! because their planes count differently; what is read of a drive that takes no more writes; that a block is rewritten in time (the technique's own tests
 //! do).
 
-use wordline_ftl::Group;
+use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::Choice;
 
@@ -22,7 +22,7 @@ impl World {
         let counts = self.ftl.learnt("read-disturb-refresh").ok_or("read counts are lost with the technique")?;
         let step = (limit / 8).max(1);
         for (index, count) in counts.into_iter().enumerate() {
-            let group = Group(index as u32);
+            let group = BlockGroup(index as u32);
             let (groups, die) = (self.ftl.groups(), self.ftl.layout().die(group));
             if !matches!(groups.use_of(group), Use::Active | Use::Closed) {
                 continue;

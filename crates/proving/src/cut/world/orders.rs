@@ -108,10 +108,10 @@ impl World {
     fn encrypt(&self, die: DieId, target: &Target, units: &mut [Stored]) {
         let layout = self.ftl.layout();
         let block = target.block(PlaneId(0));
-        let stands = |group: &wordline_ftl::Group| {
+        let stands = |group: &wordline_ftl::BlockGroup| {
             u32::from(self.ftl.groups().blocks(*group)[0]) == block.0 && self.ftl.groups().use_of(*group) != Use::Bad
         };
-        let group = layout.groups_of(die).map(|index| wordline_ftl::Group(index as u32)).find(stands).expect("it is programmed");
+        let group = layout.groups_of(die).map(|index| wordline_ftl::BlockGroup(index as u32)).find(stands).expect("it is programmed");
         let Some(epoch) = self.ftl.key_epoch(group) else { return };
         let first = u32::from(target.page.0) / layout.pages_per_program * layout.units_per_program;
         for (offset, unit) in (first..).zip(units).filter(|(_, unit)| !matches!(unit.bytes, Bytes::Journal(_))) {
@@ -217,7 +217,7 @@ impl World {
         let plane = usize::from(place.plane.0);
         let group = layout
             .groups_of(die)
-            .map(|index| wordline_ftl::Group(index as u32))
+            .map(|index| wordline_ftl::BlockGroup(index as u32))
             .find(|&group| u32::from(ftl.groups().blocks(group)[plane]) == place.block.0 && ftl.groups().is_pinned(group))
             .expect("what is read is pinned");
         let first = (u32::from(place.page.0) * layout.planes + u32::from(place.plane.0)) * layout.units_per_page;

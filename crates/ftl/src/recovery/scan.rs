@@ -1,8 +1,8 @@
-//! Findings of recovery: what a core reads from its flash after a power cut, and what that says.
+//! The scan of recovery: what a core reads from its flash after a power cut, and what that says.
 //!
-//! The core asks a [`Survey`] for the record of every block and reads the first program unit of each stand until a page tells what the stand holds: data, the
-//! journal, a checkpoint or keys. Journal and checkpoints are read whole. Of the other stands the marks are read, except of those that the newest checkpoint
-//! knows: they were closed or free when it was begun and have not been erased since. For each unit the findings say where its newest copies lie.
+//! The core asks a [`FlashReader`] for the record of every block and reads the first program unit of each stand until a page tells what the stand holds:
+//! data, the journal, a checkpoint or keys. Journal and checkpoints are read whole. Of the other stands the marks are read, except of those that the newest
+//! checkpoint knows: they were closed or free when it was begun and have not been erased since. For each unit the findings say where its newest copies lie.
 //! `recovery/mod.rs` rebuilds the rooms from them.
 //!
 //! A place that a checkpoint gives comes without its version; it is not above the checkpoint's number. A copy with a higher version is newer, and for the few
@@ -22,18 +22,18 @@ use crate::dispatch::Rooms;
 use crate::pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 use crate::pages::journal::{Facts, Page, Record, Serial};
 use crate::pages::oob::{Filling, MarkCopy, OobPage};
+use crate::recovery::flash_reader::{FlashReader, Found, Held, PagePlace, Reader};
 use crate::recovery::keys::KeysFound;
 use crate::recovery::seen::{SealedMarks, Seen, Unread};
-use crate::recovery::survey::{Found, Held, PagePlace, Reader, Survey};
 use crate::recovery::{JournalFound, Recovery, Trust, find_journal};
 use crate::state::data::{CHECKPOINT, JOURNAL, KEYS, OOB};
 use crate::state::groups::Use;
-use crate::state::layout::{Group, Layout, UnitAddr};
+use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 
 /// A *stand*: one block of each plane, which together serve as one block group. Which blocks form a stand follows from the factory bad blocks; which group
 /// stands on it changes when blocks go bad.
 #[derive(Clone, Debug)]
-pub(crate) struct Stand {
+pub(crate) struct PhysicalBlocks {
     pub(crate) die: DieId,
     pub(crate) blocks: [u16; 4],
     /// True if a program or an erase of one of the stand's blocks has failed.
@@ -78,7 +78,7 @@ enum Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Copied {
     pub(crate) version: u64,
-    /// Index of the copy's stand in [`Findings::stands`].
+    /// Index of the copy's stand in [`RecoveryScan::stands`].
     pub(crate) stand: u32,
     pub(crate) offset: u32,
 }
@@ -98,8 +98,8 @@ pub(crate) struct SecretsFound {
 
 /// All findings on the flash of a core, from which recovery rebuilds its rooms.
 #[derive(Clone, Debug)]
-pub(crate) struct Findings {
-    pub(crate) stands: Vec<Stand>,
+pub(crate) struct RecoveryScan {
+    pub(crate) stands: Vec<PhysicalBlocks>,
     /// Stand that each group had when the core was new; `None`: the group was out of service from the start.
     pub(crate) homes: Vec<Option<usize>>,
     /// The spare stands of each die, in the order in which they are used up.
@@ -152,57 +152,57 @@ pub(crate) struct Findings {
     pub(crate) is_unknown: bool,
 }
 
-impl Findings {
+impl RecoveryScan {
     /// Read the flash of a core. `fresh`: a new core with the same configuration, on whose stands the lost core wrote. `trust`: the evidence that is relied
     /// on.
-    pub(crate) fn gather(config: &Config, fresh: &Rooms, survey: &mut dyn Survey, trust: Trust) -> Findings {
-        let mut findings = Findings::stands(config, fresh);
-        let mut reader = Reader { layout: *fresh.core.layout(), survey, marks: Vec::new(), bytes: Vec::new() };
-        let all = 0..findings.stands.len();
-        findings.keys = fresh.sanitise.keys().map(|keys| KeysFound::gather(keys, &findings.stands, &mut reader));
-        all.clone().for_each(|stand| findings.read_records(stand, &mut reader));
+    pub(crate) fn gather(config: &Config, fresh: &Rooms, flash_reader: &mut dyn FlashReader, trust: Trust) -> RecoveryScan {
+        let mut scan = RecoveryScan::stands(config, fresh);
+        let mut reader = Reader { layout: *fresh.core.layout(), flash_reader, marks: Vec::new(), bytes: Vec::new() };
+        let all = 0..scan.stands.len();
+        scan.keys = fresh.sanitise.keys().map(|keys| KeysFound::gather(keys, &scan.stands, &mut reader));
+        all.clone().for_each(|stand| scan.read_records(stand, &mut reader));
         if trust == Trust::Everything {
-            all.clone().for_each(|stand| findings.look_at_first(stand, &mut reader));
-            findings.apply_checkpoint(fresh.core.layout());
+            all.clone().for_each(|stand| scan.look_at_first(stand, &mut reader));
+            scan.apply_checkpoint(fresh.core.layout());
         }
         // On such dies what is erased may lie before what is not.
         let until = if config.sheet.capabilities.any_order { Until::TheEnd } else { Until::Erased };
         for stand in all {
-            match findings.stands[stand].look {
+            match scan.stands[stand].look {
                 Look::Done => {}
-                _ if trust == Trust::Marks => findings.look_at(stand, &mut reader, Until::TheEnd),
-                Look::Data | Look::Unclear => findings.look_at(stand, &mut reader, until),
-                Look::Blank => findings.look_behind(stand, &mut reader),
+                _ if trust == Trust::Marks => scan.look_at(stand, &mut reader, Until::TheEnd),
+                Look::Data | Look::Unclear => scan.look_at(stand, &mut reader, until),
+                Look::Blank => scan.look_behind(stand, &mut reader),
             }
         }
         if trust == Trust::Marks {
-            findings.stands.iter_mut().for_each(|stand| stand.checkpoints.clear());
+            scan.stands.iter_mut().for_each(|stand| stand.checkpoints.clear());
         }
-        lost::look_at_kept(&mut findings, config, &mut reader);
-        findings.journal = find_journal(&findings);
-        lost::look_at_marks(&mut findings);
+        lost::look_at_kept(&mut scan, config, &mut reader);
+        scan.journal = find_journal(&scan);
+        lost::look_at_marks(&mut scan);
         let marks_lost = {
             let layout = fresh.core.layout();
-            lost::check_journal(&mut findings, layout.units_per_program, layout.units_per_program / layout.units_per_page)
+            lost::check_journal(&mut scan, layout.units_per_program, layout.units_per_program / layout.units_per_page)
         };
-        (0..findings.stands.len()).for_each(|stand| lost::find_lost(&mut findings, stand, marks_lost, fresh.core.layout()));
-        findings.is_rotten |= lost::lacks_unsettled(&findings, fresh.core.layout());
-        if findings.is_rotten && findings.tally.checkpoint.is_some() {
-            return Findings { is_distrusted: true, ..Findings::gather(config, fresh, survey, Trust::Marks) };
+        (0..scan.stands.len()).for_each(|stand| lost::find_lost(&mut scan, stand, marks_lost, fresh.core.layout()));
+        scan.is_rotten |= lost::lacks_unsettled(&scan, fresh.core.layout());
+        if scan.is_rotten && scan.tally.checkpoint.is_some() {
+            return RecoveryScan { is_distrusted: true, ..RecoveryScan::gather(config, fresh, flash_reader, Trust::Marks) };
         }
-        lost::doubt_refused(&mut findings);
+        lost::doubt_refused(&mut scan);
         if config.buffer.protection == Protection::Capacitor {
-            findings.look_at_buffer(config.buffer.units, &mut reader);
+            scan.look_at_buffer(config.buffer.units, &mut reader);
         }
-        findings.resolve(&mut reader);
-        findings.look_for_room(&mut reader);
-        findings
+        scan.resolve(&mut reader);
+        scan.look_for_room(&mut reader);
+        scan
     }
 
-    fn stands(config: &Config, fresh: &Rooms) -> Findings {
+    fn stands(config: &Config, fresh: &Rooms) -> RecoveryScan {
         let layout = fresh.core.layout();
         let exported = fresh.core.map().exported() as usize;
-        let mut findings = Findings {
+        let mut scan = RecoveryScan {
             stands: Vec::new(),
             homes: Vec::with_capacity(layout.group_count()),
             spares: Vec::new(),
@@ -229,33 +229,33 @@ impl Findings {
             is_in_order: !config.sheet.capabilities.any_order,
             is_unknown: false,
         };
-        for group in (0..layout.group_count() as u32).map(Group) {
+        for group in (0..layout.group_count() as u32).map(BlockGroup) {
             let usable = fresh.core.groups().use_of(group) != Use::Bad;
-            findings.homes.push(usable.then_some(findings.stands.len()));
+            scan.homes.push(usable.then_some(scan.stands.len()));
             if usable {
-                findings.stands.push(Stand::new(layout.die(group), fresh.core.groups().blocks(group)));
+                scan.stands.push(PhysicalBlocks::new(layout.die(group), fresh.core.groups().blocks(group)));
             }
         }
         for (die, state) in fresh.core.dies() {
-            let planes = &state.spares()[..layout.planes as usize];
+            let planes = &state.spare_blocks().of_plane()[..layout.planes as usize];
             let count = planes.iter().map(Vec::len).min().unwrap_or(0);
-            let first = findings.stands.len();
+            let first = scan.stands.len();
             for turn in 0..count {
                 let mut blocks = [0; 4];
                 for (block, spares) in blocks.iter_mut().zip(planes) {
                     *block = spares[spares.len() - 1 - turn];
                 }
-                findings.stands.push(Stand::new(die, blocks));
+                scan.stands.push(PhysicalBlocks::new(die, blocks));
             }
-            findings.spares.push((first..first + count).collect());
+            scan.spares.push((first..first + count).collect());
         }
-        findings
+        scan
     }
 
     fn read_records(&mut self, number: usize, reader: &mut Reader<'_>) {
         let stand = &mut self.stands[number];
         for plane in (0..reader.layout.planes as u8).map(PlaneId) {
-            let record = reader.survey.block(stand.die, plane, BlockId(u32::from(stand.blocks[usize::from(plane.0)])));
+            let record = reader.flash_reader.block(stand.die, plane, BlockId(u32::from(stand.blocks[usize::from(plane.0)])));
             stand.broken |= !record.healthy;
             stand.is_torn |= record.is_torn;
             stand.erases = stand.erases.max(record.erases);
@@ -330,7 +330,7 @@ impl Findings {
     }
 
     pub(crate) fn filling(&self, number: usize) -> Filling {
-        let Stand { die, blocks, erases, .. } = self.stands[number];
+        let PhysicalBlocks { die, blocks, erases, .. } = self.stands[number];
         Filling { die: die.0, blocks, erases }
     }
 
@@ -339,11 +339,11 @@ impl Findings {
         assert_eq!(reader.marks.len(), layout.units_per_page as usize, "a whole page has a mark for each of its units");
         match reader.marks[0].lpn {
             JOURNAL => {
-                reader.survey.bytes(place, &mut reader.bytes);
+                reader.flash_reader.bytes(place, &mut reader.bytes);
                 self.read_journal(number, first_unit(place, &reader.layout) / reader.layout.units_per_program, &reader.bytes);
             }
             CHECKPOINT => {
-                reader.survey.bytes(place, &mut reader.bytes);
+                reader.flash_reader.bytes(place, &mut reader.bytes);
                 self.stands[number].holds_checkpoints = true;
                 if let Some(page) = CheckpointPage::read(&reader.bytes) {
                     self.version = self.version.max(page.number);
@@ -352,14 +352,14 @@ impl Findings {
             }
             KEYS => {}
             OOB => {
-                reader.survey.bytes(place, &mut reader.bytes);
+                reader.flash_reader.bytes(place, &mut reader.bytes);
                 let page = OobPage::read(&reader.bytes).filter(|page| page.filling == self.filling(number));
                 let program = first_unit(place, layout) / layout.units_per_program;
                 page.into_iter().for_each(|page| self.stands[number].seen.note_summary(program, page));
             }
             _ => {
                 if let Some(keys) = &mut self.keys {
-                    keys.see(number, reader.survey.key_epoch(place));
+                    keys.see(number, reader.flash_reader.key_epoch(place));
                 }
                 let first = first_unit(place, layout);
                 if self.has_copies {
@@ -386,7 +386,7 @@ impl Findings {
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let Findings { stands, best, assumed, doubtful, twins, version, secret, keys, lost, .. } = self;
+        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
@@ -430,7 +430,7 @@ impl Findings {
         let mut stood = vec![None; layout.group_count()];
         for page in &pages {
             let Said::Groups { first, groups } = &page.said else { continue };
-            for (group, known) in (*first..).map(Group).zip(groups) {
+            for (group, known) in (*first..).map(BlockGroup).zip(groups) {
                 let Some(KnownGroup { blocks, erases, state }) = *known else { continue };
                 let Some(&number) = stands.get(&(layout.die(group), blocks)) else { continue };
                 let stand = &mut self.stands[number];
@@ -495,8 +495,8 @@ impl Findings {
         if !self.has_copies {
             return None;
         }
-        let known = |findings: &Findings, layout: &Layout| {
-            lost::second_mark(findings, number, copy.offset, layout).map(|mark| (mark.lpn, mark.version))
+        let known = |scan: &RecoveryScan, layout: &Layout| {
+            lost::second_mark(scan, number, copy.offset, layout).map(|mark| (mark.lpn, mark.version))
         };
         if let Some(mark) = known(self, &reader.layout) {
             return Some(mark);
@@ -557,7 +557,7 @@ impl Findings {
     /// Take in the newest content of each unit that capacitors have kept of the write buffer. The version that flash has of such a unit must be read.
     fn look_at_buffer(&mut self, slots: u32, reader: &mut Reader<'_>) {
         for slot in 0..slots {
-            let Some(held) = reader.survey.held(slot).filter(|held| (held.lpn.0 as usize) < self.best.len()) else {
+            let Some(held) = reader.flash_reader.held(slot).filter(|held| (held.lpn.0 as usize) < self.best.len()) else {
                 continue;
             };
             self.version = self.version.max(held.version);
@@ -580,7 +580,7 @@ impl Findings {
             self.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
             self.tally.doubts += 1;
             let best = self.best[lpn as usize];
-            let Stand { die, blocks, .. } = self.stands[best.stand as usize];
+            let PhysicalBlocks { die, blocks, .. } = self.stands[best.stand as usize];
             let mark = reader.mark((die, blocks), best.offset, &mut self.tally).map(|mark| (mark.lpn.0, mark.version));
             let is_read = mark.is_some();
             let mark = mark.or_else(|| self.second_mark_of(best, reader));
@@ -629,7 +629,7 @@ enum Until {
     Erased,
 }
 
-impl Stand {
+impl PhysicalBlocks {
     /// True if an erase of the stand was begun and cut short: nothing that is still in it was needed.
     fn erase_was_begun(&self) -> bool {
         self.is_torn || self.seen.is_erased_in_part()
@@ -671,8 +671,8 @@ impl Stand {
         missing.peek().is_some() && !pages.iter().any(is_behind) && missing.all(|serial| program(serial) + 1 >= self.seen.written)
     }
 
-    fn new(die: DieId, blocks: [u16; 4]) -> Stand {
-        Stand {
+    fn new(die: DieId, blocks: [u16; 4]) -> PhysicalBlocks {
+        PhysicalBlocks {
             die,
             blocks,
             broken: false,

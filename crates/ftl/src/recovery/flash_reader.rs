@@ -47,7 +47,7 @@ pub struct BlockRecord {
 }
 
 /// The flash of a core, read without time passing.
-pub trait Survey {
+pub trait FlashReader {
     /// Record that the die keeps of a block.
     fn block(&mut self, die: DieId, plane: PlaneId, block: BlockId) -> BlockRecord;
 
@@ -60,7 +60,7 @@ pub trait Survey {
     /// Content that capacitors have kept of the write buffer's `slot`: what it held last, needed or not.
     fn held(&mut self, slot: u32) -> Option<Held>;
 
-    /// Reads the fact that capacitors have kept at place `index` beside the buffer, below [`crate::FACTS`], as [`crate::Ftl::take_kept_fact`] gave it.
+    /// Reads the fact that capacitors have kept at place `index` beside the buffer, below [`crate::FACTS`], as [`crate::Firmware::take_kept_fact`] gave it.
     /// Returns false if there is none.
     fn kept_fact(&mut self, _index: u32, _bytes: &mut Vec<u8>) -> bool {
         false
@@ -83,7 +83,7 @@ const READS: u32 = 3;
 /// A survey with scratch space for what it reads.
 pub(crate) struct Reader<'a> {
     pub(crate) layout: Layout,
-    pub(crate) survey: &'a mut dyn Survey,
+    pub(crate) flash_reader: &'a mut dyn FlashReader,
     pub(crate) marks: Vec<Mark>,
     pub(crate) bytes: Vec<u8>,
 }
@@ -106,7 +106,7 @@ impl Reader<'_> {
         for _ in 0..READS {
             tally.pages += 1;
             self.marks.clear();
-            let found = self.survey.page(place, &mut self.marks);
+            let found = self.flash_reader.page(place, &mut self.marks);
             if found != Found::Unreadable {
                 return found;
             }

@@ -11,11 +11,11 @@
 //!
 //! On dies that program page by page, or have one wordline in an h-layer, every program unit counts as a leader.
 
-use crate::state::layout::{Group, Layout};
+use crate::state::layout::{BlockGroup, Layout};
 
 /// Order in which the wordlines of blocks for host data are programmed. Blocks for moved data are always written horizontal first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Order {
+pub enum WordlineOrder {
     /// Horizontal first: all wordlines of an h-layer, then those of the next.
     #[default]
     HorizontalFirst,
@@ -28,12 +28,12 @@ pub enum Order {
     },
 }
 
-impl Order {
+impl WordlineOrder {
     /// Number of blocks of a die that may take host data at once.
     pub const fn open_blocks(&self) -> u32 {
         match self {
-            Order::HorizontalFirst => 1,
-            Order::Mixed { open_blocks, .. } => *open_blocks,
+            WordlineOrder::HorizontalFirst => 1,
+            WordlineOrder::Mixed { open_blocks, .. } => *open_blocks,
         }
     }
 }
@@ -41,7 +41,7 @@ impl Order {
 /// An open group, with the numbers of its leaders and of its followers that have been ordered. Both go from the first h-layer to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Open {
-    pub group: Group,
+    pub group: BlockGroup,
     leaders: u32,
     followers: u32,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Pick {
 
 impl Open {
     /// State of `group` with its first `programs` program units written, horizontal first.
-    pub(crate) fn at(group: Group, programs: u32, layout: &Layout) -> Open {
+    pub(crate) fn at(group: BlockGroup, programs: u32, layout: &Layout) -> Open {
         let leaders = programs.div_ceil(layout.programs_per_layer);
         Open { group, leaders, followers: programs - leaders }
     }
@@ -133,10 +133,10 @@ impl Open {
 
 /// Next program unit among the `open` groups; `None`: another group is to be opened, if there is one. `in_use`: the share of the write buffer in use.
 /// `may_open`: another group could be opened.
-pub(crate) fn pick(order: Order, open: &[Open], layout: &Layout, in_use: f64, may_open: bool) -> Option<Pick> {
+pub(crate) fn pick(order: WordlineOrder, open: &[Open], layout: &Layout, in_use: f64, may_open: bool) -> Option<Pick> {
     let (threshold, open_blocks) = match order {
-        Order::HorizontalFirst => return open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),
-        Order::Mixed { threshold, open_blocks } => (threshold, open_blocks as usize),
+        WordlineOrder::HorizontalFirst => return open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),
+        WordlineOrder::Mixed { threshold, open_blocks } => (threshold, open_blocks as usize),
     };
     // Of several groups, the one with the most followers waiting: so none is left with few leaders and many followers.
     let waiting = |&(_, open): &(usize, &Open)| open.followers_waiting(layout);
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn all_leaders_can_go_first_and_three_of_four_wordlines_wait() {
         let layout = layout(48, 4);
-        let mixed = Order::Mixed { threshold: 0.9, open_blocks: 2 };
-        let mut open = [Open::at(Group(0), 0, &layout)];
+        let mixed = WordlineOrder::Mixed { threshold: 0.9, open_blocks: 2 };
+        let mut open = [Open::at(BlockGroup(0), 0, &layout)];
         let mut order = Vec::new();
         while let Some(Pick { program, .. }) = pick(mixed, &open, &layout, 0.9, false) {
             open[0].order(program, &layout);
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn a_burst_takes_followers_and_then_leaders() {
         let layout = layout(4, 4);
-        let mixed = Order::Mixed { threshold: 0.9, open_blocks: 2 };
-        let mut open = [Open::at(Group(0), 0, &layout)];
+        let mixed = WordlineOrder::Mixed { threshold: 0.9, open_blocks: 2 };
+        let mut open = [Open::at(BlockGroup(0), 0, &layout)];
         open[0].order(0, &layout);
         open[0].order(4, &layout);
         let burst: Vec<u32> = (0..8)
@@ -201,13 +201,13 @@ mod tests {
     #[test]
     fn a_quiet_die_opens_another_group_for_its_leaders() {
         let layout = layout(2, 4);
-        let mixed = Order::Mixed { threshold: 0.9, open_blocks: 2 };
-        let mut open = vec![Open::at(Group(0), 0, &layout)];
+        let mixed = WordlineOrder::Mixed { threshold: 0.9, open_blocks: 2 };
+        let mut open = vec![Open::at(BlockGroup(0), 0, &layout)];
         open[0].order(0, &layout);
         open[0].order(4, &layout);
         assert_eq!(pick(mixed, &open, &layout, 0.1, true), None);
         assert_eq!(pick(mixed, &open, &layout, 0.1, false), Some(Pick { at: 0, program: 1 }), "there is no other");
-        open.push(Open::at(Group(1), 0, &layout));
+        open.push(Open::at(BlockGroup(1), 0, &layout));
         assert_eq!(pick(mixed, &open, &layout, 0.1, true), Some(Pick { at: 1, program: 0 }));
     }
 
@@ -217,8 +217,8 @@ mod tests {
             layers in 1u32..6, wordlines in 1u32..9, demand in prop::collection::vec(0.0..1.0, 1..60), mixed: bool,
         ) {
             let layout = layout(layers, wordlines);
-            let order = if mixed { Order::Mixed { threshold: 0.5, open_blocks: 1 } } else { Order::HorizontalFirst };
-            let mut open = [Open::at(Group(0), 0, &layout)];
+            let order = if mixed { WordlineOrder::Mixed { threshold: 0.5, open_blocks: 1 } } else { WordlineOrder::HorizontalFirst };
+            let mut open = [Open::at(BlockGroup(0), 0, &layout)];
             let mut done = vec![false; layout.data_programs as usize];
             let mut demand = demand.iter().cycle();
             while let Some(Pick { program, .. }) = pick(order, &open, &layout, *demand.next().unwrap(), false) {

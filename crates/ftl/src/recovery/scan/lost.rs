@@ -1,50 +1,50 @@
 //! Fate of units in pages that cannot be read, by the second copies of their marks. `recovery/seen.rs` has the rules.
 
-use super::{Copied, Findings, Stand, is_set};
+use super::{Copied, PhysicalBlocks, RecoveryScan, is_set};
 use crate::config::{Config, Protection};
 use crate::pages::journal::{Facts, Page};
 use crate::pages::kept::{FACTS, Fact};
 use crate::pages::oob::MarkCopy;
+use crate::recovery::flash_reader::Reader;
 use crate::recovery::generations;
 use crate::recovery::seen::Unread;
-use crate::recovery::survey::Reader;
 use crate::state::layout::Layout;
 
 /// Second copy of the mark of the unit at `offset` of stand `number`; `None`: none was found.
-pub(in crate::recovery) fn second_mark(findings: &Findings, number: usize, offset: u32, layout: &Layout) -> Option<MarkCopy> {
-    if findings.has_copies { findings.sealed.mark(findings.filling(number), offset, &findings.stands[number].seen, layout) } else { None }
+pub(in crate::recovery) fn second_mark(scan: &RecoveryScan, number: usize, offset: u32, layout: &Layout) -> Option<MarkCopy> {
+    if scan.has_copies { scan.sealed.mark(scan.filling(number), offset, &scan.stands[number].seen, layout) } else { None }
 }
 
 /// Take in the journal's marks, up to its youngest whole generation. The marks of a younger snapshot, which was cut short, are in the generation before as
 /// well and do not count: of pages that could not be read they say that they hold nothing, and its list of the units refused for that may not have been
 /// programmed.
-pub(super) fn look_at_marks(findings: &mut Findings) {
-    let newest = findings.journal.as_ref().map_or(u64::MAX, |journal| journal.generation);
-    for page in findings.stands.iter().flat_map(|stand| &stand.journal).filter(|page| page.generation <= newest) {
+pub(super) fn look_at_marks(scan: &mut RecoveryScan) {
+    let newest = scan.journal.as_ref().map_or(u64::MAX, |journal| journal.generation);
+    for page in scan.stands.iter().flat_map(|stand| &stand.journal).filter(|page| page.generation <= newest) {
         if let Facts::Marks(records) = &page.facts {
-            findings.sealed.learn(records.iter().cloned());
+            scan.sealed.learn(records.iter().cloned());
         }
     }
 }
 
 /// Take in the facts that capacitors have kept beside the write buffer.
-pub(super) fn look_at_kept(findings: &mut Findings, config: &Config, reader: &mut Reader<'_>) {
+pub(super) fn look_at_kept(scan: &mut RecoveryScan, config: &Config, reader: &mut Reader<'_>) {
     if config.buffer.protection != Protection::Capacitor {
         return;
     }
     let mut bytes = Vec::new();
     for index in 0..FACTS {
-        if !reader.survey.kept_fact(index, &mut bytes) {
+        if !reader.flash_reader.kept_fact(index, &mut bytes) {
             continue;
         }
         match Fact::decode(&bytes, reader.layout.units_per_program) {
             Some(Fact::Trim(record)) => {
-                findings.version = findings.version.max(record.version);
-                findings.kept_trims.push((index, record));
+                scan.version = scan.version.max(record.version);
+                scan.kept_trims.push((index, record));
             }
             Some(Fact::Marks(record)) => {
-                findings.kept_places.insert((record.filling, record.program), index);
-                findings.sealed.learn([record]);
+                scan.kept_places.insert((record.filling, record.program), index);
+                scan.sealed.learn([record]);
             }
             None => {}
         }
@@ -52,27 +52,27 @@ pub(super) fn look_at_kept(findings: &mut Findings, config: &Config, reader: &mu
 }
 
 /// Determine what became of each unit in the unreadable pages of stand `number`. `marks_lost`: the journal lacks a page of marks.
-pub(super) fn find_lost(findings: &mut Findings, number: usize, marks_lost: bool, layout: &Layout) {
-    let stand = &findings.stands[number];
-    let is_own = !stand.journal.is_empty() || stand.holds_checkpoints || findings.keys.as_ref().is_some_and(|keys| keys.holds(number));
+pub(super) fn find_lost(scan: &mut RecoveryScan, number: usize, marks_lost: bool, layout: &Layout) {
+    let stand = &scan.stands[number];
+    let is_own = !stand.journal.is_empty() || stand.holds_checkpoints || scan.keys.as_ref().is_some_and(|keys| keys.holds(number));
     // What is in a broken block moves away, and then the journal tells of it no more; but it does until then.
-    let was_let_go = stand.erase_was_begun() || is_own || !findings.has_copies;
+    let was_let_go = stand.erase_was_begun() || is_own || !scan.has_copies;
     let is_needless = was_let_go || stand.broken;
     let is_broken = stand.broken;
     let unread = stand.seen.unread.clone();
-    let early = findings.sealed.early_summary(findings.filling(number), &findings.stands[number].seen, layout);
+    let early = scan.sealed.early_summary(scan.filling(number), &scan.stands[number].seen, layout);
     let end_of_data = early.map_or(layout.data_units, |begin| begin * layout.units_per_program);
     let mut unnamed: Option<(u32, u32)> = None;
     for Unread { first, is_gone } in unread {
         let marks: Vec<Option<MarkCopy>> =
-            (first..first + layout.units_per_page).map(|offset| second_mark(findings, number, offset, layout)).collect();
+            (first..first + layout.units_per_page).map(|offset| second_mark(scan, number, offset, layout)).collect();
         let is_named = marks.iter().all(Option::is_some);
         // A program that never ended has left bits of something all the same.
         let is_torn = !is_named || marks.iter().flatten().all(|mark| *mark == MarkCopy::NOTHING);
         for (offset, mark) in (first..).zip(marks.into_iter().flatten()) {
-            add_lost(findings, number, offset, mark, is_gone);
+            add_lost(scan, number, offset, mark, is_gone);
         }
-        if let Some(secret) = findings.secret.as_mut().filter(|_| !is_gone && is_torn && first < end_of_data) {
+        if let Some(secret) = scan.secret.as_mut().filter(|_| !is_gone && is_torn && first < end_of_data) {
             // Nobody knows what it holds. It may be secret. Where marks lie there are no secrets, and what is left of them is still needed.
             secret.torn.push((number as u32, first));
         }
@@ -80,83 +80,83 @@ pub(super) fn find_lost(findings: &mut Findings, number: usize, marks_lost: bool
             let program = first / layout.units_per_program;
             unnamed = Some(unnamed.map_or((program, program), |(least, most)| (least.min(program), most.max(program))));
         }
-        findings.tally.unsealed += u64::from(!is_named && !is_gone && !is_needless && first < end_of_data);
+        scan.tally.unsealed += u64::from(!is_named && !is_gone && !is_needless && first < end_of_data);
     }
     // Only one program can have been cut short: the last, on dies that are programmed in order.
-    let seen = &findings.stands[number].seen;
-    let has_ended = |(least, most): (u32, u32)| least < most || (findings.is_in_order && least + 1 < seen.written);
-    findings.is_rotten |= !is_needless && unnamed.is_some_and(has_ended);
+    let seen = &scan.stands[number].seen;
+    let has_ended = |(least, most): (u32, u32)| least < most || (scan.is_in_order && least + 1 < seen.written);
+    scan.is_rotten |= !is_needless && unnamed.is_some_and(has_ended);
     if unnamed.is_some() && !was_let_go {
-        findings.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost) };
+        scan.is_unknown |= if is_broken { marks_lost } else { seen.may_be_needed(layout, early.is_some(), marks_lost) };
     }
 }
 
 /// True if the checkpoint places a unit in an unreadable page, and the second copy of the page's marks does not: there is none, or the page's content was
 /// given up after an earlier cut. The checkpoint does not tell of older copies of such a unit.
-pub(super) fn lacks_unsettled(findings: &Findings, layout: &Layout) -> bool {
+pub(super) fn lacks_unsettled(scan: &RecoveryScan, layout: &Layout) -> bool {
     let is_lacking = |&(lpn, stand, offset): &(u32, u32, u32)| {
         let first = layout.page_start(offset);
-        let Stand { seen, .. } = &findings.stands[stand as usize];
+        let PhysicalBlocks { seen, .. } = &scan.stands[stand as usize];
         let is_unread = seen.unread.iter().any(|page| page.first == first && !page.is_gone);
-        let is_told = || second_mark(findings, stand as usize, offset, layout).is_some_and(|mark| mark.lpn == lpn);
-        is_unread && !findings.stands[stand as usize].erase_was_begun() && !is_told()
+        let is_told = || second_mark(scan, stand as usize, offset, layout).is_some_and(|mark| mark.lpn == lpn);
+        is_unread && !scan.stands[stand as usize].erase_was_begun() && !is_told()
     };
-    findings.has_copies && findings.unsettled.iter().any(is_lacking)
+    scan.has_copies && scan.unsettled.iter().any(is_lacking)
 }
 
 /// Take in `mark`, of a unit in an unreadable page, by its second copy. `is_gone`: the page was made unreadable on purpose.
-pub(super) fn add_lost(findings: &mut Findings, number: usize, offset: u32, mark: MarkCopy, is_gone: bool) {
+pub(super) fn add_lost(scan: &mut RecoveryScan, number: usize, offset: u32, mark: MarkCopy, is_gone: bool) {
     let (lpn, copy) = (mark.lpn, Copied { version: mark.version, stand: number as u32, offset });
-    let Some(best) = findings.best.get_mut(lpn as usize) else { return };
-    findings.version = findings.version.max(mark.version);
-    if let Some(secret) = findings.secret.as_mut().filter(|_| !mark.insecure && !is_gone) {
+    let Some(best) = scan.best.get_mut(lpn as usize) else { return };
+    scan.version = scan.version.max(mark.version);
+    if let Some(secret) = scan.secret.as_mut().filter(|_| !mark.insecure && !is_gone) {
         secret.known.push((lpn, number as u32, offset));
     }
-    if is_set(&findings.assumed, lpn) && mark.version <= best.version {
+    if is_set(&scan.assumed, lpn) && mark.version <= best.version {
         if (best.stand, best.offset) == (copy.stand, copy.offset) {
             // What the checkpoint knows is this copy.
-            findings.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+            scan.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
             *best = copy;
         } else {
-            findings.doubtful.push((lpn, copy));
+            scan.doubtful.push((lpn, copy));
         }
-        findings.lost.insert((copy.stand, copy.offset));
+        scan.lost.insert((copy.stand, copy.offset));
     } else if mark.version > best.version {
-        findings.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
+        scan.assumed[lpn as usize / 64] &= !(1 << (lpn % 64));
         *best = copy;
-        findings.lost.insert((copy.stand, copy.offset));
+        scan.lost.insert((copy.stand, copy.offset));
     }
 }
 
-pub(in crate::recovery) fn is_lost(findings: &Findings, copy: &Copied) -> bool {
-    !findings.lost.is_empty() && findings.lost.contains(&(copy.stand, copy.offset))
+pub(in crate::recovery) fn is_lost(scan: &RecoveryScan, copy: &Copied) -> bool {
+    !scan.lost.is_empty() && scan.lost.contains(&(copy.stand, copy.offset))
 }
 
 /// Version of the newest copy of `lpn` on flash; 0: there is none.
-pub(in crate::recovery) fn newest_version(findings: &Findings, lpn: u32) -> u64 {
-    findings.best[lpn as usize].version
+pub(in crate::recovery) fn newest_version(scan: &RecoveryScan, lpn: u32) -> u64 {
+    scan.best[lpn as usize].version
 }
 
 /// Number of units whose newest copy is in an unreadable page.
-pub(in crate::recovery) fn count_lost(findings: &Findings) -> u64 {
-    findings.best.iter().filter(|copy| **copy != Copied::NONE && is_lost(findings, copy)).count() as u64
+pub(in crate::recovery) fn count_lost(scan: &RecoveryScan) -> u64 {
+    scan.best.iter().filter(|copy| **copy != Copied::NONE && is_lost(scan, copy)).count() as u64
 }
 
 /// Mark the units that the journal refuses as doubtful: the versions of their copies must be known, to tell whether they were written since.
-pub(super) fn doubt_refused(findings: &mut Findings) {
-    let doubts: Vec<(u32, Copied)> = refused_before(findings).map(|(lpn, _)| (lpn, Copied::NONE)).collect();
-    findings.doubtful.extend(doubts);
+pub(super) fn doubt_refused(scan: &mut RecoveryScan) {
+    let doubts: Vec<(u32, Copied)> = refused_before(scan).map(|(lpn, _)| (lpn, Copied::NONE)).collect();
+    scan.doubtful.extend(doubts);
 }
 
 /// Units that the journal refuses, each with the version below which its copies are refused. Snapshots that were cut short count as well: their cause may not
 /// show any more.
-pub(in crate::recovery) fn refused_before(findings: &Findings) -> impl Iterator<Item = (u32, u64)> {
-    let newest = findings.journal.as_ref().map_or(0, |journal| journal.generation);
-    let counts = move |page: &&Page| page.generation > newest || findings.in_force.contains(&page.generation);
-    let pages = findings.stands.iter().flat_map(|stand| &stand.journal).filter(counts);
+pub(in crate::recovery) fn refused_before(scan: &RecoveryScan) -> impl Iterator<Item = (u32, u64)> {
+    let newest = scan.journal.as_ref().map_or(0, |journal| journal.generation);
+    let counts = move |page: &&Page| page.generation > newest || scan.in_force.contains(&page.generation);
+    let pages = scan.stands.iter().flat_map(|stand| &stand.journal).filter(counts);
     let of_page = |page: &Page| match &page.facts {
         Facts::Refused { first, version, bits } => {
-            let units = (*first..findings.best.len() as u32).zip(0..bits.len() * 8);
+            let units = (*first..scan.best.len() as u32).zip(0..bits.len() * 8);
             units.filter(|&(_, bit)| bits[bit / 8] >> (bit % 8) & 1 == 1).map(|(lpn, _)| (lpn, *version)).collect()
         }
         Facts::Records(_) | Facts::Unmapped { .. } | Facts::Memos(_) | Facts::Marks(_) | Facts::History(_) => Vec::new(),
@@ -166,35 +166,36 @@ pub(in crate::recovery) fn refused_before(findings: &Findings) -> impl Iterator<
 
 /// Check that no page of the journal's generation is missing, as far as pages programmed after it tell. If a trim may be missing, the content of the drive is
 /// unknown. Returns true if marks may be missing.
-pub(super) fn check_journal(findings: &mut Findings, units_per_program: u32, pages_per_program: u32) -> bool {
-    let generation = findings.journal.as_ref().map(|journal| (journal.stand, journal.generation, journal.is_whole));
+pub(super) fn check_journal(scan: &mut RecoveryScan, units_per_program: u32, pages_per_program: u32) -> bool {
+    let generation = scan.journal.as_ref().map(|journal| (journal.stand, journal.generation, journal.is_whole));
     let mut has_gap = [false; 2];
     if let Some((stand, generation, is_whole)) = generation {
-        findings.is_unknown |= !is_whole && findings.has_copies && !is_first_begun(findings, pages_per_program);
-        has_gap = findings.stands[stand].gaps(generation);
-        has_gap[1] = lacks_marks(findings, generation, pages_per_program);
+        scan.is_unknown |= !is_whole && scan.has_copies && !is_first_begun(scan, pages_per_program);
+        has_gap = scan.stands[stand].gaps(generation);
+        has_gap[1] = lacks_marks(scan, generation, pages_per_program);
         // A later generation that was being begun: of its last program nobody knows whether it has ended, but of those before.
-        let is_later = |stand: &Stand| !stand.erase_was_begun() && stand.journal.iter().any(|page| page.generation > generation);
-        let is_cut_before_its_end = |stand: &Stand| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * units_per_program);
-        findings.is_unknown |= findings.has_copies && findings.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
+        let is_later = |stand: &PhysicalBlocks| !stand.erase_was_begun() && stand.journal.iter().any(|page| page.generation > generation);
+        let is_cut_before_its_end =
+            |stand: &PhysicalBlocks| stand.seen.unread_before(stand.seen.written.saturating_sub(1) * units_per_program);
+        scan.is_unknown |= scan.has_copies && scan.stands.iter().any(|stand| is_later(stand) && is_cut_before_its_end(stand));
     }
-    findings.is_unknown |= has_gap[0] && findings.has_copies;
+    scan.is_unknown |= has_gap[0] && scan.has_copies;
     has_gap[1]
 }
 
 /// True if no generation of the journal was ever needed: all that is there of it are snapshots that were being begun.
-fn is_first_begun(findings: &Findings, pages_per_program: u32) -> bool {
-    generations(findings).into_keys().all(|(generation, stand)| findings.stands[stand].is_begun(generation, pages_per_program))
+fn is_first_begun(scan: &RecoveryScan, pages_per_program: u32) -> bool {
+    generations(scan).into_keys().all(|(generation, stand)| scan.stands[stand].is_begun(generation, pages_per_program))
 }
 
 /// True if a page of marks is missing that generation `newest` of the journal needs: its own or, where its snapshot was cut short before its marks were
 /// programmed, those of earlier generations. Notes the generations that count in `in_force`.
-fn lacks_marks(findings: &mut Findings, newest: u64, pages_per_program: u32) -> bool {
+fn lacks_marks(scan: &mut RecoveryScan, newest: u64, pages_per_program: u32) -> bool {
     let mut in_force = Vec::new();
     // As long as all were cut short, the first has to be there, and the first snapshot there ever was is of generation 2.
     let mut is_lacking = None;
-    for ((generation, stand), is_whole) in generations(findings).into_iter().rev().filter(|&((generation, _), _)| generation <= newest) {
-        let stand = &findings.stands[stand];
+    for ((generation, stand), is_whole) in generations(scan).into_iter().rev().filter(|&((generation, _), _)| generation <= newest) {
+        let stand = &scan.stands[stand];
         if is_whole {
             in_force.push(generation);
             if !stand.is_cut_short(generation, pages_per_program) {
@@ -209,37 +210,34 @@ fn lacks_marks(findings: &mut Findings, newest: u64, pages_per_program: u32) -> 
     }
     let is_lacking = is_lacking.unwrap_or_else(|| in_force.last().is_some_and(|&first| first > 2));
     // Where none is whole, the last has to do.
-    findings.in_force = if in_force.is_empty() { vec![newest] } else { in_force };
+    scan.in_force = if in_force.is_empty() { vec![newest] } else { in_force };
     is_lacking
 }
 
 /// True if the unit at `copy` is known without reading its own page: by the checkpoint, a summary, the journal or capacitors. Without second copies nothing
 /// better is to be had, and all units pass for known.
-pub(in crate::recovery) fn is_sealed(findings: &Findings, copy: &Copied, layout: &Layout) -> bool {
-    let Stand { is_settled, seen, .. } = &findings.stands[copy.stand as usize];
-    !findings.has_copies
-        || *is_settled
-        || seen.is_summarised(layout)
-        || second_mark(findings, copy.stand as usize, copy.offset, layout).is_some()
+pub(in crate::recovery) fn is_sealed(scan: &RecoveryScan, copy: &Copied, layout: &Layout) -> bool {
+    let PhysicalBlocks { is_settled, seen, .. } = &scan.stands[copy.stand as usize];
+    !scan.has_copies || *is_settled || seen.is_summarised(layout) || second_mark(scan, copy.stand as usize, copy.offset, layout).is_some()
 }
 
 /// Strongest reason why each stand may still be needed though the map knows nothing of it. Once it was erased, a page that becomes unreadable would bring
 /// back something older, or lift a refusal.
-pub(in crate::recovery) fn evidence(findings: &Findings, layout: &Layout) -> Vec<Evidence> {
-    let mut unsealed = vec![0u64; findings.assumed.len()];
+pub(in crate::recovery) fn evidence(scan: &RecoveryScan, layout: &Layout) -> Vec<Evidence> {
+    let mut unsealed = vec![0u64; scan.assumed.len()];
     let mut has_unsealed = false;
-    let is_summarised: Vec<bool> = findings.stands.iter().map(|stand| stand.is_settled || stand.seen.is_summarised(layout)).collect();
-    let open = |copy: &Copied| *copy != Copied::NONE && !is_summarised[copy.stand as usize] && !is_sealed(findings, copy, layout);
-    for (lpn, _) in findings.best.iter().enumerate().filter(|(_, copy)| open(copy)) {
+    let is_summarised: Vec<bool> = scan.stands.iter().map(|stand| stand.is_settled || stand.seen.is_summarised(layout)).collect();
+    let open = |copy: &Copied| *copy != Copied::NONE && !is_summarised[copy.stand as usize] && !is_sealed(scan, copy, layout);
+    for (lpn, _) in scan.best.iter().enumerate().filter(|(_, copy)| open(copy)) {
         unsealed[lpn / 64] |= 1 << (lpn % 64);
         has_unsealed = true;
     }
     let is_overtaken = |mark: &MarkCopy| unsealed.get(mark.lpn as usize / 64).is_some_and(|word| word >> (mark.lpn % 64) & 1 == 1);
-    let of_stand = |stand: &Stand| {
+    let of_stand = |stand: &PhysicalBlocks| {
         let is_own = !stand.journal.is_empty() || stand.holds_checkpoints;
-        if stand.journal.iter().any(|page| findings.in_force.contains(&page.generation)) {
+        if stand.journal.iter().any(|page| scan.in_force.contains(&page.generation)) {
             Evidence::InForce
-        } else if findings.is_unknown && stand.seen.unread.iter().any(|page| !page.is_gone) {
+        } else if scan.is_unknown && stand.seen.unread.iter().any(|page| !page.is_gone) {
             Evidence::Unread
         } else if !has_unsealed || is_own || !stand.touched {
             Evidence::None
@@ -251,7 +249,7 @@ pub(in crate::recovery) fn evidence(findings: &Findings, layout: &Layout) -> Vec
             }
         }
     };
-    findings.stands.iter().map(|stand| if findings.has_copies { of_stand(stand) } else { Evidence::None }).collect()
+    scan.stands.iter().map(|stand| if scan.has_copies { of_stand(stand) } else { Evidence::None }).collect()
 }
 
 /// Reason why a stand that the map does not know may still be needed, the weakest first.
