@@ -12,7 +12,7 @@ use wordline_units::{BlockId, Bytes, DieId, GroupId, HostOp, HostRequest, IdMap,
 use crate::config::Config;
 use crate::data::DataPlane;
 use crate::faults::Waiting;
-use crate::flash::Flight;
+use crate::flash::{Flight, FlightSlot};
 use crate::host::{HostQueues, InFlight, Pace};
 use crate::stripe::{Stripe, Units, Wiring};
 
@@ -25,17 +25,17 @@ pub(crate) enum Due {
     /// A core receives a part of a request.
     Hear { part: u32 },
     /// A page has been sensed.
-    Sensed { flight: u32 },
+    Sensed { flight: FlightSlot },
     /// A page has left the die.
-    Transferred { flight: u32 },
+    Transferred { flight: FlightSlot },
     /// A read is corrected and in DRAM.
-    Read { flight: u32 },
+    Read { flight: FlightSlot },
     /// A read could not be corrected and is tried again with other references.
-    Retry { flight: u32 },
+    Retry { flight: FlightSlot },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
-    Worked { flight: u32, attempt: u16 },
+    Worked { flight: FlightSlot, attempt: u16 },
     /// A die may accept a suspend now.
-    TrySuspend { flight: u32, attempt: u16 },
+    TrySuspend { flight: FlightSlot, attempt: u16 },
     /// A suspend has taken hold.
     Suspended { die: DieId },
     /// A read's data has reached the host.
@@ -77,9 +77,9 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     link_in: Option<Bus>,
     link_out: Option<Bus>,
     pub(crate) flights: Vec<Flight>,
-    pub(crate) idle_flights: Vec<u32>,
+    pub(crate) idle_flights: Vec<FlightSlot>,
     /// Program or erase that each die is busy with.
-    pub(crate) working: IdMap<DieId, u32>,
+    pub(crate) working: IdMap<DieId, FlightSlot>,
     parts: Vec<Part>,
     idle_parts: Vec<u32>,
     pub(crate) host: HostQueues,
@@ -149,7 +149,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             link_out: config.link.map(Bus::new),
             flights: Vec::new(),
             idle_flights: Vec::new(),
-            working: IdMap::from_fn(geometry.dies() as usize, |_| u32::MAX),
+            working: IdMap::from_fn(geometry.dies() as usize, |_| FlightSlot::NONE),
             parts: Vec::new(),
             idle_parts: Vec::new(),
             host: HostQueues::new(config.weights),

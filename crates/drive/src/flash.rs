@@ -15,10 +15,24 @@ use wordline_flash::{
     Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadTry, Report, Sanitisation, Spans, Status, Stopped,
     Target,
 };
-use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, PageId};
+use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
+
+/// Place of a flash operation under way in the drive's table of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FlightSlot(u32);
+
+impl FlightSlot {
+    /// No operation.
+    pub(crate) const NONE: FlightSlot = FlightSlot(u32::MAX);
+
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A flash operation under way.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +42,7 @@ pub(crate) struct Flight {
     channel: ChannelId,
     /// Die, as its core counts it.
     pub(crate) local: DieId,
-    pub(crate) tag: u32,
+    pub(crate) tag: OpTag,
     cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
@@ -89,7 +103,7 @@ const IDLE: Flight = Flight {
     die: DieId(0),
     channel: ChannelId(0),
     local: DieId(0),
-    tag: 0,
+    tag: OpTag(0),
     cause: Cause::Host,
     op: FlashOp::Read,
     status: Status::Good,
@@ -129,7 +143,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         match operation.kind {
             OperationKind::Suspend => {
                 let flight = self.working[die];
-                return self.try_suspend(now, flight, self.flights[flight as usize].attempt);
+                return self.try_suspend(now, flight, self.flights[flight.index()].attempt);
             }
             OperationKind::Resume => return self.resume(now, die),
             OperationKind::Read { .. }
@@ -153,7 +167,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             self.tell_taken(now, core, operation);
         }
         let Drive { flights, chips, wiring, ftls, config, read_levels, .. } = self;
-        let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
+        let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         flight.core = core;
         flight.die = die;
         flight.channel = wiring.channel(die);
@@ -232,9 +246,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Issue to `die` at `start` an operation that is neither a read nor a program, in the flight `slot`.
     #[inline(never)]
-    fn issue_rarer(&mut self, slot: u32, die: DieId, operation: &Operation, start: Nanos) {
+    fn issue_rarer(&mut self, slot: FlightSlot, die: DieId, operation: &Operation, start: Nanos) {
         let Drive { flights, chips, ftls, config, .. } = self;
-        let (flight, chip) = (&mut flights[slot as usize], &mut chips[die]);
+        let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         let issued = match operation.kind {
             OperationKind::Erase { target } => {
                 flight.op = FlashOp::Erase;
@@ -269,8 +283,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Occupy the array of `die` with `slot` until the instant in `issued`.
     #[inline]
-    fn work(&mut self, slot: u32, die: DieId, from: Nanos, issued: Issued) {
-        let flight = &mut self.flights[slot as usize];
+    fn work(&mut self, slot: FlightSlot, die: DieId, from: Nanos, issued: Issued) {
+        let flight = &mut self.flights[slot.index()];
         flight.array = issued.ready_at - from;
         flight.status = issued.status;
         flight.loops = issued.loops;
@@ -281,10 +295,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
     /// corrected stay out of DRAM.
     #[inline]
-    pub(crate) fn sensed(&mut self, now: Nanos, slot: u32) {
-        let is_last = self.flights[slot as usize].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
+    pub(crate) fn sensed(&mut self, now: Nanos, slot: FlightSlot) {
+        let is_last = self.flights[slot.index()].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
         let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
-        let flight = &mut flights[slot as usize];
+        let flight = &mut flights[slot.index()];
         let bytes = flight.bytes;
         if is_last && let Some(dram) = dram {
             (flight.dram, flight.in_dram) = dram.transfer(now, bytes, Nanos::ZERO);
@@ -298,9 +312,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Ask the firmware how the read in `slot`, which error correction cannot mend, is tried once more, and keep the answer.
     #[cold]
-    fn ask_next_try(&mut self, now: Nanos, slot: u32) -> Option<ReadTry> {
+    fn ask_next_try(&mut self, now: Nanos, slot: FlightSlot) -> Option<ReadTry> {
         let Drive { flights, ftls, tried, .. } = self;
-        let flight = &mut flights[slot as usize];
+        let flight = &mut flights[slot.index()];
         let tried = &mut tried[flight.die];
         if flight.retries == 0 {
             tried.clear();
@@ -312,9 +326,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// End the transfer of the page: the die is free again, and the last codewords go on through error correction.
     #[inline]
-    pub(crate) fn transferred(&mut self, now: Nanos, slot: u32) {
+    pub(crate) fn transferred(&mut self, now: Nanos, slot: FlightSlot) {
         let Drive { flights, ecc, ecc_rate, config, calendar, ftls, .. } = self;
-        let flight = &mut flights[slot as usize];
+        let flight = &mut flights[slot.index()];
         let bytes = flight.bytes;
         let mut end = now;
         if let Some(rate) = ecc_rate {
@@ -335,8 +349,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// Sense once more after failed error correction, with the try that the firmware has chosen. The die was kept for it.
-    pub(crate) fn retry(&mut self, now: Nanos, slot: u32) {
-        let flight = &mut self.flights[slot as usize];
+    pub(crate) fn retry(&mut self, now: Nanos, slot: FlightSlot) {
+        let flight = &mut self.flights[slot.index()];
         flight.lost_on_bus += flight.transferred - flight.sensed;
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
@@ -354,9 +368,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Report the end of a read to the firmware.
     #[inline]
-    pub(crate) fn read_done(&mut self, now: Nanos, slot: u32) {
+    pub(crate) fn read_done(&mut self, now: Nanos, slot: FlightSlot) {
         let Drive { flights, chips, spare, .. } = self;
-        let flight = &flights[slot as usize];
+        let flight = &flights[slot.index()];
         let channel = flight.lost_on_bus + (flight.transferred - flight.sensed);
         let ecc = flight.decoding + (now - flight.transferred);
         if flight.status == Status::Uncorrectable {
@@ -376,9 +390,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// End a program, an erase, a copyback or a lock.
     #[inline]
-    pub(crate) fn worked(&mut self, now: Nanos, slot: u32, attempt: u16) {
+    pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
         let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
-        let flight = &mut flights[slot as usize];
+        let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
             return;
         }
@@ -390,7 +404,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
         let flight = &*flight;
-        working[flight.die] = u32::MAX;
+        working[flight.die] = FlightSlot::NONE;
         let channel = flight.transferred.saturating_sub(flight.issued + flight.core_span);
         spare.clear();
         if flight.op == FlashOp::Copyback {
@@ -402,10 +416,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Log the end of the operation in `slot`, whose spare areas are in hand, and report it to the firmware. `channel` and `ecc` are the times that it took
     /// there.
-    fn close_flight(&mut self, now: Nanos, slot: u32, channel: Nanos, ecc: Nanos) {
+    fn close_flight(&mut self, now: Nanos, slot: FlightSlot, channel: Nanos, ecc: Nanos) {
         let Drive { flights, idle_flights, chips, ftls, spare, log, observer, wiring, .. } = self;
         idle_flights.push(slot);
-        let flight = &flights[slot as usize];
+        let flight = &flights[slot.index()];
         let core = flight.core;
         let ftl = &mut ftls[core as usize];
         let target = &flight.target;
@@ -460,11 +474,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// Suspend the operation in `slot` as soon as the die accepts a suspend.
-    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: u32, attempt: u16) {
-        if slot == u32::MAX || self.flights[slot as usize].attempt != attempt {
+    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        if slot == FlightSlot::NONE || self.flights[slot.index()].attempt != attempt {
             return;
         }
-        let flight = self.flights[slot as usize];
+        let flight = self.flights[slot.index()];
         if self.working[flight.die] != slot {
             return;
         }
@@ -476,7 +490,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             Probe::Ready => {
                 let remaining = self.chips[flight.die].array_until() - now;
                 let ready_at = self.chips[flight.die].issue(Command::Suspend, now).ready_at;
-                let flight = &mut self.flights[slot as usize];
+                let flight = &mut self.flights[slot.index()];
                 flight.attempt = flight.attempt.wrapping_add(1);
                 // What is left is counted when it is done; the time the suspend itself takes is the array's too.
                 flight.array = flight.array - remaining + (ready_at - now);
@@ -502,7 +516,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn resume(&mut self, now: Nanos, die: DieId) {
         let ready_at = self.chips[die].issue(Command::Resume, now).ready_at;
         let slot = self.working[die];
-        let flight = &mut self.flights[slot as usize];
+        let flight = &mut self.flights[slot.index()];
         flight.array_from = now;
         flight.array += ready_at - now;
         let attempt = flight.attempt;
@@ -511,10 +525,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Allocate a flight, to be filled in place: copied there whole, it would be read in other widths than it was written in.
     #[inline]
-    fn open_flight(&mut self) -> u32 {
+    fn open_flight(&mut self) -> FlightSlot {
         self.idle_flights.pop().unwrap_or_else(|| {
             self.flights.push(IDLE);
-            (self.flights.len() - 1) as u32
+            FlightSlot((self.flights.len() - 1) as u32)
         })
     }
 

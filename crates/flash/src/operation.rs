@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos};
+use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos, OpTag};
 
 use crate::command::Target;
 use crate::program::ProgramTrace;
@@ -12,7 +12,7 @@ use crate::program::ProgramTrace;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// The firmware's own name for it; comes back in the report.
-    pub tag: u32,
+    pub tag: OpTag,
     /// The die, counted over the firmware core's own dies.
     pub die: DieId,
     /// What to do and where.
@@ -198,7 +198,7 @@ impl Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report<'a> {
     /// The operation's tag.
-    pub tag: u32,
+    pub tag: OpTag,
     /// Its die.
     pub die: DieId,
     /// How it ended.
@@ -221,7 +221,7 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// The operation `tag` of `die` has ended with `status`, at once and without further ado.
-    pub const fn plain(tag: u32, die: DieId, status: Status, oob: &'a [Lpn]) -> Report<'a> {
+    pub const fn plain(tag: OpTag, die: DieId, status: Status, oob: &'a [Lpn]) -> Report<'a> {
         let spans = Spans { die: Nanos::ZERO, channel: Nanos::ZERO, ecc: Nanos::ZERO };
         Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, last: ReadTry::DEFAULT, spans, program: None, oob }
     }

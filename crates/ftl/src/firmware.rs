@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
 use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
-use wordline_units::{BlockId, DieId, Lpn, Nanos, PlaneId};
+use wordline_units::{BlockId, DieId, Lpn, Nanos, OpTag, PlaneId};
 
 use crate::config::Config;
 use crate::dispatch::load::{self, Load};
@@ -96,7 +96,7 @@ impl Firmware {
 
     /// Next try of the read `tag`, whose last try error correction could not mend; `None`: the read fails. The die is kept for the read.
     #[cold]
-    pub fn next_try(&self, now: Nanos, tag: u32, failed: &Failed<'_>) -> Option<ReadTry> {
+    pub fn next_try(&self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &self.rooms;
         let Pending { group, offset, .. } = core.pending(tag);
         panel.next_try(&Ctx { now, ..ctx(core) }, ended::page_at(core, group, offset), failed)
@@ -151,7 +151,7 @@ impl Firmware {
 
     /// Contents of the program or copyback `tag` of `die`, valid from its order to its report. A copyback brings no units of its own.
     #[inline]
-    pub fn load(&self, die: DieId, tag: u32) -> Load<'_> {
+    pub fn load(&self, die: DieId, tag: OpTag) -> Load<'_> {
         Load::new(&self.rooms, die, tag)
     }
 

@@ -12,7 +12,7 @@ use wordline_ftl::config::Acknowledge;
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, HostOp, Lpn, Nanos};
+use wordline_units::{Cause, HostOp, Lpn, Nanos, OpTag};
 
 use crate::flash::{Flash, Spot, Stored};
 use crate::offsets::Offsets;
@@ -42,7 +42,7 @@ pub struct Harness {
     pub twin: Twin,
     pace: Pace<Vec<Lpn>, Load>,
     /// Victims' pages on their way to the firmware.
-    gathering: BTreeMap<u32, (Vec<Spot>, Vec<Stored>)>,
+    gathering: BTreeMap<OpTag, (Vec<Spot>, Vec<Stored>)>,
     offsets: Offsets,
     /// Host requests submitted so far.
     pub requests: u64,

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use wordline_flash::{ReadTry, Target};
 use wordline_ftl::Config;
 use wordline_ftl::techniques::Choice;
-use wordline_units::DieId;
 use wordline_units::random::{Draw, Stream};
+use wordline_units::{DieId, OpTag};
 
 /// Die, plane, block, h-layer.
 type Place = (DieId, u8, u16, u32);
@@ -21,7 +21,7 @@ pub(crate) struct Offsets {
     is_on: bool,
     pages_per_layer: u32,
     known: BTreeMap<Place, u8>,
-    under_way: BTreeMap<u32, (Place, u32, u8)>,
+    under_way: BTreeMap<OpTag, (Place, u32, u8)>,
     dice: Draw,
     /// Reads that began elsewhere than at the default.
     pub(crate) reused: u64,
@@ -41,7 +41,7 @@ impl Offsets {
     }
 
     /// A read is ordered.
-    pub(crate) fn ordered(&mut self, die: DieId, tag: u32, target: &Target, first: ReadTry) -> Result<(), String> {
+    pub(crate) fn ordered(&mut self, die: DieId, tag: OpTag, target: &Target, first: ReadTry) -> Result<(), String> {
         let begin = first.entry;
         let plane = target.planes.first_plane().expect("a read is of one plane").0;
         let place = (die, plane, target.blocks[usize::from(plane)], u32::from(target.page.0) / self.pages_per_layer);
@@ -56,7 +56,7 @@ impl Offsets {
     }
 
     /// It is reported: its retries, and its last try.
-    pub(crate) fn reported(&mut self, tag: u32) -> (u32, ReadTry) {
+    pub(crate) fn reported(&mut self, tag: OpTag) -> (u32, ReadTry) {
         let (place, retries, entry) = self.under_way.remove(&tag).unwrap_or(((DieId(0), 0, 0, 0), 0, 0));
         if retries > 0 {
             self.known.insert(place, entry);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use wordline_flash::{Operation, ProgramTrace};
 use wordline_ftl::{Firmware, Request};
 use wordline_units::random::Draw;
-use wordline_units::{DieId, HostOp, Nanos, Priority};
+use wordline_units::{DieId, HostOp, Nanos, OpTag, Priority};
 
 use crate::swarm::Habits;
 
@@ -15,7 +15,7 @@ use crate::swarm::Habits;
 #[derive(Clone, Debug)]
 pub(crate) enum Due<R> {
     DieReady(DieId),
-    Read { die: DieId, tag: u32, page: R },
+    Read { die: DieId, tag: OpTag, page: R },
     Worked { die: DieId, attempt: u32 },
     Suspended { die: DieId, attempt: u32 },
 }
@@ -117,7 +117,7 @@ impl<R, L> Pace<R, L> {
     }
 
     /// A page is sensed; its report may come late.
-    pub(crate) fn read(&mut self, die: DieId, tag: u32, page: R, slow_reports: bool) {
+    pub(crate) fn read(&mut self, die: DieId, tag: OpTag, page: R, slow_reports: bool) {
         let ready = self.about(70);
         self.enter(ready, Due::DieReady(die));
         let slow = slow_reports && self.dice.happens(0.1);

@@ -58,6 +58,10 @@ ids! {
     LayerId(u16);
     /// A host request in flight.
     RequestId(u32);
+    /// A flash operation of one firmware core, queued or under way.
+    OpTag(u32);
+    /// A part of a host request, as the firmware core that it falls to counts those under way.
+    PartId(u32);
 }
 
 /// An array indexed by one kind of id, so that a die's number cannot index a block's table.

@@ -1,7 +1,7 @@
 //! The end of an operation, and what follows from it in each room.
 
 use wordline_flash::{Report, Status};
-use wordline_units::{Cause, DieId, Lpn};
+use wordline_units::{Cause, DieId, Lpn, PartId};
 
 use super::Rooms;
 use crate::gc;
@@ -121,7 +121,7 @@ fn journaled(rooms: &mut Rooms, good: bool, group: BlockGroup) {
 
 /// End a read for the host's request `part`.
 #[inline]
-fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: u32, good: bool) {
+fn host_read(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), part: PartId, good: bool) {
     rooms.metadata.note_media_error(!good);
     rooms.core.groups_mut().unpin(group);
     end_reading(rooms, group, offset);

@@ -1,7 +1,7 @@
 //! The contents of a program, for the caller that carries it out.
 
 use wordline_flash::ProgramSettings;
-use wordline_units::{DieId, Lpn};
+use wordline_units::{DieId, Lpn, OpTag};
 
 use super::Rooms;
 use crate::state::data::{Carried, MetadataKind};
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Load<'_> {
 impl<'a> Load<'a> {
     /// Contents of the program or copyback `tag` of `die`.
     #[inline]
-    pub(crate) fn new(rooms: &'a Rooms, die: DieId, tag: u32) -> Load<'a> {
+    pub(crate) fn new(rooms: &'a Rooms, die: DieId, tag: OpTag) -> Load<'a> {
         debug_assert!(is_loaded(rooms, die, tag), "operation {tag} of die {die} is no program");
         let batch = rooms.core.die(die).batch();
         Load { rooms, oob: batch.spare(), settings: rooms.core.sets_programs().then(|| batch.settings()), entries: batch.entries() }
@@ -75,7 +75,7 @@ pub(crate) fn metadata_bytes(rooms: &Rooms, kind: MetadataKind, unit: u32) -> &[
 }
 
 /// True if `tag` is a program or copyback of `die` that is under way.
-fn is_loaded(rooms: &Rooms, die: DieId, tag: u32) -> bool {
+fn is_loaded(rooms: &Rooms, die: DieId, tag: OpTag) -> bool {
     let Pending { purpose, group, .. } = rooms.core.pending(tag);
     rooms.core.layout().die(group) == die && (purpose.is_program() || matches!(purpose, Purpose::Copyback { .. }))
 }

@@ -5,7 +5,7 @@
 //! die).
 
 use wordline_flash::{Operation, OperationKind};
-use wordline_units::{Cause, DieId, Nanos};
+use wordline_units::{Cause, DieId, Nanos, OpTag};
 
 use super::Rooms;
 use crate::gc::{fail_guarded, has_program, program_batch};
@@ -34,7 +34,7 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
 
 fn find(rooms: &mut Rooms) -> Option<Operation> {
     if let Some(die) = rooms.core.next_suspend() {
-        return Some(Operation { tag: u32::MAX, die, kind: OperationKind::Suspend, cause: Cause::Host });
+        return Some(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend, cause: Cause::Host });
     }
     loop {
         if let Some(die) = rooms.core.next_ready() {
@@ -98,7 +98,7 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         if let Some(priority) = core.die(die).reads().next_priority() {
             give_way(core, panel, die, priority);
         }
-        return Some(Operation { tag: NIL, die, kind: OperationKind::Resume, cause });
+        return Some(Operation { tag: OpTag(NIL), die, kind: OperationKind::Resume, cause });
     }
     debug_assert_eq!(core.die(die).activity(), Activity::Free);
     let reads_first = core.settings().schedule.reads_first;

@@ -107,7 +107,7 @@ pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Met
 
 #[cfg(test)]
 mod tests {
-    use wordline_units::Priority;
+    use wordline_units::{PartId, Priority};
 
     use super::*;
     use crate::config::tests::small;
@@ -147,7 +147,7 @@ mod tests {
         let (mut rooms, group) = emptied(&small(64));
         let addr = rooms.core.layout().unit(group, 0);
         let priority = Priority::Normal;
-        rooms.core.queue_read(Purpose::HostRead { part: 0 }, Cause::Host, addr, wordline_units::Bytes(512), priority);
+        rooms.core.queue_read(Purpose::HostRead { part: PartId(0) }, Cause::Host, addr, wordline_units::Bytes(512), priority);
         assert_eq!(hold(&rooms, group, false), Some(Hold::Read));
         assert!(!erases(&mut rooms));
         rooms.core.groups_mut().unpin(group);

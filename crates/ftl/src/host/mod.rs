@@ -1,6 +1,6 @@
 //! Host requests: reads, writes, trims and flushes, from arrival to the events that complete them.
 
-use wordline_units::{Bytes, Cause, Priority};
+use wordline_units::{Bytes, Cause, OpTag, PartId, Priority};
 
 use crate::gc::invalidate;
 use crate::metadata::Metadata;
@@ -84,7 +84,7 @@ impl Host {
 /// Read the units of `request`.
 pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
     let part = core.requests_mut().begin(request, 0);
-    let mut run: Option<u32> = None;
+    let mut run: Option<OpTag> = None;
     for index in 0..request.units {
         let lpn = request.lpn + index;
         let mask = mask(core, &request, index);
@@ -119,14 +119,14 @@ pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
 }
 
 /// True if `addr` is the next unit of the page that the queued read `tag` reads.
-fn is_same_page(core: &Core, tag: u32, addr: UnitAddr) -> bool {
+fn is_same_page(core: &Core, tag: OpTag, addr: UnitAddr) -> bool {
     let (pending, layout) = (core.pending(tag), core.layout());
     let per_page = layout.units_per_page;
     layout.group(addr) == pending.group && layout.offset(addr) / per_page == pending.offset / per_page
 }
 
 /// Queue a read of the page that holds `addr`, and wake its die.
-fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> u32 {
+fn queue_read(core: &mut Core, panel: &Panel, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> OpTag {
     let (tag, die) = core.queue_read(purpose, cause, addr, bytes, priority);
     match core.die(die).activity() {
         Activity::Free => core.wake(die),
@@ -165,7 +165,7 @@ pub(crate) fn admit_waiting(core: &mut Core, panel: &Panel, metadata: &mut Metad
     complete_partials(core, panel, metadata, sanitise);
 }
 
-fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: u32) -> bool {
+fn admit(core: &mut Core, metadata: &mut Metadata, sanitise: &Sanitise, part: PartId) -> bool {
     let request = core.requests().request(part);
     let buffer = core.settings().buffer;
     let awaited = buffer.acknowledge == Acknowledge::Programmed || (request.fua && buffer.protection == Protection::None);

@@ -26,7 +26,7 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Operation;
-use wordline_units::Cause;
+use wordline_units::{Cause, PartId};
 
 use super::log::Log;
 use super::memos::Memos;
@@ -94,7 +94,7 @@ pub(crate) struct Journal {
     /// Records of the program that is under way.
     ordered: Vec<Record>,
     /// Trims that wait until they are durable, with their versions.
-    waiting: VecDeque<(u32, u64)>,
+    waiting: VecDeque<(PartId, u64)>,
     /// For each group of the core, the version up to which trims must be durable before the group is erased.
     holds: Vec<u64>,
     /// Memos of techniques.
@@ -238,7 +238,7 @@ impl Journal {
     }
 
     /// Register that `part` waits for the trims up to `version`.
-    pub(crate) fn await_trims(&mut self, part: u32, version: u64) {
+    pub(crate) fn await_trims(&mut self, part: PartId, version: u64) {
         self.waiting.push_back((part, version));
     }
 
@@ -248,7 +248,7 @@ impl Journal {
     }
 
     /// Take the requests whose trims outlast a power cut.
-    pub(crate) fn take_known(&mut self) -> Vec<u32> {
+    pub(crate) fn take_known(&mut self) -> Vec<PartId> {
         let known = self.known();
         let mut done = Vec::new();
         while let Some((part, _)) = self.waiting.pop_front_if(|&mut (_, version)| version <= known) {
@@ -258,7 +258,7 @@ impl Journal {
     }
 
     /// Take all waiting requests, because nothing will be written any more.
-    pub(crate) fn give_up(&mut self) -> Vec<u32> {
+    pub(crate) fn give_up(&mut self) -> Vec<PartId> {
         std::mem::take(&mut self.waiting).into_iter().map(|(part, _)| part).collect()
     }
 

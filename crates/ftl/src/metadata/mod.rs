@@ -19,7 +19,7 @@ pub(crate) mod oob;
 use std::collections::VecDeque;
 
 use wordline_flash::{Mark, Operation};
-use wordline_units::{DieId, Lpn};
+use wordline_units::{DieId, Lpn, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
 use journal::{Journal, Journaled, Step, marks_per_program, records_per_program};
@@ -41,7 +41,7 @@ use crate::techniques::work::Work;
 /// A flush that waits.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    part: u32,
+    part: PartId,
     /// Epoch up to which writes must be durable.
     epoch: u64,
     /// Version up to which trims must be durable.
@@ -224,7 +224,7 @@ impl Metadata {
     }
 
     /// Make the trim `part` wait until all trims so far are durable.
-    pub(crate) fn await_trims(&mut self, core: &mut Core, part: u32) {
+    pub(crate) fn await_trims(&mut self, core: &mut Core, part: PartId) {
         let version = self.hurry(core);
         let Some(journal) = self.journal.as_mut().filter(|journal| version > journal.known()) else {
             return;
@@ -569,7 +569,7 @@ impl Metadata {
     }
 
     /// Make the flush `part` wait until everything before it is durable.
-    pub(crate) fn flush(&mut self, core: &mut Core, part: u32) {
+    pub(crate) fn flush(&mut self, core: &mut Core, part: PartId) {
         // Writes still waiting for room were not acknowledged, so the flush need not wait for them.
         let epoch = core.buffer_mut().barrier();
         // Where marks follow the data into the journal, the trims go with them.
@@ -640,7 +640,7 @@ impl Metadata {
 }
 
 /// Fail the requests of `parts`.
-pub(crate) fn fail(core: &mut Core, parts: Vec<u32>) {
+pub(crate) fn fail(core: &mut Core, parts: Vec<PartId>) {
     for part in parts {
         core.requests_mut().spoil(part);
         core.requests_mut().release(part);

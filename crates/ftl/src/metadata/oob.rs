@@ -21,7 +21,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use wordline_flash::{Mark, Operation};
-use wordline_units::DieId;
+use wordline_units::{DieId, PartId};
 
 use crate::pages::kept::KEPT_MAX;
 use crate::pages::oob::{Filling, MarkCopy, OobPage, ProgramMarks, marks_per_page};
@@ -96,7 +96,7 @@ pub(crate) struct OobCopies {
     /// Groups whose summary is to be programmed, by die.
     due: Vec<VecDeque<BlockGroup>>,
     /// Requests that wait, each with the number of programs that must be sealed.
-    waiting: VecDeque<(u32, u64)>,
+    waiting: VecDeque<(PartId, u64)>,
     /// Number of programs that must be sealed because something waits for them.
     wanted: u64,
     /// Bytes of the summary's program ordered last.
@@ -275,7 +275,7 @@ impl OobCopies {
     }
 
     /// Make `part` wait until the host data in all programs so far is sealed. Returns true if it has to wait.
-    pub(crate) fn hold_back(&mut self, part: u32) -> bool {
+    pub(crate) fn hold_back(&mut self, part: PartId) -> bool {
         let is_to_wait = !self.is_host_sealed(self.host);
         if is_to_wait {
             self.waiting.push_back((part, self.host));
@@ -285,13 +285,13 @@ impl OobCopies {
     }
 
     /// Take the next request that has nothing left to wait for.
-    pub(crate) fn next_released(&mut self) -> Option<u32> {
+    pub(crate) fn next_released(&mut self) -> Option<PartId> {
         let known = self.host_kept;
         self.waiting.pop_front_if(|&mut (_, number)| number <= known).map(|(part, _)| part)
     }
 
     /// Take all waiting requests, because nothing will be sealed any more.
-    pub(crate) fn give_up(&mut self) -> Vec<u32> {
+    pub(crate) fn give_up(&mut self) -> Vec<PartId> {
         std::mem::take(&mut self.waiting).into_iter().map(|(part, _)| part).collect()
     }
 
@@ -520,17 +520,17 @@ mod tests {
     fn nobody_waits_for_the_marks_of_what_has_only_moved() {
         let (mut copies, groups) = copies(false);
         copies.landed(DIE, (BlockGroup(0), 0), (true, false), &groups);
-        assert!(!copies.hold_back(7), "it is durable where it was");
+        assert!(!copies.hold_back(PartId(7)), "it is durable where it was");
         copies.hold(BlockGroup(1));
         assert!(!copies.lets_go(BlockGroup(1)), "as long as that is not erased");
         program(&mut copies, &groups, (BlockGroup(0), 1), 8);
         copies.landed(DIE, (BlockGroup(0), 2), (true, false), &groups);
-        assert!(copies.hold_back(7) && copies.wants(100));
+        assert!(copies.hold_back(PartId(7)) && copies.wants(100));
         assert_eq!((copies.newest_host(), copies.next_released()), (2, None));
         copies.take_records(2, &groups);
         copies.journaled(true);
-        assert_eq!(copies.next_released(), Some(7));
-        assert!(!copies.hold_back(8) && !copies.is_sealed(3));
+        assert_eq!(copies.next_released(), Some(PartId(7)));
+        assert!(!copies.hold_back(PartId(8)) && !copies.is_sealed(3));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Recovery;
 use super::flash_reader::{Found, Reader};
-use super::scan::{PhysicalBlocks, RecoveryScan};
+use super::physical_blocks::PhysicalBlocks;
 use crate::pages::keys::{KeyFacts, KeyPage, Tree};
 use crate::sanitise::Sanitise;
 use crate::sanitise::keys::{Forest, Keys};
@@ -121,22 +121,28 @@ fn read_stand(number: usize, stand: &PhysicalBlocks, reader: &mut Reader<'_>, pa
 }
 
 /// Resume the key store as it was found.
-pub(super) fn resume(core: &mut Core, sanitise: &mut Sanitise, scan: &RecoveryScan, stands: &[Option<usize>]) {
+pub(super) fn resume(
+    core: &mut Core,
+    sanitise: &mut Sanitise,
+    found: Option<&KeysFound>,
+    physical: &[PhysicalBlocks],
+    stands: &[Option<usize>],
+) {
     let Some(keys) = sanitise.keys_mut() else {
         return;
     };
-    let found = scan.keys.as_ref().expect("it was looked for");
+    let found = found.expect("it was looked for");
     let mut held: Vec<(u64, BlockGroup, usize)> =
         (0..).map(BlockGroup).zip(stands).filter_map(|(group, &stand)| Some((*found.holds.get(&stand?)?, group, stand?))).collect();
     held.sort_unstable();
     for &(_, group, stand) in &held {
-        if scan.stands[stand].broken {
+        if physical[stand].broken {
             core.groups_mut().condemn(group);
         }
     }
     let groups = held.into_iter().map(|(_, group, _)| group).collect();
     let seen = found.seen.iter().map(|(&number, &epoch)| {
-        let stand = &scan.stands[number];
+        let stand = &physical[number];
         (found.forest.stand(stand.die, stand.blocks[0]), epoch)
     });
     let opened = (found.trees.clone(), found.commits.clone());

@@ -17,6 +17,7 @@
 pub mod flash_reader;
 mod history;
 mod keys;
+mod physical_blocks;
 pub(crate) mod scan;
 pub(crate) mod seen;
 
@@ -25,7 +26,8 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wordline_units::{Cause, DieId};
 
 use flash_reader::{FlashReader, Held};
-use scan::{Copied, Evidence, PhysicalBlocks, RecoveryScan, SecretsFound, lost};
+use physical_blocks::PhysicalBlocks;
+use scan::{Copied, Evidence, RecoveryScan, SecretsFound, lost};
 
 use crate::config::Config;
 use crate::dispatch::Rooms;
@@ -104,7 +106,7 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     let Rooms { core, metadata, sanitise, .. } = &mut rooms;
     resume_checkpoints(core, metadata, &scan, &stands);
     resume_journal(core, metadata, &scan, journal.as_ref(), &stands);
-    keys::resume(core, sanitise, &scan, &stands);
+    keys::resume(core, sanitise, scan.keys.as_ref(), &scan.stands, &stands);
     restore_buffer(core, &scan);
     core.buffer_mut().count_from(scan.version + VERSIONS_SKIPPED);
     if !core.has_enough_space() {

@@ -13,7 +13,7 @@ pub(crate) mod secrets;
 mod tasks;
 
 use wordline_flash::{Operation, Status};
-use wordline_units::{Cause, DieId, Nanos};
+use wordline_units::{Cause, DieId, Nanos, PartId};
 
 use keys::Keys;
 use secrets::{Flying, Scope, Secrets};
@@ -299,7 +299,7 @@ impl Sanitise {
         core: &mut Core,
         panel: &Panel,
         metadata: &mut Metadata,
-        parts: Vec<u32>,
+        parts: Vec<PartId>,
         mut copies: Vec<Flying>,
         late: Vec<(UnitAddr, Vec<u64>)>,
     ) {

@@ -373,6 +373,8 @@ impl Secrets {
 
 #[cfg(test)]
 mod tests {
+    use wordline_units::PartId;
+
     use super::*;
     use crate::config::tests::small;
 
@@ -411,7 +413,7 @@ mod tests {
     fn of_one_scope_there_is_one_task_for_all_who_wait_and_it_ends_once() {
         let (mut secrets, layout, mut barriers) = secrets();
         let scope = Scope { group: BlockGroup(3), plane: Some(0), first: 2, pages: 1 };
-        let (a, b) = (barriers.make(vec![1]), barriers.make(vec![2]));
+        let (a, b) = (barriers.make(vec![PartId(1)]), barriers.make(vec![PartId(2)]));
         secrets.attach(&mut barriers, scope, SanitiseMethod::LockPages, a, 4);
         secrets.attach(&mut barriers, scope, SanitiseMethod::LockPages, b, 9);
         let tasks: Vec<u32> = secrets.tasks_in(BlockGroup(3)).collect();
@@ -422,6 +424,6 @@ mod tests {
         assert!(secrets.is_idle());
         // Whoever made a barrier holds it, too.
         assert!(barriers.pass(a).is_empty());
-        assert_eq!(barriers.pass(a), [1]);
+        assert_eq!(barriers.pass(a), [PartId(1)]);
     }
 }

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use wordline_units::PartId;
+
 /// A barrier that opens when some things are over.
 #[derive(Clone, Debug)]
 struct Barrier {
     left: u32,
-    parts: Vec<u32>,
+    parts: Vec<PartId>,
 }
 
 /// The barriers of one core.
@@ -22,7 +24,7 @@ pub(crate) struct Barriers {
 
 impl Barriers {
     /// Make a barrier at which `parts` wait. The caller holds it, and lets it go with [`Barriers::pass`].
-    pub(crate) fn make(&mut self, parts: Vec<u32>) -> u64 {
+    pub(crate) fn make(&mut self, parts: Vec<PartId>) -> u64 {
         self.newest += 1;
         self.shut.insert(self.newest, Barrier { left: 1, parts });
         self.newest
@@ -35,7 +37,7 @@ impl Barriers {
 
     /// Remove one of the things that `barrier` waits for. Returns the parts that may go on.
     #[must_use]
-    pub(crate) fn pass(&mut self, barrier: u64) -> Vec<u32> {
+    pub(crate) fn pass(&mut self, barrier: u64) -> Vec<PartId> {
         let state = self.shut.get_mut(&barrier).expect("a shut barrier");
         state.left -= 1;
         if state.left > 0 { Vec::new() } else { self.shut.remove(&barrier).map_or(Vec::new(), |barrier| barrier.parts) }
@@ -52,7 +54,7 @@ impl Barriers {
     }
 
     /// Take all waiting parts, in a core that takes no more writes.
-    pub(crate) fn give_up(&mut self) -> Vec<u32> {
+    pub(crate) fn give_up(&mut self) -> Vec<PartId> {
         self.shut.values_mut().flat_map(|barrier| std::mem::take(&mut barrier.parts)).collect()
     }
 
@@ -72,13 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gate_opens_when_all_it_waits_for_is_over() {
+    fn a_barrier_opens_when_all_it_waits_for_is_over() {
         let mut barriers = Barriers::default();
-        let first = barriers.make(vec![3, 4]);
+        let first = barriers.make(vec![PartId(3), PartId(4)]);
         barriers.hold(first);
         assert!(barriers.pass(first).is_empty() && barriers.is_awaited() && barriers.is_shut(first));
         let second = barriers.make(Vec::new());
-        assert_eq!(barriers.pass(first), [3, 4]);
+        assert_eq!(barriers.pass(first), [PartId(3), PartId(4)]);
         assert!(!barriers.is_shut(first) && barriers.is_shut(barriers.newest()) && !barriers.is_awaited());
         assert!(barriers.pass(second).is_empty() && barriers.is_empty());
     }

@@ -16,7 +16,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{Lpn, Nanos};
+use wordline_units::{Id, Lpn, Nanos, PartId};
 
 use crate::state::settings::Protection;
 use crate::util::index::Index;
@@ -48,10 +48,28 @@ struct Slot {
     insecure: bool,
     /// True if the data was trimmed or lost since: the slot's program or fill must have no effect.
     doomed: bool,
-    waiters: u32,
+    waiters: WaiterId,
     /// Slot of the older version in flight, for a held slot; and the other way round.
     partner: u32,
 }
+
+/// A request that waits for a slot, by its place in the table of those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WaiterId(u32);
+
+impl Id for WaiterId {
+    fn from_index(index: usize) -> WaiterId {
+        WaiterId(index as u32)
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// End of a list of waiters.
+const NOBODY: WaiterId = WaiterId(NIL);
 
 const UNUSED: Slot = Slot {
     lpn: u32::MAX,
@@ -62,7 +80,7 @@ const UNUSED: Slot = Slot {
     state: State::Free,
     insecure: false,
     doomed: false,
-    waiters: NIL,
+    waiters: NOBODY,
     partner: NIL,
 };
 
@@ -103,7 +121,7 @@ pub(crate) struct Dropped {
     /// Oldest epoch that any of the dropped data belonged to.
     pub epoch: u64,
     /// Requests that waited for the dropped data to become durable, once for each unit.
-    pub waiters: Vec<u32>,
+    pub waiters: Vec<PartId>,
 }
 
 /// The write buffer of one core.
@@ -116,14 +134,14 @@ pub(crate) struct Buffer {
     complete: List,
     partial: List,
     index: Index,
-    waiters: Slab<(u32, u32)>,
+    waiters: Slab<WaiterId, (PartId, WaiterId)>,
     waiting: u32,
     epoch: u64,
     /// Version given out last.
     version: u64,
     /// Slots not yet durable, by epoch; the front belongs to `epoch - (len - 1)`.
     pending: VecDeque<u32>,
-    released: Vec<u32>,
+    released: Vec<PartId>,
     /// True if capacitors keep the buffer.
     is_protected: bool,
     /// Trimmed slots, oldest first. Each waits until the trim of that number is durable; `None`: the number is not known yet.
@@ -324,12 +342,12 @@ impl Buffer {
     }
 
     /// Take all parts whose wait for a unit is over.
-    pub(crate) fn take_released(&mut self) -> Vec<u32> {
+    pub(crate) fn take_released(&mut self) -> Vec<PartId> {
         std::mem::take(&mut self.released)
     }
 
     /// Parts whose wait for a unit is over, without taking them.
-    pub(crate) fn released(&self) -> &[u32] {
+    pub(crate) fn released(&self) -> &[PartId] {
         &self.released
     }
 
@@ -339,7 +357,7 @@ impl Buffer {
     }
 
     /// Register that `part` waits until `slot` is durable.
-    pub(crate) fn await_durable(&mut self, slot: u32, part: u32) {
+    pub(crate) fn await_durable(&mut self, slot: u32, part: PartId) {
         let node = self.waiters.insert((part, self.slots[slot as usize].waiters));
         self.slots[slot as usize].waiters = node;
         self.waiting += 1;
@@ -422,7 +440,7 @@ impl Buffer {
                 let newer = std::mem::replace(&mut self.slots[partner as usize].epoch, older);
                 self.slots[slot as usize].epoch = newer;
                 self.slots[partner as usize].partner = NIL;
-                let nodes = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
+                let nodes = std::mem::replace(&mut self.slots[slot as usize].waiters, NOBODY);
                 self.hand_over(nodes, partner);
                 self.enlist(partner);
             }
@@ -497,8 +515,8 @@ impl Buffer {
         let older = Some(self.slots[slot as usize].partner).filter(|&partner| partner != NIL);
         for slot in std::iter::once(slot).chain(older) {
             dropped.epoch = dropped.epoch.min(self.slots[slot as usize].epoch);
-            let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
-            while node != NIL {
+            let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NOBODY);
+            while node != NOBODY {
                 let (part, next) = self.waiters.remove(node);
                 dropped.waiters.push(part);
                 self.waiting -= 1;
@@ -510,7 +528,7 @@ impl Buffer {
 
     /// The next part whose wait for a unit is over.
     #[inline]
-    pub(crate) fn next_released(&mut self) -> Option<u32> {
+    pub(crate) fn next_released(&mut self) -> Option<PartId> {
         self.released.pop()
     }
 
@@ -543,8 +561,8 @@ impl Buffer {
 
     #[inline]
     fn notify(&mut self, slot: u32) {
-        let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NIL);
-        while node != NIL {
+        let mut node = std::mem::replace(&mut self.slots[slot as usize].waiters, NOBODY);
+        while node != NOBODY {
             let (part, next) = self.waiters.remove(node);
             self.released.push(part);
             self.waiting -= 1;
@@ -552,8 +570,8 @@ impl Buffer {
         }
     }
 
-    fn hand_over(&mut self, mut nodes: u32, to: u32) {
-        while nodes != NIL {
+    fn hand_over(&mut self, mut nodes: WaiterId, to: u32) {
+        while nodes != NOBODY {
             let (part, next) = self.waiters.remove(nodes);
             let node = self.waiters.insert((part, self.slots[to as usize].waiters));
             self.slots[to as usize].waiters = node;
@@ -629,7 +647,7 @@ mod tests {
     fn a_failed_program_comes_first_and_keeps_its_waiters() {
         let mut buffer = Buffer::new(8, 1, Protection::None);
         let one = slot(buffer.write(NOW, 1, 1, false));
-        buffer.await_durable(one, 42);
+        buffer.await_durable(one, PartId(42));
         buffer.write(NOW, 2, 1, false);
         buffer.take();
         buffer.failed(one);
@@ -642,6 +660,6 @@ mod tests {
         let (newer, lpn) = buffer.take().unwrap();
         assert_eq!(lpn, 1);
         buffer.landed(newer);
-        assert_eq!(buffer.next_released(), Some(42));
+        assert_eq!(buffer.next_released(), Some(PartId(42)));
     }
 }

@@ -3,7 +3,7 @@
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
 use wordline_flash::{Operation, OperationKind, Status};
-use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, Priority};
+use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod barriers;
 pub(crate) mod batch;
@@ -62,7 +62,7 @@ pub(crate) struct Core {
     /// Dies that can take an operation and may have one to do.
     ready: Vec<DieId>,
     suspends: Vec<DieId>,
-    pending: Slab<Pending>,
+    pending: Slab<OpTag, Pending>,
     under_way: u32,
     requests: Requests,
     barriers: Barriers,
@@ -366,24 +366,24 @@ impl Core {
 
     /// Store what an operation is for. Returns its tag.
     #[inline]
-    pub(crate) fn begin(&mut self, pending: Pending) -> u32 {
+    pub(crate) fn begin(&mut self, pending: Pending) -> OpTag {
         self.pending.insert(pending)
     }
 
     /// Purpose and address of the operation `tag`.
     #[inline]
-    pub(crate) fn pending(&self, tag: u32) -> Pending {
+    pub(crate) fn pending(&self, tag: OpTag) -> Pending {
         self.pending[tag]
     }
 
     /// Lengthen the transfer of the queued read `tag` by `bytes`.
-    pub(crate) fn lengthen(&mut self, tag: u32, bytes: Bytes) {
+    pub(crate) fn lengthen(&mut self, tag: OpTag, bytes: Bytes) {
         self.pending[tag].bytes += bytes;
     }
 
     /// End the operation `tag`.
     #[inline]
-    pub(crate) fn end(&mut self, tag: u32) -> Pending {
+    pub(crate) fn end(&mut self, tag: OpTag) -> Pending {
         self.under_way -= 1;
         self.pending.remove(tag)
     }
@@ -396,7 +396,7 @@ impl Core {
 
     /// Order the operation `tag` of `die`.
     #[inline]
-    pub(crate) fn issue(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) -> Operation {
+    pub(crate) fn issue(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
         if self.watches_busy {
             self.note_busy(die, tag, kind, cause);
@@ -408,7 +408,7 @@ impl Core {
     /// Keep the program or erase under way for the techniques that are asked whether it is stopped.
     #[cold]
     #[inline(never)]
-    fn note_busy(&mut self, die: DieId, tag: u32, kind: OperationKind, cause: Cause) {
+    fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
         let is_erase = matches!(kind, OperationKind::Erase { .. });
         if is_erase || matches!(kind, OperationKind::Program { .. }) {
             let busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
@@ -459,7 +459,14 @@ impl Core {
 
     /// Queue a read of `bytes` of the page that holds `addr`. Returns its tag and its die.
     #[inline]
-    pub(crate) fn queue_read(&mut self, purpose: Purpose, cause: Cause, addr: UnitAddr, bytes: Bytes, priority: Priority) -> (u32, DieId) {
+    pub(crate) fn queue_read(
+        &mut self,
+        purpose: Purpose,
+        cause: Cause,
+        addr: UnitAddr,
+        bytes: Bytes,
+        priority: Priority,
+    ) -> (OpTag, DieId) {
         let (group, offset) = (self.layout.group(addr), self.layout.offset(addr));
         let die = self.layout.die(group);
         let tag = self.pending.insert(Pending::read(purpose, group, offset, bytes, cause));
@@ -475,7 +482,7 @@ impl Core {
 
     /// Take the next read that waits for `die`.
     #[inline]
-    pub(crate) fn pop_read(&mut self, die: DieId) -> Option<u32> {
+    pub(crate) fn pop_read(&mut self, die: DieId) -> Option<OpTag> {
         let Core { dies, pending, .. } = self;
         dies[die].reads_mut().pop(|tag| pending[tag].next)
     }

@@ -1,6 +1,6 @@
 //! Flash operations that are queued or under way, and what each is for.
 
-use wordline_units::{Bytes, Cause};
+use wordline_units::{Bytes, Cause, OpTag, PartId};
 
 use crate::state::data::MetadataKind;
 use crate::state::layout::BlockGroup;
@@ -10,7 +10,7 @@ use crate::util::list::NIL;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// Read for a host request.
-    HostRead { part: u32 },
+    HostRead { part: PartId },
     /// Read of the rest of a partly written unit.
     Fill { slot: u32 },
     /// Read of a victim's page: its valid units, one bit each from the page's first unit.
@@ -46,7 +46,7 @@ pub(crate) struct Pending {
     pub offset: u32,
     pub bytes: Bytes,
     /// Next read in the die's queue.
-    pub next: u32,
+    pub next: OpTag,
     /// Cause of a read.
     pub cause: Cause,
 }
@@ -55,7 +55,7 @@ impl Pending {
     /// Creates an operation with no other queued behind it.
     #[inline]
     pub(crate) fn new(purpose: Purpose, group: BlockGroup, offset: u32, bytes: Bytes) -> Pending {
-        Pending { purpose, group, offset, bytes, next: NIL, cause: Cause::Host }
+        Pending { purpose, group, offset, bytes, next: OpTag(NIL), cause: Cause::Host }
     }
 
     /// Creates a read for `cause`.

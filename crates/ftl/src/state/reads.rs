@@ -1,14 +1,17 @@
 //! The reads that wait for a die.
 
-use wordline_units::Priority;
+use wordline_units::{OpTag, Priority};
 
 use crate::util::list::NIL;
+
+/// Tag behind the last read of a queue.
+const NONE: OpTag = OpTag(NIL);
 
 /// A first-in, first-out queue, linked through the operations.
 #[derive(Clone, Copy, Debug)]
 struct Fifo {
-    head: u32,
-    tail: u32,
+    head: OpTag,
+    tail: OpTag,
 }
 
 /// Queue of the reads that wait for a die, by priority; within one, in order of arrival.
@@ -28,7 +31,7 @@ impl ReadQueue {
 
     /// Creates an empty queue. `turn`: the last choice was a read.
     pub(crate) fn with_turn(turn: bool) -> ReadQueue {
-        ReadQueue { queues: [Fifo { head: NIL, tail: NIL }; Priority::ALL.len()], waiting: 0, turn }
+        ReadQueue { queues: [Fifo { head: NONE, tail: NONE }; Priority::ALL.len()], waiting: 0, turn }
     }
 
     /// True if the last choice was a read.
@@ -53,20 +56,20 @@ impl ReadQueue {
 
     /// Priority of the read that is served next; `None`: no read waits.
     pub(crate) fn next_priority(&self) -> Option<Priority> {
-        Priority::ALL.into_iter().zip(&self.queues).find(|(_, fifo)| fifo.head != NIL).map(|(priority, _)| priority)
+        Priority::ALL.into_iter().zip(&self.queues).find(|(_, fifo)| fifo.head != NONE).map(|(priority, _)| priority)
     }
 
     /// Take the first read; `next` gives the operation queued behind another.
     #[inline]
-    pub(crate) fn pop(&mut self, next: impl FnOnce(u32) -> u32) -> Option<u32> {
+    pub(crate) fn pop(&mut self, next: impl FnOnce(OpTag) -> OpTag) -> Option<OpTag> {
         if self.waiting == 0 {
             return None;
         }
-        let fifo = self.queues.iter_mut().find(|fifo| fifo.head != NIL)?;
+        let fifo = self.queues.iter_mut().find(|fifo| fifo.head != NONE)?;
         let tag = fifo.head;
         fifo.head = next(tag);
-        if fifo.head == NIL {
-            fifo.tail = NIL;
+        if fifo.head == NONE {
+            fifo.tail = NONE;
         }
         self.waiting -= 1;
         Some(tag)
@@ -74,32 +77,34 @@ impl ReadQueue {
 
     /// Queue the read `tag`. Returns the read before it, if there is one.
     #[inline]
-    pub(crate) fn push(&mut self, priority: Priority, tag: u32) -> Option<u32> {
+    pub(crate) fn push(&mut self, priority: Priority, tag: OpTag) -> Option<OpTag> {
         let fifo = &mut self.queues[priority as usize];
         let before = fifo.tail;
-        if before == NIL {
+        if before == NONE {
             fifo.head = tag;
         }
         fifo.tail = tag;
         self.waiting += 1;
-        (before != NIL).then_some(before)
+        (before != NONE).then_some(before)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use wordline_units::Id;
+
     use super::*;
 
     #[test]
     fn reads_leave_by_priority_and_in_the_order_they_came() {
         let mut reads = ReadQueue::new();
-        let mut next = [NIL; 4];
+        let mut next = [NONE; 4];
         for (tag, priority) in [Priority::Normal, Priority::Normal, Priority::ALL[0], Priority::ALL[0]].into_iter().enumerate() {
-            if let Some(before) = reads.push(priority, tag as u32) {
-                next[before as usize] = tag as u32;
+            if let Some(before) = reads.push(priority, OpTag(tag as u32)) {
+                next[before.index()] = OpTag(tag as u32);
             }
         }
-        let left: Vec<u32> = std::iter::from_fn(|| reads.pop(|tag| next[tag as usize])).collect();
+        let left: Vec<u32> = std::iter::from_fn(|| reads.pop(|tag| next[tag.index()])).map(|tag| tag.0).collect();
         let expected = if Priority::ALL[0] == Priority::Normal { vec![0, 1, 2, 3] } else { vec![2, 3, 0, 1] };
         assert_eq!((left, reads.waiting()), (expected, 0));
     }

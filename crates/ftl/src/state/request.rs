@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wordline_flash::Spans;
-use wordline_units::{HostOp, Priority};
+use wordline_units::{HostOp, PartId, Priority};
 
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::util::list::Slab;
@@ -90,9 +90,9 @@ struct Done {
 /// Table of the host's requests: those under way with what each waits for, writes that wait for room, and finished ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requests {
-    parts: Slab<Part>,
+    parts: Slab<PartId, Part>,
     /// Writes that wait for room in the buffer, in order of arrival.
-    admissions: VecDeque<u32>,
+    admissions: VecDeque<PartId>,
     done: VecDeque<Done>,
     /// Latency parts of the operation reported last; `None`: the call being answered is no report.
     released_by: Option<Spans>,
@@ -101,13 +101,13 @@ pub(crate) struct Requests {
 impl Requests {
     /// Begin `request`. `unadmitted`: units of it that are not in the buffer yet. Returns its part number.
     #[inline]
-    pub(crate) fn begin(&mut self, request: Request, unadmitted: u32) -> u32 {
+    pub(crate) fn begin(&mut self, request: Request, unadmitted: u32) -> PartId {
         self.parts.insert(Part { request, pending: 0, unadmitted, ok: true, blank: 0 })
     }
 
     /// Host request of `part`.
     #[inline]
-    pub(crate) fn request(&self, part: u32) -> Request {
+    pub(crate) fn request(&self, part: PartId) -> Request {
         self.parts[part].request
     }
 
@@ -118,13 +118,13 @@ impl Requests {
 
     /// Add one thing that `part` waits for.
     #[inline]
-    pub(crate) fn hold(&mut self, part: u32) {
+    pub(crate) fn hold(&mut self, part: PartId) {
         self.parts[part].pending += 1;
     }
 
     /// Remove one of the things that `part` waits for. If it was the last, `part` is finished.
     #[inline(always)]
-    pub(crate) fn release(&mut self, part: u32) {
+    pub(crate) fn release(&mut self, part: PartId) {
         let state = &mut self.parts[part];
         state.pending -= 1;
         if state.pending == 0 && state.unadmitted == 0 {
@@ -134,40 +134,40 @@ impl Requests {
 
     /// True if `part` waits for nothing.
     #[inline]
-    pub(crate) fn is_free(&self, part: u32) -> bool {
+    pub(crate) fn is_free(&self, part: PartId) -> bool {
         self.parts[part].pending == 0
     }
 
     /// Mark `part` as failed, in whole or in part.
-    pub(crate) fn spoil(&mut self, part: u32) {
+    pub(crate) fn spoil(&mut self, part: PartId) {
         self.parts[part].ok = false;
     }
 
     /// Count `sectors` sectors of the read `part` that are in units that hold nothing.
-    pub(crate) fn add_blank(&mut self, part: u32, sectors: u32) {
+    pub(crate) fn add_blank(&mut self, part: PartId, sectors: u32) {
         self.parts[part].blank += sectors;
     }
 
     /// Units of the write `part` that are not in the buffer yet.
     #[inline]
-    pub(crate) fn unadmitted(&self, part: u32) -> u32 {
+    pub(crate) fn unadmitted(&self, part: PartId) -> u32 {
         self.parts[part].unadmitted
     }
 
     /// Count one more unit of `part` as in the buffer.
     #[inline]
-    pub(crate) fn admit_one(&mut self, part: u32) {
+    pub(crate) fn admit_one(&mut self, part: PartId) {
         self.parts[part].unadmitted -= 1;
     }
 
     /// Refuse the write `part`.
-    pub(crate) fn refuse(&mut self, part: u32) {
+    pub(crate) fn refuse(&mut self, part: PartId) {
         (self.parts[part].ok, self.parts[part].unadmitted) = (false, 0);
     }
 
     /// Finish `part`.
     #[inline]
-    pub(crate) fn finish(&mut self, part: u32) {
+    pub(crate) fn finish(&mut self, part: PartId) {
         let part = self.parts.remove(part);
         self.done.push_back(Done { id: part.request.id, ok: part.ok, blank: part.blank });
     }
@@ -186,13 +186,13 @@ impl Requests {
     }
 
     /// Queue the write `part` behind all others that wait for room.
-    pub(crate) fn wait_for_room(&mut self, part: u32) {
+    pub(crate) fn wait_for_room(&mut self, part: PartId) {
         self.admissions.push_back(part);
     }
 
     /// Write that has waited longest for room.
     #[inline]
-    pub(crate) fn first_waiting(&self) -> Option<u32> {
+    pub(crate) fn first_waiting(&self) -> Option<PartId> {
         self.admissions.front().copied()
     }
 
@@ -203,7 +203,7 @@ impl Requests {
     }
 
     /// Take the write that has waited longest: all of it is in the buffer, or it is refused.
-    pub(crate) fn take_waiting(&mut self) -> Option<u32> {
+    pub(crate) fn take_waiting(&mut self) -> Option<PartId> {
         self.admissions.pop_front()
     }
 }

@@ -1,7 +1,7 @@
 //! Application of the panel's answers: reads that stop a program, first tries of reads, settings of programs, requested work.
 
 use wordline_flash::{Operation, OperationKind, ReadTry};
-use wordline_units::{DieId, Priority};
+use wordline_units::{DieId, OpTag, Priority};
 
 use super::hooks::Hook;
 use super::panel::Panel;
@@ -42,7 +42,7 @@ pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool 
 
 /// Order the read `tag` of the page it names.
 #[inline]
-pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: u32) -> Operation {
+pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag) -> Operation {
     let pending = core.pending(tag);
     let place = core.layout().place(pending.offset);
     let target = core.layout().one_plane(core.groups().blocks(pending.group), place.plane, place.page);

@@ -1,5 +1,7 @@
 //! Intrusive lists over the slots of a table: constant-time entry, removal and order, no allocation.
 
+use wordline_units::Id;
+
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// The place of one slot in the list it is in.
@@ -79,38 +81,38 @@ impl List {
     }
 }
 
-/// A table of `T` whose free places are handed out again, last freed first.
+/// A table of `T`, indexed by the ids `K`, whose free places are handed out again, last freed first.
 #[derive(Clone, Debug)]
-pub(crate) struct Slab<T> {
+pub(crate) struct Slab<K, T> {
     items: Vec<T>,
-    unused: Vec<u32>,
+    unused: Vec<K>,
 }
 
-impl<T> Default for Slab<T> {
+impl<K, T> Default for Slab<K, T> {
     fn default() -> Self {
         Slab { items: Vec::new(), unused: Vec::new() }
     }
 }
 
-impl<T: Copy> Slab<T> {
+impl<K: Id, T: Copy> Slab<K, T> {
     #[inline]
-    pub(crate) fn insert(&mut self, item: T) -> u32 {
+    pub(crate) fn insert(&mut self, item: T) -> K {
         match self.unused.pop() {
             Some(slot) => {
-                self.items[slot as usize] = item;
+                self.items[slot.index()] = item;
                 slot
             }
             None => {
                 self.items.push(item);
-                (self.items.len() - 1) as u32
+                K::from_index(self.items.len() - 1)
             }
         }
     }
 
     #[inline]
-    pub(crate) fn remove(&mut self, slot: u32) -> T {
+    pub(crate) fn remove(&mut self, slot: K) -> T {
         self.unused.push(slot);
-        self.items[slot as usize]
+        self.items[slot.index()]
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -118,17 +120,17 @@ impl<T: Copy> Slab<T> {
     }
 }
 
-impl<T> std::ops::Index<u32> for Slab<T> {
+impl<K: Id, T> std::ops::Index<K> for Slab<K, T> {
     type Output = T;
     #[inline]
-    fn index(&self, slot: u32) -> &T {
-        &self.items[slot as usize]
+    fn index(&self, slot: K) -> &T {
+        &self.items[slot.index()]
     }
 }
 
-impl<T> std::ops::IndexMut<u32> for Slab<T> {
+impl<K: Id, T> std::ops::IndexMut<K> for Slab<K, T> {
     #[inline]
-    fn index_mut(&mut self, slot: u32) -> &mut T {
-        &mut self.items[slot as usize]
+    fn index_mut(&mut self, slot: K) -> &mut T {
+        &mut self.items[slot.index()]
     }
 }

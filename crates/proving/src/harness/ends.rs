@@ -2,7 +2,7 @@
 
 use wordline_flash::{OperationKind, ProgramTrace, Report, Status, Stopped};
 use wordline_ftl::{UnitAddr, driver};
-use wordline_units::{DieId, Lpn};
+use wordline_units::{DieId, Lpn, OpTag};
 
 use super::{Harness, Load};
 use crate::flash::{Spot, Stored};
@@ -26,7 +26,7 @@ impl Harness {
         }
     }
 
-    fn report_of<'a>(&mut self, die: DieId, tag: u32, good: bool, program: Option<&'a ProgramTrace>, oob: &'a [Lpn]) -> Report<'a> {
+    fn report_of<'a>(&mut self, die: DieId, tag: OpTag, good: bool, program: Option<&'a ProgramTrace>, oob: &'a [Lpn]) -> Report<'a> {
         let status = if good { Status::Good } else { Status::Failed };
         let (retries, last) = self.offsets.reported(tag);
         Report { retries, last, program, ..Report::plain(tag, die, status, oob) }

@@ -1,12 +1,13 @@
 //! Fate of units in pages that cannot be read, by the second copies of their marks. `recovery/seen.rs` has the rules.
 
-use super::{Copied, PhysicalBlocks, RecoveryScan, is_set};
+use super::{Copied, RecoveryScan, is_set};
 use crate::config::{Config, Protection};
 use crate::pages::journal::{Facts, Page};
 use crate::pages::kept::{FACTS, Fact};
 use crate::pages::oob::MarkCopy;
 use crate::recovery::flash_reader::Reader;
 use crate::recovery::generations;
+use crate::recovery::physical_blocks::PhysicalBlocks;
 use crate::recovery::seen::Unread;
 use crate::state::layout::Layout;
 

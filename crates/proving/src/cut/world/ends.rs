@@ -3,7 +3,7 @@
 use wordline_flash::{OperationKind, ProgramTrace, Report, Status, Stopped};
 use wordline_ftl::UnitAddr;
 use wordline_ftl::driver::{self, Driver};
-use wordline_units::{DieId, Lpn};
+use wordline_units::{DieId, Lpn, OpTag};
 
 use super::super::nand::{Bytes, Stored};
 use super::World;
@@ -37,7 +37,7 @@ impl World {
         }
     }
 
-    pub(super) fn report(&mut self, die: DieId, tag: u32, good: bool, program: Option<&ProgramTrace>, oob: &[Lpn]) {
+    pub(super) fn report(&mut self, die: DieId, tag: OpTag, good: bool, program: Option<&ProgramTrace>, oob: &[Lpn]) {
         let status = if good { Status::Good } else { Status::Failed };
         let (retries, last) = self.offsets.reported(tag);
         let report = Report { retries, last, program, ..Report::plain(tag, die, status, oob) };
