@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Ctl(CtlOptions),
     /// Write down what a served drive is asked, as a trace on standard output, until `wordline ctl SOCKET stop-recording`. Its head says how it is replayed.
     Record(RecordOptions),
-    /// Look at a served drive: requests, latency, write amplification, reclaim, dies, blocks. `q` ends it.
+    /// Look at a served drive: requests, latency, write amplification, garbage collection, dies, blocks. `q` ends it.
     Top(TopOptions),
     /// Look at, convert or measure a block trace.
     Trace(TraceOptions),
@@ -59,7 +59,7 @@ pub(crate) enum Command {
 /// How a drive's plan is changed, its cells left as they are.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShapeOptions {
-    /// Change a value of the drive's plan, such as reclaim.victim=fifo. May be given several times.
+    /// Change a value of the drive's plan, such as gc.victim=fifo. May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// Make the drive so large for the host, such as 16GiB: the same chip and share of spare flash, with as many blocks and dies as that needs, or with smaller

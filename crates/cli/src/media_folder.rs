@@ -36,7 +36,7 @@ pub(crate) fn keep_plan(folder: &Path, plan: &Plan, is_found: bool) -> Result<()
 /// The plan that lies beside the media in `folder`, if it is theirs.
 pub(crate) fn kept_plan(folder: &Path) -> Option<Plan> {
     let (name, number) = Taken::identity(folder).ok()?;
-    let plan = Plan::parse(&name, &std::fs::read_to_string(folder.join(PLAN)).ok()?).ok()?;
+    let plan = Plan::parse_stored(&name, &std::fs::read_to_string(folder.join(PLAN)).ok()?).ok()?;
     plan.has_hash(number).then_some(plan)
 }
 

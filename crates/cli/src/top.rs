@@ -138,9 +138,9 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
     let part = |key: &str| number(&waf[key]);
     let total = waf["total"].as_f64().map_or("-".to_owned(), |total| format!("{total:.3}"));
     lines.push(format!(
-        "WAF {total} = host {:.3} + reclaim {:.3} + fill {:.3} + wear {:.3} + recovery {:.3} + padding {:.3} + rest {:.3}",
+        "WAF {total} = host {:.3} + gc {:.3} + fill {:.3} + wear {:.3} + recovery {:.3} + padding {:.3} + rest {:.3}",
         part("host"),
-        part("reclaim"),
+        part("gc"),
         part("fill"),
         part("wear"),
         part("recovery"),

@@ -137,7 +137,7 @@ mod tests {
             die: DieId(511),
             channel: ChannelId(3),
             op: FlashOp::Program,
-            cause: Cause::Reclaim,
+            cause: Cause::Gc,
             block: BlockId(65_535),
             page: PageId(767),
             pages: 12,
@@ -161,6 +161,6 @@ mod tests {
         assert_eq!(tail.lines().count(), KEPT);
         assert!(tail.starts_with("4: "), "{tail}");
         assert!(tail.contains("request 70000 arrived: low write of 32 sectors"), "{tail}");
-        assert!(tail.contains("program for reclaim, die 511 block 65535 page 767, failed"), "{tail}");
+        assert!(tail.contains("program for gc, die 511 block 65535 page 767, failed"), "{tail}");
     }
 }

@@ -1,4 +1,4 @@
-//! Prints a whole plan: `cargo run -p wordline-plan --example describe -- pageftl reclaim.victim=fifo`.
+//! Prints a whole plan: `cargo run -p wordline-plan --example describe -- pageftl gc.victim=fifo`.
 
 use std::process::ExitCode;
 

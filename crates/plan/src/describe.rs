@@ -76,7 +76,7 @@ fn percent(share: f64) -> String {
 fn set_aside(figures: &Figures) -> String {
     let SetAside { free, open, bad, own, marks } = figures.set_aside;
     let parts = [
-        (free, "that reclaim keeps free"),
+        (free, "that garbage collection keeps free"),
         (open, "for the empty half of open ones"),
         (bad, "spare or bad from the factory"),
         (own, "for journal, checkpoints and keys"),

@@ -9,6 +9,7 @@ use crate::kind::{Kind, unfit};
 use crate::layer::{Layer, Mistakes, Origin, Set};
 use crate::nearest::nearest;
 use crate::quantity::{Refusal, shown};
+use crate::renamed;
 
 /// Whether a text describes a chip or a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) enum Role {
     Chip,
     /// A drive; may also say how its dies differ from their chip file.
     Drive,
+    /// A drive that a build has written down, perhaps an earlier one: keys may have the names of that time.
+    Stored,
     /// Settings of a command line: keys of a drive, but no other files.
     Settings,
 }
@@ -60,7 +63,7 @@ impl Document {
 /// Whether a word or section of this name can stand at the top of a file.
 fn is_known(name: &str) -> bool {
     let of_section = |path: &str| path.split('.').next() == Some(name);
-    WORDS.contains(&name) || table().iter().any(|section| of_section(section.path))
+    WORDS.contains(&name) || renamed::is_old_section(name) || table().iter().any(|section| of_section(section.path))
 }
 
 /// What stands outside of sections.
@@ -106,7 +109,7 @@ impl Reader<'_, '_> {
     fn word(&mut self, name: &str, value: &DeValue<'_>, key: Range<usize>, span: Range<usize>) {
         let origin = self.origin(span.clone(), None);
         let allowed = match self.role {
-            Role::Drive => true,
+            Role::Drive | Role::Stored => true,
             Role::Chip => !matches!(name, "chip" | "physics_of"),
             Role::Settings => false,
         };
@@ -131,6 +134,11 @@ impl Reader<'_, '_> {
     fn section(&mut self, path: &str, span: Range<usize>, value: &DeValue<'_>) {
         let sections = table();
         let Some(info) = sections.iter().find(|section| section.path == path) else {
+            if let DeValue::Table(keys) = value
+                && renamed::is_old_section(path)
+            {
+                return self.old_section(path, span, keys);
+            }
             self.refuse(span, unknown_section(path, value, sections));
             return;
         };
@@ -153,6 +161,29 @@ impl Reader<'_, '_> {
             let name: &str = key.get_ref();
             if name != "source" {
                 self.key(info.path, name, key.span(), value.get_ref(), value.span(), common.clone());
+            }
+        }
+    }
+
+    /// A section that is called otherwise now. Of a stored plan it is read, and whoever else has written it is told the new names.
+    fn old_section(&mut self, path: &str, span: Range<usize>, keys: &DeTable<'_>) {
+        if self.role != Role::Stored && keys.is_empty() {
+            let refusal = Refusal::new(format!("unknown section [{path}]"));
+            self.refuse(span, refusal.with_help(format!("the section is {} now", renamed::section_now(path))));
+            return;
+        }
+        for (key, value) in keys {
+            let name: &str = key.get_ref();
+            let refusal = Refusal::new(format!("unknown key `{}` in [{path}]", shown(name)));
+            match (renamed::key_now(path, name), renamed::advice(path, name)) {
+                (Some((section, now)), _) if self.role == Role::Stored => {
+                    let value_now = renamed::value_now(path, name, value.get_ref());
+                    self.key(section, now, key.span(), &value_now, value.span(), None);
+                }
+                (_, Some(advice)) => self.refuse(key.span(), refusal.with_help(advice)),
+                // What is said of a source goes with the section.
+                (_, None) if name == "source" && keys.len() > 1 => {}
+                (_, None) => self.refuse(key.span(), refusal.with_help(format!("the section is {} now", renamed::section_now(path)))),
             }
         }
     }

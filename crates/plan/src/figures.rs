@@ -23,7 +23,7 @@ pub struct Figures {
     pub exported: Bytes,
     /// Nominal spare: (raw − exported) / raw.
     pub spare_factor: f64,
-    /// Usable spare: [`Figures::spare_factor`] less [`SetAside::total`] over raw. What reclaim really works with, and what the formulas of write amplification
+    /// Usable spare: [`Figures::spare_factor`] less [`SetAside::total`] over raw. What GC really works with, and what the formulas of write amplification
     /// take.
     pub usable_spare: f64,
     /// Flash that holds no data for good, by what keeps it free.
@@ -36,14 +36,14 @@ pub struct Figures {
     pub program_bandwidth: f64,
     /// The most the drive can read, in bytes per second: the narrowest of planes, channels, ECC, DRAM and link.
     pub read_peak: f64,
-    /// The most the drive can write without reclaim, in bytes per second: the narrowest of planes, channels, ECC, DRAM and link.
+    /// The most the drive can write without garbage collection, in bytes per second: the narrowest of planes, channels, ECC, DRAM and link.
     pub write_peak: f64,
 }
 
-/// Flash that is not the host's and that reclaim cannot use as spare either, in block groups of the whole drive.
+/// Flash that is not the host's and that GC cannot use as spare either, in block groups of the whole drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SetAside {
-    /// What reclaim keeps free: `reclaim.start` of each die.
+    /// What garbage collection keeps free: `gc.start` of each die.
     pub free: f64,
     /// The empty half of the open groups of each die: those for host data and one for moved data.
     pub open: f64,

@@ -2,8 +2,11 @@
 //!
 //! A technique that is off leaves nothing in it, so a technique that is added changes no plan's number. Before that was the rule, each technique left a line,
 //! on or off. Media and saved drives of that time carry the number of the old rule, so it is still computed, over the techniques that there were.
+//!
+//! A key that is renamed stays in the number under the name it had first: a name is no part of what a drive is.
 
 use crate::keys::table;
+use crate::renamed::first_of;
 use crate::section::Line;
 use crate::techniques::TECHNIQUES;
 
@@ -71,7 +74,8 @@ fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Ite
         }
     };
     for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line)) {
-        take(&format!("{}.{} = {}\n", line.section, line.key, line.value));
+        let (section, key, value) = first_of(line);
+        take(&format!("{section}.{key} = {value}\n"));
     }
     // What the host sees can be said in two ways.
     take(&format!("exported_units = {exported}\n"));
@@ -86,7 +90,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
         // What drives made before these keys were there do, by their defaults: their media stay theirs.
         || matches!(
             (line.section, line.key, line.value.as_str()),
-            ("recovery", "oob_copies", "false") | ("reclaim", "scheduler", "classic")
+            ("recovery", "oob_copies", "false") | ("retirement", "policy", "\"failed\"")
         )
 }
 

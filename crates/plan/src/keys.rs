@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::free_block::FreeBlockPolicy;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
@@ -238,34 +240,41 @@ sections! {
         partial_watermark: Share;
     }
 
-    /// How space is reclaimed. Counts are free block groups of one die; a group is one block from each plane.
-    "reclaim" (drive) reclaim: Reclaim {
+    /// Garbage collection: how blocks are emptied for their space. Counts are free block groups of one die; a group is one block from each plane.
+    "gc" (drive) gc: Gc {
         /// Which block goes next.
         victim: VictimPolicy;
-        /// Reclaim runs while fewer than this many are free.
+        /// Garbage collection runs while fewer than this many are free.
         start: u32;
-        /// With this many or fewer left, the host's writes wait for reclaim: at least 1, and less than `start`.
+        /// With this many or fewer left, the host's writes wait for garbage collection: at least 1, and less than `start`.
         floor: u32;
-        /// Who of reclaim and the host a die serves next: "classic" reclaims a victim to its end before the host's writes go on; "paced" does both in turns, at
-        /// the rate at which victims give room back.
+        /// Who of garbage collection and the host a die serves next: "classic" empties a victim to its end before the host's writes go on; "paced" does both in
+        /// turns, at the rate at which victims give room back.
         scheduler: Scheduler = Scheduler::Classic;
-        /// With the classic scheduler: host writes go before reclaim, above the floor.
+        /// With the classic scheduler: host writes go before garbage collection, above the floor.
         preemptible: bool = false;
         /// A block that has been emptied is erased only when it is about to be needed. An erased block that waits to be programmed ages.
         lazy_erase: bool = false;
     }
 
-    /// How wear is levelled.
-    "wear" (drive) wear: Wear {
-        /// Take the least-worn free block for host data and the most-worn for moved data; otherwise, the one that has been free longest.
-        dynamic: bool = false;
-        /// Move the data of the least-worn block once a block of the die has been erased this many times more. "none": never.
-        static_gap: Maybe<u32> = Maybe(None);
+    /// Which free block is written next, and how wear is levelled.
+    "free_block" (drive) free_block: FreeBlock {
+        /// What free blocks are chosen by: "longest-free" takes the one that has been free longest; "erases" the least-erased one for host data and the
+        /// most-erased one for moved data.
+        key: FreeBlockPolicy = FreeBlockPolicy::LongestFree;
+        /// Move the data of the least-worn block once a block of the die is ahead of it by this much, in the unit of `key`: erases. "none": never.
+        gap: Maybe<u32> = Maybe(None);
+    }
+
+    /// When blocks leave service.
+    "retirement" (drive) retirement: Retirement {
+        /// "failed": once a program in a block or its erase has failed.
+        policy: RetirementPolicy = RetirementPolicy::Failed;
     }
 
     /// In which order a die takes its work.
     "schedule" (drive) schedule: Schedule {
-        /// Host reads go before programs and reclaim.
+        /// Host reads go before programs and garbage collection.
         reads_first: bool = false;
         /// How long a buffered unit may wait for company before it is programmed with padding. "none": until a flush.
         linger: Maybe<Nanos> = Maybe(None);

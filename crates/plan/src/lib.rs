@@ -31,6 +31,7 @@ mod plan;
 mod presets;
 mod quantity;
 mod reference;
+mod renamed;
 mod section;
 mod size;
 mod stages;

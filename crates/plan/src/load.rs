@@ -48,13 +48,22 @@ impl Gathered {
             })?;
             Text { layer: Layer { name: format!("drives/{name}.toml"), text: text.to_owned() }, folder: None }
         };
-        Gathered::from_text(text, reader)
+        Gathered::from_text(text, Role::Drive, reader)
     }
 
     /// The texts of a drive whose own text is given.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Gathered, PlanError> {
+        Gathered::parse_as(Role::Drive, name, text)
+    }
+
+    /// The texts of a drive that a build has written down, this one or an earlier one.
+    pub(crate) fn parse_stored(name: &str, text: &str) -> Result<Gathered, PlanError> {
+        Gathered::parse_as(Role::Stored, name, text)
+    }
+
+    fn parse_as(role: Role, name: &str, text: &str) -> Result<Gathered, PlanError> {
         let text = Text { layer: Layer { name: name.to_owned(), text: text.to_owned() }, folder: None };
-        Gathered::from_text(text, &|_| Err(io::Error::other("no files are read here")))
+        Gathered::from_text(text, role, &|_| Err(io::Error::other("no files are read here")))
     }
 
     /// The texts of the chip called `name`: a preset, or a file where it ends in `.toml`.
@@ -92,10 +101,10 @@ impl Gathered {
         if found.is_empty() { Ok(gathered) } else { Err(PlanError::Mistakes(found)) }
     }
 
-    fn from_text(drive: Text, reader: Reader<'_>) -> Result<Gathered, PlanError> {
+    fn from_text(drive: Text, role: Role, reader: Reader<'_>) -> Result<Gathered, PlanError> {
         let mut gathered = Gathered { layers: Vec::new(), documents: Vec::new(), read: Vec::new(), files: 0 };
         let mut found = Vec::new();
-        gathered.chain(drive, Role::Drive, reader, &mut found);
+        gathered.chain(drive, role, reader, &mut found);
         let chip = gathered.documents.iter().find_map(|document| document.chip.clone());
         if let Some(chip) = chip
             && let Some(text) = gathered.refer(&chip, Role::Chip, reader, &mut found)
@@ -161,7 +170,7 @@ impl Gathered {
             place: None,
             what: format!("{}: not a {kind} file: none of its lines sets a key of one", shown(name)),
             help: Some(
-                "a drive file has summary, inherit or chip, and sections such as [reclaim]; a chip file has [geometry] and others".into(),
+                "a drive file has summary, inherit or chip, and sections such as [gc]; a chip file has [geometry] and others".into(),
             ),
         }
     }
@@ -212,7 +221,7 @@ impl Gathered {
         }
         let (kind, list, text) = match role {
             Role::Chip => ("chip", presets::CHIPS, presets::chip(value)),
-            Role::Drive | Role::Settings => ("drive", presets::DRIVES, presets::drive(value)),
+            Role::Drive | Role::Stored | Role::Settings => ("drive", presets::DRIVES, presets::drive(value)),
         };
         if let Some(text) = text {
             return Some(Text { layer: Layer { name: format!("{kind}s/{value}.toml"), text: text.to_owned() }, folder: None });
@@ -239,7 +248,7 @@ impl Gathered {
                 Document::parse(&self.layers, layer, Role::Settings, &mut mistakes)
             } else {
                 let origin = Origin::Written { layer, span: 0..setting.len(), source: None };
-                mistakes.at(&origin, "not a setting", Some("expected section.key=value, such as reclaim.victim=fifo".into()));
+                mistakes.at(&origin, "not a setting", Some("expected section.key=value, such as gc.victim=fifo".into()));
                 Document::default()
             };
             found.extend(mistakes.into_found());
@@ -305,7 +314,7 @@ fn is_path(name: &str) -> bool {
     name.ends_with(".toml") || name.contains(['/', '\\'])
 }
 
-/// `reclaim.victim=fifo` as a line of TOML. Words and quantities need no quotes on a command line.
+/// `gc.victim=fifo` as a line of TOML. Words and quantities need no quotes on a command line.
 fn setting_as_toml(setting: &str) -> Option<String> {
     let (key, value) = setting.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());

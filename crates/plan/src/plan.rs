@@ -59,6 +59,14 @@ impl Plan {
         Plan::check(name, Gathered::parse(name, text)?)
     }
 
+    /// A drive that a build has written down beside media or in a saved drive, this build or an earlier one: keys may have the names of that time.
+    ///
+    /// # Errors
+    /// Says all that is wrong with it, and where; places are in `name`.
+    pub fn parse_stored(name: &str, text: &str) -> Result<Plan, PlanError> {
+        Plan::check(name, Gathered::parse_stored(name, text)?)
+    }
+
     /// The one constructor.
     fn check(name: &str, gathered: Gathered) -> Result<Plan, PlanError> {
         let mut missing = Vec::new();
@@ -180,7 +188,7 @@ impl Plan {
         self
     }
 
-    /// The same drive with one key changed: `reclaim.victim=fifo`.
+    /// The same drive with one key changed: `gc.victim=fifo`.
     ///
     /// # Errors
     /// Says what is wrong with the setting, or with the drive it makes.

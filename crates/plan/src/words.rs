@@ -4,6 +4,8 @@ use serde_json::{Value as Json, json};
 use toml::de::DeValue;
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
+use wordline_ftl::free_block::FreeBlockPolicy;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{CellKind, Nanos};
@@ -57,6 +59,8 @@ words! {
     Protection: "protection", vec![("none", Protection::None), ("capacitor", Protection::Capacitor)];
     WordlineOrder: "order of wordlines", vec![("horizontal-first", WordlineOrder::HorizontalFirst), ("mixed", WordlineOrder::Mixed)];
     Scheduler: "scheduler", Scheduler::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
+    FreeBlockPolicy: "free-block policy", FreeBlockPolicy::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
+    RetirementPolicy: "retirement policy", RetirementPolicy::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
     VictimPolicy: "victim policy", VictimPolicy::ALL.iter().map(|policy| (policy.name(), *policy)).collect();
 }
 

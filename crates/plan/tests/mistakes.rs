@@ -61,15 +61,15 @@ fn a_file_that_cannot_be_read_is_named() {
 fn settings_are_held_to_the_same_rules() {
     let plan = Plan::load("pageftl").expect("a preset");
     let told = |setting: &str| plan.override_key(setting).expect_err(setting).to_string();
-    let fifa = told("reclaim.victim=fifa");
-    assert!(fifa.starts_with("--set:1:18: reclaim.victim: \"fifa\" is no victim policy\n"), "{fifa}");
-    assert!(fifa.contains("1 | reclaim.victim = \"fifa\"\n  |                  ^^^^^^\n  = help: did you mean \"fifo\"?"), "{fifa}");
-    assert!(told("reclaim.start=1").contains("expected start above floor"));
+    let fifa = told("gc.victim=fifa");
+    assert!(fifa.starts_with("--set:1:13: gc.victim: \"fifa\" is no victim policy\n"), "{fifa}");
+    assert!(fifa.contains("1 | gc.victim = \"fifa\"\n  |             ^^^^^^\n  = help: did you mean \"fifo\"?"), "{fifa}");
+    assert!(told("gc.start=1").contains("expected start above floor"));
     assert!(told("fill=90%").contains("not a setting"));
     assert!(told("run.fill").contains("expected section.key=value"));
-    assert!(told("run.fill = 1\n[reclaim]").contains("not a setting"));
+    assert!(told("run.fill = 1\n[gc]").contains("not a setting"));
     assert!(told("a.b.c=1").contains("unknown section [a]"));
     assert!(told("=").contains("not a setting"));
-    assert!(told("reclaim.=1").contains("not a setting"));
+    assert!(told("gc.=1").contains("not a setting"));
     assert!(told("run.inherit=\"x\"").contains("unknown key `inherit`"));
 }

@@ -25,7 +25,7 @@ fn the_hash_is_of_what_matters() {
     let plain = hash("inherit = \"pageftl\"");
     assert_eq!(
         plain,
-        hash("# a remark\nsummary = \"another\"\ninherit=\"pageftl\"\n[wear]\n[reclaim]\nstart = { value = 4, source = \"me\" }")
+        hash("# a remark\nsummary = \"another\"\ninherit=\"pageftl\"\n[free_block]\n[gc]\nstart = { value = 4, source = \"me\" }")
     );
     assert_eq!(plain, hash("inherit = \"pageftl\"\n[timing]\nt_read = \"0.08 ms\""), "the same time in another unit");
     assert_eq!(plain, hash("inherit = \"pageftl\"\n[run]\nseed = 7"), "seeds are told apart by themselves");
@@ -45,12 +45,7 @@ fn the_hash_is_of_what_matters() {
 fn settings_and_seeds_reach_the_drive() {
     let plan = Plan::load("pageftl").expect("a preset").with_seed(u64::MAX);
     assert_eq!((plan.seed(), plan.build().seed, plan.build().firmware.seed), (u64::MAX, u64::MAX, u64::MAX));
-    let changed = plan.override_keys(&[
-        "reclaim.start=9",
-        "reclaim.floor = 5",
-        "reclaim.start=8",
-        "timing.t_read=[\"60 us\", \"80 us\", \"100 us\"]",
-    ]);
+    let changed = plan.override_keys(&["gc.start=9", "gc.floor = 5", "gc.start=8", "timing.t_read=[\"60 us\", \"80 us\", \"100 us\"]"]);
     let changed = changed.expect("settings");
     assert_eq!((changed.build().firmware.gc.start, changed.build().firmware.gc.floor), (8, 5), "the last of two holds");
     assert_eq!(changed.build().sheet.timing.read[2].0, 100_000);

@@ -109,7 +109,7 @@ fn drives_of_the_papers_have_their_figures() {
 fn presets_that_differ_in_one_choice_differ_in_that_only() {
     let base = plan("pageftl");
     let changed = |other: &str, setting: &str| assert_eq!(base.override_key(setting).expect(setting).hash(), plan(other).hash(), "{other}");
-    changed("pageftl-fifo", "reclaim.victim=fifo");
+    changed("pageftl-fifo", "gc.victim=fifo");
     changed("pageftl-4k", "mapping.unit=4 KiB");
     assert_eq!(base.hash(), plan("paper-rftl").hash(), "000 §3.4.3 and 003 §6.1 describe one drive");
 }

@@ -249,7 +249,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
         }
         7 => News::Opened { group, moved: draw.happens(0.5) },
         8 => News::Closed { group },
-        9 => News::VictimChosen { victim: group, why: Cause::Reclaim },
+        9 => News::VictimChosen { victim: group, why: Cause::Gc },
         10 => News::Moved { from: group, to: draw_unit(draw, layout), units: 1 + draw.below(9) as u16, way: Way::Bus },
         11 => News::Retired { group },
         12 => News::DataLost { at: draw_page(draw, layout), units: 1 },
@@ -300,7 +300,7 @@ fn draw_program(draw: &mut Draw, layout: &Layout) -> ProgramReport {
 }
 
 fn draw_copy(draw: &mut Draw, layout: &Layout) -> Copy {
-    Copy { from: draw_unit(draw, layout), why: Cause::Reclaim }
+    Copy { from: draw_unit(draw, layout), why: Cause::Gc }
 }
 
 fn draw_busy(draw: &mut Draw, layout: &Layout) -> Busy {

@@ -233,7 +233,7 @@ impl Harness {
                 self.twin.host_read(&page, |spot| flash.at(spot));
             }
             Cause::Fill => self.twin.fill_read(&found),
-            Cause::Reclaim | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise => {}
+            Cause::Gc | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise => {}
             Cause::Recovery | Cause::Keys => unreachable!("what it has written for itself is read after a power cut only"),
         }
         let spare = found.iter().map(|stored| stored.lpn).collect();

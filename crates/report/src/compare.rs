@@ -117,7 +117,7 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "latency_us.write.p9999", "write latency, p99.99", "us", Lower, |drive| drive.latency_us.write.as_ref().map(|latency| latency.p9999);
     "latency_us.trim.mean", "trim latency, mean", "us", Lower, |drive| drive.latency_us.trim.as_ref().map(|latency| latency.mean);
     "waf.total", "write amplification", "", Lower, |drive| drive.waf.total;
-    "waf.reclaim", "  of it reclaim", "", Lower, |drive| drive.waf.reclaim.and_then(seen);
+    "waf.gc", "  of it gc", "", Lower, |drive| drive.waf.gc.and_then(seen);
     "waf.sanitise", "  of it sanitising", "", Lower, |drive| drive.waf.sanitise;
     "waf.keys", "  of it keys", "", Lower, |drive| drive.waf.keys;
     "erases", "erases", "block groups", Lower, |drive| seen(drive.erases as f64);

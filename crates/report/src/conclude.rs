@@ -322,7 +322,7 @@ fn waf(measured: &Measured) -> Waf {
         total: totals.waf(measured.scope.unit),
         host: measured.per_written_unit(totals.host_units()),
         fill: measured.per_written_unit(moved(Cause::Host) + moved(Cause::Fill)),
-        reclaim: measured.per_written_unit(moved(Cause::Reclaim)),
+        gc: measured.per_written_unit(moved(Cause::Gc)),
         wear: measured.per_written_unit(moved(Cause::Wear)),
         disturb: measured.per_written_unit(moved(Cause::Disturb)),
         retire: measured.per_written_unit(moved(Cause::Retire)),

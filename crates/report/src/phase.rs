@@ -35,7 +35,7 @@ pub struct Phase {
     pub measured: Measured,
 }
 
-/// What a drive did in one phase of a workload. A phase ends when all that it asked for is answered; reclaim that goes on then counts in the next one.
+/// What a drive did in one phase of a workload. A phase ends when all that it asked for is answered; GC that goes on then counts in the next one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseResult {
     /// Its name in the workload.

@@ -183,7 +183,7 @@ mod tests {
             "latency_us.trim.p9999",
             "latency_us.read.max",
             "waf.total",
-            "waf.reclaim",
+            "waf.gc",
             "waf.wear",
             "waf.disturb",
             "waf.recovery",

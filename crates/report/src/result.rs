@@ -421,8 +421,8 @@ pub struct Waf {
     pub host: Option<f64>,
     /// Units of old data programmed along with the host's.
     pub fill: Option<f64>,
-    /// Units moved to reclaim space.
-    pub reclaim: Option<f64>,
+    /// Units moved by garbage collection.
+    pub gc: Option<f64>,
     /// Units moved to level wear.
     pub wear: Option<f64>,
     /// Units moved because their block was read too often.
@@ -482,7 +482,7 @@ pub struct WordlineResult {
 pub struct FlashResult {
     /// `read`, `program`, `erase`, `copyback`, `page lock`, `block lock`, `scrub` or `reprogram`.
     pub op: String,
-    /// `host`, `fill`, `reclaim`, `wear`, `disturb`, `retire`, `recovery`, `sanitise` or `keys`.
+    /// `host`, `fill`, `gc`, `wear`, `disturb`, `retire`, `recovery`, `sanitise` or `keys`.
     pub cause: String,
     /// Operations; one on several planes or pages counts once.
     pub operations: u64,

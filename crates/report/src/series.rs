@@ -69,8 +69,8 @@ pub struct Row {
     pub moved_units: u64,
     /// Mapping units programmed with padding.
     pub padding_units: u64,
-    /// Flash pages programmed to reclaim space, copyback included.
-    pub reclaim_pages: u64,
+    /// Flash pages programmed by garbage collection, copyback included.
+    pub gc_pages: u64,
     /// Flash pages read.
     pub pages_read: u64,
     /// Flash pages programmed, copyback included.
@@ -120,7 +120,7 @@ impl Row {
         self.host_units += later.host_units;
         self.moved_units += later.moved_units;
         self.padding_units += later.padding_units;
-        self.reclaim_pages += later.reclaim_pages;
+        self.gc_pages += later.gc_pages;
         self.pages_read += later.pages_read;
         self.pages_programmed += later.pages_programmed;
         self.erases += later.erases;
@@ -222,7 +222,7 @@ impl Series {
             host_units: delta.host_units(),
             moved_units: Cause::ALL.into_iter().map(|cause| delta.moved_units(cause)).sum(),
             padding_units: delta.padding_units(),
-            reclaim_pages: [FlashOp::Program, FlashOp::Copyback].into_iter().map(|op| delta.flash(op, Cause::Reclaim).pages).sum(),
+            gc_pages: [FlashOp::Program, FlashOp::Copyback].into_iter().map(|op| delta.flash(op, Cause::Gc).pages).sum(),
             pages_read: delta.pages(FlashOp::Read),
             pages_programmed: delta.pages_programmed(),
             erases: delta.pages(FlashOp::Erase),

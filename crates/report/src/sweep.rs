@@ -38,7 +38,7 @@ pub struct SweepResult {
     pub values: Vec<String>,
     /// How the intervals came about, or why there are none.
     pub method: String,
-    /// What keeps the curve from saying what it seems to say, such as values at which reclaim was never reached.
+    /// What keeps the curve from saying what it seems to say, such as values at which GC was never reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// One entry per workload, age, drive, figure and value, in this order.
@@ -190,7 +190,7 @@ impl SweepPoint {
 
 /// Whether a run wrote, and nothing had to be freed for it.
 fn is_unreached(run: &DriveResult) -> bool {
-    run.host.writes > 0 && run.erases == 0 && !run.flash.iter().any(|flash| flash.cause == "reclaim")
+    run.host.writes > 0 && run.erases == 0 && !run.flash.iter().any(|flash| flash.cause == "gc")
 }
 
 /// What is to be said of runs that wrote into blocks which had been free from the start.
@@ -207,7 +207,7 @@ fn unreached(key: &str, cells: &[CellResult]) -> Option<String> {
     }
     (!places.is_empty()).then(|| {
         format!(
-            "reclaim was never reached by {}: write amplification there is that of a drive which still has free blocks. Write more (--requests, --length, \
+            "GC was never reached by {}: write amplification there is that of a drive which still has free blocks. Write more (--requests, --length, \
              --repeat), fill it (--fill 100%), measure with --until-steady, or age the drive first: `wordline age DRIVE --steady --set {key}=VALUE --save \
              FILE`, then `wordline run --from FILE`",
             places.join("; ")

@@ -182,7 +182,7 @@ fn operations(text: &mut String, drive: &DriveResult) {
         let parts = [
             ("host", waf.host),
             ("fill", waf.fill),
-            ("reclaim", waf.reclaim),
+            ("gc", waf.gc),
             ("wear", waf.wear),
             ("disturb", waf.disturb),
             ("retire", waf.retire),

@@ -57,7 +57,7 @@ pub fn load(path: &Path) -> Result<Saved, RunError> {
     let [head, image, tags] = parts(&bytes).map_err(broken)?;
     let head = std::str::from_utf8(head).map_err(|_| broken(SavedError::Head("is not text")))?;
     let (name, text) = head.split_once('\n').ok_or_else(|| broken(SavedError::Head("has no name")))?;
-    let plan = Plan::parse(name, text)?;
+    let plan = Plan::parse_stored(name, text)?;
     let unpacked = zstd::decode_all(image).map_err(|_| broken(SavedError::Damaged("the drive in it is")))?;
     let image = match Image::from_bytes(&unpacked, plan.hash()) {
         // An older build has numbered the same plan by its own rule.

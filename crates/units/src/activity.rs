@@ -61,8 +61,8 @@ pub enum Cause {
     Host,
     /// A host write smaller than a mapping unit needs the rest of the unit (read-modify-write).
     Fill,
-    /// Valid data leaves a block so that the block can be erased for its space.
-    Reclaim,
+    /// Garbage collection: valid data leaves a block so that the block can be erased for its space.
+    Gc,
     /// Valid data leaves a little-worn block so that the block takes its share of wear.
     Wear,
     /// Valid data leaves a block that has been read too often since it was written.
@@ -79,24 +79,15 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 9] = [
-        Cause::Host,
-        Cause::Fill,
-        Cause::Reclaim,
-        Cause::Wear,
-        Cause::Disturb,
-        Cause::Retire,
-        Cause::Recovery,
-        Cause::Sanitise,
-        Cause::Keys,
-    ];
+    pub const ALL: [Cause; 9] =
+        [Cause::Host, Cause::Fill, Cause::Gc, Cause::Wear, Cause::Disturb, Cause::Retire, Cause::Recovery, Cause::Sanitise, Cause::Keys];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::Host => "host",
             Cause::Fill => "fill",
-            Cause::Reclaim => "reclaim",
+            Cause::Gc => "gc",
             Cause::Wear => "wear",
             Cause::Disturb => "disturb",
             Cause::Retire => "retire",

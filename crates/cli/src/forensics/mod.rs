@@ -40,7 +40,7 @@ fn on_media(options: &ForensicsOptions) -> Result<ForensicsResult, Failure> {
     let (name, number) = Taken::identity(folder).map_err(refused)?;
     let path = folder.join(PLAN);
     let text = read_text(&path).map_err(|error| Failure::File { path: path.clone(), error })?;
-    let plan = Plan::parse(&name, &text)?;
+    let plan = Plan::parse_stored(&name, &text)?;
     if !plan.has_hash(number) {
         let (found, expected) = (plan.hash_hex(), format!("{number:016x}"));
         return Err(Failure::Usage(format!("{}: this is plan {found}, and the media beside it are of {expected}", path.display())));

@@ -17,7 +17,8 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
     scratch.file("unknown.txt", b"some words in a row\n");
     scratch.file("zero.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[flash]\nchannels = { value = 0, source = \"x\" }\n");
     scratch.file("unit.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[buffer]\nsize = { value = \"8 MB/s\", source = \"x\" }\n");
-    scratch.file("key.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[reclaim]\nvictm = { value = \"greedy\", source = \"x\" }\n");
+    scratch.file("key.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[gc]\nvictm = { value = \"greedy\", source = \"x\" }\n");
+    scratch.file("old.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[reclaim]\nfloor = { value = 2, source = \"x\" }\n");
     scratch.file("load.toml", b"name = \"x\"\npurpose = \"x\"\n[[phases]]\nname = \"a\"\nrequests = 10\nsize = 4096\n");
     scratch.file(
         "files.toml",
@@ -66,7 +67,11 @@ fn wrong_input_is_refused_with_the_place_and_the_nearest_right_word() {
         (&["run", "zero.toml"], &["zero.toml:4", "channels"]),
         (&["run", "unit.toml"], &["unit.toml:4", "size"]),
         (&["run", "key.toml"], &["key.toml:4", "victm", "victim"]),
-        (&["run", "pageftl", "--set", "reclaim.victim=gredy"], &["gredy", "greedy"]),
+        (&["run", "pageftl", "--set", "gc.victim=gredy"], &["gredy", "greedy"]),
+        (&["run", "pageftl", "--set", "reclaim.start=8"], &["unknown key `start` in [reclaim]", "the key is gc.start now"]),
+        (&["run", "pageftl", "--set", "wear.dynamic=true"], &["the key is free_block.key now", "true is \"erases\""]),
+        (&["compare", "--sweep", "reclaim.victim=greedy,fifo"], &["the key is gc.victim now"]),
+        (&["run", "old.toml"], &["old.toml:4", "the key is gc.floor now"]),
         (&["run", "pageftl", "--set", "mapping.over_provisioning=0 %"], &["over_provisioning"]),
         (&["run", "pageftl", "--workload", "load.toml"], &["load.toml:6", "size"]),
         (&["run", "pageftl", "--workload", "uniform-wirte"], &["uniform-wirte", "uniform-write"]),

@@ -65,7 +65,7 @@ fn what_is_too_large_to_be_one_is_not_read() {
 #[test]
 fn a_mistake_in_a_drive_of_ones_own_is_still_shown() {
     let scratch = Scratch::new("own-mistake");
-    scratch.file("drive.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[reclaim]\nvictim = greedy\n");
+    scratch.file("drive.toml", b"inherit = \"pageftl\"\nsummary = \"x\"\n[gc]\nvictim = greedy\n");
     let output = wordline(&scratch.0, &["run", "drive.toml"]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("drive.toml:4:") && told.contains("victim = greedy"), "{told}");

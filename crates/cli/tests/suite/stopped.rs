@@ -282,7 +282,7 @@ fn the_folder_of_another_drive_is_refused_with_the_command_that_made_it() {
     for more in [
         &["--physics", "off", "--size", "512MiB"][..],
         &["--size", "256MiB"],
-        &["--physics", "off", "--size", "256MiB", "--set", "reclaim.victim=fifo"],
+        &["--physics", "off", "--size", "256MiB", "--set", "gc.victim=fifo"],
     ] {
         let refused = serve(more);
         let told = String::from_utf8_lossy(&refused.stderr);

@@ -61,15 +61,14 @@ fn values_at_which_reclaim_was_never_reached_are_told() {
     let (code, shown, stderr) = told(&scratch, &sweep);
     assert_eq!(code, Some(0), "{stderr}");
     let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("WARNING: reclaim was never reached by pageftl on uniform-write at 28%: "), "{shown}");
+    assert!(told.contains("WARNING: GC was never reached by pageftl on uniform-write at 28%: "), "{shown}");
     assert!(told.contains("wordline age DRIVE --steady --set mapping.over_provisioning=VALUE"), "{shown}");
 }
 
 #[test]
 fn words_are_swept_too_and_drives_that_the_key_does_not_touch_are_told() {
     let scratch = Scratch::new("sweep-words");
-    let (code, stdout, stderr) =
-        told(&scratch, &["--sweep", "reclaim.victim=greedy,fifo", "--seeds", "1", "--requests", "4000", "--json", "-"]);
+    let (code, stdout, stderr) = told(&scratch, &["--sweep", "gc.victim=greedy,fifo", "--seeds", "1", "--requests", "4000", "--json", "-"]);
     assert_eq!(code, Some(0), "{stderr}");
     let report: Value = serde_json::from_str(&stdout).expect("JSON and nothing else");
     assert_eq!(points(&report, "waf.total").iter().map(|point| &point["value"]).collect::<Vec<_>>(), ["greedy", "fifo"]);
@@ -92,7 +91,7 @@ fn a_sweep_that_cannot_be_is_refused_before_anything_runs() {
     let scratch = Scratch::new("sweep-refused");
     for (asked, more, words) in [
         ("mapping.over_provisionin=5%,7%", &[][..], &["mapping.over_provisionin=5%", "did you mean `over_provisioning`"][..]),
-        ("reclaim.victim=greedy,fif", &[], &["--sweep reclaim.victim=fif", "did you mean \"fifo\""]),
+        ("gc.victim=greedy,fif", &[], &["--sweep gc.victim=fif", "did you mean \"fifo\""]),
         ("mapping.over_provisioning=7%,99.9%", &[], &["--sweep mapping.over_provisioning=99.9%, pageftl:"]),
         ("mapping.over_provisioning=7%,5", &[], &["a bare number", "\"5 %\""]),
         ("mapping.over_provisioning=7%,7%", &[], &["7% is named twice"]),
@@ -100,7 +99,7 @@ fn a_sweep_that_cannot_be_is_refused_before_anything_runs() {
         ("mapping.over_provisioning=7%", &[], &["one value is no sweep"]),
         ("mapping.over_provisioning", &[], &["there is no '='"]),
         ("mapping.capacity=1GiB,2GiB", &[], &["--size says it too"]),
-        ("reclaim.victim=greedy,fifo", &["--set", "reclaim.victim=fifo"], &["--set reclaim.victim=fifo says it too"]),
+        ("gc.victim=greedy,fifo", &["--set", "gc.victim=fifo"], &["--set gc.victim=fifo says it too"]),
         ("run.fill=50%,80%", &["--fill", "10%"], &["--fill says it too"]),
     ] {
         let (code, shown, stderr) = told(&scratch, &[&["--sweep", asked], more].concat());

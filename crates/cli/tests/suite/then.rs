@@ -23,9 +23,23 @@ fn then(name: &str) -> Scratch {
     fs::create_dir(scratch.0.join("media")).expect("a folder");
     scratch.file("media/die-000.media", &unpacked("die-000.media.zst"));
     scratch.file("media/plan.toml", &unpacked("plan.toml.zst"));
-    scratch.file("then.toml", &unpacked("plan.toml.zst"));
+    let text = String::from_utf8(unpacked("plan.toml.zst")).expect("text");
+    scratch.file("then.toml", renamed(&text).as_bytes());
     scratch.file("then.drive", &unpacked("then.drive.zst"));
     scratch
+}
+
+/// The plan of that build as a user writes it today. What lies beside the media and in the saved drive stays in the names of then.
+fn renamed(text: &str) -> String {
+    assert!(["[reclaim]", "[wear]", "dynamic", "static_gap"].iter().all(|name| text.contains(name)), "{text}");
+    let lines = text.lines().map(|line| match line.split('=').map(str::trim).next().unwrap_or_default() {
+        "[reclaim]" => "[gc]".to_owned(),
+        "[wear]" => "[free_block]".to_owned(),
+        "dynamic" => "key = \"longest-free\"".to_owned(),
+        "static_gap" => line.replacen("static_gap", "gap", 1),
+        _ => line.to_owned(),
+    });
+    lines.map(|line| line + "\n").collect()
 }
 
 #[test]
@@ -42,6 +56,14 @@ fn media_of_the_build_before_start_and_keep_their_number() {
         drop(server);
         assert_eq!(number(), THEN, "the build of then can still start them");
     }
+    // Beside the media the names of then were kept until they were started; whoever copies an older plan is told the new ones.
+    let old = zstd::decode_all(&fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/then/plan.toml.zst")).expect("it is there")[..]);
+    scratch.file("old.toml", &old.expect("it is packed"));
+    let refused = wordline(&scratch.0, &["serve", "old.toml", "--socket", "u", "--media", "media"]);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("the key is gc.start now") && told.contains("the key is free_block.gap now"), "{told}");
+    scratch.file("media/plan.toml", &fs::read(scratch.0.join("old.toml")).expect("it was written"));
     let read = wordline(&scratch.0, &["forensics", "media"]);
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
     let other = ["serve", "then.toml", "--set", "techniques.read-disturb-refresh.reads_max=999", "--socket", "u", "--media", "media"];

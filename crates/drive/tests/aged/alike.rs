@@ -61,8 +61,8 @@ fn drive(name: &str, settings: &[&str]) -> Drive<Seen> {
     let small = [
         "geometry.blocks=16",
         "flash.dies_per_channel=1",
-        "reclaim.start=3",
-        "reclaim.floor=1",
+        "gc.start=3",
+        "gc.floor=1",
         "mapping.over_provisioning=50 %",
         "buffer.size=2 MiB",
     ];

@@ -48,7 +48,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
         }
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-            let has_left = core.retires(group, Some(report.status));
+            let has_left = core.groups().retires(core.settings().retirement, group, Some(report.status));
             gc::erased(core, panel, metadata, sanitise, EraseReport::of(report, group, has_left));
         }
         Purpose::Sanitise { task } => {
@@ -58,7 +58,7 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
         Purpose::Metadata { kind, program } => written(rooms, report.die, good, kind, (group, program)),
         Purpose::JournalErase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
-            let has_left = core.retires(group, Some(report.status));
+            let has_left = core.groups().retires(core.settings().retirement, group, Some(report.status));
             metadata.journal_erased(core, !has_left, group);
             if has_left {
                 gc::replace(core, panel, metadata, sanitise, group);

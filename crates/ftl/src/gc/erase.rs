@@ -65,7 +65,8 @@ pub(super) fn erase_one(
         let (group, cause) = core.die_mut(die).take_erasable(at);
         // What was read from it and is not programmed yet has been overtaken. Later the same unit may lie in the same place again.
         core.retain_moved(die, |_, layout, moved| layout.group(moved.from) != group);
-        if !core.groups().is_condemned(group) || !core.retires(group, None) {
+        let groups = core.groups();
+        if !groups.is_condemned(group) || !groups.retires(core.settings().retirement, group, None) {
             break (group, cause);
         }
         replace(core, panel, metadata, sanitise, group);

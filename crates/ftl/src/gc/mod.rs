@@ -161,7 +161,7 @@ impl Gc {
         assert!(candidates.valid[victim] < Candidates::OUT, "the victim policy took a block it may not");
         let group = layout.group_at(die, victim as u32);
         let end = layout.units_per_group;
-        begin(core, panel, metadata, die, group, Cause::Reclaim, end);
+        begin(core, panel, metadata, die, group, Cause::Gc, end);
         true
     }
 
@@ -192,7 +192,7 @@ impl Gc {
     /// True if the further victim requested on `die` is begun now, because there is such a request and it may start.
     fn takes_extra_victim(&mut self, core: &mut Core, panel: &Panel, die: DieId) -> bool {
         let extra = core.die(die).extra_victim();
-        let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Reclaim, asked));
+        let starts = extra.is_some_and(|asked| self.may_start(core, panel, die, WorkKind::Collect(die), Cause::Gc, asked));
         if starts {
             core.die_mut(die).clear_extra_victim();
         }

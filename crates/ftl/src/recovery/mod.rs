@@ -266,7 +266,7 @@ fn lay_out_groups(
         }
         if !holds_data {
             core.groups_mut().release(group);
-            core.die_mut(die).give_erasable(group, Cause::Reclaim);
+            core.die_mut(die).give_erasable(group, Cause::Gc);
             if stand.broken {
                 // Nothing of it is needed, but something in it must not stay readable.
                 core.groups_mut().condemn(group);

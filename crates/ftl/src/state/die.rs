@@ -64,7 +64,7 @@ impl Die {
             open: [Vec::new(), Vec::new()],
             job: None,
             moved: VecDeque::new(),
-            moved_cause: Cause::Reclaim,
+            moved_cause: Cause::Gc,
             moves_under_way: 0,
             failed: Vec::new(),
             erasable: Vec::new(),

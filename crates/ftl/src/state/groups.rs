@@ -4,9 +4,11 @@
 //! [`Candidates::OUT`] on top of its count.
 
 use serde::{Deserialize, Serialize};
+use wordline_flash::Status;
 use wordline_units::DieId;
 
-use crate::free_block::{DieGroups, FreeBlockPolicy, Policy};
+use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Stream};
+use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::victim::Candidates;
 
@@ -119,6 +121,12 @@ impl BlockGroups {
         }
     }
 
+    /// Place of the group that `policy` takes for `stream`, of `count` free ones that `at` names by place.
+    pub(crate) fn pick(&self, policy: FreeBlockPolicy, count: usize, at: &dyn Fn(usize) -> BlockGroup, stream: Stream) -> Option<usize> {
+        let erases = |place: usize| self.erases(at(place));
+        policy.pick(&FreeGroups::new(count, &erases), stream)
+    }
+
     /// Closed group whose data `policy` moves after the erase of `erased`, so that its block is used again, if one is behind by `gap`.
     pub(crate) fn level(&self, policy: FreeBlockPolicy, erased: BlockGroup, gap: u32) -> Option<BlockGroup> {
         let range = self.layout.groups_of(self.layout.die(erased));
@@ -179,6 +187,14 @@ impl BlockGroups {
     /// True if a program in `group` has failed.
     pub fn is_condemned(&self, group: BlockGroup) -> bool {
         self.condemned[group.index()]
+    }
+
+    /// True if `policy` retires the blocks of `group`, which holds no valid data. `erase`: the status of its erase, if that has just ended.
+    pub(crate) fn retires(&self, policy: RetirementPolicy, group: BlockGroup, erase: Option<Status>) -> bool {
+        let erase_failed = erase.is_some_and(|status| status != Status::Good);
+        let erases = self.erases(group) + u32::from(erase.is_some());
+        let seen = Seen { program_failed: self.is_condemned(group), erase_failed, erases };
+        policy.judge(&seen) == Verdict::RetireBlock
     }
 
     /// Take `group` out of service, or move it to `replacement` blocks.

@@ -2,7 +2,7 @@
 //!
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
-use wordline_flash::{Operation, OperationKind, Status};
+use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod barriers;
@@ -45,8 +45,6 @@ use settings::{Acknowledge, Settings};
 use view::View;
 use work::{Activity, Busy, Entry, Moved, Stream};
 
-use crate::free_block::{FreeGroups, Policy as _};
-use crate::retirement::{Policy as _, Seen, Verdict};
 use crate::util::list::Slab;
 
 /// The tables of one core.
@@ -516,23 +514,20 @@ impl Core {
         self.dies[die].take_free_at(place)
     }
 
-    /// Place of the free group of `die` that `stream` takes next.
     fn pick_free(&self, die: DieId, stream: Stream) -> Option<usize> {
         let state = &self.dies[die];
-        let erases = |place| self.groups.erases(state.free_group(place));
-        self.settings.free_block.key.pick(&FreeGroups::new(state.free_count() as usize, &erases), stream)
+        self.groups.pick(self.settings.free_block.key, state.free_count() as usize, &|place| state.free_group(place), stream)
     }
 
     /// Take a free group for metadata, which is rewritten soon as host data is, from any die that has more than `left` free groups.
     pub(crate) fn take_metadata_group(&mut self, left: u32) -> Option<BlockGroup> {
-        let offers = self.dies.iter().filter(|(_, die)| die.free_count() > left);
-        let mut offers: Vec<(DieId, BlockGroup)> =
-            offers.filter_map(|(id, die)| self.pick_free(id, Stream::Host).map(|place| (id, die.free_group(place)))).collect();
+        let roomy = self.dies.iter().filter(|(_, die)| die.free_count() > left);
+        let first = |(id, die): (DieId, &Die)| Some((id, die.free_group(self.pick_free(id, Stream::Host)?)));
+        let mut offers: Vec<(DieId, BlockGroup)> = roomy.filter_map(first).collect();
         // One group of each die, the die with most of them first: the policy chooses as it does within a die.
         offers.sort_by_key(|&(id, _)| std::cmp::Reverse(self.dies[id].free_count()));
-        let erases = |place: usize| self.groups.erases(offers[place].1);
-        let place = self.settings.free_block.key.pick(&FreeGroups::new(offers.len(), &erases), Stream::Host)?;
-        let group = self.allocate(offers[place].0, Stream::Host).expect("it has one");
+        let place = self.groups.pick(self.settings.free_block.key, offers.len(), &|place| offers[place].1, Stream::Host)?;
+        let group = self.allocate(offers[place].0, Stream::Host)?;
         self.groups.take_for_core(group);
         Some(group)
     }
@@ -551,15 +546,6 @@ impl Core {
         let die = self.layout.die(group);
         self.dies[die].give_erasable(group, cause);
         self.wake(die);
-    }
-
-    /// True if the blocks of `group`, which holds no valid data, leave service by the retirement policy. `erase`: the status of its erase, if that has just
-    /// ended.
-    pub(crate) fn retires(&self, group: BlockGroup, erase: Option<Status>) -> bool {
-        let erase_failed = erase.is_some_and(|status| status != Status::Good);
-        let erases = self.groups.erases(group) + u32::from(erase.is_some());
-        let seen = Seen { program_failed: self.groups.is_condemned(group), erase_failed, erases };
-        self.settings.retirement.judge(&seen) == Verdict::RetireBlock
     }
 
     /// True if the blocks in service can hold what was promised to the host and still be collected.

@@ -92,7 +92,7 @@ impl Observer for Seen {
                 self.reads[retries].push(time);
             }
             (FlashOp::Copyback, _) => self.copybacks.push((time, flash.array.as_micros_f64())),
-            (FlashOp::Read, Cause::Reclaim) => self.moves[0].push(time - flash.array.as_micros_f64()),
+            (FlashOp::Read, Cause::Gc) => self.moves[0].push(time - flash.array.as_micros_f64()),
             (FlashOp::Program, _) if flash.moved_units > 0 => self.moves[1].push(time - flash.array.as_micros_f64()),
             _ => {}
         }

@@ -84,8 +84,8 @@ impl At {
             keys: Vec::new(),
             options: FileOptions { queue_depth: Some(depth), ..as_assumed },
         }));
-        settings.extend(self.victims.iter().map(|victim| keyed(victim.clone(), format!("reclaim.victim={victim}"))));
-        settings.extend(self.start.iter().map(|start| keyed(format!("start {start}"), format!("reclaim.start={start}"))));
+        settings.extend(self.victims.iter().map(|victim| keyed(victim.clone(), format!("gc.victim={victim}"))));
+        settings.extend(self.start.iter().map(|start| keyed(format!("start {start}"), format!("gc.start={start}"))));
         settings
     }
 }

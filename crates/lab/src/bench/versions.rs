@@ -68,7 +68,7 @@ conditions! {
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let load = |more: &[&str]| plan(setup, &at.drive, &at.size, more);
-    let (lazy, eager) = (load(&[])?, load(&["reclaim.lazy_erase=false"])?);
+    let (lazy, eager) = (load(&[])?, load(&["gc.lazy_erase=false"])?);
     let jobs = [(&at.mobile, &lazy), (&at.mailserver, &lazy), (&at.dbserver, &lazy), (&at.mailserver, &eager)].map(|(name, plan)| {
         let options = FileOptions { length: Some(at.length), ..FileOptions::default() };
         Ok(Job::new(plan.clone(), files(name)?, options, Some(at.grown as usize)))

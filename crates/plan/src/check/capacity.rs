@@ -138,7 +138,7 @@ impl Room {
             spares,
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
-            start: u64::from(sections.reclaim.start.value),
+            start: u64::from(sections.gc.start.value),
             open: 1 + match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => 1,
                 WordlineOrder::Mixed => u64::from(sections.placement.open_blocks.value),
@@ -186,7 +186,7 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
     };
     let written = if key == "mapping.capacity" { capacity.value.write() } else { op.value.write() };
     let mut needs = format!(
-        "of the {} block groups in a die, reclaim keeps {} free, {} are open, {} are spares, \
+        "of the {} block groups in a die, garbage collection keeps {} free, {} are open, {} are spares, \
          up to {} may be lost to factory bad blocks and {SLACK} gives slack",
         room.groups, room.start, room.open, room.spares, room.bad
     );
@@ -194,8 +194,7 @@ fn exported(sections: &Sections, room: &Room, mistakes: &mut Mistakes<'_>) -> Op
         needs += &format!("; of all dies together, {} hold the log of keys", room.keys);
     }
     let Some(data_groups) = room.data_groups().filter(|&groups| groups * room.dies > room.keys) else {
-        mistakes
-            .whole(format!("no drive of this shape has room for data: {needs}"), Some("take more blocks, or a lower reclaim.start".into()));
+        mistakes.whole(format!("no drive of this shape has room for data: {needs}"), Some("take more blocks, or a lower gc.start".into()));
         return None;
     };
     let units = wanted / room.granule * room.granule;

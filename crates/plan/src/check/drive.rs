@@ -5,8 +5,6 @@ use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, Weights};
 use wordline_flash::{ProgramScope, Sheet};
 use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, ScheduleConfig};
-use wordline_ftl::free_block::FreeBlockPolicy;
-use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::wordline_order::WordlineOrder as Order;
@@ -38,7 +36,7 @@ pub(super) struct Checked {
 /// Checks everything that does not hang on how much the host sees.
 pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Checked> {
     let before = mistakes.count();
-    let (flash, controller, reclaim) = (&sections.flash, &sections.controller, &sections.reclaim);
+    let (flash, controller, gc) = (&sections.flash, &sections.controller, &sections.gc);
     if !TRANSFERS.contains(&flash.channel_rate.value.0) {
         let what =
             format!("flash.channel_rate is {}: expected between 1 MT/s and 20000 MT/s", flash.channel_rate.value.write().trim_matches('"'));
@@ -60,18 +58,17 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         within(mistakes, key, weight, 1, WEIGHT_MAX);
     }
     within(mistakes, "controller.cores", &controller.cores, 1, u32::MAX);
-    within(mistakes, "reclaim.floor", &reclaim.floor, 1, u32::MAX);
-    if reclaim.start.value <= reclaim.floor.value {
-        let what =
-            format!("reclaim.start is {} and reclaim.floor {}: expected start above floor", reclaim.start.value, reclaim.floor.value);
-        mistakes.at(&reclaim.start.origin, what, Some("reclaim must start before the host has to wait for it".into()));
+    within(mistakes, "gc.floor", &gc.floor, 1, u32::MAX);
+    if gc.start.value <= gc.floor.value {
+        let what = format!("gc.start is {} and gc.floor {}: expected start above floor", gc.start.value, gc.floor.value);
+        mistakes.at(&gc.start.origin, what, Some("garbage collection must start before the host has to wait for it".into()));
     }
-    if reclaim.preemptible.value && reclaim.scheduler.value != Scheduler::Classic {
-        let what = format!("reclaim.preemptible does nothing with the scheduler \"{}\"", reclaim.scheduler.value.name());
-        mistakes.at(&reclaim.preemptible.origin, what, Some("leave it out, or take reclaim.scheduler = \"classic\"".into()));
+    if gc.preemptible.value && gc.scheduler.value != Scheduler::Classic {
+        let what = format!("gc.preemptible does nothing with the scheduler \"{}\"", gc.scheduler.value.name());
+        mistakes.at(&gc.preemptible.origin, what, Some("leave it out, or take gc.scheduler = \"classic\"".into()));
     }
-    if sections.wear.static_gap.value.0 == Some(0) {
-        mistakes.at(&sections.wear.static_gap.origin, "wear.static_gap is 0: expected at least 1, or \"none\"", None);
+    if sections.free_block.gap.value.0 == Some(0) {
+        mistakes.at(&sections.free_block.gap.origin, "free_block.gap is 0: expected at least 1, or \"none\"", None);
     }
     let every = &sections.recovery.checkpoint_every;
     if every.value.0 == Some(0) {
@@ -163,18 +160,15 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                 partial_watermark: sections.buffer.partial_watermark.value.fraction(),
             },
             gc: GcConfig {
-                victim: sections.reclaim.victim.value,
-                start: sections.reclaim.start.value,
-                floor: sections.reclaim.floor.value,
-                scheduler: sections.reclaim.scheduler.value,
-                preemptible: sections.reclaim.preemptible.value,
-                lazy_erase: sections.reclaim.lazy_erase.value,
+                victim: sections.gc.victim.value,
+                start: sections.gc.start.value,
+                floor: sections.gc.floor.value,
+                scheduler: sections.gc.scheduler.value,
+                preemptible: sections.gc.preemptible.value,
+                lazy_erase: sections.gc.lazy_erase.value,
             },
-            free_block: FreeBlockConfig {
-                key: if sections.wear.dynamic.value { FreeBlockPolicy::Erases } else { FreeBlockPolicy::LongestFree },
-                gap: sections.wear.static_gap.value.0,
-            },
-            retirement: RetirementPolicy::Failed,
+            free_block: FreeBlockConfig { key: sections.free_block.key.value, gap: sections.free_block.gap.value.0 },
+            retirement: sections.retirement.policy.value,
             wordline_order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
                 WordlineOrder::Mixed => Order::Mixed {

@@ -96,9 +96,9 @@ fn parameter(sections: &Sections, on: &On<'_>, param: &Param, set: &Set<Option<V
         (Kind::Span { least }, Value::Span(span)) if span < least => {
             refuse(format!("at least {}", write(Some(Value::Span(least))).trim_matches('"')), None);
         }
-        (Kind::FreeGroups, Value::Count(free)) if free <= sections.reclaim.start.value => {
-            let start = sections.reclaim.start.value;
-            refuse(format!("more than reclaim.start, {start}"), Some("reclaim keeps that many free without it"));
+        (Kind::FreeGroups, Value::Count(free)) if free <= sections.gc.start.value => {
+            let start = sections.gc.start.value;
+            refuse(format!("more than gc.start, {start}"), Some("garbage collection keeps that many free without it"));
         }
         (Kind::KeyLeaves, Value::Count(leaves)) => {
             let most = wordline_ftl::most_leaves(sections.geometry.page.value.0);

@@ -21,7 +21,7 @@ impl Plan {
         }
         if off(after.usable_spare, before.usable_spare) {
             notes.push(format!(
-                "at {} usable spare is {} of raw flash, at the drive's own {} it is {}: reclaim keeps as many blocks free of {} in a plane as of {}",
+                "at {} usable spare is {} of raw flash, at the drive's own {} it is {}: GC keeps as many blocks free of {} in a plane as of {}",
                 after.exported,
                 percent(after.usable_spare),
                 before.exported,

@@ -110,7 +110,7 @@ impl Technique for Rogue {
     fn work(&self, _: &Ctx<'_>, news: &News) -> Option<Work> {
         let News::Idle { die, .. } = *news else { return None };
         let die = if self.wrong == Wrong::NoSuchDie { DieId(99) } else { die };
-        Some(Work { kind: WorkKind::Collect(die), cause: Cause::Reclaim, due: NEVER })
+        Some(Work { kind: WorkKind::Collect(die), cause: Cause::Gc, due: NEVER })
     }
 
     fn way(&self, _: &Ctx<'_>, _: &Copy) -> Says<Way> {

@@ -24,7 +24,7 @@ fn plan(shape: Shape, leaves: u32, is_lazy: bool, capacity: &str) -> Result<Plan
     };
     let own = [
         format!("techniques.crypto-erase.leaves={leaves}"),
-        format!("reclaim.lazy_erase={is_lazy}"),
+        format!("gc.lazy_erase={is_lazy}"),
         format!("mapping.capacity={capacity}"),
         "cells.physics=false".to_owned(),
         "buffer.size=1 MiB".to_owned(),

@@ -85,7 +85,7 @@ impl Observer for Victims {
         if let Event::Flash(flash) = event {
             let die = usize::from(flash.die.0);
             self.open.resize_with(self.open.len().max(die + 1), BTreeSet::new);
-            if flash.op == FlashOp::Read && flash.cause == Cause::Reclaim {
+            if flash.op == FlashOp::Read && flash.cause == Cause::Gc {
                 self.open[die].insert(flash.block.0);
                 self.most = self.most.max(self.open[die].len());
             } else if flash.op == FlashOp::Erase {

@@ -78,7 +78,7 @@ fn is_an_erase_counted_for_the_reason_why_its_block_was_emptied() {
     judged(&mut drive);
     let tally = &drive.observer.0;
     let count = |op: FlashOp, cause: Cause| tally.flash[op as usize][cause as usize];
-    let (wear, reclaim) = (count(FlashOp::Erase, Cause::Wear), count(FlashOp::Erase, Cause::Reclaim));
+    let (wear, reclaim) = (count(FlashOp::Erase, Cause::Wear), count(FlashOp::Erase, Cause::Gc));
     println!("{wear} erases to level wear, {reclaim} for space");
     assert!(wear > 20 && reclaim > wear, "{wear} {reclaim}");
     assert_eq!(wear + reclaim, tally.operations(FlashOp::Erase));

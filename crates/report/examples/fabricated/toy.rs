@@ -226,12 +226,12 @@ impl Machine {
         // Space runs out after the first fifth of the run.
         if self.written * 100 > self.toy.requests * 6 && self.draw(10) < self.toy.moved {
             for _ in 0..self.toy.moved.div_ceil(10) {
-                let cause = if self.draw(12) == 0 { Cause::Wear } else { Cause::Reclaim };
+                let cause = if self.draw(12) == 0 { Cause::Wear } else { Cause::Gc };
                 self.operate(at, die, FlashOp::Read, cause, Nanos(57_000), (0, 0, 0));
                 self.operate(at, die, FlashOp::Program, cause, program, (0, 3, 0));
             }
             if self.draw(12) == 0 {
-                self.operate(at, die, FlashOp::Erase, Cause::Reclaim, Nanos(3_500_000), (0, 0, 0));
+                self.operate(at, die, FlashOp::Erase, Cause::Gc, Nanos(3_500_000), (0, 0, 0));
             }
         }
         // The buffer hides the program until it is full.

@@ -87,13 +87,13 @@ const CHARTS: &[Shown] = &[
         lines: &[("", |row, drive| row.waf(drive.unit.0))],
     },
     Shown {
-        title: "Reclaim",
+        title: "GC",
         note: "flash pages moved per second to free space",
         unit: Unit::Plain("1/s"),
         log: false,
         crest: false,
         whole: false,
-        lines: &[("", |row, _| Some(row.per_second(row.reclaim_pages)))],
+        lines: &[("", |row, _| Some(row.per_second(row.gc_pages)))],
     },
     Shown {
         title: "Die arrays busy",

@@ -111,13 +111,13 @@ fn write_amplification_is_units_programmed_over_units_written() {
         (FlashOp::Program, Cause::Host, [12, 0, 3]),
         (FlashOp::Program, Cause::Host, [6, 1, 0]),
         (FlashOp::Program, Cause::Fill, [0, 2, 0]),
-        (FlashOp::Program, Cause::Reclaim, [0, 15, 0]),
-        (FlashOp::Copyback, Cause::Reclaim, [0, 6, 0]),
+        (FlashOp::Program, Cause::Gc, [0, 15, 0]),
+        (FlashOp::Copyback, Cause::Gc, [0, 6, 0]),
         (FlashOp::Program, Cause::Wear, [0, 3, 0]),
         (FlashOp::Program, Cause::Disturb, [0, 4, 2]),
         (FlashOp::Program, Cause::Retire, [0, 9, 0]),
-        (FlashOp::Read, Cause::Reclaim, [0, 0, 0]),
-        (FlashOp::Erase, Cause::Reclaim, [0, 0, 0]),
+        (FlashOp::Read, Cause::Gc, [0, 0, 0]),
+        (FlashOp::Erase, Cause::Gc, [0, 0, 0]),
     ];
     for (n, (op, cause, units)) in steps.into_iter().enumerate() {
         let issued = 2_000 + 100 * n as u64;
@@ -128,7 +128,7 @@ fn write_amplification_is_units_programmed_over_units_written() {
     let part = |part: Option<f64>| part.unwrap();
     close(part(waf.host), 18.0 / 15.0);
     close(part(waf.fill), 3.0 / 15.0);
-    close(part(waf.reclaim), 21.0 / 15.0);
+    close(part(waf.gc), 21.0 / 15.0);
     close(part(waf.wear), 3.0 / 15.0);
     close(part(waf.disturb), 4.0 / 15.0);
     close(part(waf.retire), 9.0 / 15.0);
@@ -164,9 +164,9 @@ fn sanitising_is_told_by_its_kind_and_only_where_there_is_any() {
         (FlashOp::Program, Cause::Keys, [0, 0, 3]),
         (FlashOp::LockPage, Cause::Sanitise, [0; 3]),
         (FlashOp::LockPage, Cause::Host, [0; 3]),
-        (FlashOp::LockPage, Cause::Reclaim, [0; 3]),
-        (FlashOp::LockBlock, Cause::Reclaim, [0; 3]),
-        (FlashOp::LockBlock, Cause::Reclaim, [0; 3]),
+        (FlashOp::LockPage, Cause::Gc, [0; 3]),
+        (FlashOp::LockBlock, Cause::Gc, [0; 3]),
+        (FlashOp::LockBlock, Cause::Gc, [0; 3]),
         (FlashOp::Scrub, Cause::Sanitise, [0; 3]),
         (FlashOp::Erase, Cause::Sanitise, [0; 3]),
     ]);
@@ -179,7 +179,7 @@ fn sanitising_is_told_by_its_kind_and_only_where_there_is_any() {
     // Two planes at a time: pages, but not operations, count double. An erase is one, whatever for.
     let kinds: Vec<(&str, &str, u64, u64)> =
         sanitised.flash.iter().map(|kind| (kind.op.as_str(), kind.cause.as_str(), kind.operations, kind.pages)).collect();
-    assert!(kinds.contains(&("page lock", "reclaim", 1, 2)) && kinds.contains(&("block lock", "reclaim", 2, 4)), "{kinds:?}");
+    assert!(kinds.contains(&("page lock", "gc", 1, 2)) && kinds.contains(&("block lock", "gc", 2, 4)), "{kinds:?}");
     assert_eq!((sanitised.erases, sanitised.pages_programmed), (2, 6));
     let text = wordline_report::text::run(&sanitised);
     assert!(text.contains("3 page locks, 2 block locks, 1 scrub") && text.contains("sanitise 0.5") && text.contains("keys 0.3"), "{text}");
@@ -200,14 +200,14 @@ fn programs_are_told_by_their_place_in_the_h_layer() {
         (3, Cause::Host, 60),
         (12, Cause::Host, 120),
         (6, Cause::Host, 70),
-        (9, Cause::Reclaim, 80),
+        (9, Cause::Gc, 80),
         (15, Cause::Host, 70),
         (24, Cause::Recovery, 110),
     ];
     for (n, (page, cause, array)) in (0..).zip(steps) {
         metrics.observe(Nanos(200 * n + array), &program(page, cause, 200 * n, array));
     }
-    metrics.observe(Nanos(2_000), &flash(FlashOp::Copyback, Cause::Reclaim, 1_900, 90, [0, 1, 0]));
+    metrics.observe(Nanos(2_000), &flash(FlashOp::Copyback, Cause::Gc, 1_900, 90, [0, 1, 0]));
     (0..3).for_each(|_| metrics.observe(Nanos(2_000), &Event::ProgrammedAgain { die: DieId(0), group: GroupId(0) }));
     let measured = metrics.finish(Nanos(2_000), 0);
     let by_row: Vec<_> = measured.rows.iter().map(|row| (row.leader_programs, row.follower_programs)).collect();
@@ -261,7 +261,7 @@ fn what_happened_before_the_window_does_not_count() {
     (0..50).for_each(|n| request(&mut metrics, HostOp::Write, n * 10, 10, 8));
     metrics.reset(Nanos(600));
     // An erase that began before the window: only its part within the window is busy time.
-    metrics.observe(Nanos(900), &flash(FlashOp::Erase, Cause::Reclaim, 500, 400, [0; 3]));
+    metrics.observe(Nanos(900), &flash(FlashOp::Erase, Cause::Gc, 500, 400, [0; 3]));
     request(&mut metrics, HostOp::Read, 900, 100, 8);
     let measured = metrics.finish(Nanos(1_600), 0);
     let result = result(&measured);
@@ -297,7 +297,7 @@ fn rows_add_up_to_the_window_however_often_they_were_merged() {
         assert_eq!(rows.iter().map(|row| row.in_flight_ns).sum::<u128>(), measured.in_flight_ns);
         assert_eq!(
             rows.iter().map(|row| row.moved_units).sum::<u64>(),
-            measured.totals.moved_units(Cause::Reclaim) + measured.totals.moved_units(Cause::Wear)
+            measured.totals.moved_units(Cause::Gc) + measured.totals.moved_units(Cause::Wear)
         );
         for pair in rows.windows(2) {
             assert_eq!(pair[0].start + pair[0].width, pair[1].start);
@@ -319,7 +319,7 @@ fn a_long_silence_makes_no_more_rows_than_allowed() {
 #[test]
 fn no_row_shows_more_work_than_it_had_time_for() {
     let mut metrics = Metrics::new(Scope { interval: Interval::Fixed(Nanos(100)), ..scope() });
-    metrics.observe(Nanos(1_050), &flash(FlashOp::Erase, Cause::Reclaim, 20, 1_030, [0; 3]));
+    metrics.observe(Nanos(1_050), &flash(FlashOp::Erase, Cause::Gc, 20, 1_030, [0; 3]));
     let measured = metrics.finish(Nanos(1_100), 0);
     let busy: Vec<u64> = measured.rows.iter().map(|row| row.die_ns).collect();
     assert_eq!(busy, [80, 100, 100, 100, 100, 100, 100, 100, 100, 100, 50]);

@@ -50,7 +50,7 @@ const COMMANDS: [Command; 13] = [
     Command { word: "help", what: "all commands with what they take", arguments: &[] },
     Command {
         word: "status",
-        what: "how the drive is: requests, latency percentiles, write amplification by cause, reclaim, erases, utilisation of dies, lateness of answers, what a power loss takes",
+        what: "how the drive is: requests, latency percentiles, write amplification by cause, garbage collection, erases, utilisation of dies, lateness of answers, what a power loss takes",
         arguments: &[],
     },
     Command {

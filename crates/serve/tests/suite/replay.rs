@@ -123,7 +123,7 @@ fn a_recording_replays_to_the_same_events() {
             Timing::Off,
             100,
         ),
-        (&["cells.physics=false", "buffer.acknowledge=programmed", "reclaim.preemptible=true"], Timing::Off, 150),
+        (&["cells.physics=false", "buffer.acknowledge=programmed", "gc.preemptible=true"], Timing::Off, 150),
         (&["cells.physics=false", "buffer.acknowledge=programmed", "techniques.page-lock.on=true"], Timing::Off, 100),
         (&["cells.cycles=2000", "cells.retention=1 y"], Timing::Off, 40),
         (

@@ -36,7 +36,7 @@ params! {
             tried: &[Value::Span(Nanos::from_micros(300)), Value::Span(Nanos::from_millis(2))],
             source: "common practice (background garbage collection)",
         }
-        /// Stop once this many block groups of the die are free; more than `reclaim.start`.
+        /// Stop once this many block groups of the die are free; more than `gc.start`.
         until_free: u32 {
             kind: Kind::FreeGroups,
             default: None,
@@ -69,7 +69,7 @@ impl Technique for IdleReclaim {
             return None;
         };
         // Space is no promise: whoever would rather have the die left alone may say so for ever.
-        (free < self.params.until_free).then_some(Work { kind: WorkKind::Collect(die), cause: Cause::Reclaim, due: NEVER })
+        (free < self.params.until_free).then_some(Work { kind: WorkKind::Collect(die), cause: Cause::Gc, due: NEVER })
     }
 
     fn idle_after(&self) -> Option<Nanos> {
