@@ -43,6 +43,8 @@ pub struct Config {
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
+    /// Number of blocks of a die that take moved data at once, where a technique says that places suit it differently; 1 elsewhere.
+    pub moved_blocks: u32,
     /// The techniques that are switched on, in any order.
     pub techniques: Vec<Choice>,
     /// True if the drive stores the bytes of user data: see [`crate::DataStep`]. Such a core also recovers.
@@ -64,7 +66,7 @@ pub struct Config {
 impl Config {
     /// Block groups of a die that never hold data at rest: those that GC keeps free, and those that are open.
     pub(crate) fn reserve(&self) -> u32 {
-        self.gc.floor + 1 + self.wordline_order.open_blocks()
+        self.gc.floor + self.moved_blocks + self.wordline_order.open_blocks()
     }
 
     /// True if the out-of-band marks are written twice.
@@ -113,6 +115,7 @@ pub(crate) mod tests {
             retirement: RetirementPolicy::Failed,
             schedule: ScheduleConfig { reads_first: true, linger: None },
             wordline_order: WordlineOrder::HorizontalFirst,
+            moved_blocks: 1,
             techniques: vec![],
             keeps_data: false,
             checkpoint_every: None,

@@ -20,6 +20,7 @@ use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::techniques::apply::ctx;
+use crate::techniques::hooks::Hook;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Ctx, Technique};
@@ -114,7 +115,12 @@ impl Firmware {
         core.set_now(now);
         match how {
             Stopped::Refused => core.die_mut(die).refuse_suspend(),
-            Stopped::Held => core.held(die),
+            Stopped::Held => {
+                let is_held = core.held(die);
+                if is_held && self.rooms.panel.has(Hook::Stopped) {
+                    self.rooms.tell_stopped(die);
+                }
+            }
         }
     }
 

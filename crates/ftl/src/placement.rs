@@ -1,15 +1,17 @@
 //! Placement: where the next program goes, and what becomes of open groups when they are full or a program in them fails.
 
-use wordline_units::DieId;
+use wordline_units::{Cause, DieId};
 
 use crate::metadata::Metadata;
 use crate::state::Core;
 use crate::state::layout::BlockGroup;
 use crate::state::wordline_order::{self, Open, Pick, WordlineOrder};
 use crate::state::work::Stream;
+use crate::techniques::apply::ctx;
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::News;
+use crate::techniques::say::Way;
+use crate::techniques::seam::{Fit, Moving, News, Place};
 
 /// Destination of a program that is about to be ordered.
 #[derive(Clone, Copy, Debug)]
@@ -20,22 +22,54 @@ pub(crate) struct ProgramPlace {
     pub closes: bool,
 }
 
-/// Destination of the next program of `stream`, which counts as ordered from now on. A free group is opened where that is due. `None`: no group is left.
-pub(crate) fn next_program(
-    core: &mut Core,
-    panel: &mut Panel,
-    metadata: &mut Metadata,
-    die: DieId,
-    stream: Stream,
-) -> Option<ProgramPlace> {
+/// Data of a program that is about to be ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// New data of the host.
+    Host,
+    /// Units that the die has gathered from victims.
+    Gathered,
+    /// A program unit of this victim, copied back for this cause.
+    Copied(BlockGroup, Cause),
+}
+
+impl Data {
+    fn stream(self) -> Stream {
+        if self == Data::Host { Stream::Host } else { Stream::Moved }
+    }
+
+    /// The same as techniques are told it. `die`: the die that takes the data.
+    fn told(self, core: &Core, die: DieId) -> Moving {
+        let state = core.die(die);
+        let (from, way, cause) = match self {
+            Data::Host => (None, Way::Bus, Cause::Host),
+            Data::Gathered => (state.moved().front().map(|moved| core.layout().group(moved.from)), Way::Bus, state.moved_cause()),
+            Data::Copied(from, cause) => (Some(from), Way::Copyback, cause),
+        };
+        Moving { from, way, cause }
+    }
+}
+
+/// Destination of the next program of `data`, which counts as ordered from now on. A free group is opened where that is due. `None`: no group is left, or
+/// none that a technique lets the data go to.
+pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, data: Data) -> Option<ProgramPlace> {
+    let stream = data.stream();
     let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
-    let may_open = core.is_roomy(die);
     let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
-    let picked = wordline_order::pick(order, core.die(die).open(stream), core.layout(), in_use, may_open);
+    let picked = if panel.has(Hook::Fit) {
+        fitting(core, panel, die, data, order, in_use)
+    } else {
+        wordline_order::pick(order, core.die(die).open(stream), core.layout(), in_use, core.is_roomy(die))
+            .map_or(Picked::Free(None), Picked::Open)
+    };
     let Pick { at, program } = match picked {
-        Some(pick) => pick,
-        None => {
-            let group = core.allocate(die, stream)?;
+        Picked::Open(pick) => pick,
+        Picked::Nothing => return None,
+        Picked::Free(places) => {
+            let group = match places {
+                Some(places) => core.allocate_among(die, stream, &places)?,
+                None => core.allocate(die, stream)?,
+            };
             core.groups_mut().open(group);
             if panel.has(Hook::Opened) {
                 tell_opened(core, panel, metadata, group, stream);
@@ -46,6 +80,48 @@ pub(crate) fn next_program(
     };
     let (group, closes) = core.take_program(die, stream, at, program);
     Some(ProgramPlace { group, program, closes })
+}
+
+/// Choice of a group for a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Picked {
+    /// A program unit of an open group.
+    Open(Pick),
+    /// A free group: of those at these places, or of all.
+    Free(Option<Vec<usize>>),
+    /// No group.
+    Nothing,
+}
+
+/// Choice of a group where techniques say how well places suit `data`. Of the open groups one that suits best is taken; where none suits exactly, another is
+/// opened if a free one suits better, the die has room and not too many are open.
+#[cold]
+fn fitting(core: &Core, panel: &Panel, die: DieId, data: Data, order: WordlineOrder, in_use: f64) -> Picked {
+    let (state, moving) = (core.die(die), data.told(core, die));
+    let open = state.open(data.stream());
+    let fit = |group, is_open| panel.fit(&ctx(core), &moving, &Place { group, is_open });
+    let fits: Vec<Fit> = open.iter().map(|open| fit(open.group, true)).collect();
+    let best = fits.iter().copied().min().filter(|&fit| fit != Fit::Never);
+    let most = if data == Data::Host { order.open_blocks() } else { core.settings().moved_blocks };
+    let may_open = open.is_empty() || (core.is_roomy(die) && (open.len() as u32) < most);
+    if best == Some(Fit::Exact) || !may_open {
+        return best.map_or(Picked::Nothing, |best| pick_open(core, open, &fits, best, (order, in_use, may_open)));
+    }
+    let free: Vec<Fit> = state.free_groups().map(|group| fit(group, false)).collect();
+    match free.iter().copied().min().filter(|&fit| fit != Fit::Never) {
+        Some(least) if best.is_none_or(|best| least < best) => {
+            Picked::Free(Some((0..free.len()).filter(|&place| free[place] == least).collect()))
+        }
+        _ => best.map_or(Picked::Nothing, |best| pick_open(core, open, &fits, best, (order, in_use, may_open))),
+    }
+}
+
+/// Program unit of one of the `open` groups that suit as well as `best`.
+fn pick_open(core: &Core, open: &[Open], fits: &[Fit], best: Fit, (order, in_use, may_open): (WordlineOrder, f64, bool)) -> Picked {
+    let places: Vec<usize> = (0..open.len()).filter(|&at| fits[at] == best).collect();
+    let suiting: Vec<Open> = places.iter().map(|&at| open[at]).collect();
+    let picked = wordline_order::pick(order, &suiting, core.layout(), in_use, may_open);
+    picked.map_or(Picked::Free(None), |Pick { at, program }| Picked::Open(Pick { at: places[at], program }))
 }
 
 #[cold]
@@ -105,46 +181,107 @@ mod tests {
     use crate::dispatch::Rooms;
     use crate::setup::build;
     use crate::state::groups::Use;
+    use crate::techniques::hooks::Hooks;
+    use crate::techniques::seam::{Card, Ctx, Persists, Technique};
 
     const DIE: DieId = DieId(0);
 
-    fn next(rooms: &mut Rooms, stream: Stream) -> Option<ProgramPlace> {
+    fn next(rooms: &mut Rooms, data: Data) -> Option<ProgramPlace> {
         let Rooms { core, panel, metadata, .. } = rooms;
-        next_program(core, panel, metadata, DIE, stream)
+        next_program(core, panel, metadata, DIE, data)
     }
 
     #[test]
     fn streams_keep_to_groups_of_their_own_and_the_last_program_closes() {
         let mut rooms = build(&small(64));
         let programs = rooms.core.layout().data_programs;
-        let host: Vec<_> = (0..programs).filter_map(|_| next(&mut rooms, Stream::Host)).collect();
-        let moved = next(&mut rooms, Stream::Moved).expect("there are free groups");
+        let host: Vec<_> = (0..programs).filter_map(|_| next(&mut rooms, Data::Host)).collect();
+        let moved = next(&mut rooms, Data::Gathered).expect("there are free groups");
         assert!(host.iter().all(|place| place.group == host[0].group && place.group != moved.group));
         assert!(host.iter().map(|place| place.program).eq(0..programs));
         assert!(host.iter().all(|place| place.closes == (place.program + 1 == programs)));
-        assert_ne!(next(&mut rooms, Stream::Host).map(|place| place.group), Some(host[0].group));
+        assert_ne!(next(&mut rooms, Data::Host).map(|place| place.group), Some(host[0].group));
     }
 
     #[test]
     fn no_place_is_left_where_no_group_is_free() {
         let mut rooms = build(&small(64));
         let all = rooms.core.layout().groups * rooms.core.layout().data_programs;
-        assert!((0..all).all(|_| next(&mut rooms, Stream::Moved).is_some()));
-        assert!(next(&mut rooms, Stream::Moved).is_none());
+        assert!((0..all).all(|_| next(&mut rooms, Data::Gathered).is_some()));
+        assert!(next(&mut rooms, Data::Gathered).is_none());
     }
 
     #[test]
     fn a_group_in_which_a_program_fails_takes_no_more_and_is_to_be_emptied_up_to_there() {
         let mut rooms = build(&small(64));
-        let place = (0..3).filter_map(|_| next(&mut rooms, Stream::Host)).last().expect("there are free groups");
+        let place = (0..3).filter_map(|_| next(&mut rooms, Data::Host)).last().expect("there are free groups");
         abandon(&mut rooms.core, place.group, place.program, false);
         let units = rooms.core.layout().units_per_program;
         assert!(rooms.core.groups().is_condemned(place.group));
         assert_eq!(rooms.core.die(DIE).failed_end(place.group), Some(place.program * units));
-        assert_ne!(next(&mut rooms, Stream::Host).map(|next| next.group), Some(place.group));
+        assert_ne!(next(&mut rooms, Data::Host).map(|next| next.group), Some(place.group));
         let Rooms { core, panel, metadata, .. } = &mut rooms;
         let other = core.die(DIE).open(Stream::Host)[0].group;
         complete(core, panel, metadata, other);
         assert_eq!(core.groups().use_of(other), Use::Closed);
+    }
+
+    /// Wants data of even groups and of odd ones apart, and lets a copyback go nowhere else.
+    #[derive(Debug)]
+    struct Parted;
+
+    const PARTED: Card = Card {
+        name: "parted",
+        source: "a test",
+        claim: "none",
+        hooks: Hooks::of(&[Hook::Fit]),
+        asks: &[],
+        persists: Persists::Nothing("it knows nothing"),
+        limits: "none",
+    };
+
+    impl Technique for Parted {
+        fn card(&self) -> &'static Card {
+            &PARTED
+        }
+
+        fn fit(&self, _: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
+            let is_alike = data.from.is_none_or(|from| from.0 % 2 == to.group.0 % 2);
+            let is_copied = data.way == Way::Copyback;
+            if is_alike {
+                Fit::Exact
+            } else if is_copied {
+                Fit::Never
+            } else {
+                Fit::Loose(1)
+            }
+        }
+    }
+
+    fn parted(moved_blocks: u32) -> Rooms {
+        let mut rooms = build(&crate::Config { moved_blocks, ..small(64) });
+        rooms.panel = rooms.panel.with(Box::new(Parted));
+        rooms
+    }
+
+    #[test]
+    fn data_goes_where_it_suits_best_and_another_group_is_opened_for_it_while_there_is_room() {
+        let mut rooms = parted(2);
+        let mut place = |from: u32| next(&mut rooms, Data::Copied(BlockGroup(from), Cause::Gc)).expect("there are free groups").group.0;
+        let places = [place(4), place(5), place(6), place(7), place(9)];
+        assert_eq!(places.map(|group| group % 2), [0, 1, 0, 1, 1]);
+        assert_eq!((places[0], places[1]), (places[2], places[3]), "each goes on where it has begun");
+    }
+
+    #[test]
+    fn what_comes_over_the_bus_takes_what_there_is_and_a_copyback_only_what_suits() {
+        let mut rooms = parted(1);
+        let first = next(&mut rooms, Data::Copied(BlockGroup(4), Cause::Gc)).expect("there are free groups").group;
+        assert_eq!(next(&mut rooms, Data::Copied(BlockGroup(5), Cause::Gc)).map(|place| place.group), None, "one may be open");
+        let from = rooms.core.layout().unit(BlockGroup(5), 0);
+        rooms.core.die_mut(DIE).gather(crate::state::work::Moved { lpn: 0, from });
+        assert_eq!(next(&mut rooms, Data::Gathered).map(|place| place.group), Some(first));
+        let host = next(&mut rooms, Data::Host).expect("there are free groups");
+        assert_ne!(host.group, first);
     }
 }

@@ -18,8 +18,8 @@ use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
 use wordline_ftl::techniques::seam::{
-    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, FlashPage, Held, Memo, News, ProgramReport, ProgramUnit, ReadReport,
-    StaleSecrets, Technique,
+    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
+    ReadReport, StaleSecrets, Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
@@ -113,12 +113,12 @@ fn is_no_bolder_without_memos(
     draw: &mut Draw,
 ) -> Result<(), String> {
     let (layout, _) = core();
-    let mut newest: std::collections::BTreeMap<BlockGroup, u32> = std::collections::BTreeMap::new();
+    let mut newest: std::collections::BTreeMap<(BlockGroup, u8), u32> = std::collections::BTreeMap::new();
     for memo in memos {
-        let value = newest.entry(memo.group).or_insert(0);
+        let value = newest.entry((memo.group, memo.slot)).or_insert(0);
         *value = memo.value.max(*value);
     }
-    let memos: Vec<Memo> = newest.into_iter().map(|(group, value)| Memo { group, value }).collect();
+    let memos: Vec<Memo> = newest.into_iter().map(|((group, slot), value)| Memo { group, slot, value }).collect();
     let [mut with, mut without] = [make(), make()];
     with.recover(tables.groups(), &memos);
     without.recover(tables.groups(), &[]);
@@ -168,6 +168,9 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     let heard = technique.card().hooks.has(news.hook());
     note(Hook::Work, work.is_none() || !heard, format!("{work:?}"));
     let memo = technique.remember(ctx, news);
+    if memo.is_some_and(|memo| memo.slot >= Memo::SLOTS) {
+        return Err(format!("it remembers in a slot that is not there: {memo:?}"));
+    }
     note(Hook::Remember, memo.is_none() || !heard, format!("{memo:?}"));
     let exposed = StaleSecrets {
         group: draw_group(draw, layout),
@@ -202,6 +205,12 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     let copy = draw_copy(draw, layout);
     let way: Says<Way> = technique.way(ctx, &copy);
     note(Hook::Way, says_nothing(&way), format!("{way:?}"));
+    let data = draw_data(draw, layout);
+    let fit = technique.fit(ctx, &data, &Place { group: draw_group(draw, layout), is_open: draw.happens(0.5) });
+    if fit == Fit::Never && data.way == Way::Bus {
+        return Err(format!("it lets data of the bus go nowhere: {data:?}"));
+    }
+    note(Hook::Fit, fit == Fit::Exact, format!("{fit:?}"));
     let busy = draw_busy(draw, layout);
     let stop = technique.stop(ctx, &Conflict { busy, waiting: draw_priority(draw) });
     note(Hook::Stop, says_nothing(&stop), format!("{stop:?}"));
@@ -223,7 +232,7 @@ fn says_nothing<T: PartialEq>(says: &Says<T>) -> bool {
 
 fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
     let group = draw_group(draw, layout);
-    match draw.below(14) {
+    match draw.below(15) {
         0..=2 => {
             let (retries, last) = (draw.below(4) as u32, ReadTry::vendor(draw.below(8) as u8));
             let status = if draw.happens(0.9) { Status::Good } else { Status::Uncorrectable };
@@ -252,6 +261,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
         9 => News::VictimChosen { victim: group, why: Cause::Gc },
         10 => News::Moved { from: group, to: draw_unit(draw, layout), units: 1 + draw.below(9) as u16, way: Way::Bus },
         11 => News::Retired { group },
+        14 => News::Stopped { busy: draw_busy(draw, layout) },
         12 => News::DataLost { at: draw_page(draw, layout), units: 1 },
         _ if draw.happens(0.5) => News::Timer,
         _ => News::Idle {
@@ -278,6 +288,16 @@ fn draw_page(draw: &mut Draw, layout: &Layout) -> FlashPage {
         group: draw_group(draw, layout),
         plane: PlaneId(draw.below(u64::from(layout.planes)) as u8),
         page: PageId(draw.below(u64::from(pages)) as u16),
+    }
+}
+
+/// Data that looks for a place: the host's, gathered, or copied back.
+fn draw_data(draw: &mut Draw, layout: &Layout) -> Moving {
+    let from = draw_group(draw, layout);
+    match draw.below(3) {
+        0 => Moving { from: None, way: Way::Bus, cause: Cause::Host },
+        1 => Moving { from: Some(from), way: Way::Bus, cause: Cause::Gc },
+        _ => Moving { from: Some(from), way: Way::Copyback, cause: Cause::Gc },
     }
 }
 

@@ -42,6 +42,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         },
         free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
         retirement: RetirementPolicy::Failed,
+        moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: None,
         schedule: ScheduleConfig { reads_first: true, linger: None },

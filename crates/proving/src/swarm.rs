@@ -193,6 +193,7 @@ pub fn scenario(seed: u64) -> Scenario {
             gap: pick(draw, &[None, Some(4), Some(20)]),
         },
         retirement: RetirementPolicy::Failed,
+        moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: Some(Arc::new(margins())),
         schedule: ScheduleConfig {

@@ -79,6 +79,7 @@ impl Shape {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
+            moved_blocks: 1,
             wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
             margins: None,
             schedule: ScheduleConfig { reads_first: true, linger: None },

@@ -8,7 +8,7 @@ mod landing;
 pub(crate) mod load;
 pub(crate) mod next;
 
-use wordline_units::{HostOp, Nanos};
+use wordline_units::{DieId, HostOp, Nanos};
 
 use crate::gc::{self, Gc};
 use crate::host::{self, Host};
@@ -72,6 +72,14 @@ impl Rooms {
     pub(crate) fn go_down(&mut self) {
         self.metadata.go_down(&mut self.core);
         self.settle();
+    }
+
+    /// Tell the techniques that the program or erase of `die` was suspended.
+    #[cold]
+    pub(crate) fn tell_stopped(&mut self, die: DieId) {
+        let Rooms { core, panel, metadata, .. } = self;
+        let busy = core.die(die).busy();
+        metadata.notify(core, panel, News::Stopped { busy });
     }
 
     /// Instant at which the passing of time next has an effect, if nothing else happens before.

@@ -11,11 +11,11 @@ use super::Rooms;
 use crate::gc::{fail_guarded, has_program, program_batch};
 use crate::host::is_pressed;
 use crate::metadata::log::Rescue;
-use crate::placement::next_program;
+use crate::placement::{Data, next_program};
 use crate::scheduler::{self, DieWork, Policy};
 use crate::state::Core;
 use crate::state::settings::GcConfig;
-use crate::state::work::{Activity, Offer, Source, Stream};
+use crate::state::work::{Activity, Offer, Source};
 use crate::techniques::apply::{give_way, next_read, serves_while_held};
 use crate::util::list::NIL;
 
@@ -208,7 +208,7 @@ fn press(core: &mut Core) {
 
 fn program_host(rooms: &mut Rooms, die: DieId) -> Operation {
     let Rooms { core, panel, metadata, .. } = rooms;
-    let place = next_program(core, panel, metadata, die, Stream::Host).expect("the die can take a host program");
+    let place = next_program(core, panel, metadata, die, Data::Host).expect("the die can take a host program");
     metadata.reserve(die);
     core.batch_host(die);
     program_batch(core, panel, place, Cause::Host)

@@ -19,7 +19,7 @@ use wordline_units::random::Draw;
 use wordline_units::{Bytes, Cause, DieId, Nanos};
 
 use crate::metadata::Metadata;
-use crate::placement::{ProgramPlace, next_program};
+use crate::placement::{Data, ProgramPlace, next_program};
 use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
@@ -310,7 +310,11 @@ fn move_page(
     offset: u32,
 ) -> Option<Operation> {
     if is_copyback_agreed(core, panel, &job, offset) && can_copy_back(core, die, job.victim, offset) {
-        return copy_back(core, panel, metadata, sanitise, die, job, offset / core.layout().units_per_program);
+        let copied = copy_back(core, panel, metadata, sanitise, die, job, offset / core.layout().units_per_program);
+        // Where a technique refuses every place to a copyback, the data goes over the bus, which no technique can refuse.
+        if copied.is_some() || !panel.has(Hook::Fit) {
+            return copied;
+        }
     }
     let per_page = core.layout().units_per_page;
     let first = core.layout().page_start(offset);
@@ -357,7 +361,7 @@ fn copy_back(
     job: Job,
     from_program: u32,
 ) -> Option<Operation> {
-    let ProgramPlace { group, program, .. } = next_program(core, panel, metadata, die, Stream::Moved)?;
+    let ProgramPlace { group, program, .. } = next_program(core, panel, metadata, die, Data::Copied(job.victim, job.cause))?;
     let layout = *core.layout();
     core.die_mut(die).advance_job((from_program + 1) * layout.units_per_program);
     earn(core, die, layout.units_per_program);
@@ -372,7 +376,7 @@ fn copy_back(
 
 /// Program the gathered units. `None`: no block is left to take them.
 fn program_moved(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId) -> Option<Operation> {
-    let place = next_program(core, panel, metadata, die, Stream::Moved)?;
+    let place = next_program(core, panel, metadata, die, Data::Gathered)?;
     let (units, changes) = (core.layout().units_per_program, core.changes());
     core.die_mut(die).batch_moved(units, changes);
     let cause = core.die(die).moved_cause();

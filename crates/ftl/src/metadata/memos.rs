@@ -1,7 +1,7 @@
 //! Memos of techniques: numbers about block groups that outlast a power cut, in the journal.
 //!
-//! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique and
-//! group until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks
+//! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique,
+//! group and slot until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks
 //! that the group stands on and of their erase count, so an erase makes it void without anything being written.
 //!
 //! A technique that is switched off at a start is not given its memos, and they are let go.
@@ -15,9 +15,11 @@ use crate::state::layout::BlockGroup;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Memo};
 
-/// Number of the technique that `card` describes: FNV-1a of its name.
-fn owner(card: &Card) -> Owner {
-    Owner(card.name.bytes().fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+/// Number of slot `slot` of the technique that `card` describes: FNV-1a of its name, and of the slot where that is not the first. So memos of the first slot
+/// are told as they were when a technique had no other.
+fn owner(card: &Card, slot: u8) -> Owner {
+    let slot = (slot > 0).then_some(slot);
+    Owner(card.name.bytes().chain(slot).fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
 }
 
 /// The memos of one core.
@@ -39,7 +41,8 @@ impl Memos {
 
     /// Record `memo` of the technique that `card` describes. Returns true if it was news.
     pub(crate) fn note(&mut self, card: &Card, memo: Memo) -> bool {
-        let key = (memo.group, owner(card));
+        debug_assert!(memo.slot < Memo::SLOTS, "{} has no memo slot {}", card.name, memo.slot);
+        let key = (memo.group, owner(card, memo.slot));
         let known = self.values.entry(key).or_insert(0);
         let grows = memo.value > *known;
         if grows {
@@ -93,16 +96,97 @@ impl Memos {
             .map(|group| ((layout.die(group).0, groups.blocks(group)[0], groups.erases(group)), group))
             .collect();
         panel.recover(groups, |card| {
-            let owner = owner(card);
-            let mut of_groups: BTreeMap<BlockGroup, u32> = BTreeMap::new();
-            for memo in found.iter().filter(|memo| memo.owner == owner) {
+            let owners: [Owner; Memo::SLOTS as usize] = std::array::from_fn(|slot| owner(card, slot as u8));
+            let mut newest: BTreeMap<(BlockGroup, u8), u32> = BTreeMap::new();
+            for memo in found {
+                let Some(slot) = owners.iter().position(|&owner| owner == memo.owner) else { continue };
                 if let Some(&group) = stands.get(&(memo.die, memo.block, memo.erases)) {
-                    let known = of_groups.entry(group).or_insert(0);
+                    let known = newest.entry((group, slot as u8)).or_insert(0);
                     *known = (*known).max(memo.value);
                 }
             }
-            self.values.extend(of_groups.iter().map(|(&group, &value)| ((group, owner), value)));
-            of_groups.into_iter().map(|(group, value)| Memo { group, value }).collect()
+            self.values.extend(newest.iter().map(|(&(group, slot), &value)| ((group, owners[usize::from(slot)]), value)));
+            newest.into_iter().map(|((group, slot), value)| Memo { group, slot, value }).collect()
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+    use crate::techniques::hooks::{Hook, Hooks};
+    use crate::techniques::seam::{Persists, Technique};
+
+    const CARD: Card = Card {
+        name: "rememberer",
+        source: "a test",
+        claim: "none",
+        hooks: Hooks::of(&[Hook::Remember]),
+        asks: &[],
+        persists: Persists::Memos("two numbers for each group"),
+        limits: "none",
+    };
+
+    /// Tells in its image which memos it was given.
+    #[derive(Debug, Default)]
+    struct Rememberer(Vec<Memo>);
+
+    impl Technique for Rememberer {
+        fn card(&self) -> &'static Card {
+            &CARD
+        }
+
+        fn image(&self) -> Vec<u32> {
+            self.0.iter().flat_map(|memo| [memo.group.0, u32::from(memo.slot), memo.value]).collect()
+        }
+
+        fn recover(&mut self, _: &BlockGroups, memos: &[Memo]) {
+            self.0 = memos.to_vec();
+        }
+    }
+
+    fn memo(group: u32, slot: u8, value: u32) -> Memo {
+        Memo { group: BlockGroup(group), slot, value }
+    }
+
+    #[test]
+    fn each_slot_keeps_its_greatest_value_and_comes_back_as_itself() {
+        let mut rooms = build(&small(64));
+        let mut memos = Memos::default();
+        for news in [memo(3, 0, 7), memo(3, 1, 40), memo(5, 3, 1), memo(3, 0, 9)] {
+            assert!(memos.note(&CARD, news));
+        }
+        assert!(!memos.note(&CARD, memo(3, 1, 39)), "it only grows");
+        let written = memos.take_unwritten(10, rooms.core.groups());
+        rooms.panel = rooms.panel.with(Box::<Rememberer>::default());
+        let Rooms { core, panel, .. } = &mut rooms;
+        Memos::default().recall(core, panel, &written);
+        assert_eq!(panel.image("rememberer"), Some(vec![3, 0, 9, 3, 1, 40, 5, 3, 1]));
+    }
+
+    #[test]
+    fn the_first_slot_is_told_as_it_was_when_there_was_no_other() {
+        let known = "read-disturb-refresh".bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let card = crate::techniques::DECLARATIONS.iter().find(|declaration| declaration.card.name == "read-disturb-refresh");
+        let card = card.expect("it is one of them");
+        assert_eq!(owner(&card.card, 0), Owner(known));
+        assert!((1..Memo::SLOTS).all(|slot| owner(&card.card, slot) != owner(&card.card, slot - 1)));
+    }
+
+    #[test]
+    fn what_was_not_written_is_taken_again_and_what_was_erased_is_not() {
+        let rooms = build(&small(64));
+        let mut memos = Memos::default();
+        memos.note(&CARD, memo(3, 0, 7));
+        memos.note(&CARD, memo(4, 2, 8));
+        assert_eq!(memos.take_unwritten(10, rooms.core.groups()).len(), 2);
+        assert!(!memos.wait());
+        memos.forget(BlockGroup(3));
+        memos.end(false);
+        let again = memos.take_unwritten(10, rooms.core.groups());
+        assert_eq!(again.iter().map(|memo| memo.value).collect::<Vec<_>>(), [8]);
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         retirement: config.retirement,
         schedule: config.schedule,
         wordline_order: config.wordline_order,
+        moved_blocks: config.moved_blocks,
     }
 }
 
@@ -91,7 +92,11 @@ fn snapshot_programs(config: &Config, layout: &Layout) -> usize {
     // The units that are refused are told only where marks are.
     let refused = if config.copies_oob() { bits } else { 0 };
     // Those of groups that are open now, and of those that were when the power went.
-    let groups = if config.copies_oob() { 2 * layout.dies as usize * (1 + config.wordline_order.open_blocks() as usize) } else { 0 };
+    let groups = if config.copies_oob() {
+        2 * layout.dies as usize * (config.moved_blocks + config.wordline_order.open_blocks()) as usize
+    } else {
+        0
+    };
     let marks = (groups * layout.data_programs as usize).div_ceil(marks_per_page(page, layout.units_per_program as usize));
     (2 * (bits + refused + records + memos + 1) + marks).div_ceil((layout.units_per_program / layout.units_per_page) as usize)
 }

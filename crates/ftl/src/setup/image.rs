@@ -164,7 +164,7 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
     }
     let few = |open: &Vec<Open>, most: u32| demand(open.len() <= most as usize, "a die has more open block groups than it may");
     few(&open[Stream::Host as usize], core.settings().wordline_order.open_blocks())?;
-    few(&open[Stream::Moved as usize], 1)?;
+    few(&open[Stream::Moved as usize], core.settings().moved_blocks)?;
     for &(group, end) in failed {
         claim(group, Use::Active)?;
         demand(end <= core.layout().units_per_group, "a failed block group was programmed beyond its end")?;

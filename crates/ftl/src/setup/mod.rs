@@ -22,7 +22,7 @@ use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 
 /// Questions about a program or erase that is under way.
-pub(crate) const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold]);
+pub(crate) const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::Stopped]);
 
 /// The rooms of a core at its first start, all blocks erased.
 pub(crate) fn build(config: &Config) -> Rooms {

@@ -242,12 +242,14 @@ impl Core {
         self.ready.push(die);
     }
 
-    /// Note that what `die` does is suspended: the die can take reads.
-    pub(crate) fn held(&mut self, die: DieId) {
-        if self.dies[die].hold() {
+    /// Note that what `die` does is suspended: the die can take reads. Returns false if no suspend was ordered.
+    pub(crate) fn held(&mut self, die: DieId) -> bool {
+        let is_held = self.dies[die].hold();
+        if is_held {
             self.requests.release_by(None);
             self.ready.push(die);
         }
+        is_held
     }
 
     /// The next die that can take an operation.
@@ -512,6 +514,13 @@ impl Core {
     pub(crate) fn allocate(&mut self, die: DieId, stream: Stream) -> Option<BlockGroup> {
         let place = self.pick_free(die, stream)?;
         self.dies[die].take_free_at(place)
+    }
+
+    /// Take one of the free groups of `die` at `places` of [`Die::free_groups`] for `stream`.
+    pub(crate) fn allocate_among(&mut self, die: DieId, stream: Stream, places: &[usize]) -> Option<BlockGroup> {
+        let state = &self.dies[die];
+        let at = self.groups.pick(self.settings.free_block.key, places.len(), &|at| state.free_group(places[at]), stream)?;
+        self.dies[die].take_free_at(places[at])
     }
 
     fn pick_free(&self, die: DieId, stream: Stream) -> Option<usize> {

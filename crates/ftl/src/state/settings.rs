@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub retirement: RetirementPolicy,
     /// Settings of the order in which a die takes its work.
     pub schedule: ScheduleConfig,
+    /// Number of blocks of a die that take moved data at once.
+    pub moved_blocks: u32,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
 }

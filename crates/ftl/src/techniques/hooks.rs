@@ -42,6 +42,8 @@ hooks! {
     Retired = "retired",
     /// News: valid data could not be read to be moved.
     DataLost = "data_lost",
+    /// News: a program or erase was suspended for a read.
+    Stopped = "stopped",
     /// News: the instant that [`Technique::wake_at`](super::seam::Technique::wake_at) named has come.
     Timer = "timer",
     /// News: a die has been idle for as long as [`Technique::idle_after`](super::seam::Technique::idle_after) says.
@@ -56,6 +58,8 @@ hooks! {
     Hold = "hold",
     /// Question: how a whole program unit is moved.
     Way = "way",
+    /// Question: how well a place suits data.
+    Fit = "fit",
     /// Question: what is done about stale secrets.
     Sanitise = "sanitise",
     /// Question: which key store is needed.

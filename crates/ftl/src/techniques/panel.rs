@@ -7,8 +7,9 @@ use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
-    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, FlashPage, Held, KeyStore, Memo, News, ProgramReport, ProgramUnit, SanitiseMethod,
-    StaleSecrets, Technique, merge_distrust, merge_estimates, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs,
+    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
+    SanitiseMethod, StaleSecrets, Technique, merge_distrust, merge_estimates, merge_fits, merge_key_stores, merge_program_settings,
+    merge_remedies, merge_rungs,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::BlockGroups;
@@ -229,6 +230,11 @@ impl Panel {
     /// Agreement on the way by which a whole program unit is moved.
     pub fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Way {
         agree(self.asked(Hook::Way).flat_map(|technique| technique.way(ctx, copy)))
+    }
+
+    /// Merged answer how well the place `to` suits `data`.
+    pub fn fit(&self, ctx: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
+        merge_fits(self.asked(Hook::Fit).map(|technique| technique.fit(ctx, data, to)))
     }
 
     /// Merged method for stale secrets; `None`: no technique sanitises them.

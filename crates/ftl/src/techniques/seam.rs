@@ -127,6 +127,11 @@ pub enum News {
         /// Number of units lost.
         units: u16,
     },
+    /// A program or erase was suspended for a read.
+    Stopped {
+        /// What was suspended, this time counted.
+        busy: Busy,
+    },
     /// The instant that the technique named has come. Only that technique is told.
     Timer,
     /// A die has been idle for as long as the technique asked for. Only that technique is told, once for each spell.
@@ -154,6 +159,7 @@ impl News {
             News::Moved { .. } => Hook::Moved,
             News::Retired { .. } => Hook::Retired,
             News::DataLost { .. } => Hook::DataLost,
+            News::Stopped { .. } => Hook::Stopped,
             News::Timer => Hook::Timer,
             News::Idle { .. } => Hook::Idle,
         }
@@ -264,6 +270,37 @@ pub struct Copy {
     pub why: Cause,
 }
 
+/// Data that looks for a place, as a whole program unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moving {
+    /// Block group that the data leaves, of its first unit where it is gathered from several; `None`: new data of the host.
+    pub from: Option<BlockGroup>,
+    /// Way on which the data comes. New data of the host comes over the bus.
+    pub way: Way,
+    /// Cause of the program.
+    pub cause: Cause,
+}
+
+/// Block group that could take data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The group.
+    pub group: BlockGroup,
+    /// True if the group is being written, false if it is free.
+    pub is_open: bool,
+}
+
+/// Answer how well a place suits data, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// The place is as good as any.
+    Exact,
+    /// The place will do; a lower number is better.
+    Loose(u8),
+    /// The data must not go there. Only data that comes by copyback may be refused: what passes the controller always has a place.
+    Never,
+}
+
 /// A technique's estimate of where a read should begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate {
@@ -329,8 +366,15 @@ pub struct KeyStore {
 pub struct Memo {
     /// Block group of the memo.
     pub group: BlockGroup,
+    /// Slot of the memo, below [`Memo::SLOTS`]. A technique has a memo of each slot for each group.
+    pub slot: u8,
     /// Value of the memo.
     pub value: u32,
+}
+
+impl Memo {
+    /// Number of slots that a technique has for each block group.
+    pub const SLOTS: u8 = 4;
 }
 
 /// State of a technique that outlasts a power cut, and where it is kept.
@@ -385,7 +429,7 @@ pub trait Technique: std::fmt::Debug + Send {
     }
 
     /// Restarts the technique after a power cut. The core found its flash as `groups` says. `memos` are the technique's own that were written down, at most
-    /// one for a group; state that was not written down begins anew.
+    /// one for a group and slot; state that was not written down begins anew.
     fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {}
 
     /// Learns an event.
@@ -442,6 +486,11 @@ pub trait Technique: std::fmt::Debug + Send {
         abstain()
     }
 
+    /// Answer how well the place `to` suits `data`. It is asked of the open block groups when a program is ordered, and of free ones where none suits exactly.
+    fn fit(&self, _ctx: &Ctx<'_>, _data: &Moving, _to: &Place) -> Fit {
+        Fit::Exact
+    }
+
     /// Estimate where a read of `at` should begin. It is asked when the read is ordered.
     fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<Estimate> {
         None
@@ -496,6 +545,11 @@ pub fn merge_estimates(answers: impl IntoIterator<Item = Option<Estimate>>) -> O
     answers.into_iter().flatten().min()
 }
 
+/// Merges fits to the worst: a place suits as well as it suits whom it suits least.
+pub fn merge_fits(answers: impl IntoIterator<Item = Fit>) -> Fit {
+    answers.into_iter().max().unwrap_or(Fit::Exact)
+}
+
 /// Merges ways on to the cheapest; of equals, the least try. A try among `tried` is never taken again, so a read ends whatever techniques answer.
 pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[ReadTry]) -> Option<ReadTry> {
     answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).min().map(|rung| rung.next)
@@ -514,6 +568,7 @@ mod tests {
         assert_eq!(merge_remedies([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
         assert_eq!(merge_program_settings([None]), ProgramSettings::DEFAULT);
         assert!(!merge_distrust([]));
+        assert_eq!(merge_fits([]), Fit::Exact);
     }
 
     #[test]
@@ -553,6 +608,21 @@ mod tests {
                 let best = merged.expect("somebody knows");
                 prop_assert!((best.doubt, best.first) <= (other.doubt, other.first));
             }
+        }
+
+        /// The merged fit is the same in any order of answers, is one of them, and none is worse.
+        #[test]
+        fn fits_come_to_the_worst_in_any_order(answers in prop::collection::vec(0u8..9, 1..8), turn in 0usize..8) {
+            let fits: Vec<Fit> = answers.iter().map(|&answer| match answer {
+                0 => Fit::Exact,
+                8 => Fit::Never,
+                loose => Fit::Loose(loose),
+            }).collect();
+            let merged = merge_fits(fits.clone());
+            let mut turned = fits.clone();
+            turned.rotate_left(turn.min(fits.len()));
+            prop_assert_eq!(merge_fits(turned), merged);
+            prop_assert!(fits.contains(&merged) && fits.iter().all(|&fit| fit <= merged));
         }
 
         /// The merged rung is the same in any order of answers, the cheapest that was not tried, and none is taken twice.

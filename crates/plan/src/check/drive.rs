@@ -169,6 +169,8 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             },
             free_block: FreeBlockConfig { key: sections.free_block.key.value, gap: sections.free_block.gap.value.0 },
             retirement: sections.retirement.policy.value,
+            // No technique has preferences of places yet.
+            moved_blocks: 1,
             wordline_order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,
                 WordlineOrder::Mixed => Order::Mixed {

@@ -5,7 +5,7 @@
 use wordline_drive::{Config, Drive, Pace};
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Start};
-use wordline_ftl::techniques::seam::{Card, Ctx, News, Persists, Technique};
+use wordline_ftl::techniques::seam::{Card, Ctx, Fit, Moving, News, Persists, Place, Technique};
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, idle_reclaim};
 use wordline_proving::bench::Tally;
@@ -136,4 +136,69 @@ fn is_work_held_back_until_it_is_due_and_no_longer() {
     assert_eq!(moved(None, true, long), 0, "held back, and never due: as if the deadline were ignored");
     assert_eq!(moved(Some(soon), true, Nanos::from_secs(1)), 0, "not due yet");
     assert!(moved(Some(soon), true, long) > 0, "past its deadline nobody is asked");
+}
+
+/// Wants what moves out of even groups and out of odd ones apart, and keeps books of where it went.
+#[derive(Debug, Default)]
+struct Parted {
+    /// Class of the data in each group that takes moved data, and how many program units of the other class it has.
+    holds: std::collections::BTreeMap<u32, (u32, u32)>,
+}
+
+const PARTED: Card = card("parted", Hooks::of(&[Hook::Fit, Hook::Moved, Hook::Erased]));
+
+impl Technique for Parted {
+    fn card(&self) -> &'static Card {
+        &PARTED
+    }
+
+    fn image(&self) -> Vec<u32> {
+        let mixed = self.holds.values().filter(|&&(_, others)| others > 0).count();
+        vec![self.holds.len() as u32, mixed as u32]
+    }
+
+    fn restore(&mut self, _: &[u32]) -> bool {
+        true
+    }
+
+    fn learn(&mut self, _: &Ctx<'_>, news: &News) {
+        match *news {
+            News::Moved { from, to, .. } => {
+                let (class, others) = self.holds.entry(to.group.0).or_insert((from.0 % 2, 0));
+                *others += u32::from(*class != from.0 % 2);
+            }
+            News::Erased(report) => {
+                self.holds.remove(&report.group.0);
+            }
+            _ => {}
+        }
+    }
+
+    fn fit(&self, _: &Ctx<'_>, data: &Moving, to: &Place) -> Fit {
+        let Some(from) = data.from else { return Fit::Exact };
+        match self.holds.get(&to.group.0) {
+            Some(&(class, _)) if class != from.0 % 2 => Fit::Loose(1),
+            Some(_) => Fit::Exact,
+            None if to.is_open => Fit::Loose(2),
+            None => Fit::Exact,
+        }
+    }
+}
+
+/// Share of the groups with moved data that hold data of both classes.
+fn mixed(moved_blocks: u32) -> (f64, u64) {
+    let mut parted = config(&[]);
+    parted.firmware.moved_blocks = moved_blocks;
+    let (hash, drive) = hash(parted, |drive| drive.join(|| Box::new(Parted::default())));
+    drive.audit().expect("the tables agree");
+    let learnt = drive.firmware()[0].learnt("parted").expect("it has joined");
+    (f64::from(learnt[1]) / f64::from(learnt[0]), hash)
+}
+
+#[test]
+fn does_data_that_suits_different_places_go_to_different_blocks() {
+    let (plain, _) = hash(config(&[]), nobody);
+    let ((one, hash_of_one), (two, _)) = (mixed(1), mixed(2));
+    assert_eq!(hash_of_one, plain, "with one block for moved data there is nothing to choose");
+    assert!(two < 0.5 * one, "{two} of the blocks are mixed, and {one} where there is one at a time");
 }

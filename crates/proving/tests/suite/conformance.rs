@@ -5,7 +5,7 @@ use wordline_ftl::BlockGroup;
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Way};
-use wordline_ftl::techniques::seam::{Card, Copy, Ctx, FlashPage, Memo, News, Persists, Rung, Technique};
+use wordline_ftl::techniques::seam::{Card, Copy, Ctx, Fit, FlashPage, Memo, Moving, News, Persists, Place, Rung, Technique};
 use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
 use wordline_proving::bystander::Bystander;
 use wordline_proving::conformance::{check, core, every_choice};
@@ -55,6 +55,8 @@ enum Wrong {
     WakesInThePast,
     /// It tries a read again as it was tried last.
     RungTwice,
+    /// It lets data that comes over the bus go nowhere.
+    FitsNowhere,
 }
 
 /// A technique with one thing wrong.
@@ -70,7 +72,7 @@ const fn card(hooks: Hooks) -> Card {
     Card { name: "rogue", source: "a planted bug", claim: "none", hooks, asks: &[], persists, limits: "all" }
 }
 
-const ALL: Hooks = Hooks::of(&[Hook::Read, Hook::Way, Hook::Idle, Hook::Work, Hook::Timer, Hook::Remember, Hook::Rung]);
+const ALL: Hooks = Hooks::of(&[Hook::Read, Hook::Way, Hook::Idle, Hook::Work, Hook::Timer, Hook::Remember, Hook::Rung, Hook::Fit]);
 const WHOLE: Card = card(ALL);
 const NO_WAY: Card = card(ALL.without(Hook::Way));
 const NO_READ: Card = card(ALL.without(Hook::Read));
@@ -80,7 +82,9 @@ impl Technique for Rogue {
         match self.wrong {
             Wrong::HookMissing => &NO_WAY,
             Wrong::NewsMissing => &NO_READ,
-            Wrong::Forgets | Wrong::BolderAfterLoss | Wrong::NoSuchDie | Wrong::WakesInThePast | Wrong::RungTwice => &WHOLE,
+            Wrong::Forgets | Wrong::BolderAfterLoss | Wrong::NoSuchDie | Wrong::WakesInThePast | Wrong::RungTwice | Wrong::FitsNowhere => {
+                &WHOLE
+            }
         }
     }
 
@@ -104,7 +108,7 @@ impl Technique for Rogue {
     }
 
     fn remember(&self, _: &Ctx<'_>, news: &News) -> Option<Memo> {
-        matches!(news, News::Read(_)).then_some(Memo { group: BlockGroup(0), value: self.reads })
+        matches!(news, News::Read(_)).then_some(Memo { group: BlockGroup(0), slot: 0, value: self.reads })
     }
 
     fn work(&self, _: &Ctx<'_>, news: &News) -> Option<Work> {
@@ -123,6 +127,10 @@ impl Technique for Rogue {
         (self.wrong == Wrong::RungTwice).then_some(Rung { cost: Nanos(1), next })
     }
 
+    fn fit(&self, _: &Ctx<'_>, _: &Moving, _: &Place) -> Fit {
+        if self.wrong == Wrong::FitsNowhere { Fit::Never } else { Fit::Exact }
+    }
+
     fn wake_at(&self) -> Option<Nanos> {
         (self.wrong == Wrong::WakesInThePast).then_some(Nanos(1))
     }
@@ -138,6 +146,7 @@ fn is_every_planted_breach_found_out() {
         (Wrong::NoSuchDie, "it wants work done where nothing is"),
         (Wrong::WakesInThePast, "at one that has passed"),
         (Wrong::RungTwice, "it would try ReadTry"),
+        (Wrong::FitsNowhere, "it lets data of the bus go nowhere"),
     ] {
         let problem = check(&|| Box::new(Rogue { wrong, reads: 0, has_memos: false }), 1).expect_err("it breaks the rules");
         assert!(problem.contains(words), "{wrong:?}: {problem}");

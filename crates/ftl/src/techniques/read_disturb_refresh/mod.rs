@@ -108,7 +108,7 @@ impl Technique for ReadDisturbRefresh {
             return None;
         };
         let value = self.reads[at.group.index()];
-        value.is_multiple_of(self.step()).then_some(Memo { group: at.group, value })
+        value.is_multiple_of(self.step()).then_some(Memo { group: at.group, slot: 0, value })
     }
 
     fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
