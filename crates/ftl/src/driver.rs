@@ -85,3 +85,60 @@ pub fn ended(core: &mut Firmware, now: Nanos, report: &Report<'_>) -> Deeds {
     core.die_ready(report.die);
     core.report(now, report)
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_flash::Status;
+    use wordline_units::{HostOp, Priority};
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::state::request::Request;
+
+    /// A driver whose operations succeed at once, until the power goes after `left` of them.
+    struct Quick {
+        core: Firmware,
+        left: u32,
+        done: Vec<(u32, bool)>,
+    }
+
+    impl Driver for Quick {
+        fn core(&mut self) -> &mut Firmware {
+            &mut self.core
+        }
+
+        fn is_dark(&self) -> bool {
+            self.left == 0
+        }
+
+        fn carry_out(&mut self, operation: &Operation) {
+            self.left -= 1;
+            let oob = self.core.load(operation.die, operation.tag).oob.to_vec();
+            ended(&mut self.core, Nanos::ZERO, &Report::plain(operation.tag, operation.die, Status::Good, &oob));
+        }
+
+        fn acknowledged(&mut self, done: Acknowledgement) {
+            self.done.push((done.id, done.ok));
+        }
+    }
+
+    fn driven(left: u32) -> Quick {
+        let mut driver = Quick { core: Firmware::new(small(64)), left, done: Vec::new() };
+        for (id, op) in [(1, HostOp::Write), (2, HostOp::Flush)] {
+            driver.core.submit(
+                Nanos::ZERO,
+                Request { id, op, lpn: 0, units: 8, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false, insecure: false },
+            );
+        }
+        converse(&mut driver);
+        driver
+    }
+
+    #[test]
+    fn a_conversation_ends_when_all_is_answered_or_the_power_goes() {
+        let driver = driven(100);
+        assert_eq!((driver.left, driver.done), (98, vec![(1, true), (2, true)]), "two programs of four units");
+        let driver = driven(1);
+        assert_eq!((driver.left, driver.done), (0, vec![]), "no word after the power has gone");
+    }
+}

@@ -163,7 +163,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
             erases_max: wear.max,
             erases_deviation: wear.deviation,
         },
-        checks: ChecksResult { passed: measured.violations.is_empty(), violations: measured.violations.clone() },
+        checks: ChecksResult { passed: measured.violations.is_empty(), violations: measured.violations.clone(), not_made: Vec::new() },
         run: run(cost, pages_read + pages_programmed, measured.requests()),
     }
 }

@@ -60,8 +60,17 @@ pub fn reference_markdown() -> String {
     for (account, doc) in Account::ALL.into_iter().zip(docs) {
         let _ = writeln!(text, "| {} | {} |", account.name(), cell(&doc));
     }
+    text.push_str(NOT_MADE);
     text
 }
+
+/// What the reference says of checks that a run leaves out.
+const NOT_MADE: &str = "\n\
+At its end every run also holds each table of the firmware against the flash. A load that `--requests` or `--until-steady` cut short leaves requests \
+in flight: after the figures are taken they are served and the write buffer is programmed, and then the drive is checked as after any other run. Some \
+checks cannot be made, or would take longer than the run: valid units are not counted where the measured window began under load (`--until-steady`); a \
+drive is not brought to rest where more requests are in flight than have been served (and more than 20,000); and the tables of a drive of more than \
+67,108,864 mapping units are not walked. What was not made is said beside the result, and in `checks.not_made` with the reason.\n";
 
 /// The reference manual of what `wordline forensics` writes.
 pub fn forensics_markdown() -> String {

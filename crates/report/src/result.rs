@@ -129,6 +129,18 @@ impl Report {
         self.runs().flat_map(|(cell, drive)| drive.checks.violations.iter().map(move |violation| Broken { cell, drive, violation }))
     }
 
+    /// Checks that were not made, each with its reason once, and the number of runs in which it was not made.
+    pub fn checks_not_made(&self) -> Vec<(&str, usize)> {
+        let mut not_made: Vec<(&str, usize)> = Vec::new();
+        for check in self.runs().flat_map(|(_, drive)| &drive.checks.not_made) {
+            match not_made.iter_mut().find(|(known, _)| known == check) {
+                Some((_, runs)) => *runs += 1,
+                None => not_made.push((check, 1)),
+            }
+        }
+        not_made
+    }
+
     /// The report as JSON text.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a tree of numbers and strings is always valid JSON");
@@ -580,6 +592,9 @@ pub struct ChecksResult {
     pub passed: bool,
     /// The accounts that did not balance.
     pub violations: Vec<Violation>,
+    /// Checks that were not made, each with the reason; absent where all were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_made: Vec<String>,
 }
 
 /// What the simulation of the measured window cost.

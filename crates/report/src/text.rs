@@ -315,12 +315,16 @@ fn foot(text: &mut String, drive: &DriveResult) {
             0 => String::new(),
             left => format!("; {} still in flight at the end", count(left)),
         };
-        line(text, &format!("  {:<13}all self-checks passed; in flight {mean}, by Little's law {law}{left}", "checks"));
+        let made = if drive.checks.not_made.is_empty() { "" } else { " that were made" };
+        line(text, &format!("  {:<13}all self-checks{made} passed; in flight {mean}, by Little's law {law}{left}", "checks"));
     } else {
         line(text, "  CHECKS FAILED: no figure above can be trusted");
         for violation in &drive.checks.violations {
             prose(text, &violation.to_string());
         }
+    }
+    for check in &drive.checks.not_made {
+        prose(text, &format!("NOT CHECKED: {check}."));
     }
 }
 

@@ -4,9 +4,10 @@ use wordline_drive::Drive;
 use wordline_engine::BlockView;
 use wordline_plan::Plan;
 use wordline_report::vertrace::VerTraceResult;
-use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, Violation, conclude};
+use wordline_report::{CapacityResult, Cost, DriveDetail, DriveResult, Identity, Measured, conclude};
 
 use crate::files::Files;
+use crate::settle::Settled;
 use crate::watch::{Beside, Watch};
 
 /// Figures of a run at the end of its window, before the drive is brought to rest.
@@ -34,13 +35,15 @@ impl Measurement {
         }
     }
 
-    /// The result of the run that `identity` identifies, with what was violated after its end.
-    pub(crate) fn conclude(self, identity: Identity, mut later: Vec<Violation>) -> (DriveResult, DriveDetail, Measured) {
+    /// The result of the run that `identity` identifies, with the outcome of the checks after its end.
+    pub(crate) fn conclude(self, identity: Identity, settled: Settled) -> (DriveResult, DriveDetail, Measured) {
         let identity = Identity { event_log_hash: self.event_log_hash, steady: self.is_steady, ..identity };
         let (mut result, detail) = conclude(&identity, &self.measured, &self.blocks, self.cost);
         result.vertrace = self.vertrace;
+        let Settled { violations: mut later, not_made } = settled;
         later.retain(|violation| !result.checks.violations.contains(violation));
         result.checks.violations.append(&mut later);
+        result.checks.not_made = not_made;
         (result, detail, self.measured)
     }
 }

@@ -110,9 +110,9 @@ impl<'a> Run<'a> {
 
         progress.update(drive.completed(), drive.now(), "checking");
         let broken = |what| RunError::Broken { drive: self.plan.name().to_owned(), what };
-        let later = settle(&mut drive, served, valid_before).map_err(broken)?;
+        let settled = settle(&mut drive, served, valid_before).map_err(broken)?;
 
-        let (result, detail, measured) = measurement.conclude(identity, later);
+        let (result, detail, measured) = measurement.conclude(identity, settled);
         Ok(Made { result, detail, measured, drive })
     }
 

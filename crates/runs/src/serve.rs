@@ -30,7 +30,7 @@ pub trait Serve<F: Files, B: Beside> {
 pub struct Served {
     /// Whether the drive had reached a steady state when the measured window began.
     pub is_steady: bool,
-    /// Whether the load came to its end, so that the drive may be brought to rest and its books be closed.
+    /// True if the load came to its end. If it was cut short, checks that would take longer than the run are left out.
     pub is_whole: bool,
     /// Whether all of it was measured, so that what lies on the flash must come out of the figures.
     pub is_all_measured: bool,

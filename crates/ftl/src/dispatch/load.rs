@@ -79,3 +79,47 @@ fn is_loaded(rooms: &Rooms, die: DieId, tag: OpTag) -> bool {
     let Pending { purpose, group, .. } = rooms.core.pending(tag);
     rooms.core.layout().die(group) == die && (purpose.is_program() || matches!(purpose, Purpose::Copyback { .. }))
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_flash::OperationKind;
+    use wordline_units::{HostOp, Nanos, Priority};
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::next::next_operation;
+    use crate::setup::build;
+    use crate::state::request::Request;
+
+    #[test]
+    fn a_program_of_the_buffer_carries_its_units_with_their_versions_and_padding() {
+        let mut rooms = build(&small(64));
+        let write = Request {
+            id: 1,
+            op: HostOp::Write,
+            lpn: 7,
+            units: 3,
+            skip_head: 0,
+            skip_tail: 0,
+            priority: Priority::Normal,
+            fua: false,
+            insecure: true,
+        };
+        rooms.submit(write);
+        rooms.submit(Request { id: 2, lpn: 8, units: 1, ..write });
+        rooms.submit(Request { id: 3, op: HostOp::Flush, lpn: 0, units: 0, ..write });
+        let operation = next_operation(&mut rooms, Nanos(0)).expect("a flush waits for it");
+        assert!(matches!(operation.kind, OperationKind::Program { .. }));
+        let load = Load::new(&rooms, operation.die, operation.tag);
+        assert!(load.settings.is_none(), "no technique sets programs");
+        assert_eq!(load.oob.iter().map(|lpn| lpn.0).take(3).collect::<Vec<_>>(), [7, 8, 9]);
+        let units: Vec<Carried> = load.units().collect();
+        let versions: Vec<u64> = units
+            .iter()
+            .filter_map(|unit| if let Carried::Buffered { version, insecure: true, .. } = unit { Some(*version) } else { None })
+            .collect();
+        assert_eq!(versions, [1, 4, 3], "unit 8 was written again");
+        assert_eq!(units[3], Carried::Padding);
+        assert!(is_loaded(&rooms, operation.die, operation.tag));
+    }
+}

@@ -144,8 +144,9 @@ impl Checkpoints {
         }
     }
 
-    /// Returns whether a program of the checkpoint is due on `die`. Trims up to `durable` are on flash; if the checkpoint shows later ones, they come first.
-    pub(crate) fn next(&self, core: &Core, die: DieId, durable: u64) -> Option<Result<(), TrimsFirst>> {
+    /// Group in which a program of the checkpoint is due on `die`, if one is. Trims up to `durable` are on flash; if the checkpoint shows later ones, they
+    /// come first.
+    pub(crate) fn next(&self, core: &Core, die: DieId, durable: u64) -> Option<Result<BlockGroup, TrimsFirst>> {
         let every = core.settings().checkpoint_every?;
         let group = self.log.room(core.layout(), 1)?;
         if self.due < every || self.log.is_busy() || core.is_worn_out() || core.layout().die(group) != die {
@@ -153,7 +154,7 @@ impl Checkpoints {
         }
         let shows = self.writing.as_ref().filter(|writing| writing.next == Next::End).map_or(0, |writing| writing.trims);
         // Once it is whole, a unit that is missing in it is gone.
-        Some(if shows > durable { Err(TrimsFirst) } else { Ok(()) })
+        Some(if shows > durable { Err(TrimsFirst) } else { Ok(group) })
     }
 
     /// Order the next program. Trims up to `newest` have arrived, and those up to `durable` are on flash.
@@ -262,5 +263,98 @@ impl Writing {
         };
         CheckpointPage { number: self.number, index: self.index, said }.write(bytes);
         self.index += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::{build, construct};
+
+    const PAGE: usize = 16_384;
+
+    /// A core with 60 mapped units, and checkpoints after each program of data.
+    fn filled() -> Rooms {
+        let mut rooms = build(&crate::Config { checkpoint_every: Some(1), ..small(64) });
+        let Rooms { core, sanitise, .. } = &mut rooms;
+        construct::fill(core, sanitise, 60);
+        rooms
+    }
+
+    /// Writes a whole checkpoint; returns its pages, and the group that the last of them is in.
+    fn write(checkpoints: &mut Checkpoints, core: &mut Core) -> (Vec<CheckpointPage>, BlockGroup) {
+        let mut pages = Vec::new();
+        loop {
+            checkpoints.count(core);
+            let group = checkpoints.next(core, DieId(0), 0).expect("it is due").expect("nothing was trimmed");
+            let operation = checkpoints.issue(core, (0, 0));
+            pages.extend(CheckpointPage::read(checkpoints.bytes(0, PAGE)));
+            core.end(operation.tag);
+            checkpoints.programmed(core, true, group);
+            if checkpoints.number() == 0 {
+                return (pages, group);
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_checkpoint_says_where_every_unit_lies_and_how_many_pages_it_has() {
+        let Rooms { mut core, .. } = filled();
+        let mut checkpoints = Checkpoints::new(PAGE);
+        let (pages, _) = write(&mut checkpoints, &mut core);
+        assert_eq!(checkpoints.whole(), pages.first().map(|page| page.number));
+        assert!(pages.iter().zip(0..).all(|(page, index)| page.index == index && page.number == pages[0].number));
+        assert_eq!(pages.last().map(|page| &page.said), Some(&Said::End));
+        let places = pages.iter().find_map(|page| if let Said::Places { first: 0, places } = &page.said { Some(places) } else { None });
+        let expected: Vec<UnitAddr> = (0..64).map(|lpn| core.map().get(lpn)).collect();
+        assert_eq!(places, Some(&expected));
+    }
+
+    #[test]
+    fn a_checkpoint_that_a_failed_program_cuts_short_leaves_the_one_before_whole() {
+        let Rooms { mut core, .. } = filled();
+        let mut checkpoints = Checkpoints::new(PAGE);
+        let (_, first) = write(&mut checkpoints, &mut core);
+        let whole = checkpoints.whole();
+        checkpoints.count(&mut core);
+        let group = checkpoints.next(&core, DieId(0), 0).expect("it is due").expect("nothing was trimmed");
+        let operation = checkpoints.issue(&mut core, (0, 0));
+        core.end(operation.tag);
+        checkpoints.programmed(&mut core, false, group);
+        assert_eq!((checkpoints.whole(), checkpoints.number()), (whole, 0));
+        assert_eq!(core.groups().use_of(first), Use::Metadata, "it holds the whole one");
+        let (pages, second) = write(&mut checkpoints, &mut core);
+        assert!(checkpoints.whole() > whole && pages.len() > 2);
+        assert_ne!(second, group, "nothing more goes into a group in which a program has failed");
+        assert_eq!(core.groups().use_of(first), Use::Drained, "the next whole one lets it go");
+    }
+
+    #[test]
+    fn a_checkpoint_that_may_show_a_trim_ends_only_once_the_trim_is_durable() {
+        let Rooms { mut core, .. } = filled();
+        let mut checkpoints = Checkpoints::new(PAGE);
+        let next = |checkpoints: &Checkpoints, core: &Core, durable| checkpoints.next(core, DieId(0), durable).expect("it is due");
+        loop {
+            checkpoints.count(&mut core);
+            let Ok(group) = next(&checkpoints, &core, 6) else { break };
+            let operation = checkpoints.issue(&mut core, (7, 6));
+            core.end(operation.tag);
+            checkpoints.programmed(&mut core, true, group);
+            assert_eq!(checkpoints.whole(), None, "trim 7 is not on flash");
+        }
+        assert_eq!(next(&checkpoints, &core, 6), Err(TrimsFirst));
+        assert!(next(&checkpoints, &core, 7).is_ok());
+    }
+
+    #[test]
+    fn while_an_abandoned_checkpoint_is_left_only_its_groups_may_be_erased() {
+        let mut checkpoints = Checkpoints::new(PAGE);
+        assert!(checkpoints.lets_go(BlockGroup(5)));
+        checkpoints.abandon(&VecDeque::from([BlockGroup(1), BlockGroup(2)]));
+        assert!(checkpoints.lets_go(BlockGroup(1)) && !checkpoints.lets_go(BlockGroup(5)));
+        assert!(!checkpoints.forget(BlockGroup(1)) && !checkpoints.lets_go(BlockGroup(1)), "another is left");
+        assert!(checkpoints.forget(BlockGroup(2)) && checkpoints.lets_go(BlockGroup(5)));
     }
 }

@@ -1,7 +1,7 @@
 //! Memos of techniques: numbers about block groups that outlast a power cut, in the journal.
 //!
-//! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique,
-//! group and slot until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks
+//! A technique gives a memo with [`Technique::remember`](crate::techniques::seam::Technique::remember). The core keeps the greatest of each technique, group
+//! and slot until the group is erased, brings it to flash with the journal's next program, and gives it back after a cut. On flash a memo is of the blocks
 //! that the group stands on and of their erase count, so an erase makes it void without anything being written.
 //!
 //! A technique that is switched off at a start is not given its memos, and they are let go.
@@ -119,6 +119,7 @@ mod tests {
     use crate::setup::build;
     use crate::techniques::hooks::{Hook, Hooks};
     use crate::techniques::seam::{Persists, Technique};
+    use crate::techniques::{Choice, read_disturb_refresh};
 
     const CARD: Card = Card {
         name: "rememberer",
@@ -176,17 +177,56 @@ mod tests {
         assert!((1..Memo::SLOTS).all(|slot| owner(&card.card, slot) != owner(&card.card, slot - 1)));
     }
 
+    const ONE: &Card = &read_disturb_refresh::DECLARATION.card;
+    const OTHER: &Card = &crate::techniques::plain_copyback::DECLARATION.card;
+
+    fn first(group: u32, value: u32) -> Memo {
+        memo(group, 0, value)
+    }
+
+    fn values(written: &[WrittenMemo]) -> Vec<u32> {
+        written.iter().map(|memo| memo.value).collect()
+    }
+
     #[test]
-    fn what_was_not_written_is_taken_again_and_what_was_erased_is_not() {
-        let rooms = build(&small(64));
+    fn only_a_greater_number_is_news_and_each_technique_has_its_own() {
         let mut memos = Memos::default();
-        memos.note(&CARD, memo(3, 0, 7));
-        memos.note(&CARD, memo(4, 2, 8));
-        assert_eq!(memos.take_unwritten(10, rooms.core.groups()).len(), 2);
-        assert!(!memos.wait());
-        memos.forget(BlockGroup(3));
+        assert!(memos.note(ONE, first(1, 5)));
+        assert!(!memos.note(ONE, first(1, 5)) && !memos.note(ONE, first(1, 4)));
+        assert!(memos.note(OTHER, first(1, 2)) && memos.note(ONE, first(1, 6)));
+        let rooms = build(&small(64));
+        let mut written = values(&memos.take_unwritten(9, rooms.core.groups()));
+        written.sort_unstable();
+        assert_eq!(written, [2, 6]);
+    }
+
+    #[test]
+    fn a_memo_waits_again_after_a_failed_program_but_not_after_its_group_was_erased() {
+        let rooms = build(&small(64));
+        let groups = rooms.core.groups();
+        let mut memos = Memos::default();
+        assert!([first(1, 5), first(2, 6), first(3, 7)].into_iter().all(|memo| memos.note(ONE, memo)));
+        assert_eq!(values(&memos.take_unwritten(2, groups)), [5, 6]);
+        memos.forget(BlockGroup(2));
         memos.end(false);
-        let again = memos.take_unwritten(10, rooms.core.groups());
-        assert_eq!(again.iter().map(|memo| memo.value).collect::<Vec<_>>(), [8]);
+        assert_eq!(values(&memos.take_unwritten(9, groups)), [5, 7]);
+        memos.end(true);
+        assert!(!memos.wait());
+        assert_eq!(values(&memos.take_all(groups)), [5, 7], "a snapshot has all that are valid");
+    }
+
+    #[test]
+    fn memos_come_back_to_their_technique_for_the_blocks_and_the_filling_they_are_about() {
+        let config =
+            crate::Config { techniques: vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 80 })], ..small(64) };
+        let mut rooms = build(&config);
+        let of = |block, erases, value| WrittenMemo { owner: owner(ONE, 0), die: 0, block, erases, value };
+        rooms.core.groups_mut().set_erases(BlockGroup(2), 3);
+        let found = [of(1, 0, 20), of(1, 0, 10), of(2, 2, 30), WrittenMemo { owner: owner(OTHER, 0), ..of(3, 0, 40) }];
+        let mut memos = Memos::default();
+        memos.recall(&rooms.core, &mut rooms.panel, &found);
+        assert_eq!(values(&memos.take_all(rooms.core.groups())), [20], "the second is of an earlier filling, the third of another");
+        let counts = rooms.panel.image(ONE.name).expect("it is switched on");
+        assert!(counts[1] >= 20 && counts[2] < 10 && counts[3] < 10, "{counts:?}");
     }
 }

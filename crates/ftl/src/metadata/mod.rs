@@ -386,7 +386,7 @@ impl Metadata {
         let trims = (self.trims_newest(), self.trims_durable());
         let checkpoints = self.checkpoints.as_mut()?;
         match checkpoints.next(core, die, trims.1)? {
-            Ok(()) => Some(checkpoints.issue(core, trims)),
+            Ok(_) => Some(checkpoints.issue(core, trims)),
             Err(TrimsFirst) => {
                 self.hurry(core);
                 None

@@ -122,3 +122,69 @@ impl Reader<'_> {
         (found == Found::Whole).then(|| self.marks[place.unit as usize])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use wordline_flash::ProgramScope;
+    use wordline_units::{Bytes, Lpn};
+
+    /// A flash whose pages are unreadable `bad` times before they can be read.
+    struct Flaky {
+        bad: u32,
+        asked: Vec<PagePlace>,
+    }
+
+    impl FlashReader for Flaky {
+        fn block(&mut self, _: DieId, _: PlaneId, _: BlockId) -> BlockRecord {
+            BlockRecord { healthy: true, erases: 0, is_torn: false }
+        }
+
+        fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
+            assert!(marks.is_empty(), "marks of the page before");
+            self.asked.push(place);
+            if self.bad > 0 {
+                self.bad -= 1;
+                return Found::Unreadable;
+            }
+            marks.extend((0..4).map(|unit| Mark { lpn: Lpn(unit), ..Mark::NOTHING }));
+            Found::Whole
+        }
+
+        fn bytes(&mut self, _: PagePlace, _: &mut Vec<u8>) {}
+
+        fn held(&mut self, _: u32) -> Option<Held> {
+            None
+        }
+    }
+
+    fn read(bad: u32, offset: u32) -> (Option<u32>, Vec<PagePlace>, u64) {
+        let mut flash_reader = Flaky { bad, asked: Vec::new() };
+        let layout = Layout::new(&small_sheet(2, 5, ProgramScope::Page), 1, 5, Bytes::kib(4));
+        let mut tally = Recovery::default();
+        let mut reader = Reader { layout, flash_reader: &mut flash_reader, marks: Vec::new(), bytes: Vec::new() };
+        let mark = reader.mark((DieId(0), [3, 4, 0, 0]), offset, &mut tally);
+        (mark.map(|mark| mark.lpn.0), flash_reader.asked, tally.pages)
+    }
+
+    #[test]
+    fn a_page_is_read_again_when_it_cannot_be_corrected_and_given_up_after_a_few_times() {
+        assert_eq!(read(0, 0).0, Some(0));
+        let (mark, asked, pages) = read(READS - 1, 2);
+        assert_eq!((mark, asked.len() as u32, pages), (Some(2), READS, u64::from(READS)));
+        assert_eq!((read(READS, 0).0, read(READS, 0).2), (None, u64::from(READS)));
+    }
+
+    #[test]
+    fn a_unit_is_looked_for_in_its_plane_and_the_pages_of_a_program_lie_in_all_planes() {
+        let (mark, asked, _) = read(0, 8 + 5);
+        let place = PagePlace { die: DieId(0), plane: PlaneId(1), block: BlockId(4), page: PageId(1) };
+        assert_eq!((mark, asked), (Some(1), vec![place]));
+        let mut flash_reader = Flaky { bad: 0, asked: Vec::new() };
+        let layout = Layout::new(&small_sheet(2, 5, ProgramScope::Page), 1, 5, Bytes::kib(4));
+        let reader = Reader { layout, flash_reader: &mut flash_reader, marks: Vec::new(), bytes: Vec::new() };
+        let places = reader.places(DieId(0), [3, 4, 0, 0], 1);
+        assert_eq!(places, [PagePlace { plane: PlaneId(0), block: BlockId(3), ..place }, place]);
+    }
+}

@@ -565,3 +565,25 @@ fn forget_older(best: &mut [Copied], held: &mut BTreeMap<u32, (u32, Held)>, lpn:
         held.remove(&lpn);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(version: u64) -> Copied {
+        Copied { version, stand: 1, offset: 2 }
+    }
+
+    #[test]
+    fn a_trim_takes_older_copies_from_flash_and_buffer_and_leaves_newer_ones() {
+        let held = |version| (3, Held { lpn: wordline_units::Lpn(0), version, mask: 1 });
+        for (flash, buffer, left) in [(4, 4, [false, false]), (5, 4, [true, false]), (4, 6, [false, true]), (9, 9, [true, true])] {
+            let mut best = [copy(flash), copy(1)];
+            let mut kept = BTreeMap::from([(0, held(buffer))]);
+            forget_older(&mut best, &mut kept, 0, 5);
+            assert_eq!([best[0] != Copied::NONE, kept.contains_key(&0)], left, "versions {flash} and {buffer}, trimmed below 5");
+            assert_eq!(best[1], copy(1), "another unit");
+            forget_older(&mut best, &mut kept, 7, 5);
+        }
+    }
+}

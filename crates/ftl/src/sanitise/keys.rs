@@ -435,3 +435,69 @@ impl Keys {
         (gone, done.barriers)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+
+    /// A store with trees of 64 leaves, on a core whose groups have 48 units.
+    fn store() -> (Keys, Core) {
+        let config = small(64);
+        let layout = config.layout();
+        let store = KeyStore { leaves: 64, register: Nanos(20) };
+        let Rooms { core, .. } = build(&config);
+        (Keys::new(store, &layout, config.sheet.geometry.blocks, 0), core)
+    }
+
+    #[test]
+    fn every_unit_of_every_stand_has_a_key_of_its_own() {
+        let (keys, core) = store();
+        let layout = core.layout();
+        let all = |forest: Forest| {
+            let keys = (0..forest.stands()).flat_map(move |stand| (0..48).map(move |offset| forest.key(stand, 0, offset)));
+            keys.inspect(move |key| assert!((key.tree as usize) < forest.trees() && key.leaf < forest.leaves())).collect::<BTreeSet<_>>()
+        };
+        for leaves in [16, 64] {
+            let forest = Forest::new(layout, 10, leaves);
+            assert_eq!(all(forest).len(), 48 * forest.stands(), "{leaves} leaves");
+            assert!((0..forest.trees() as u32).all(|tree| forest.stand_of(tree) < forest.stands()));
+        }
+        assert_eq!(keys.forest().per_stand(), 1);
+    }
+
+    #[test]
+    fn destroying_a_key_leaves_its_neighbours_and_those_of_later_epochs() {
+        let (mut keys, core) = store();
+        let layout = core.layout();
+        keys.drop_key(&core, layout.unit(BlockGroup(3), 5), 1, 0);
+        assert!(keys.is_doomed(&core, layout.unit(BlockGroup(3), 5)) && !keys.is_doomed(&core, layout.unit(BlockGroup(3), 6)));
+        keys.under_way = std::mem::take(&mut keys.waiting);
+        let changed = keys.cut();
+        let stand = keys.stand(&core, BlockGroup(3));
+        let has = |keys: &Keys, epoch, offset| {
+            let key = keys.forest.key(stand, epoch, offset);
+            keys.trees[key.tree as usize].has(epoch, key.leaf)
+        };
+        assert!(!has(&keys, 0, 5) && has(&keys, 0, 6) && has(&keys, 1, 5));
+        assert_eq!(changed.len(), 1);
+        assert!(keys.trees.iter().filter(|tree| !changed.contains(&tree.number)).all(|tree| tree.gone.is_empty()));
+        // After an erase the units have other keys, and none of the epoch before is kept.
+        keys.under_way = Batch::default();
+        keys.next_epoch(&core, BlockGroup(3));
+        assert_eq!(keys.epoch(&core, BlockGroup(3)), 1);
+        assert!(!keys.is_doomed(&core, layout.unit(BlockGroup(3), 5)));
+    }
+
+    #[test]
+    fn a_commit_waits_for_the_trims_that_made_its_keys_needless() {
+        let (mut keys, core) = store();
+        let addr = core.layout().unit(BlockGroup(1), 0);
+        assert_eq!(keys.drop_key(&core, addr, 1, 9), 9);
+        assert!(!keys.wants(8) && keys.wants(9));
+        assert_eq!(keys.next(&core, 8), Step::Nothing);
+        assert_eq!(keys.next(&core, 9), Step::NoRoom, "the log has no group yet");
+    }
+}

@@ -50,3 +50,43 @@ fn audit_die(core: &Core, die: DieId, free: &[BlockGroup]) -> Result<(), String>
         .collect();
     if listed == marked { Ok(()) } else { Err(format!("die {die}: free list {listed:?}, marked free {marked:?}")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::{build, construct};
+
+    fn filled() -> Core {
+        let Rooms { mut core, mut sanitise, .. } = build(&small(64));
+        construct::fill(&mut core, &mut sanitise, 60);
+        core
+    }
+
+    /// The first disagreement in `core`, on flash that says what a fill in order has written.
+    fn found(core: &Core) -> String {
+        let layout = *core.layout();
+        audit(core, |addr| Lpn(layout.regular_lpn(layout.group(addr), layout.offset(addr)))).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn each_table_that_disagrees_with_another_is_found() {
+        assert_eq!(found(&filled()), "");
+        let mut core = filled();
+        let (at, other) = (core.map().get(5), core.map().get(59));
+        core.map_mut().set(5, other);
+        assert!(found(&core).contains("unit 5 maps to"), "{}", found(&core));
+        let mut core = filled();
+        core.groups_mut().add_stale(at);
+        assert!(found(&core).contains("marked stale"), "{}", found(&core));
+        let mut core = filled();
+        let group = core.layout().group(at);
+        core.groups_mut().add_valid(group, 1);
+        assert!(found(&core).contains("valid units, the map has"), "{}", found(&core));
+        let mut core = filled();
+        core.die_mut(DieId(0)).take_free_at(0);
+        assert!(found(&core).contains("free list"), "{}", found(&core));
+        assert!(audit(&filled(), |_| Lpn(0)).is_err_and(|told| told.contains("spare area says")));
+    }
+}

@@ -61,3 +61,34 @@ pub(crate) fn build(config: &Config) -> Rooms {
     let gc = Gc::new(Draw::new(config.seed, Dice::Victim, config.core));
     Rooms::new(core, panel, metadata, sanitise, gc)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::techniques::{Choice, read_disturb_refresh};
+
+    #[test]
+    fn techniques_stand_in_one_order_whatever_the_plan_says() {
+        let refresh = Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 9 });
+        let names = |techniques: &[Choice]| {
+            let rooms = build(&Config { techniques: techniques.to_vec(), ..small(64) });
+            rooms.panel.cards().map(|card| card.name).collect::<Vec<_>>()
+        };
+        let there = names(&[refresh, Choice::PlainCopyback, Choice::ReadPreemption]);
+        assert_eq!(there.len(), 3);
+        assert_eq!(names(&[Choice::ReadPreemption, Choice::PlainCopyback, refresh]), there);
+    }
+
+    #[test]
+    fn a_core_that_sanitises_keeps_no_checkpoints_and_one_without_recovery_no_journal() {
+        let kinds = |keeps_data, techniques: &[Choice]| {
+            let config = Config { keeps_data, checkpoint_every: Some(64), techniques: techniques.to_vec(), ..small(64) };
+            let Rooms { metadata, .. } = build(&config);
+            (metadata.has_journal(), metadata.checkpoints().is_some())
+        };
+        assert_eq!(kinds(false, &[]), (false, false));
+        assert_eq!(kinds(true, &[]), (true, true));
+        assert_eq!(kinds(true, &[Choice::EraseAtOnce]), (true, false));
+    }
+}

@@ -350,3 +350,42 @@ impl CountedDie {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+
+    fn valid(steady: &Steady<'_>) -> u64 {
+        steady.dies.iter().flat_map(|die| &die.valid).map(|&valid| u64::from(valid & !Candidates::OUT)).sum()
+    }
+
+    #[test]
+    fn overwrites_keep_the_number_of_valid_units_and_the_free_groups_that_reclaim_keeps() {
+        let config = small(300);
+        let layout = config.layout();
+        for units in [400, 300, 50] {
+            let draw = Draw::new(3, wordline_units::random::Stream::Construct, 0);
+            let mut steady = Steady::new(&config, &layout, &[10, 10], units, draw);
+            assert_eq!(valid(&steady), units);
+            steady.overwrite(400);
+            assert_eq!(valid(&steady), units, "of {units}");
+            for die in 0..2 {
+                let resting = steady.at_rest(die);
+                assert!(resting.free.len() as u32 >= config.gc.start, "{} free groups at {units} units", resting.free.len());
+                assert!(resting.erases.iter().sum::<u32>() > 0);
+                assert_eq!(resting.gathered, 0, "what was begun is finished");
+            }
+        }
+    }
+
+    #[test]
+    fn dies_that_can_take_nothing_end_the_overwrites_instead_of_going_round_for_ever() {
+        let config = small(480);
+        let layout = config.layout();
+        let draw = Draw::new(3, wordline_units::random::Stream::Construct, 0);
+        let mut steady = Steady::new(&config, &layout, &[10], 480, draw);
+        steady.overwrite(1_000);
+        assert_eq!(valid(&steady), 480);
+    }
+}

@@ -383,3 +383,101 @@ impl BlockGroups {
         *word |= bit;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    const DIE: DieId = DieId(0);
+
+    /// Three groups of 48 units, on the blocks 0 to 2.
+    fn table() -> BlockGroups {
+        let layout = Layout::new(&small_sheet(1, 3, ProgramScope::Page), 1, 3, Bytes::kib(4));
+        BlockGroups::new(layout, (0..3).map(|block| [block, 0, 0, 0]).collect())
+    }
+
+    fn write(groups: &mut BlockGroups, group: BlockGroup, valid: u32) {
+        groups.open(group);
+        groups.add_valid(group, valid);
+        groups.close(group);
+    }
+
+    #[test]
+    fn only_closed_groups_are_candidates_and_each_says_when_it_was_closed() {
+        let mut groups = table();
+        write(&mut groups, BlockGroup(1), 48);
+        write(&mut groups, BlockGroup(0), 48);
+        groups.open(BlockGroup(2));
+        groups.add_valid(BlockGroup(2), 3);
+        let candidates = groups.candidates(DIE);
+        assert_eq!((&candidates.closed[..2], candidates.now), (&[1, 0][..], 2));
+        assert!(candidates.valid[2] >= Candidates::OUT && candidates.valid[..2] == [48, 48]);
+        assert_eq!((groups.age(BlockGroup(1)), groups.age(BlockGroup(0)), groups.valid(BlockGroup(2))), (2, 1, 3));
+        groups.start_gc(BlockGroup(1));
+        assert!(groups.candidates(DIE).valid[1] >= Candidates::OUT, "it is being emptied");
+    }
+
+    #[test]
+    fn the_last_valid_unit_of_a_drained_group_says_so_once() {
+        let mut groups = table();
+        let unit = |offset| groups_unit(BlockGroup(0), offset);
+        write(&mut groups, BlockGroup(0), 3);
+        assert!(!groups.invalidate(unit(0)), "it is not being emptied");
+        groups.start_gc(BlockGroup(0));
+        assert!(!groups.drained(BlockGroup(0)), "two units are still on their way");
+        assert!(!groups.invalidate(unit(1)), "one is still on its way");
+        assert!(groups.invalidate(unit(2)));
+        groups.erased(BlockGroup(0));
+        assert_eq!((groups.use_of(BlockGroup(0)), groups.erases(BlockGroup(0))), (Use::Free, 1));
+        assert!(groups.is_valid(BlockGroup(0), 0), "an erase forgets what was stale");
+    }
+
+    fn groups_unit(group: BlockGroup, offset: u32) -> UnitAddr {
+        table().layout().unit(group, offset)
+    }
+
+    #[test]
+    fn valid_units_are_found_in_order_across_words_and_not_behind_the_end() {
+        let layout = Layout::new(&small_sheet(2, 3, ProgramScope::Page), 1, 3, Bytes::kib(4));
+        let mut groups = BlockGroups::new(layout, vec![[0; 4]; 3]);
+        groups.open(BlockGroup(1));
+        let is_valid = |offset: u32| matches!(offset, 64 | 70 | 95);
+        groups.construct(BlockGroup(1), 96, is_valid);
+        assert_eq!(groups.valid(BlockGroup(1)), 3);
+        for end in [10, 64, 65, 70, 71, 96] {
+            let found: Vec<u32> =
+                std::iter::successors(groups.next_valid(BlockGroup(1), 0, end), |&at| groups.next_valid(BlockGroup(1), at + 1, end))
+                    .collect();
+            assert_eq!(found, (0..end).filter(|&offset| is_valid(offset)).collect::<Vec<_>>(), "before {end}");
+        }
+    }
+
+    #[test]
+    fn a_group_on_spare_blocks_begins_without_wear_and_one_without_is_out_of_service() {
+        let mut groups = table();
+        groups.set_erases(BlockGroup(0), 7);
+        groups.condemn(BlockGroup(0));
+        groups.retire(BlockGroup(0), Some([9, 0, 0, 0]));
+        groups.retire(BlockGroup(1), None);
+        assert_eq!((groups.use_of(BlockGroup(0)), groups.blocks(BlockGroup(0))[0], groups.erases(BlockGroup(0))), (Use::Free, 9, 0));
+        assert!(!groups.is_condemned(BlockGroup(0)));
+        assert_eq!(groups.use_of(BlockGroup(1)), Use::Bad);
+    }
+
+    #[test]
+    fn a_table_comes_back_from_its_image() {
+        let mut groups = table();
+        write(&mut groups, BlockGroup(2), 5);
+        assert!(!groups.invalidate(groups_unit(BlockGroup(2), 1)));
+        let image = groups.image();
+        let mut back = table();
+        back.open(BlockGroup(0));
+        back.add_stale(groups_unit(BlockGroup(0), 3));
+        back.restore(image.clone());
+        assert_eq!(back.image(), image);
+        assert!(back.is_valid(BlockGroup(0), 3) && !back.is_valid(BlockGroup(2), 1));
+    }
+}

@@ -91,3 +91,45 @@ pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wordline_units::{Cause, Nanos};
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::{build, construct};
+    use crate::techniques::Choice;
+    use crate::techniques::work::NEVER;
+
+    #[test]
+    fn only_a_closed_group_is_rewritten_and_each_request_is_queued_once() {
+        let Rooms { mut core, mut sanitise, .. } = build(&small(64));
+        construct::fill(&mut core, &mut sanitise, 60);
+        let work = |group, due| Work { kind: WorkKind::Rewrite(BlockGroup(group)), cause: Cause::Disturb, due };
+        let (closed, open, free) = (0, 1, 5);
+        assert_eq!([closed, open, free].map(|group| core.groups().use_of(BlockGroup(group))), [Use::Closed, Use::Active, Use::Free]);
+        for group in [open, free, closed, closed] {
+            enqueue_work(&mut core, work(group, NEVER));
+        }
+        enqueue_work(&mut core, work(closed, Nanos(9)));
+        let wanted: Vec<_> = core.die(DieId(0)).rewrites().map(|wanted| (wanted.group, wanted.asked.due)).collect();
+        assert_eq!(wanted, [(BlockGroup(closed), Nanos(9))], "the earliest deadline counts");
+        assert!(core.die(DieId(0)).extra_victim().is_none());
+        enqueue_work(&mut core, Work { kind: WorkKind::Collect(DieId(0)), ..work(closed, Nanos(7)) });
+        assert_eq!(core.die(DieId(0)).extra_victim().map(|asked| asked.due), Some(Nanos(7)));
+    }
+
+    #[test]
+    fn a_die_gives_way_to_a_read_only_while_it_works_and_where_a_technique_asks_for_it() {
+        for (techniques, is_asked) in [(vec![], false), (vec![Choice::ReadPreemption], true)] {
+            let Rooms { mut core, panel, .. } = build(&crate::Config { techniques, ..small(64) });
+            give_way(&mut core, &panel, DieId(0), Priority::Normal);
+            assert!(!core.has_suspends(), "the die is idle");
+            core.die_mut(DieId(0)).begin(Cause::Host, true);
+            give_way(&mut core, &panel, DieId(0), Priority::Normal);
+            assert_eq!(core.has_suspends(), is_asked);
+        }
+    }
+}

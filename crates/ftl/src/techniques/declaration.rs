@@ -202,3 +202,49 @@ macro_rules! params {
     };
 }
 pub(crate) use params;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::techniques::DECLARATIONS;
+
+    #[test]
+    fn a_value_must_be_of_its_kind_and_within_its_limits() {
+        let count = Kind::Count { least: 2, most: 5 };
+        assert!([2, 5].iter().all(|&value| count.has(Value::Count(value))));
+        assert!(![1, 6].iter().any(|&value| count.has(Value::Count(value))));
+        assert!(!count.has(Value::Flag(true)) && !count.has(Value::Span(Nanos(3))));
+        let span = Kind::Span { least: Nanos(4) };
+        assert!(span.has(Value::Span(Nanos(4))) && !span.has(Value::Span(Nanos(3))));
+        assert!(Kind::KeyLeaves.has(Value::Count(64)) && !Kind::KeyLeaves.has(Value::Count(63)));
+    }
+
+    #[test]
+    fn a_need_of_a_parameter_is_a_need_of_the_technique() {
+        let lock = &crate::techniques::page_lock::DECLARATION;
+        assert!(lock.has_need(Need::Sanitise(Sanitisation::LockPage)) && lock.has_need(Need::Sanitise(Sanitisation::LockBlock)));
+        assert!(!lock.has_need(Need::Sanitise(Sanitisation::Scrub)) && !lock.has_need(Need::Copyback));
+        assert!(lock.param("block_lock").is_some() && lock.param("no_such_key").is_none());
+    }
+
+    #[test]
+    fn declared_defaults_and_trials_are_values_that_the_parameter_can_have() {
+        for declaration in DECLARATIONS {
+            for param in declaration.params {
+                let said = param.default.iter().chain(param.tried);
+                assert!(said.copied().all(|value| param.kind.has(value)), "{}.{}", declaration.card.name, param.key);
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_are_made_of_their_values_and_of_no_others() {
+        use crate::techniques::crypto_erase::Params;
+        let params = Params { leaves: 64, register: Nanos(5) };
+        assert_eq!(Params::of(&params.values()), Some(params));
+        let [leaves, register] = [Value::Count(64), Value::Span(Nanos(5))];
+        for wrong in [&[leaves][..], &[register, leaves], &[leaves, register, register]] {
+            assert_eq!(Params::of(wrong), None, "{wrong:?}");
+        }
+    }
+}

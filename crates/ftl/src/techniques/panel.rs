@@ -268,3 +268,108 @@ impl Panel {
         merge_rungs(own.chain(self.asked(Hook::Rung).map(|technique| technique.rung(ctx, at, failed))), failed.tried)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::config::tests::small;
+    use crate::techniques::empty::EmptyCore;
+    use crate::techniques::seam::Persists;
+
+    /// A technique that wants to be told the time `every` so many ns, and of dies that have been idle for 7.
+    #[derive(Debug, Default)]
+    struct Clock {
+        told: AtomicU32,
+        next: u64,
+        every: u64,
+        is_sound: bool,
+    }
+
+    static CARD: Card = Card {
+        name: "clock",
+        source: "",
+        claim: "",
+        hooks: Hooks::of(&[Hook::Timer, Hook::Idle]),
+        asks: &[Ask::Programs],
+        persists: Persists::Nothing(""),
+        limits: "",
+    };
+
+    impl Technique for Clock {
+        fn card(&self) -> &'static Card {
+            &CARD
+        }
+
+        fn image(&self) -> Vec<u32> {
+            vec![self.told.load(Ordering::Relaxed)]
+        }
+
+        fn restore(&mut self, _: &[u32]) -> bool {
+            self.is_sound
+        }
+
+        fn learn(&mut self, ctx: &Ctx<'_>, _: &News) {
+            self.told.fetch_add(1, Ordering::Relaxed);
+            self.next = ctx.now.0 + self.every;
+        }
+
+        fn wake_at(&self) -> Option<Nanos> {
+            Some(Nanos(self.next))
+        }
+
+        fn idle_after(&self) -> Option<Nanos> {
+            Some(Nanos(7))
+        }
+    }
+
+    fn panel(next: u64, is_sound: bool) -> Panel {
+        let refresh = crate::techniques::read_preemption::ReadPreemption;
+        Panel::new(vec![Box::new(refresh), Box::new(Clock { next, is_sound, every: 10, told: AtomicU32::new(0) })], Ladder::NONE)
+    }
+
+    #[test]
+    fn a_timer_rings_once_when_its_instant_has_come_and_is_asked_for_the_next() {
+        let core = EmptyCore::new(small(64).layout());
+        let mut panel = panel(30, true);
+        assert_eq!(panel.alarm(), Some(Nanos(30)));
+        let mut work = Vec::new();
+        for (now, told, alarm) in [(29, 0, 30), (30, 1, 40), (30, 1, 40), (55, 2, 65)] {
+            panel.ring(&core.ctx(Nanos(now)), &mut work);
+            assert_eq!((panel.image("clock"), panel.alarm()), (Some(vec![told]), Some(Nanos(alarm))), "at {now}");
+        }
+        assert!(work.is_empty(), "it does not subscribe to the question for work");
+    }
+
+    #[test]
+    fn an_instant_that_has_passed_never_rings() {
+        let core = EmptyCore::new(small(64).layout());
+        let mut panel = Panel::new(vec![Box::new(Clock { next: 5, ..Clock::default() })], Ladder::NONE);
+        panel.ring(&core.ctx(Nanos(8)), &mut Vec::new());
+        assert_eq!((panel.image("clock"), panel.alarm()), (Some(vec![1]), None), "it asks for the instant that is now");
+    }
+
+    #[test]
+    fn news_reaches_its_subscribers_alone() {
+        let core = EmptyCore::new(small(64).layout());
+        let mut panel = panel(30, true);
+        assert!(panel.has(Hook::Timer) && panel.has(Hook::Stop) && !panel.has(Hook::Read));
+        assert!(panel.has_any(Hooks::of(&[Hook::Read, Hook::Idle])) && !panel.has_any(Hooks::of(&[Hook::Read, Hook::Way])));
+        assert!(panel.sets_programs(), "the clock asks for it");
+        panel.learn(&core.ctx(Nanos(1)), &News::Closed { group: crate::state::layout::BlockGroup(0) });
+        assert_eq!(panel.image("clock"), Some(vec![0]));
+        assert!(panel.idle_waits().eq([Nanos(7)]));
+        let idle = News::Idle { die: wordline_units::DieId(0), idle: Nanos(7), free: 1 };
+        assert_eq!(panel.learn_idle(0, &core.ctx(Nanos(7)), &idle), None);
+        assert_eq!(panel.image("clock"), Some(vec![1]));
+    }
+
+    #[test]
+    fn state_that_a_technique_refuses_is_told_with_its_name() {
+        let state = [5];
+        assert_eq!(panel(0, true).restore(|name| (name == "clock").then_some(&state[..])), Ok(()));
+        assert_eq!(panel(0, false).restore(|name| (name == "clock").then_some(&state[..])), Err("clock"));
+        assert_eq!(panel(0, false).restore(|_| None), Ok(()), "nothing was kept for it");
+    }
+}

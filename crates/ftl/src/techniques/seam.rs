@@ -129,7 +129,7 @@ pub enum News {
     },
     /// A program or erase was suspended for a read.
     Stopped {
-        /// What was suspended, this time counted.
+        /// The program or erase, with this suspend counted.
         busy: Busy,
     },
     /// The instant that the technique named has come. Only that technique is told.

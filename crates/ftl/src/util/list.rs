@@ -134,3 +134,53 @@ impl<K: Id, T> std::ops::IndexMut<K> for Slab<K, T> {
         &mut self.items[slot.index()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use wordline_units::OpTag;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_list_keeps_the_order_of_a_queue_wherever_slots_are_taken_out(steps in prop::collection::vec((0u8..4, 0u32..12), 0..200)) {
+            let (mut list, mut links, mut twin) = (List::default(), [Links::default(); 12], VecDeque::new());
+            for (step, slot) in steps {
+                let is_in = twin.contains(&slot);
+                match step {
+                    0 if !is_in => {
+                        list.push_back(&mut links, slot);
+                        twin.push_back(slot);
+                    }
+                    1 if !is_in => {
+                        list.push_front(&mut links, slot);
+                        twin.push_front(slot);
+                    }
+                    2 if is_in => {
+                        list.remove(&mut links, slot);
+                        twin.retain(|&other| other != slot);
+                    }
+                    3 => prop_assert_eq!(list.pop_front(&mut links), twin.pop_front()),
+                    _ => {}
+                }
+                prop_assert_eq!((list.len() as usize, list.first()), (twin.len(), twin.front().copied()));
+            }
+            prop_assert!(std::iter::from_fn(|| list.pop_front(&mut links)).eq(twin));
+        }
+    }
+
+    #[test]
+    fn a_slab_hands_out_the_place_freed_last_and_grows_only_when_none_is_free() {
+        let mut slab: Slab<OpTag, i32> = Slab::default();
+        let places = [10, 20, 30].map(|item| slab.insert(item));
+        assert_eq!((places, slab.len()), ([0, 1, 2].map(OpTag), 3));
+        assert_eq!((slab.remove(OpTag(0)), slab.remove(OpTag(2)), slab.len()), (10, 30, 1));
+        assert_eq!((slab.insert(40), slab.insert(50), slab.insert(60)), (OpTag(2), OpTag(0), OpTag(3)));
+        slab[OpTag(1)] += 1;
+        assert_eq!([0, 1, 2, 3].map(|place| slab[OpTag(place)]), [50, 21, 40, 60]);
+    }
+}

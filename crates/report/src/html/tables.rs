@@ -75,14 +75,16 @@ pub(super) fn cards(drives: &[&DriveResult]) -> String {
 
 /// Whether the books balanced.
 pub(super) fn checks(report: &Report) -> String {
+    let not_made = not_made(report);
     let violations: Vec<_> = report.violations().collect();
     if violations.is_empty() {
         let runs = match report.runs().count() {
             1 => "this run".to_owned(),
             runs => format!("all {runs} runs"),
         };
+        let made = if not_made.is_empty() { "" } else { " that was made" };
         return format!(
-            "<p class=\"passed\">✓ Every self-check of {runs} passed: served = asked, stages = latency, Little's law, no part over its capacity.</p>"
+            "<p class=\"passed\">✓ Every self-check of {runs}{made} passed: served = asked, stages = latency, Little's law, no part over its capacity.</p>{not_made}"
         );
     }
     let mut html = String::from("<div class=\"failed\"><b>Self-checks failed: the figures on this page cannot be trusted.</b><ul>");
@@ -90,7 +92,18 @@ pub(super) fn checks(report: &Report) -> String {
         let _ = write!(html, "<li>{}: {}</li>", escape(&broken.run()), escape(&broken.violation.to_string()));
     }
     html.push_str("</ul></div>");
+    html.push_str(&not_made);
     html
+}
+
+/// Checks that were not made, with the number of runs of each.
+fn not_made(report: &Report) -> String {
+    let runs = report.runs().count();
+    let of_each = |(check, of): (&str, usize)| {
+        let of = if runs == 1 { String::new() } else { format!(" in {of} of {runs} runs") };
+        format!("<p>Not checked{of}: {}.</p>", escape(check))
+    };
+    report.checks_not_made().into_iter().map(of_each).collect()
 }
 
 /// Which drives failed requests.

@@ -95,8 +95,13 @@ pub(super) fn told(text: &mut String, report: &Report, comparison: Option<&Compa
         all_passed = false;
         prose(text, &format!("CHECKS FAILED, {}: {}", broken.run(), broken.violation));
     }
+    let (runs, not_made) = (report.runs().count(), report.checks_not_made());
+    for (check, of) in &not_made {
+        prose(text, &format!("NOT CHECKED in {of} of {runs} runs: {check}."));
+    }
     if all_passed {
-        line(text, &format!("  All self-checks of {} runs passed.", report.runs().count()));
+        let made = if not_made.is_empty() { "" } else { " that were made" };
+        line(text, &format!("  All self-checks{made} of {runs} runs passed."));
     }
 }
 

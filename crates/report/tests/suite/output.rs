@@ -62,6 +62,31 @@ fn tables_are_as_they_were_and_fit_a_terminal() {
     }
 }
 
+#[test]
+fn a_result_says_which_checks_were_not_made_and_why() {
+    let (mut report, details) = two();
+    let [run, compare, page] = [text::run(&report.drives[1]), text::compare(&report), html::page(&report, std::slice::from_ref(&details))];
+    assert!(run.contains("all self-checks passed;") && compare.contains("All self-checks of 2 runs passed."));
+    assert!(!page.contains("Not checked") && !report.to_json().contains("not_made"));
+    report.drives[1].checks.not_made = vec!["tables & flash: the load was cut short".to_owned()];
+    let [run, compare, page] = [text::run(&report.drives[1]), text::compare(&report), html::page(&report, std::slice::from_ref(&details))];
+    assert!(run.contains("all self-checks that were made passed;"), "{run}");
+    assert!(run.contains("NOT CHECKED: tables & flash: the load was cut short."), "{run}");
+    assert!(compare.contains("NOT CHECKED in 1 of 2 runs: tables & flash: the load was cut short."), "{compare}");
+    assert!(compare.contains("All self-checks that were made of 2 runs passed."), "{compare}");
+    assert!(page.contains("✓ Every self-check of all 2 runs that was made passed"));
+    assert!(page.contains("<p>Not checked in 1 of 2 runs: tables &amp; flash: the load was cut short.</p>"));
+    elements(&page);
+    let back: Report = serde_json::from_str(&report.to_json()).expect("what was written can be read");
+    assert_eq!(back.drives[1].checks.not_made, report.drives[1].checks.not_made);
+    // Checks that fail leave the others unmade all the same.
+    report.drives[0].checks.violations =
+        vec![Violation { account: wordline_report::Account::LittlesLaw, count: 1, first_ns: 5, message: "x".to_owned() }];
+    let [compare, page] = [text::compare(&report), html::page(&report, std::slice::from_ref(&details))];
+    assert!(compare.contains("CHECKS FAILED") && compare.contains("NOT CHECKED in 1 of 2") && !compare.contains("All self-checks"));
+    assert!(page.contains("Self-checks failed") && page.contains("Not checked in 1 of 2 runs"));
+}
+
 /// Three drives on some workloads at some ages, two seeds each.
 fn cells(ages: &[Option<&str>], workloads: &[&str]) -> (Report, Vec<Vec<DriveDetail>>) {
     let mut seed = 0;

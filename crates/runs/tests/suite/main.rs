@@ -169,6 +169,30 @@ fn who_stands_beside_sees_the_window_and_not_how_the_drive_comes_to_rest() {
     assert!(outcome.beside.window.is_some_and(|from| from > Nanos::ZERO));
 }
 
+#[test]
+fn a_run_that_is_cut_short_is_checked_after_its_figures_are_taken() {
+    let plan = plan(&[]);
+    let (whole, cut) = (Load::default(), Load { requests: Some(500), ..Load::default() });
+    assert!(run(&plan, &files(), &whole).result.checks.not_made.is_empty());
+    // Only a drive at rest can be kept: there its tables were audited.
+    let outcome = Job::new(&plan, &files(), &cut).keeping(true).run(Seen::default(), &mut ()).expect("it runs");
+    assert!(outcome.kept.is_some() && outcome.result.checks.passed && outcome.result.checks.not_made.is_empty());
+    assert!(outcome.result.in_flight.at_end > 0, "nothing was in flight: coming to rest has no request to serve");
+    assert_eq!(outcome.beside.completed, requests(&outcome), "what is served on the way to rest is no part of the run");
+    let mut load =
+        mails().load(plan.seed(), plan.build().exported(), FileOptions { length: Some(0.5), ..FileOptions::default() }).expect("it fits");
+    let (depth, filled) = (load.queue_depth(), load.prefilled().0 / plan.build().firmware.unit.0);
+    let mut drive = Drive::new(plan.build(), ());
+    drive.construct_filled(filled);
+    drive.serve(&mut load, Pace::Closed { depth }, Some(500));
+    assert_eq!(outcome.result.event_log_hash, format!("{:016x}", drive.log().hash()), "the run is the one that was cut");
+
+    let steady = Load { until_steady: true, ..Load::default() };
+    let checks = run(&plan, &named("uniform-write", &steady), &steady).result.checks;
+    assert!(checks.passed);
+    assert_eq!(checks.not_made, ["valid units are conserved: the measured window began under load"]);
+}
+
 /// Keeps all that it is told.
 #[derive(Default)]
 struct Told(Vec<String>);

@@ -77,3 +77,28 @@ impl Technique for CryptoErase {
         [Say::AtMost(Way::Bus), Say::Abstain]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::techniques::empty::EmptyCore;
+    use wordline_units::Cause;
+
+    use crate::state::layout::BlockGroup;
+    use crate::techniques::seam::ProgramUnit;
+
+    #[test]
+    fn encrypted_data_never_moves_by_copyback_whoever_proposes_it() {
+        let config = small(64);
+        let (layout, core) = (config.layout(), EmptyCore::new(config.layout()));
+        let site = Site { layout: &layout, sheet: &config.sheet, margins: None };
+        let technique = CryptoErase::new(&site, Params { leaves: 64, register: Nanos(20) });
+        assert_eq!(technique.key_store(), Some(KeyStore { leaves: 64, register: Nanos(20) }));
+        let copy = Copy { from: ProgramUnit { group: BlockGroup(0), layer: 0, place: 0 }, why: Cause::Gc };
+        let others = crate::techniques::plain_copyback::PlainCopyback.way(&core.ctx(Nanos(0)), &copy);
+        let alone = crate::techniques::say::agree(others);
+        let both = crate::techniques::say::agree(technique.way(&core.ctx(Nanos(0)), &copy).into_iter().chain(others));
+        assert_eq!((alone, both), (Way::Copyback, Way::Bus));
+    }
+}

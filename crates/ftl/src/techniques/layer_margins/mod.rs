@@ -48,3 +48,31 @@ impl Technique for LayerMargins {
         Some(ProgramSettings { window: WindowMargin { start: Microvolts(0), end }, ..ProgramSettings::DEFAULT })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::techniques::empty::EmptyCore;
+    use wordline_flash::Margins;
+
+    use crate::state::layout::BlockGroup;
+
+    #[test]
+    fn each_layer_has_the_margin_of_the_table_and_one_beyond_it_none() {
+        let config = small(64);
+        let (layout, core) = (config.layout(), EmptyCore::new(config.layout()));
+        let margins = Margins { layers: vec![Microvolts(100)], ..Margins::default() };
+        let ends = |margins| {
+            let technique = LayerMargins::new(&Site { layout: &layout, sheet: &config.sheet, margins });
+            [0, 1].map(|layer| {
+                let at = ProgramUnit { group: BlockGroup(0), layer, place: 0 };
+                let settings = technique.program_settings(&core.ctx(wordline_units::Nanos(0)), &at).expect("it sets every program");
+                assert_eq!(settings.window.start, Microvolts(0));
+                settings.window.end
+            })
+        };
+        assert_eq!(ends(Some(&margins)), [Microvolts(100), Microvolts(0)]);
+        assert_eq!(ends(None), [Microvolts(0); 2]);
+    }
+}

@@ -145,3 +145,65 @@ impl Technique for LayerSimilarity {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::techniques::empty::EmptyCore;
+    use wordline_units::Nanos;
+
+    use crate::state::layout::BlockGroup;
+
+    /// The technique without a table of margins, with all that it can do.
+    fn technique() -> (LayerSimilarity, EmptyCore) {
+        let config = small(64);
+        let layout = config.layout();
+        let params = Params { window: true, verify: true, literal: false, check: true, relent: true };
+        (LayerSimilarity::new(&Site { layout: &layout, sheet: &config.sheet, margins: None }, params), EmptyCore::new(layout))
+    }
+
+    fn at(place: u32) -> ProgramUnit {
+        ProgramUnit { group: BlockGroup(0), layer: 1, place }
+    }
+
+    fn programmed(place: u32, first: u8, errors: u32) -> ProgramReport {
+        let trace = ProgramTrace { first: [first; wordline_flash::program::STATES_MAX], errors, ..ProgramTrace::default() };
+        ProgramReport { at: at(place), status: Status::Good, loops: 9, array: Nanos(1), trace: Some(trace) }
+    }
+
+    #[test]
+    fn a_follower_skips_what_its_leader_has_shown_and_others_skip_nothing() {
+        let (mut technique, core) = technique();
+        let ctx = core.ctx(Nanos(0));
+        let skip = |technique: &LayerSimilarity, at: &ProgramUnit| technique.program_settings(&ctx, at).expect("it sets all").skip[0];
+        assert_eq!(skip(&technique, &at(0)), 0, "a leader");
+        technique.learn(&ctx, &News::Programmed(programmed(0, 6, 10)));
+        assert_eq!(skip(&technique, &at(1)), 4, "a loop early");
+        assert_eq!(skip(&technique, &ProgramUnit { layer: 0, ..at(1) }), 0, "another layer");
+        technique.learn(&ctx, &News::Erased(crate::techniques::seam::EraseReport::without_erase(BlockGroup(0))));
+        assert_eq!(skip(&technique, &at(1)), 0, "its leader is erased");
+    }
+
+    #[test]
+    fn a_follower_with_far_more_errors_is_distrusted_and_the_next_wordline_leads() {
+        let (mut technique, core) = technique();
+        let ctx = core.ctx(Nanos(0));
+        assert!(!technique.distrusts(&ctx, &programmed(0, 6, 1_000_000)), "a leader has nothing to be compared with");
+        technique.learn(&ctx, &News::Programmed(programmed(0, 6, 100)));
+        assert!(!technique.distrusts(&ctx, &programmed(1, 6, 150)));
+        assert!(technique.distrusts(&ctx, &programmed(1, 6, 10_000)));
+        technique.learn(&ctx, &News::Programmed(programmed(1, 6, 10_000)));
+        assert_eq!(technique.program_settings(&ctx, &at(2)).map(|settings| settings.skip[0]), Some(0));
+    }
+
+    #[test]
+    fn the_technique_comes_back_from_its_image_and_from_no_other() {
+        let (mut before, core) = technique();
+        before.learn(&core.ctx(Nanos(0)), &News::Programmed(programmed(0, 6, 100)));
+        let (mut after, _) = technique();
+        assert!(after.restore(&before.image()));
+        assert_eq!(after.image(), before.image());
+        assert!(!after.restore(&before.image()[1..]) && !after.restore(&[]));
+    }
+}

@@ -61,3 +61,17 @@ impl Params {
 fn most_errors(errors: u32) -> u32 {
     errors.saturating_mul(RISE).saturating_add(CHANCE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_alone_makes_no_wordline_distrusted_and_errors_that_multiply_do() {
+        let params = Params { window: true, verify: true, literal: false, check: true, relent: true };
+        assert!(!params.is_off(CHANCE, 0) && params.is_off(CHANCE + 1, 0));
+        assert!(!params.is_off(RISE * 1_000 + CHANCE, 1_000) && params.is_off(RISE * 1_000 + CHANCE + 1, 1_000));
+        assert!(!params.is_off(u32::MAX, u32::MAX), "no overflow");
+        assert!(!Params { check: false, ..params }.is_off(u32::MAX, 0), "the check is switched off");
+    }
+}

@@ -120,3 +120,64 @@ impl Technique for ReadDisturbRefresh {
         is_due.then_some(Work { kind: WorkKind::Rewrite(at.group), cause: Cause::Disturb, due: ctx.now })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::small;
+    use crate::techniques::empty::EmptyCore;
+    use wordline_flash::{ReadTry, Status};
+    use wordline_units::{Nanos, PageId, PlaneId};
+
+    use crate::techniques::seam::{EraseReport, FlashPage};
+
+    fn technique(reads_max: u32) -> (ReadDisturbRefresh, EmptyCore) {
+        let config = small(64);
+        let layout = config.layout();
+        let site = Site { layout: &layout, sheet: &config.sheet, margins: None };
+        (ReadDisturbRefresh::new(&site, Params { reads_max }), EmptyCore::new(layout))
+    }
+
+    fn read(group: u32) -> News {
+        News::Read(ReadReport {
+            at: FlashPage { group: BlockGroup(group), plane: PlaneId(0), page: PageId(0) },
+            cause: Cause::Host,
+            status: Status::Good,
+            retries: 0,
+            last: ReadTry::DEFAULT,
+            worst: 0,
+            array: Nanos(1),
+        })
+    }
+
+    #[test]
+    fn a_group_is_rewritten_at_once_from_the_last_read_that_it_may_have() {
+        let (mut technique, core) = technique(3);
+        let ctx = core.ctx(Nanos(50));
+        let mut due = Vec::new();
+        for _ in 0..4 {
+            technique.learn(&ctx, &read(2));
+            due.push(technique.work(&ctx, &read(2)).map(|work| (work.kind, work.due)));
+        }
+        let rewrite = Some((WorkKind::Rewrite(BlockGroup(2)), Nanos(50)));
+        assert_eq!(due, [None, None, rewrite, rewrite]);
+        assert_eq!(technique.work(&ctx, &read(1)), None, "another group was not read");
+        technique.learn(&ctx, &News::Erased(EraseReport::without_erase(BlockGroup(2))));
+        assert_eq!(technique.work(&ctx, &read(2)), None);
+    }
+
+    #[test]
+    fn after_a_power_cut_no_count_is_lower_than_it_was() {
+        let (mut technique, core) = technique(80);
+        let ctx = core.ctx(Nanos(1));
+        let mut memo = 0;
+        for reads in 1..=75 {
+            technique.learn(&ctx, &read(0));
+            memo = technique.remember(&ctx, &read(0)).map_or(memo, |memo| memo.value);
+            let (mut later, _) = self::technique(80);
+            later.recover(core.groups(), &[Memo { group: BlockGroup(0), slot: 0, value: memo }]);
+            let count = later.image()[0];
+            assert!((reads..reads + 20).contains(&count), "{count} after {reads} reads");
+        }
+    }
+}
