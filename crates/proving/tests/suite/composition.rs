@@ -162,15 +162,11 @@ impl Technique for Parted {
     }
 
     fn learn(&mut self, _: &Ctx<'_>, news: &News) {
-        match *news {
-            News::Moved { from, to, .. } => {
-                let (class, others) = self.holds.entry(to.group.0).or_insert((from.0 % 2, 0));
-                *others += u32::from(*class != from.0 % 2);
-            }
-            News::Erased(report) => {
-                self.holds.remove(&report.group.0);
-            }
-            _ => {}
+        if let News::Moved { from, to, .. } = *news {
+            let (class, others) = self.holds.entry(to.group.0).or_insert((from.0 % 2, 0));
+            *others += u32::from(*class != from.0 % 2);
+        } else if let News::Erased(report) = news {
+            self.holds.remove(&report.group.0);
         }
     }
 
