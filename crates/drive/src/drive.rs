@@ -369,6 +369,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let layout = self.ftls[core as usize].layout();
                     Event::ProgrammedAgain { die: self.wiring.die(core, layout.die(group)), group: GroupId(layout.number(group)) }
                 }
+                Note::DataLost(group, units) => {
+                    Event::DataLost { die: self.wiring.die(core, self.ftls[core as usize].layout().die(group)), units }
+                }
                 Note::WornOut => Event::WornOut,
             };
             self.emit(now, event);

@@ -22,7 +22,9 @@ use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
+/// Format before drives had lost sectors. Its image ends where those begin.
+const BEFORE_LOSSES: u32 = 6;
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -85,6 +87,8 @@ pub struct Image {
     stripe_units: u32,
     cores: Vec<wordline_ftl::image::Image>,
     chips: Vec<wordline_chip::image::Image>,
+    /// Lost sectors of each core.
+    lost: Vec<wordline_ftl::Lost>,
 }
 
 impl Image {
@@ -109,8 +113,9 @@ impl Image {
         let (Some(version), Some(found), Some(sum)) = (field(8), field(12), field(20)) else {
             return Err(ImageError::Damaged);
         };
-        if version as u32 != VERSION {
-            return Err(ImageError::OtherVersion { found: version as u32 });
+        let version = version as u32;
+        if ![VERSION, BEFORE_LOSSES].contains(&version) {
+            return Err(ImageError::OtherVersion { found: version });
         }
         if checksum(&bytes[HEADER..]) != sum {
             return Err(ImageError::Damaged);
@@ -118,10 +123,15 @@ impl Image {
         if found != plan_hash {
             return Err(ImageError::OtherPlan { found, expected: plan_hash });
         }
-        match postcard::take_from_bytes(&bytes[HEADER..]) {
+        let read = |payload: &[u8]| match postcard::take_from_bytes(payload) {
             Ok((image, [])) => Ok(image),
             Ok(_) | Err(_) => Err(ImageError::Damaged),
+        };
+        if version == BEFORE_LOSSES {
+            // What is missing is a list, and it was empty.
+            return read(&[&bytes[HEADER..], &[0]].concat());
         }
+        read(&bytes[HEADER..])
     }
 }
 
@@ -133,7 +143,8 @@ impl<O: Observer> Drive<O> {
         }
         let cores = self.ftls.iter().map(wordline_ftl::Firmware::image).collect::<Option<_>>().ok_or(NotQuiet)?;
         let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or(NotQuiet)?;
-        Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips })
+        let lost = self.ftls.iter().map(wordline_ftl::Firmware::lost_sectors).collect();
+        Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips, lost })
     }
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
@@ -149,6 +160,12 @@ impl<O: Observer> Drive<O> {
         }
         for (ftl, image) in drive.ftls.iter_mut().zip(image.cores) {
             ftl.restore(image).map_err(misfit)?;
+        }
+        if !image.lost.is_empty() && image.lost.len() != drive.ftls.len() {
+            return Err(misfit("it has lost sectors of another number of cores"));
+        }
+        for (ftl, lost) in drive.ftls.iter_mut().zip(image.lost) {
+            ftl.restore_lost(lost).map_err(misfit)?;
         }
         for ((_, chip), image) in drive.chips.iter_mut().zip(image.chips) {
             chip.restore(image).map_err(misfit)?;

@@ -52,6 +52,13 @@ pub enum Event {
         /// Its number.
         group: GroupId,
     },
+    /// Host data could not be read when it had to be moved or completed: it is lost until it is written again.
+    DataLost {
+        /// The die that could not read it.
+        die: DieId,
+        /// Mapping units that were lost, whole or in part.
+        units: u32,
+    },
     /// The drive has too few good blocks left and takes no more writes.
     WornOut,
 }

@@ -74,6 +74,7 @@ fn tell([first, second, third]: [u64; 3]) -> String {
         RETIRED => format!("die {second} block {third} went out of service"),
         EXPOSED => format!("die {second} does not make block {third} unreadable"),
         AGAIN => format!("die {second} block {third}: a program is done again elsewhere"),
+        LOST => format!("die {second} has lost {third} units that had to be moved"),
         _ => "the drive takes no more writes".to_owned(),
     }
 }
@@ -86,6 +87,7 @@ const RETIRED: usize = 5;
 const WORN_OUT: usize = 6;
 const EXPOSED: usize = 7;
 const AGAIN: usize = 8;
+const LOST: usize = 9;
 
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
@@ -119,6 +121,7 @@ fn digest(event: &Event) -> [u64; 3] {
         Event::Retired { die, group } => [RETIRED as u64, u64::from(die.0), u64::from(group.0)],
         Event::WornOut => [WORN_OUT as u64, 0, 0],
         Event::Exposed { die, group } => [EXPOSED as u64, u64::from(die.0), u64::from(group.0)],
+        Event::DataLost { die, units } => [LOST as u64, u64::from(die.0), u64::from(units)],
         Event::ProgrammedAgain { die, group } => [AGAIN as u64, u64::from(die.0), u64::from(group.0)],
     }
 }

@@ -16,6 +16,7 @@ use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
+use crate::state::lost::LostSectors;
 use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
@@ -37,6 +38,10 @@ pub struct Firmware {
     /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
 }
+
+/// The lost sectors of a core, as plain data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Lost(LostSectors);
 
 impl Firmware {
     /// Creates a core at its first start, with all blocks erased.
@@ -336,6 +341,16 @@ impl Firmware {
         setup::image::restore(&mut self.rooms, image)
     }
 
+    /// Lost sectors of the core: those that it could not read when they had to be moved or completed. An image does not have them.
+    pub fn lost_sectors(&self) -> Lost {
+        Lost(setup::image::lost(self.core()))
+    }
+
+    /// Restores the lost sectors of a core that was just restored.
+    pub fn restore_lost(&mut self, lost: Lost) -> Result<(), &'static str> {
+        setup::image::restore_lost(&mut self.rooms.core, lost.0)
+    }
+
     /// Makes this fresh core look as if its first `units` units had been written once in order. It costs nothing per unit. It returns, for each group that
     /// holds data, how many of its program units are written; the caller gives the flash the same content ([`crate::Layout::regular_lpn`]).
     pub fn construct_filled(&mut self, units: u32) -> Vec<(BlockGroup, u32)> {
@@ -377,7 +392,7 @@ impl Firmware {
 
     /// Version for a copy of `lpn` that marks its bytes as lost: newer than what was there, older than anything of it in the buffer.
     pub fn version_of_lost(&mut self, lpn: u32) -> u64 {
-        self.rooms.core.version_of_lost(lpn)
+        self.rooms.core.buffer_mut().version_of_lost(lpn)
     }
 
     /// The next data step, oldest first. The caller asks after every call that tells the core something, before [`Firmware::next_operation`].

@@ -143,6 +143,7 @@ impl Observer for Programs {
             | Event::Invalidated { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
+            | Event::DataLost { .. }
             | Event::WornOut => {}
         }
     }

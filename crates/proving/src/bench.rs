@@ -119,7 +119,7 @@ impl Observer for Tally {
             }
             Event::Invalidated { .. } => {}
             Event::Retired { .. } => self.retired += 1,
-            Event::Exposed { .. } | Event::ProgrammedAgain { .. } => {}
+            Event::Exposed { .. } | Event::ProgrammedAgain { .. } | Event::DataLost { .. } => {}
             Event::WornOut => self.worn_out = true,
         }
     }

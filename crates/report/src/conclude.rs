@@ -145,6 +145,7 @@ fn result(identity: &Identity, measured: &Measured, wear: &Wear, cost: Cost) -> 
         sanitised: sanitised(measured),
         wordlines: measured.scope.h_layer.map(|_| wordlines(measured)),
         programmed_again: totals.programmed_again,
+        lost_units: totals.lost_units,
         erases: totals.pages(FlashOp::Erase),
         pages_programmed,
         pages_read,

@@ -284,6 +284,7 @@ impl Observer for Metrics {
             Event::Retired { .. } => self.totals.retired_blocks += 1,
             Event::Exposed { .. } => self.totals.exposed_blocks += 1,
             Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
+            Event::DataLost { units, .. } => self.totals.lost_units += u64::from(*units),
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),
         }
     }

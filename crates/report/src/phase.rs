@@ -84,7 +84,7 @@ impl DriveResult {
             channel: phase.channel_utilisation,
             ..Utilisation::default()
         };
-        (only.pages_read, only.pages_programmed, only.programmed_again) = (0, 0, 0);
+        (only.pages_read, only.pages_programmed, only.programmed_again, only.lost_units) = (0, 0, 0, 0);
         (only.sanitised, only.wordlines, only.read_errors) = (None, None, None);
         only.phases = Vec::new();
         only

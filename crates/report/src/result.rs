@@ -225,6 +225,11 @@ pub struct DriveResult {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(extend("x-unit" = "programs"))]
     pub programmed_again: u64,
+    /// Mapping units of host data that could not be read when the drive had to move or complete them. Reads of them fail until they are written again. Absent
+    /// where there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-unit" = "mapping units"))]
+    pub lost_units: u64,
     /// Block groups erased (one block in each plane of a die).
     #[schemars(extend("x-unit" = "block groups"))]
     pub erases: u64,

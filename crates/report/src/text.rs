@@ -227,6 +227,16 @@ fn operations(text: &mut String, drive: &DriveResult) {
     if let Some(lines) = wordlines(drive) {
         line(text, &format!("  {:<13}{lines}", "wordlines"));
     }
+    if drive.lost_units > 0 {
+        let units = count(drive.lost_units);
+        line(
+            text,
+            &format!(
+                "  {:<13}{units} units could not be read when they had to be moved; reads of them fail until they are written again",
+                "lost"
+            ),
+        );
+    }
     if let Some(errors) = &drive.read_errors {
         let reads: u64 = errors.by_retries.iter().sum();
         let retried = 1.0 - errors.by_retries[0] as f64 / reads as f64;

@@ -94,6 +94,8 @@ pub struct Totals {
     pub exposed_blocks: u64,
     /// Programs that were done again elsewhere because a technique distrusted them.
     pub programmed_again: u64,
+    /// Mapping units of host data that could not be read when they had to be moved or completed.
+    pub lost_units: u64,
 }
 
 impl Totals {
@@ -247,6 +249,7 @@ impl Totals {
         delta.retired_blocks -= earlier.retired_blocks;
         delta.exposed_blocks -= earlier.exposed_blocks;
         delta.programmed_again -= earlier.programmed_again;
+        delta.lost_units -= earlier.lost_units;
         delta
     }
 }

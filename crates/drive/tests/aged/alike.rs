@@ -52,6 +52,7 @@ impl Observer for Seen {
             | Event::Invalidated { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
+            | Event::DataLost { .. }
             | Event::WornOut => {}
         }
     }

@@ -10,6 +10,7 @@ mod bytes;
 mod capacitors;
 mod image;
 mod locks;
+mod lost;
 mod retries;
 mod small;
 mod steady;

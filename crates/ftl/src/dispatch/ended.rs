@@ -13,6 +13,7 @@ use crate::state::data::MetadataKind;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, Place};
 use crate::state::pending::{Pending, Purpose};
+use crate::state::request::Note;
 use crate::state::work::Moved;
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{EraseReport, FlashPage, News, ReadReport};
@@ -36,10 +37,10 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             wake_for_erase(&mut rooms.core, report.die, group);
         }
         Purpose::Move { units } => {
-            gather(rooms, report.die, (group, offset), units, report.oob);
+            let moved = gather(rooms, report.die, (group, offset), units, report.oob, good);
             page_read(rooms, report, group, offset, cause);
-            if !good {
-                tell_lost(rooms, group, offset, units);
+            if !good && moved > 0 {
+                tell_lost(rooms, group, offset, moved);
             }
         }
         Purpose::Program { program, closes } => super::landing::programmed(rooms, report, (group, program), closes),
@@ -138,7 +139,11 @@ fn filled(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), slot: u32, good
     metadata.note_media_error(!good);
     core.groups_mut().unpin(group);
     let from = core.layout().unit(group, offset);
+    let is_lost = lose_missing(core, slot, good);
     host::complete(core, sanitise, slot, from);
+    if is_lost {
+        tell_lost(rooms, group, offset, 1);
+    }
     end_reading(rooms, group, offset);
     let Rooms { core, panel, metadata, sanitise, .. } = rooms;
     host::admit_waiting(core, panel, metadata, sanitise);
@@ -146,11 +151,23 @@ fn filled(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), slot: u32, good
     rooms.settle();
 }
 
-/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere.
-fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), units: u64, oob: &[Lpn]) {
+/// Mark the missing sectors of `slot` as lost that could not be read, or were lost where they came from. Returns true if they could not be read.
+fn lose_missing(core: &mut Core, slot: u32, good: bool) -> bool {
+    let (lpn, missing) = (core.buffer().unit_in(slot), core.buffer().missing(slot));
+    if core.settings().keeps_data || (good && core.lost().is_none()) {
+        return !good;
+    }
+    let before = core.lost().map_or(0, |lost| lost.of(lpn));
+    core.buffer_mut().lose(slot, if good { missing & before } else { missing });
+    !good
+}
+
+/// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere, even if the page could not be
+/// read: their sectors are lost then. Returns how many wait now.
+fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), units: u64, oob: &[Lpn], good: bool) -> u16 {
     let Rooms { core, sanitise, .. } = rooms;
     let first = core.layout().page_start(offset);
-    let mut left = units;
+    let (mut left, mut moved) = (units, 0);
     while left != 0 {
         let unit = left.trailing_zeros();
         left &= left - 1;
@@ -161,14 +178,19 @@ fn gather(rooms: &mut Rooms, die: DieId, (group, offset): (BlockGroup, u32), uni
             if sanitise.is_on() && sanitise.is_on_its_way(core, die, from) {
                 continue;
             }
-            let lpn = core.named(oob[unit as usize].0, from);
+            let lpn = core.map().named(oob[unit as usize].0, from);
             core.map().prefetch(lpn);
             core.die_mut(die).gather(Moved { lpn, from });
+            moved += 1;
+            if !good && let Some(lost) = core.lost_mut() {
+                lost.set(lpn, u64::MAX);
+            }
         }
     }
     core.groups_mut().unpin(group);
     core.die_mut(die).end_move();
     core.wake(die);
+    moved
 }
 
 /// End a host's read of the page that holds `offset` of `group`: a sanitise task may have waited for it.
@@ -208,12 +230,13 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
     }
 }
 
-/// Tell the techniques that valid units of the page that holds `offset` of `group` could not be read.
+/// Tell the log and the techniques that `units` valid units of the page that holds `offset` of `group` could not be read.
 #[cold]
-fn tell_lost(rooms: &mut Rooms, group: BlockGroup, offset: u32, units: u64) {
+fn tell_lost(rooms: &mut Rooms, group: BlockGroup, offset: u32, units: u16) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let at = page_at(core, group, offset);
-    metadata.notify(core, panel, News::DataLost { at, units: units.count_ones() as u16 });
+    core.outbox_mut().note(Note::DataLost(group, u32::from(units)));
+    metadata.notify(core, panel, News::DataLost { at, units });
 }
 
 /// Flash page that holds `offset` of `group`.

@@ -12,6 +12,7 @@ use wordline_units::{DieId, Lpn};
 use super::Rooms;
 use crate::gc::invalidate;
 use crate::placement;
+use crate::state::Core;
 use crate::state::buffer::Landing as Landed;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::request::Note;
@@ -169,8 +170,11 @@ fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
     let core = &mut rooms.core;
     match entry {
         Entry::Host { slot } => match core.buffer_mut().landed(slot) {
-            Landed::Commit(lpn) => {
+            Landed::Commit(lpn, lost) => {
                 core.trust(lpn);
+                if lost != 0 || core.lost().is_some() {
+                    land_lost(core, lpn, lost);
+                }
                 (lpn, true)
             }
             Landed::Discard => {
@@ -181,6 +185,14 @@ fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
         // The host may have overwritten it while it moved.
         Entry::Moved(Moved { lpn, from }) if core.map().get(lpn) == from => (lpn, false),
         Entry::Moved(_) | Entry::Padding | Entry::Metadata { .. } => (u32::MAX, false),
+    }
+}
+
+/// Note which sectors of `lpn`, which the host has written, are lost in its newest copy.
+#[cold]
+fn land_lost(core: &mut Core, lpn: u32, sectors: u64) {
+    if let Some(lost) = core.lost_mut() {
+        lost.set(lpn, sectors);
     }
 }
 
@@ -269,7 +281,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
             let core = &rooms.core;
             let source = core.layout().unit(from.0, from.1 * units + unit);
             let addr = core.layout().unit(to.0, to.1 * units + unit);
-            let lpn = core.groups().is_valid(from.0, from.1 * units + unit).then(|| core.named(spare[unit as usize].0, source));
+            let lpn = core.groups().is_valid(from.0, from.1 * units + unit).then(|| core.map().named(spare[unit as usize].0, source));
             // The host may have overwritten it while it moved.
             match lpn.filter(|&lpn| core.map().get(lpn) == source) {
                 Some(lpn) => {

@@ -131,7 +131,7 @@ impl Gc {
             begin(core, panel, metadata, die, group, cause, end);
             return true;
         }
-        let short = core.is_short(die);
+        let short = core.die(die).is_short(core.settings().gc.start);
         if !short && !self.takes_extra_victim(core, panel, die) {
             return false;
         }

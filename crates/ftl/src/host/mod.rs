@@ -46,6 +46,11 @@ impl Host {
         if was_refused {
             (first..first + count).for_each(|lpn| core.trust(lpn));
         }
+        if core.lost().is_some()
+            && let Some(lost) = core.lost_mut()
+        {
+            lost.forget(first, count);
+        }
         core.add_invalidated(stale.len() as u32);
         core.note_change(true);
         // Before anything becomes erasable: what the trim has emptied must outlast the cut until its record is on flash.
@@ -88,6 +93,9 @@ pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
     for index in 0..request.units {
         let lpn = request.lpn + index;
         let mask = mask(core, &request, index);
+        if core.lost().is_some() && covers_lost(core, lpn, mask) {
+            core.requests_mut().spoil(part);
+        }
         if core.buffer().covers(lpn, mask) {
             run = None;
             continue;
@@ -116,6 +124,14 @@ pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
     if core.requests().is_free(part) {
         core.requests_mut().finish(part);
     }
+}
+
+/// True if the sectors of `mask` of `lpn` have a lost one among them, in the buffer or on flash.
+#[cold]
+fn covers_lost(core: &Core, lpn: u32, mask: u64) -> bool {
+    let held = core.buffer().held(lpn).map_or(0, |(_, held)| held);
+    let on_flash = core.lost().map_or(0, |lost| lost.of(lpn)) & !held;
+    (core.buffer().lost(lpn) | on_flash) & mask != 0
 }
 
 /// True if `addr` is the next unit of the page that the queued read `tag` reads.

@@ -486,8 +486,8 @@ impl Metadata {
         for (unit, lpn) in named.iter_mut().enumerate().filter(|(_, lpn)| lpn.0 >= exported) {
             let offset = first + unit as u32;
             if core.groups().is_valid(from.0, offset) {
-                *lpn = Lpn(core.named(u32::MAX, core.layout().unit(from.0, offset)));
-                let version = core.version_of_lost(lpn.0);
+                *lpn = Lpn(core.map().named(u32::MAX, core.layout().unit(from.0, offset)));
+                let version = core.buffer_mut().version_of_lost(lpn.0);
                 if let Some(oob) = &mut self.oob {
                     oob.name(die, unit, MarkCopy { lpn: lpn.0, version, insecure: false });
                 }

@@ -13,6 +13,7 @@ use crate::dispatch::Rooms;
 use crate::state::Core;
 use crate::state::groups::{GroupTable, Use};
 use crate::state::layout::{BlockGroup, UnitAddr};
+use crate::state::lost::LostSectors;
 use crate::state::map::{SEGMENT, SEGMENT_BITS, Segment};
 use crate::state::wordline_order::{Open, WordlineOrder};
 use crate::state::work::{Holdings, Stream};
@@ -31,6 +32,22 @@ pub struct Image {
     techniques: Vec<(String, Vec<u32>)>,
     gc_stalled: bool,
     worn_out: bool,
+}
+
+/// Lost sectors of a core, beside its image: images of drives that were made before there were any do not have them.
+pub(crate) fn lost(core: &Core) -> LostSectors {
+    core.lost().cloned().unwrap_or_default()
+}
+
+/// Restore the lost sectors of a core that was just restored.
+pub(crate) fn restore_lost(core: &mut Core, lost: LostSectors) -> Result<(), &'static str> {
+    demand(lost.last().is_none_or(|last| last < core.map().exported()), "a unit beyond the drive's end is lost")?;
+    if lost.count() > 0
+        && let Some(all) = core.lost_mut()
+    {
+        *all = lost;
+    }
+    Ok(())
 }
 
 /// Image of a core, if it is quiet.

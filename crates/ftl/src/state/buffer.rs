@@ -46,6 +46,8 @@ struct Slot {
     state: State,
     /// True if all data in the slot may stay readable on the chips once it is stale.
     insecure: bool,
+    /// Sectors whose bytes could not be read when the unit was completed, one bit each.
+    lost: u64,
     /// True if the data was trimmed or lost since: the slot's program or fill must have no effect.
     doomed: bool,
     waiters: WaiterId,
@@ -79,6 +81,7 @@ const UNUSED: Slot = Slot {
     version: 0,
     state: State::Free,
     insecure: false,
+    lost: 0,
     doomed: false,
     waiters: NOBODY,
     partner: NIL,
@@ -109,8 +112,8 @@ pub(crate) enum Admission {
 /// Consequence of a successful program of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
-    /// The map entry is to point at the new address.
-    Commit(u32),
+    /// The map entry of this unit is to point at the new address. These sectors of it are lost, one bit each.
+    Commit(u32, u64),
     /// The unit was trimmed meanwhile: the new address is stale.
     Discard,
 }
@@ -280,10 +283,21 @@ impl Buffer {
                 };
                 // The older version is whole and still in memory, so the new one is whole too.
                 let insecure = insecure && (self.slots[slot as usize].insecure || mask == self.whole);
+                let lost = self.slots[slot as usize].lost & !mask;
                 let mask = self.whole;
                 self.version = version;
-                self.slots[held as usize] =
-                    Slot { lpn, mask, entered: now, epoch: self.epoch, version, insecure, state: State::Held, partner: slot, ..UNUSED };
+                self.slots[held as usize] = Slot {
+                    lpn,
+                    mask,
+                    entered: now,
+                    epoch: self.epoch,
+                    version,
+                    insecure,
+                    lost,
+                    state: State::Held,
+                    partner: slot,
+                    ..UNUSED
+                };
                 self.slots[slot as usize].partner = held;
                 *self.pending.back_mut().expect("never empty") += 1;
                 self.index.insert(lpn, held);
@@ -294,6 +308,7 @@ impl Buffer {
         self.version = version;
         self.slots[slot as usize].version = version;
         self.slots[slot as usize].insecure &= insecure;
+        self.slots[slot as usize].lost &= !mask;
         Admission::Slot(slot)
     }
 
@@ -321,9 +336,27 @@ impl Buffer {
         Some(if slot.partner == NIL { slot.version } else { self.slots[slot.partner as usize].version })
     }
 
+    /// Version for a copy of `lpn` that marks its bytes as lost: newer than what was there, older than anything of it in the buffer.
+    pub(crate) fn version_of_lost(&mut self, lpn: u32) -> u64 {
+        match self.oldest_version(lpn) {
+            Some(oldest) => oldest - 1,
+            None => self.next_version(),
+        }
+    }
+
     /// True if all data in `slot` may stay readable once it is stale.
     pub(crate) fn is_insecure(&self, slot: u32) -> bool {
         self.slots[slot as usize].insecure
+    }
+
+    /// Mark `sectors` of the unit in `slot` as lost: they could not be read to complete it.
+    pub(crate) fn lose(&mut self, slot: u32, sectors: u64) {
+        self.slots[slot as usize].lost |= sectors;
+    }
+
+    /// Lost sectors among those of `lpn` that the buffer holds.
+    pub(crate) fn lost(&self, lpn: u32) -> u64 {
+        self.index.get(lpn).map_or(0, |slot| self.slots[slot as usize].lost & self.slots[slot as usize].mask)
     }
 
     /// Mark `slot` as secret, because data from flash in it is.
@@ -418,7 +451,7 @@ impl Buffer {
     /// End the program of `slot`, which succeeded.
     #[inline]
     pub(crate) fn landed(&mut self, slot: u32) -> Landing {
-        let Slot { lpn, doomed, partner, state, .. } = self.slots[slot as usize];
+        let Slot { lpn, doomed, partner, state, lost, .. } = self.slots[slot as usize];
         debug_assert_eq!(state, State::Flight);
         if partner != NIL {
             self.slots[partner as usize].partner = NIL;
@@ -427,7 +460,7 @@ impl Buffer {
             self.index.remove(lpn);
         }
         self.release(slot);
-        if doomed { Landing::Discard } else { Landing::Commit(lpn) }
+        if doomed { Landing::Discard } else { Landing::Commit(lpn, lost) }
     }
 
     /// End the program of `slot`, which failed: the unit is to be programmed again, before all others. A trimmed one is not.
@@ -602,9 +635,9 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(slot(buffer.write(NOW, 7, 1, false)), second, "further writes join the one that waits");
         assert_eq!(buffer.take(), None, "the newer version waits for the older");
-        assert_eq!(buffer.landed(first), Landing::Commit(7));
+        assert_eq!(buffer.landed(first), Landing::Commit(7, 0));
         assert_eq!(buffer.take(), Some((second, 7)));
-        assert_eq!(buffer.landed(second), Landing::Commit(7));
+        assert_eq!(buffer.landed(second), Landing::Commit(7, 0));
         assert!(buffer.is_empty() && !buffer.covers(7, 1));
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod die;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
+pub(crate) mod lost;
 pub mod map;
 pub(crate) mod outbox;
 pub(crate) mod pending;
@@ -35,6 +36,7 @@ use die::Die;
 use groups::{BlockGroups, Use};
 use idle::IdleDies;
 use layout::{BlockGroup, Layout, UnitAddr};
+use lost::LostSectors;
 use map::Map;
 use outbox::Outbox;
 use pending::{Pending, Purpose};
@@ -67,6 +69,8 @@ pub(crate) struct Core {
     readers: Readers,
     /// Units that the core refuses to return, if there are any.
     refused: Option<Box<Refused>>,
+    /// Lost sectors, once there are any in a core that stores no bytes.
+    lost: Option<Box<LostSectors>>,
     outbox: Outbox,
     /// Instant of the call that is being answered.
     now: Nanos,
@@ -110,6 +114,7 @@ impl Core {
             barriers: Barriers::default(),
             readers: Readers::new(watches_reads),
             refused: None,
+            lost: None,
             outbox: Outbox::new(settings.keeps_data),
             now: Nanos::ZERO,
             changes: 0,
@@ -296,12 +301,6 @@ impl Core {
     #[inline]
     pub(crate) fn is_roomy(&self, die: DieId) -> bool {
         self.dies[die].free_count() > self.settings.gc.floor
-    }
-
-    /// True if `die` has fewer free groups than GC should keep, those about to be erased counted as free.
-    #[inline]
-    pub(crate) fn is_short(&self, die: DieId) -> bool {
-        self.dies[die].is_short(self.settings.gc.start)
     }
 
     /// Order a suspend of what `die` does.
@@ -566,17 +565,6 @@ impl Core {
 
     // Units.
 
-    /// Logical unit at the valid `addr`: `marked`, as the spare area says, or as the map knows where that can no longer be read.
-    #[inline]
-    pub(crate) fn named(&self, marked: u32, addr: UnitAddr) -> u32 {
-        if marked < self.map.exported() { marked } else { self.look_up(addr) }
-    }
-
-    #[cold]
-    fn look_up(&self, addr: UnitAddr) -> u32 {
-        (0..self.map.exported()).find(|&lpn| self.map.get(lpn) == addr).expect("what is valid is mapped")
-    }
-
     /// Location of the newest bytes of `lpn`.
     pub(crate) fn newest(&self, lpn: u32) -> Newest {
         Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
@@ -608,12 +596,16 @@ impl Core {
         }
     }
 
-    /// Version for a copy of `lpn` that marks its bytes as lost: newer than what was there, older than anything of it in the buffer.
-    pub(crate) fn version_of_lost(&mut self, lpn: u32) -> u64 {
-        match self.buffer.oldest_version(lpn) {
-            Some(oldest) => oldest - 1,
-            None => self.buffer.next_version(),
-        }
+    /// Lost sectors, if the core has ever lost any.
+    #[inline]
+    pub(crate) fn lost(&self) -> Option<&LostSectors> {
+        self.lost.as_deref()
+    }
+
+    /// Lost sectors, for whoever loses some. Only a core that stores no bytes keeps them here: elsewhere the marks on flash tell.
+    #[cold]
+    pub(crate) fn lost_mut(&mut self) -> Option<&mut LostSectors> {
+        (!self.settings.keeps_data).then(|| &mut **self.lost.get_or_insert_default())
     }
 
     /// Count `units` units of host data that the host has made stale.

@@ -66,7 +66,8 @@ impl Observer for Log {
             | Event::Invalidated { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
-            | Event::ProgrammedAgain { .. } => {}
+            | Event::ProgrammedAgain { .. }
+            | Event::DataLost { .. } => {}
         }
     }
 }
