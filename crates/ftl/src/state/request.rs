@@ -62,7 +62,7 @@ pub enum Note {
     Exposed(BlockGroup),
     /// A program in this block group is not relied on; its data is programmed again elsewhere.
     ProgrammedAgain(BlockGroup),
-    /// This many units of this block group could not be read to be moved or completed.
+    /// Units of this block group could not be read to be moved or completed: so many of them.
     DataLost(BlockGroup, u32),
     /// The core takes no more writes.
     WornOut,
