@@ -5,7 +5,7 @@ use wordline_units::Nanos;
 use crate::techniques::declaration::{Declaration, Kind, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
-use crate::techniques::seam::{Card, Copy, Ctx, StaleSecrets, KeyStore, Persists, SanitiseMethod, Technique};
+use crate::techniques::seam::{Card, Copy, Ctx, KeyStore, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {

@@ -8,7 +8,7 @@ use wordline_units::Nanos;
 
 use crate::techniques::declaration::{Declaration, Kind, Need, Site, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, StaleSecrets, Persists, SanitiseMethod, Technique};
+use crate::techniques::seam::{Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -83,7 +83,8 @@ mod tests {
         let lock = PageLock { lock_page: Nanos::from_micros(100), lock_block: Some(Nanos::from_micros(300)) };
         let core = EmptyCore::new(Layout::new(&small_sheet(1, 4, ProgramScope::Page), 1, 4, Bytes::kib(16)));
         let ctx = core.ctx(Nanos::ZERO);
-        let of = |pages, valid, is_full| lock.sanitise(&ctx, &StaleSecrets { group: BlockGroup(1), pages, valid, is_full, has_failed: false });
+        let of =
+            |pages, valid, is_full| lock.sanitise(&ctx, &StaleSecrets { group: BlockGroup(1), pages, valid, is_full, has_failed: false });
         assert_eq!(of(4, 0, true), Some(SanitiseMethod::LockBlock));
         assert_eq!(of(3, 0, true), Some(SanitiseMethod::LockPages), "as long is not longer");
         assert_eq!(of(400, 1, true), Some(SanitiseMethod::LockPages));

@@ -4,7 +4,7 @@ use wordline_flash::Sanitisation;
 
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, StaleSecrets, Persists, SanitiseMethod, Technique};
+use crate::techniques::seam::{Card, Ctx, Persists, SanitiseMethod, StaleSecrets, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
