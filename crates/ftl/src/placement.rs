@@ -56,13 +56,44 @@ pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Me
     let stream = data.stream();
     let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
     let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
-    let picked = if panel.has(Hook::Fit) {
-        fitting(core, panel, die, data, order, in_use)
-    } else {
-        wordline_order::pick(order, core.die(die).open(stream), core.layout(), in_use, core.is_roomy(die))
-            .map_or(Picked::Free(None), Picked::Open)
-    };
+    if panel.has(Hook::Fit) {
+        return next_fitting(core, panel, metadata, die, data, (order, in_use));
+    }
+    let picked = wordline_order::pick(order, core.die(die).open(stream), core.layout(), in_use, core.is_roomy(die));
     let Pick { at, program } = match picked {
+        Some(pick) => pick,
+        None => {
+            let group = core.allocate(die, stream)?;
+            open(core, panel, metadata, group, stream)
+        }
+    };
+    let (group, closes) = core.take_program(die, stream, at, program);
+    Some(ProgramPlace { group, program, closes })
+}
+
+/// Open the free `group` for `stream`. Returns its first program unit.
+fn open(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup, stream: Stream) -> Pick {
+    core.groups_mut().open(group);
+    if panel.has(Hook::Opened) {
+        tell_opened(core, panel, metadata, group, stream);
+    }
+    let (die, open) = (core.layout().die(group), Open::at(group, 0, core.layout()));
+    Pick { at: core.die_mut(die).push_open(stream, open), program: 0 }
+}
+
+/// Destination of the next program of `data` where techniques say how well places suit it.
+#[cold]
+#[inline(never)]
+fn next_fitting(
+    core: &mut Core,
+    panel: &mut Panel,
+    metadata: &mut Metadata,
+    die: DieId,
+    data: Data,
+    (order, in_use): (WordlineOrder, f64),
+) -> Option<ProgramPlace> {
+    let stream = data.stream();
+    let Pick { at, program } = match fitting(core, panel, die, data, order, in_use) {
         Picked::Open(pick) => pick,
         Picked::Nothing => return None,
         Picked::Free(places) => {
@@ -70,12 +101,7 @@ pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Me
                 Some(places) => core.allocate_among(die, stream, &places)?,
                 None => core.allocate(die, stream)?,
             };
-            core.groups_mut().open(group);
-            if panel.has(Hook::Opened) {
-                tell_opened(core, panel, metadata, group, stream);
-            }
-            let open = Open::at(group, 0, core.layout());
-            Pick { at: core.die_mut(die).push_open(stream, open), program: 0 }
+            open(core, panel, metadata, group, stream)
         }
     };
     let (group, closes) = core.take_program(die, stream, at, program);
@@ -95,7 +121,6 @@ enum Picked {
 
 /// Choice of a group where techniques say how well places suit `data`. Of the open groups one that suits best is taken; where none suits exactly, another is
 /// opened if a free one suits better, the die has room and not too many are open.
-#[cold]
 fn fitting(core: &Core, panel: &Panel, die: DieId, data: Data, order: WordlineOrder, in_use: f64) -> Picked {
     let (state, moving) = (core.die(die), data.told(core, die));
     let open = state.open(data.stream());

@@ -109,19 +109,18 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     if let Some(work) = next_work(rooms, die) {
         return Some(work);
     }
+    let Rooms { core, panel, sanitise, .. } = rooms;
     // What garbage collection has just emptied may have left keys to destroy, and only a die that is not being asked can be woken for them.
-    if let Some(step) = serve(rooms, die, Source::Keys) {
-        return Some(step);
+    if sanitise.keys().is_none() {
+        return next_read(core, panel, die);
     }
-    serve(rooms, die, Source::Read)
+    serve(rooms, die, Source::Keys).or_else(|| serve(rooms, die, Source::Read))
 }
 
 /// Next metadata program, sanitise operation, program of host data or step of garbage collection on `die`.
 fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
-    for source in [Source::Metadata, Source::Summary, Source::Keys, Source::Sanitise] {
-        if let Some(step) = serve(rooms, die, source) {
-            return Some(step);
-        }
+    if let Some(step) = first_work(rooms, die) {
+        return Some(step);
     }
     let core = &mut rooms.core;
     let GcConfig { scheduler, floor, preemptible, start, .. } = core.settings().gc;
@@ -144,6 +143,17 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
         return Some(program_host(rooms, die));
     }
     if has_gc && !before_host { serve(rooms, die, Source::Gc) } else { None }
+}
+
+/// Next operation of `die` for metadata or a sanitiser, which go before the host and garbage collection: somebody waits for them.
+#[inline(always)]
+fn first_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
+    if rooms.metadata.has_journal() || rooms.sanitise.is_on() || rooms.sanitise.keys().is_some() {
+        let first = &[Source::Metadata, Source::Summary, Source::Keys, Source::Sanitise];
+        serve_first(rooms, die, first)
+    } else {
+        None
+    }
 }
 
 /// Next operation of `die` from `source`, or from a source that goes first.

@@ -133,6 +133,7 @@ impl Open {
 
 /// Next program unit among the `open` groups; `None`: another group is to be opened, if there is one. `in_use`: the share of the write buffer in use.
 /// `may_open`: another group could be opened.
+#[inline]
 pub(crate) fn pick(order: WordlineOrder, open: &[Open], layout: &Layout, in_use: f64, may_open: bool) -> Option<Pick> {
     let (threshold, open_blocks) = match order {
         WordlineOrder::HorizontalFirst => return open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),
