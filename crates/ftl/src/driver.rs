@@ -89,11 +89,12 @@ pub fn ended(core: &mut Firmware, now: Nanos, report: &Report<'_>) -> Deeds {
 #[cfg(test)]
 mod tests {
     use wordline_flash::Status;
-    use wordline_units::{HostOp, Priority};
+    use wordline_units::HostOp;
 
     use super::*;
     use crate::config::tests::small;
     use crate::state::request::Request;
+    use crate::state::request::tests::WRITE;
 
     /// A driver whose operations succeed at once, until the power goes after `left` of them.
     struct Quick {
@@ -125,10 +126,7 @@ mod tests {
     fn driven(left: u32) -> Quick {
         let mut driver = Quick { core: Firmware::new(small(64)), left, done: Vec::new() };
         for (id, op) in [(1, HostOp::Write), (2, HostOp::Flush)] {
-            driver.core.submit(
-                Nanos::ZERO,
-                Request { id, op, lpn: 0, units: 8, skip_head: 0, skip_tail: 0, priority: Priority::Normal, fua: false, insecure: false },
-            );
+            driver.core.submit(Nanos::ZERO, Request { id, op, units: 8, ..WRITE });
         }
         converse(&mut driver);
         driver

@@ -128,7 +128,7 @@ pub(crate) const FIGURES: &[Figure] = figures![
     "wordlines.leaders.program_us", "t_PROG of leaders", "us", Lower, |drive| drive.wordlines.as_ref().and_then(|lines| lines.leaders.program_us);
     "wordlines.followers.program_us", "t_PROG of followers", "us", Lower, |drive| drive.wordlines.as_ref().and_then(|lines| lines.followers.program_us);
     "programmed_again", "programmed again", "programs", Lower, |drive| seen(drive.programmed_again as f64);
-    "lost_units", "units lost in moves", "mapping units", Lower, |drive| seen(drive.lost_units as f64);
+    "lost_units", "units lost", "mapping units", Lower, |drive| seen(drive.lost_units as f64);
     "pages_programmed", "pages programmed", "flash pages", Lower, |drive| seen(drive.pages_programmed as f64);
     "pages_read", "pages read", "flash pages", Lower, |drive| seen(drive.pages_read as f64);
     "read_errors.retries_mean", "read retries", "per read", Lower, |drive| drive.read_errors.as_ref().and_then(|errors| seen(errors.retries_mean));

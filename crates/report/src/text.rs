@@ -232,7 +232,7 @@ fn operations(text: &mut String, drive: &DriveResult) {
         line(
             text,
             &format!(
-                "  {:<13}{units} units could not be read when they had to be moved; reads of them fail until they are written again",
+                "  {:<13}{units} units could not be read when they had to be moved or completed; reads of them fail until they are written again",
                 "lost"
             ),
         );

@@ -139,9 +139,9 @@ fn filled(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), slot: u32, good
     metadata.note_media_error(!good);
     core.groups_mut().unpin(group);
     let from = core.layout().unit(group, offset);
-    let is_lost = lose_missing(core, slot, good);
+    lose_missing(core, slot, good);
     host::complete(core, sanitise, slot, from);
-    if is_lost {
+    if !good {
         tell_lost(rooms, group, offset, 1);
     }
     end_reading(rooms, group, offset);
@@ -151,15 +151,16 @@ fn filled(rooms: &mut Rooms, (group, offset): (BlockGroup, u32), slot: u32, good
     rooms.settle();
 }
 
-/// Mark the missing sectors of `slot` as lost that could not be read, or were lost where they came from. Returns true if they could not be read.
-fn lose_missing(core: &mut Core, slot: u32, good: bool) -> bool {
-    let (lpn, missing) = (core.buffer().unit_in(slot), core.buffer().missing(slot));
-    if core.settings().keeps_data || (good && core.lost().is_none()) {
-        return !good;
+/// Mark the missing sectors of `slot` as lost that could not be read, or were lost where they came from.
+fn lose_missing(core: &mut Core, slot: u32, good: bool) {
+    if good && core.lost().is_none() {
+        return;
     }
-    let before = core.lost().map_or(0, |lost| lost.of(lpn));
-    core.buffer_mut().lose(slot, if good { missing & before } else { missing });
-    !good
+    let (lpn, missing) = (core.buffer().unit_in(slot), core.buffer().missing(slot));
+    if let Some(lost) = core.lost_mut() {
+        let sectors = if good { missing & lost.of(lpn) } else { missing };
+        core.buffer_mut().lose(slot, sectors);
+    }
 }
 
 /// End the read of a victim's page. Those of its `units`, one bit each, that are still valid wait to be programmed elsewhere, even if the page could not be

@@ -169,26 +169,29 @@ fn tell_moved(rooms: &mut Rooms, sources: Vec<(BlockGroup, u16)>, group: BlockGr
 fn landed(rooms: &mut Rooms, entry: Entry) -> (u32, bool) {
     let core = &mut rooms.core;
     match entry {
-        Entry::Host { slot } => match core.buffer_mut().landed(slot) {
-            Landed::Commit(lpn, lost) => {
-                core.trust(lpn);
-                if lost != 0 || core.lost().is_some() {
-                    land_lost(core, lpn, lost);
+        Entry::Host { slot } => {
+            let lost = if core.lost().is_some() { core.buffer().lost_in(slot) } else { 0 };
+            match core.buffer_mut().landed(slot) {
+                Landed::Commit(lpn) => {
+                    core.trust(lpn);
+                    if core.lost().is_some() {
+                        land_lost(core, lpn, lost);
+                    }
+                    (lpn, true)
                 }
-                (lpn, true)
+                Landed::Discard => {
+                    core.add_invalidated(1);
+                    (u32::MAX, true)
+                }
             }
-            Landed::Discard => {
-                core.add_invalidated(1);
-                (u32::MAX, true)
-            }
-        },
+        }
         // The host may have overwritten it while it moved.
         Entry::Moved(Moved { lpn, from }) if core.map().get(lpn) == from => (lpn, false),
         Entry::Moved(_) | Entry::Padding | Entry::Metadata { .. } => (u32::MAX, false),
     }
 }
 
-/// Note which sectors of `lpn`, which the host has written, are lost in its newest copy.
+/// Note which `sectors` of `lpn`, which the host has written, are lost in its newest copy.
 #[cold]
 fn land_lost(core: &mut Core, lpn: u32, sectors: u64) {
     if let Some(lost) = core.lost_mut() {

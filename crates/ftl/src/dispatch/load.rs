@@ -83,28 +83,19 @@ fn is_loaded(rooms: &Rooms, die: DieId, tag: OpTag) -> bool {
 #[cfg(test)]
 mod tests {
     use wordline_flash::OperationKind;
-    use wordline_units::{HostOp, Nanos, Priority};
+    use wordline_units::{HostOp, Nanos};
 
     use super::*;
     use crate::config::tests::small;
     use crate::dispatch::next::next_operation;
     use crate::setup::build;
     use crate::state::request::Request;
+    use crate::state::request::tests::WRITE;
 
     #[test]
     fn a_program_of_the_buffer_carries_its_units_with_their_versions_and_padding() {
         let mut rooms = build(&small(64));
-        let write = Request {
-            id: 1,
-            op: HostOp::Write,
-            lpn: 7,
-            units: 3,
-            skip_head: 0,
-            skip_tail: 0,
-            priority: Priority::Normal,
-            fua: false,
-            insecure: true,
-        };
+        let write = Request { id: 1, lpn: 7, units: 3, insecure: true, ..WRITE };
         rooms.submit(write);
         rooms.submit(Request { id: 2, lpn: 8, units: 1, ..write });
         rooms.submit(Request { id: 3, op: HostOp::Flush, lpn: 0, units: 0, ..write });

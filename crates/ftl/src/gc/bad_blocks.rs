@@ -101,6 +101,7 @@ mod tests {
     use crate::dispatch::Rooms;
     use crate::setup::build;
     use crate::state::groups::Use;
+    use crate::state::request::tests::WRITE;
 
     #[test]
     fn spares_stand_in_for_bad_blocks_as_long_as_there_are_any() {
@@ -131,17 +132,7 @@ mod tests {
     #[test]
     fn who_waits_when_a_drive_wears_out_is_told_and_no_write_is_taken_any_more() {
         let mut rooms = build(&small(64));
-        let request = crate::Request {
-            id: 5,
-            op: wordline_units::HostOp::Write,
-            lpn: 0,
-            units: 32,
-            skip_head: 0,
-            skip_tail: 0,
-            priority: wordline_units::Priority::Normal,
-            fua: false,
-            insecure: false,
-        };
+        let request = crate::Request { id: 5, units: 32, ..WRITE };
         rooms.submit(request);
         assert_eq!(rooms.core.requests().waiting(), 1, "the buffer takes half of it");
         rooms.wear_out();

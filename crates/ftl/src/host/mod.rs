@@ -129,9 +129,9 @@ pub(crate) fn read(core: &mut Core, panel: &Panel, request: Request) {
 /// True if the sectors of `mask` of `lpn` have a lost one among them, in the buffer or on flash.
 #[cold]
 fn covers_lost(core: &Core, lpn: u32, mask: u64) -> bool {
-    let held = core.buffer().held(lpn).map_or(0, |(_, held)| held);
-    let on_flash = core.lost().map_or(0, |lost| lost.of(lpn)) & !held;
-    (core.buffer().lost(lpn) | on_flash) & mask != 0
+    let (buffered, held) = core.buffer().held(lpn).map_or((0, 0), |(slot, held)| (core.buffer().lost_in(slot), held));
+    let on_flash = core.lost().map_or(0, |lost| lost.of(lpn));
+    ((buffered & held) | (on_flash & !held)) & mask != 0
 }
 
 /// True if `addr` is the next unit of the page that the queued read `tag` reads.
@@ -317,18 +317,9 @@ mod tests {
     use crate::config::tests::small;
     use crate::dispatch::Rooms;
     use crate::setup::build;
+    use crate::state::request::tests::WRITE;
 
-    const PLAIN: Request = Request {
-        id: 0,
-        op: HostOp::Write,
-        lpn: 0,
-        units: 1,
-        skip_head: 0,
-        skip_tail: 0,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    };
+    const PLAIN: Request = Request { units: 1, ..WRITE };
 
     fn told(rooms: &mut Rooms) -> Vec<(u32, bool)> {
         std::iter::from_fn(|| rooms.core.requests_mut().acknowledge()).map(|done| (done.id, done.ok)).collect()

@@ -557,7 +557,7 @@ pub(crate) fn marks_per_program(core: &Core) -> usize {
 #[cfg(test)]
 mod tests {
     use wordline_flash::{Mark, OperationKind, Report, Status};
-    use wordline_units::{HostOp, Nanos, Priority};
+    use wordline_units::{HostOp, Nanos};
 
     use super::*;
     use crate::Request;
@@ -568,18 +568,7 @@ mod tests {
     use crate::dispatch::next::next_operation;
     use crate::setup::build;
     use crate::state::groups::Use;
-
-    const WRITE: Request = Request {
-        id: 0,
-        op: HostOp::Write,
-        lpn: 0,
-        units: 4,
-        skip_head: 0,
-        skip_tail: 0,
-        priority: Priority::Normal,
-        fua: false,
-        insecure: false,
-    };
+    use crate::state::request::tests::WRITE;
 
     fn keeping() -> Rooms {
         build(&Config { keeps_data: true, ..small(64) })

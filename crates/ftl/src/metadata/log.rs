@@ -84,7 +84,7 @@ impl Log {
         self.program = 0;
     }
 
-    /// Add the least worn free group of the dies that have more than `left` of them. Returns false if there is none.
+    /// Add a free group of the dies that have more than `left` of them, as the free-block policy chooses. Returns false if there is none.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
         let group = core.take_metadata_group(left);
         group.inspect(|&group| self.extend(group)).is_some()

@@ -112,8 +112,8 @@ pub(crate) enum Admission {
 /// Consequence of a successful program of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landing {
-    /// The map entry of this unit is to point at the new address. These sectors of it are lost, one bit each.
-    Commit(u32, u64),
+    /// The map entry of this unit is to point at the new address.
+    Commit(u32),
     /// The unit was trimmed meanwhile: the new address is stale.
     Discard,
 }
@@ -354,9 +354,9 @@ impl Buffer {
         self.slots[slot as usize].lost |= sectors;
     }
 
-    /// Lost sectors among those of `lpn` that the buffer holds.
-    pub(crate) fn lost(&self, lpn: u32) -> u64 {
-        self.index.get(lpn).map_or(0, |slot| self.slots[slot as usize].lost & self.slots[slot as usize].mask)
+    /// Lost sectors of the unit in `slot`.
+    pub(crate) fn lost_in(&self, slot: u32) -> u64 {
+        self.slots[slot as usize].lost
     }
 
     /// Mark `slot` as secret, because data from flash in it is.
@@ -451,7 +451,7 @@ impl Buffer {
     /// End the program of `slot`, which succeeded.
     #[inline]
     pub(crate) fn landed(&mut self, slot: u32) -> Landing {
-        let Slot { lpn, doomed, partner, state, lost, .. } = self.slots[slot as usize];
+        let Slot { lpn, doomed, partner, state, .. } = self.slots[slot as usize];
         debug_assert_eq!(state, State::Flight);
         if partner != NIL {
             self.slots[partner as usize].partner = NIL;
@@ -460,7 +460,7 @@ impl Buffer {
             self.index.remove(lpn);
         }
         self.release(slot);
-        if doomed { Landing::Discard } else { Landing::Commit(lpn, lost) }
+        if doomed { Landing::Discard } else { Landing::Commit(lpn) }
     }
 
     /// End the program of `slot`, which failed: the unit is to be programmed again, before all others. A trimmed one is not.
@@ -635,9 +635,9 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(slot(buffer.write(NOW, 7, 1, false)), second, "further writes join the one that waits");
         assert_eq!(buffer.take(), None, "the newer version waits for the older");
-        assert_eq!(buffer.landed(first), Landing::Commit(7, 0));
+        assert_eq!(buffer.landed(first), Landing::Commit(7));
         assert_eq!(buffer.take(), Some((second, 7)));
-        assert_eq!(buffer.landed(second), Landing::Commit(7, 0));
+        assert_eq!(buffer.landed(second), Landing::Commit(7));
         assert!(buffer.is_empty() && !buffer.covers(7, 1));
     }
 

@@ -24,7 +24,6 @@ impl Readers {
     }
 
     /// Count one more read of the page that begins at `first`.
-    #[cold]
     pub(crate) fn begin(&mut self, first: UnitAddr) {
         if let Some(pages) = &mut self.of_page {
             *pages.entry(first).or_insert(0) += 1;
@@ -32,7 +31,6 @@ impl Readers {
     }
 
     /// End a read of the page that begins at `first`. Returns true if no other read of it is left.
-    #[cold]
     pub(crate) fn end(&mut self, first: UnitAddr) -> bool {
         let Some(pages) = &mut self.of_page else { return false };
         let count = pages.get_mut(&first).expect("it has begun");

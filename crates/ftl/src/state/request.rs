@@ -211,14 +211,15 @@ impl Requests {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const WRITE: Request = Request {
-        id: 7,
+    /// A write of four units of normal priority, answered as soon as it is buffered.
+    pub(crate) const WRITE: Request = Request {
+        id: 0,
         op: HostOp::Write,
         lpn: 0,
-        units: 2,
+        units: 4,
         skip_head: 0,
         skip_tail: 0,
         priority: Priority::Normal,
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn a_request_is_done_once_it_waits_for_nothing_and_is_all_in() {
         let mut requests = Requests::default();
-        let part = requests.begin(WRITE, 1);
+        let part = requests.begin(Request { id: 7, ..WRITE }, 1);
         requests.hold(part);
         requests.release(part);
         assert_eq!(requests.acknowledge(), None, "a unit of it is not in the buffer yet");

@@ -133,12 +133,19 @@ impl Open {
 
 /// Next program unit among the `open` groups; `None`: another group is to be opened, if there is one. `in_use`: the share of the write buffer in use.
 /// `may_open`: another group could be opened.
-#[inline]
+#[inline(always)]
 pub(crate) fn pick(order: WordlineOrder, open: &[Open], layout: &Layout, in_use: f64, may_open: bool) -> Option<Pick> {
-    let (threshold, open_blocks) = match order {
-        WordlineOrder::HorizontalFirst => return open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),
-        WordlineOrder::Mixed { threshold, open_blocks } => (threshold, open_blocks as usize),
-    };
+    match order {
+        WordlineOrder::HorizontalFirst => open.first().and_then(|first| Some(Pick { at: 0, program: first.next(layout)? })),
+        WordlineOrder::Mixed { threshold, open_blocks } => {
+            pick_mixed(open, layout, in_use > threshold, may_open && open.len() < open_blocks as usize)
+        }
+    }
+}
+
+/// Next program unit in the mixed order. `is_burst`: the write buffer is fuller than its threshold. `may_open`: another group could be opened, and not too
+/// many are.
+fn pick_mixed(open: &[Open], layout: &Layout, is_burst: bool, may_open: bool) -> Option<Pick> {
     // Of several groups, the one with the most followers waiting: so none is left with few leaders and many followers.
     let waiting = |&(_, open): &(usize, &Open)| open.followers_waiting(layout);
     let follower = || {
@@ -146,11 +153,11 @@ pub(crate) fn pick(order: WordlineOrder, open: &[Open], layout: &Layout, in_use:
         Some(Pick { at, program: open.follower(layout)? })
     };
     let leader = || open.iter().enumerate().find_map(|(at, open)| Some(Pick { at, program: open.leader(layout)? }));
-    if in_use > threshold {
+    if is_burst {
         return follower().or_else(leader);
     }
     // Quiet: a leader, if need be of another group.
-    leader().or_else(|| if may_open && open.len() < open_blocks { None } else { follower() })
+    leader().or_else(|| if may_open { None } else { follower() })
 }
 
 #[cfg(test)]
