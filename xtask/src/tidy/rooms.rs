@@ -139,13 +139,19 @@ fn foreign_impls(code: &[Token]) -> Vec<(usize, String)> {
             depth == 0 && token.word().is_some()
         });
         let Some(name) = outside.filter_map(|token| token.word()).next() else { continue };
-        let is_own =
-            code.windows(2).any(|pair| matches!(pair[0].word(), Some("struct" | "enum" | "union")) && pair[1].word() == Some(name));
-        if !is_own {
+        if !defines(code, name) {
             found.push((token.line, name.to_owned()));
         }
     }
     found
+}
+
+/// Whether `code` defines the type `name`. A macro writes both the type and its methods with the name of an argument, `$name`.
+fn defines(code: &[Token], name: &str) -> bool {
+    code.iter().enumerate().any(|(at, token)| {
+        let first = at + 1 + usize::from(code.get(at + 1).is_some_and(|token| token.is_mark('$')));
+        matches!(token.word(), Some("struct" | "enum" | "union")) && code.get(first).and_then(Token::word) == Some(name)
+    })
 }
 
 /// Whether an item can start at `at`: after another one's end, or after an attribute.
@@ -225,6 +231,9 @@ mod tests {
         assert_eq!(messages.len(), 2, "{messages:?}");
         assert!(messages[0].contains("impl Core") && messages[1].contains("impl Wide"));
         assert_eq!(found("crates/ftl/src/gc/mod.rs", "fn f() -> impl Iterator<Item = u32> { g() }"), Vec::<String>::new());
+        let own = "macro_rules! slot { ($slot:ident) => { pub enum $slot { A } impl $slot { fn f() {} } }; }";
+        assert_eq!(found("crates/ftl/src/util/slot.rs", own), Vec::<String>::new());
+        assert_eq!(found("crates/ftl/src/util/slot.rs", &own.replace("enum $slot", "enum Other")).len(), 1);
     }
 
     #[test]

@@ -67,43 +67,18 @@ pub trait Policy {
     }
 }
 
-macro_rules! policies {
-    ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
-        $(mod $module;)*
-
-        /// All free-block policies.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum FreeBlockPolicy {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl FreeBlockPolicy {
-            /// All policies.
-            pub const ALL: &[FreeBlockPolicy] = &[$(FreeBlockPolicy::$name),*];
-
-            /// Word that a plan uses for the policy.
-            pub const fn name(self) -> &'static str {
-                match self { $(FreeBlockPolicy::$name => $word,)* }
-            }
-        }
-
-        impl Policy for FreeBlockPolicy {
-            fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize> {
-                match self { $(FreeBlockPolicy::$name => $module::$name.pick(free, stream),)* }
-            }
-
-            fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize> {
-                match self { $(FreeBlockPolicy::$name => $module::$name.level(die, gap),)* }
-            }
-        }
-    };
-}
-
-policies! {
-    /// The group that has been free longest, for both streams.
-    LongestFree = "longest-free" in longest_free;
-    /// Dynamic wear levelling by erase counts: the least-worn group for host data, the most-worn for moved data.
-    Erases = "erases" in erases;
+crate::util::slot! {
+    /// All free-block policies.
+    pub enum FreeBlockPolicy {
+        /// The group that has been free longest, for both streams.
+        LongestFree = "longest-free" in longest_free;
+        /// Dynamic wear levelling by erase counts: the least-worn group for host data, the most-worn for moved data.
+        Erases = "erases" in erases;
+    }
+    asks {
+        fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
+        fn level(&self, die: &DieGroups<'_>, gap: u32) -> Option<usize>;
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ use crate::techniques::panel::Panel;
 use crate::techniques::say::Way;
 use crate::techniques::seam::{Copy, News, ProgramUnit};
 use crate::techniques::work::{NEVER, Waiting, Work, WorkKind};
-use crate::victim::{Candidates, VictimPolicy};
+use crate::victim::{Candidates, Policy as _, VictimPolicy};
 use erase::erase_one;
 
 /// State of garbage collection of one core, beside the tables.

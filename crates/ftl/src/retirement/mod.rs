@@ -32,37 +32,15 @@ pub trait Policy {
     fn judge(&self, seen: &Seen) -> Verdict;
 }
 
-macro_rules! policies {
-    ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
-        $(mod $module;)*
-
-        /// All retirement policies.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum RetirementPolicy {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl RetirementPolicy {
-            /// All policies.
-            pub const ALL: &[RetirementPolicy] = &[$(RetirementPolicy::$name),*];
-
-            /// Word that a plan uses for the policy.
-            pub const fn name(self) -> &'static str {
-                match self { $(RetirementPolicy::$name => $word,)* }
-            }
-        }
-
-        impl Policy for RetirementPolicy {
-            fn judge(&self, seen: &Seen) -> Verdict {
-                match self { $(RetirementPolicy::$name => $module::$name.judge(seen),)* }
-            }
-        }
-    };
-}
-
-policies! {
-    /// Blocks leave service once a program in them or their erase has failed.
-    Failed = "failed" in failed;
+crate::util::slot! {
+    /// All retirement policies.
+    pub enum RetirementPolicy {
+        /// Blocks leave service once a program in them or their erase has failed.
+        Failed = "failed" in failed;
+    }
+    asks {
+        fn judge(&self, seen: &Seen) -> Verdict;
+    }
 }
 
 #[cfg(test)]

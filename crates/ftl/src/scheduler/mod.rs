@@ -46,50 +46,19 @@ pub trait Policy {
     }
 }
 
-macro_rules! policies {
-    ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
-        $(mod $module;)*
-
-        /// All scheduling policies.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Scheduler {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Scheduler {
-            /// All schedulers.
-            pub const ALL: &[Scheduler] = &[$(Scheduler::$name),*];
-
-            /// Word that a plan uses for the policy.
-            pub const fn name(self) -> &'static str {
-                match self { $(Scheduler::$name => $word,)* }
-            }
-        }
-
-        impl Policy for Scheduler {
-            #[inline]
-            fn first(&self, die: &DieWork) -> Turn {
-                match self { $(Scheduler::$name => $module::$name.first(die),)* }
-            }
-
-            #[inline]
-            fn earned(&self, moved: u32, valid: u32, units: u32) -> i32 {
-                match self { $(Scheduler::$name => $module::$name.earned(moved, valid, units),)* }
-            }
-
-            #[inline]
-            fn taken(&self, units: u32) -> i32 {
-                match self { $(Scheduler::$name => $module::$name.taken(units),)* }
-            }
-        }
-    };
-}
-
-policies! {
-    /// Whole victims: GC goes first, to the end of the victim; or, where GC is preemptible, the host goes first above the floor.
-    Classic = "classic" in classic;
-    /// GC and host in turns: a victim earns the host as many units as it gives back, in equal parts for each unit that is moved out of it.
-    Paced = "paced" in paced;
+crate::util::slot! {
+    /// All scheduling policies.
+    pub enum Scheduler {
+        /// Whole victims: GC goes first, to the end of the victim; or, where GC is preemptible, the host goes first above the floor.
+        Classic = "classic" in classic;
+        /// GC and host in turns: a victim earns the host as many units as it gives back, in equal parts for each unit that is moved out of it.
+        Paced = "paced" in paced;
+    }
+    asks {
+        fn first(&self, die: &DieWork) -> Turn;
+        fn earned(&self, moved: u32, valid: u32, units: u32) -> i32;
+        fn taken(&self, units: u32) -> i32;
+    }
 }
 
 /// Greatest credit, and greatest debt, in units of host data.

@@ -16,7 +16,7 @@ use crate::free_block::{DieGroups, FreeGroups, Policy as _};
 use crate::scheduler::{self, DieWork, Policy as _, Turn};
 use crate::state::layout::Layout;
 use crate::state::work::Stream;
-use crate::victim::Candidates;
+use crate::victim::{Candidates, Policy as _};
 
 /// Throws that miss cost more than a walk over all groups where fewer than one place in this many is valid.
 const SPARSE: u64 = 64;

@@ -1,6 +1,9 @@
-//! Structures of data that know nothing of a drive.
+//! Structures of data that know nothing of a drive, and the macro that lists the policies of a slot.
 
 pub(crate) mod divisor;
 pub(crate) mod index;
 pub(crate) mod list;
 pub(crate) mod permutation;
+mod slot;
+
+pub(crate) use slot::slot;

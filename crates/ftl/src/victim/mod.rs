@@ -49,45 +49,24 @@ pub trait Policy {
     fn pick(&self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize>;
 }
 
-macro_rules! policies {
-    ($($(#[$doc:meta])* $name:ident = $word:literal in $module:ident;)*) => {
-        $(mod $module;)*
-
-        /// All victim policies.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum VictimPolicy {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl VictimPolicy {
-            /// All policies.
-            pub const ALL: &[VictimPolicy] = &[$(VictimPolicy::$name),*];
-
-            /// Word that a plan uses for the policy.
-            pub const fn name(self) -> &'static str {
-                match self { $(VictimPolicy::$name => $word,)* }
-            }
-
-            /// The group to collect.
-            pub fn pick(self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize> {
-                match self { $(VictimPolicy::$name => $module::$name.pick(candidates, draw),)* }
-            }
-        }
-    };
-}
-
-policies! {
-    /// The block with the fewest valid units; among equals, the first.
-    Greedy = "greedy" in greedy;
-    /// The block with the best (1 − u) · age / 2u, u being its valid share (Rosenblum & Ousterhout's cost-benefit, as used for flash by Kawaguchi et
-    /// al., USENIX '95).
-    CostBenefit = "cost-benefit" in cost_benefit;
-    /// The best of ten blocks drawn at random (d-choices, d = 10: Van Houdt, SIGMETRICS '13; MQSim's RGA).
-    DChoices = "d-choices" in d_choices;
-    /// The block that was closed first.
-    Fifo = "fifo" in fifo;
-    /// A block drawn at random.
-    Random = "random" in random;
+crate::util::slot! {
+    /// All victim policies.
+    pub enum VictimPolicy {
+        /// The block with the fewest valid units; among equals, the first.
+        Greedy = "greedy" in greedy;
+        /// The block with the best (1 − u) · age / 2u, u being its valid share (Rosenblum & Ousterhout's cost-benefit, as used for flash by Kawaguchi et
+        /// al., USENIX '95).
+        CostBenefit = "cost-benefit" in cost_benefit;
+        /// The best of ten blocks drawn at random (d-choices, d = 10: Van Houdt, SIGMETRICS '13; MQSim's RGA).
+        DChoices = "d-choices" in d_choices;
+        /// The block that was closed first.
+        Fifo = "fifo" in fifo;
+        /// A block drawn at random.
+        Random = "random" in random;
+    }
+    asks {
+        fn pick(&self, candidates: &Candidates<'_>, draw: &mut Draw) -> Option<usize>;
+    }
 }
 
 #[cfg(test)]
