@@ -12,9 +12,11 @@
 mod locks;
 mod memory;
 mod relaxed;
+mod shifted;
 mod written;
 
 pub use locks::Disturbed;
+pub use shifted::Look;
 pub use written::Trace;
 
 use std::sync::Arc;
@@ -53,6 +55,14 @@ pub struct Sensed {
     pub worst: u32,
     /// True if error correction can correct the page.
     pub corrected: bool,
+}
+
+impl Sensed {
+    /// The result of sensing pages of several planes at once: error correction must mend each of them.
+    #[must_use]
+    pub fn with(self, other: Sensed) -> Sensed {
+        Sensed { worst: self.worst.max(other.worst), corrected: self.corrected && other.corrected }
+    }
 }
 
 /// Time and pulses of a program or an erase.

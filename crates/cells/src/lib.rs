@@ -61,7 +61,7 @@ mod strays;
 mod variation;
 mod wordline;
 
-pub use array::{Age, CellArray, Disturbed, KeptLife, Lives, Sensed, Took, Trace};
+pub use array::{Age, CellArray, Disturbed, KeptLife, Lives, Look, Sensed, Took, Trace};
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;
 pub use fixed::{Cells, Faults, Outcome};

@@ -1,8 +1,8 @@
 //! Where a die asks its cells: only dies with physics come here, and those whose reads need retries by rate.
 
-use wordline_cells::{Sensed, Settings, Took, Trace, Try};
-use wordline_flash::{Feature, ProgramSettings, ProgramTrace, Target};
-use wordline_units::{Microvolts, Nanos};
+use wordline_cells::{Look, References, Sensed, Settings, Took, Trace, Try};
+use wordline_flash::{Feature, ProgramSettings, ProgramTrace, ReadOffsets, Target};
+use wordline_units::{Microvolts, Nanos, PageId};
 
 use crate::block::Block;
 use crate::chip::Chip;
@@ -15,6 +15,7 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn sense_cells(&mut self, target: &Target, now: Nanos) -> Sensed {
         let level = self.features[Feature::ReadLevel as usize];
         let mut worst = Sensed { worst: 0, corrected: true };
+        let shift = self.shifts_reads.then(|| self.shifts());
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
             let block = &self.blocks[place.block as usize];
@@ -32,13 +33,51 @@ impl<P: Payload> Chip<P> {
             }
             let Some(array) = &mut self.array else { continue };
             let entry = level.min(array.entries() - 1);
+            if let Some(shift) = &shift {
+                let look = Look { block: place.block, page: place.page, reads, disturbed: &disturbed.unwrap_or_default(), now };
+                worst = worst.with(array.read_shifted(&look, entry, shift));
+                continue;
+            }
             let sensed = match disturbed {
                 None => array.read(place.block, place.page, reads, entry, now),
                 Some(by) => array.read_disturbed(place.block, place.page, reads, entry, now, &by),
             };
-            worst = Sensed { worst: worst.worst.max(sensed.worst), corrected: worst.corrected && sensed.corrected };
+            worst = worst.with(sensed);
         }
         worst
+    }
+
+    /// The shifts of the read references that the registers say, lowest reference first.
+    fn shifts(&self) -> References {
+        let offsets = ReadOffsets::from_registers(|feature| self.feature(feature));
+        core::array::from_fn(|index| f64::from(offsets.of(index as u8 + 1)) * SHIFT)
+    }
+
+    /// Numbers of the references that `page` is read with, rising; none where the cells have no physics.
+    pub fn references_of(&self, page: PageId) -> &[u8] {
+        self.array.as_ref().map_or(&[], |array| array.references_of(page.0.into()))
+    }
+
+    /// Counts, over all planes of `target`, the bits that differ between two reads of which only reference `reference` stands elsewhere: `from` and `to` steps
+    /// of [`ReadOffsets::STEP`] from its place in the present entry of the retry table. A controller counts them in the data of both reads; the bytes that are
+    /// kept here have no errors in them, so the cells are asked. Pages without data count nothing.
+    pub fn count_between(&mut self, target: &Target, reference: u8, from: i8, to: i8, now: Nanos) -> u32 {
+        let level = self.features[Feature::ReadLevel as usize];
+        let mut count = 0u32;
+        for plane in planes(target.planes) {
+            let place = self.place(target, plane);
+            if !self.is_programmed(place) || (!self.seals.is_empty() && self.is_sealed(place, now)) {
+                continue;
+            }
+            let disturbed = if self.seals.is_empty() { None } else { self.disturbed(place) };
+            let reads = self.blocks[place.block as usize].reads;
+            let Some(array) = &mut self.array else { continue };
+            let look = Look { block: place.block, page: place.page, reads, disturbed: &disturbed.unwrap_or_default(), now };
+            let entry = level.min(array.entries() - 1);
+            let shift = |steps: i8| f64::from(steps) * SHIFT;
+            count = count.saturating_add(array.count_between(&look, entry, reference, shift(from), shift(to)));
+        }
+        count
     }
 
     /// Whether this try to read a page of each plane can be corrected, where retries come by rate.
@@ -116,6 +155,9 @@ impl<P: Payload> Chip<P> {
         if self.array.is_none() { span } else { Nanos((span.0 as f64 * self.took.pace) as u64) }
     }
 }
+
+/// Step of a shifted read reference, in mV.
+const SHIFT: f64 = ReadOffsets::STEP.0 as f64 / 1000.0;
 
 fn millivolts(voltage: Microvolts) -> f32 {
     voltage.0 as f32 / 1000.0

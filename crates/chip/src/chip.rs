@@ -100,6 +100,8 @@ pub struct Chip<P: Payload = NoPayload> {
     /// The earliest suspend that the interval after the last resume allows.
     pub(crate) suspend_from: Nanos,
     pub(crate) features: [u32; Feature::COUNT],
+    /// Whether any of [`Feature::READ_OFFSETS`] is set.
+    pub(crate) shifts_reads: bool,
     dead: bool,
     /// What somebody has ordered to go wrong, if anything.
     pub(crate) faults: Option<Box<FaultTable>>,
@@ -157,6 +159,7 @@ impl<P: Payload> Chip<P> {
             suspended: None,
             suspend_from: Nanos::ZERO,
             features: [0; Feature::COUNT],
+            shifts_reads: false,
             dead: false,
             faults: None,
         }
@@ -224,6 +227,12 @@ impl<P: Payload> Chip<P> {
     /// A setting.
     pub fn feature(&self, feature: Feature) -> u32 {
         self.features[feature as usize]
+    }
+
+    /// Whether the next reads are sensed with shifted references: whether any of [`Feature::READ_OFFSETS`] is set.
+    #[inline]
+    pub fn shifts_reads(&self) -> bool {
+        self.shifts_reads
     }
 
     /// The mapping unit number `unit` of a page, as its spare area says; [`PADDING`] where there is none.

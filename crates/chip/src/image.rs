@@ -43,6 +43,9 @@ impl<P: Payload> Chip<P> {
     }
 }
 
+/// Number of features that an image holds: all but [`Feature::READ_OFFSETS`], which are kept apart because dies did not always have them.
+const SETTINGS: usize = Feature::ReadOffsets1 as usize;
+
 /// What a die at rest knows: its blocks, its dice, its settings. Not what its pages' bytes are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
@@ -50,7 +53,7 @@ pub struct Image {
     ruined: Vec<(u32, u32)>,
     seals: Seals,
     drawn: [u64; 3],
-    features: [u32; Feature::COUNT],
+    features: [u32; SETTINGS],
     written: Vec<u64>,
     cells: Option<Lives>,
 }
@@ -67,9 +70,20 @@ impl Chip {
             ruined: self.ruined.iter().map(|place| (place.block, place.page)).collect(),
             seals: self.seals.clone(),
             drawn: self.cells.drawn(),
-            features: self.features,
+            features: self.features[..SETTINGS].try_into().expect("there are more"),
             cells: self.array.as_ref().map(|array| array.lives()),
         })
+    }
+
+    /// Registers of the shifted read references, which [`Chip::image`] leaves out.
+    pub fn read_offsets(&self) -> [u32; Feature::READ_OFFSETS.len()] {
+        Feature::READ_OFFSETS.map(|offsets| self.feature(offsets))
+    }
+
+    /// Restores what [`Chip::read_offsets`] gave.
+    pub fn restore_read_offsets(&mut self, registers: [u32; Feature::READ_OFFSETS.len()]) {
+        Feature::READ_OFFSETS.into_iter().zip(registers).for_each(|(offsets, value)| self.features[offsets as usize] = value);
+        self.shifts_reads = registers.iter().any(|&value| value != 0);
     }
 
     /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is
@@ -104,7 +118,7 @@ impl Chip {
         self.ruined = ruined.into_iter().map(|(block, page)| Place { block, page }).collect();
         self.seals = seals;
         self.cells.resume(drawn);
-        self.features = features;
+        self.features[..SETTINGS].copy_from_slice(&features);
         let fits = match (&mut self.array, cells) {
             (None, None) => true,
             (Some(array), Some(lives)) => array.resume(lives),

@@ -1,7 +1,7 @@
 //! Carrying out a command.
 
 use wordline_cells::Outcome;
-use wordline_flash::{Command, ProgramScope, Status, Target};
+use wordline_flash::{Command, Feature, ProgramScope, Status, Target};
 use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
@@ -47,6 +47,7 @@ impl<P: Payload> Chip<P> {
         self.demand(Class::Feature, &command, now);
         if let Command::SetFeature { feature, value } = command {
             self.features[feature as usize] = value;
+            self.shifts_reads = Feature::READ_OFFSETS.iter().any(|&offsets| self.feature(offsets) != 0);
         }
         self.occupy(Class::Feature, now, Work::OTHER, Status::Good)
     }

@@ -190,7 +190,13 @@ impl<P: Payload> Chip<P> {
 
     fn check_feature(&self, feature: Feature) -> Result<(), Why> {
         match feature {
-            Feature::InterfaceMode | Feature::DriveStrength | Feature::ReadLevel => Ok(()),
+            Feature::InterfaceMode
+            | Feature::DriveStrength
+            | Feature::ReadLevel
+            | Feature::ReadOffsets1
+            | Feature::ReadOffsets5
+            | Feature::ReadOffsets9
+            | Feature::ReadOffsets13 => Ok(()),
             Feature::WindowStart
             | Feature::WindowEnd
             | Feature::CountBelow

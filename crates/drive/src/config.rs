@@ -7,6 +7,7 @@ use wordline_ftl::config::Protection;
 use wordline_units::{Bytes, Celsius, Nanos, Rate};
 
 use crate::host::Weights;
+use crate::tries::SearchSteps;
 
 /// Configuration of everything around the firmware. The plan has checked it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Config {
     pub link: Option<Rate>,
     /// Latency and throughput of error correction.
     pub ecc: Ecc,
+    /// Steps of the search for the references of a page that no entry of the retry table serves, where cells have physics and such a table.
+    pub search: SearchSteps,
     /// Number of firmware cores; the host's addresses are striped over them.
     pub cores: u32,
     /// Number of consecutive mapping units that stay together on one core.
@@ -35,7 +38,7 @@ pub struct Config {
     pub queue_depth: u32,
     /// Weights by which the drive takes requests from the host's queues.
     pub weights: Weights,
-    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries` and `core` are filled in per core.
+    /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries`, `read_search` and `core` are filled in per core.
     pub firmware: FirmwareConfig,
     /// Number of mapping units exported to the host.
     pub exported_units: u64,
@@ -78,6 +81,11 @@ impl Config {
     /// Size of the drive as the host sees it.
     pub fn exported(&self) -> Bytes {
         Bytes(self.exported_units * self.firmware.unit.0)
+    }
+
+    /// True if the controller searches for the references of a page that no entry of the retry table serves.
+    pub fn searches(&self) -> bool {
+        self.search.width > 0 && self.cells.as_ref().is_some_and(|cells| cells.physics.retry.entries > 0.0)
     }
 
     /// Facts that capacitors keep beside the write buffers: their number over all cores, and the bytes of the longest.

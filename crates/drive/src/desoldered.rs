@@ -12,14 +12,16 @@
 
 use wordline_chip::{Chip, PADDING, PageImage, Payload, Persistent, Sanitisation};
 use wordline_engine::Observer;
-use wordline_flash::{Command, Feature, Status, Target};
+use wordline_flash::{Command, ReadOffsets, Status, Target};
 use wordline_ftl::{CHECKPOINT, JOURNAL, OOB};
 use wordline_units::{BlockId, Celsius, DieId, IdMap, Lpn, Nanos, PageId, PlaneId};
 
 use crate::config::Config;
 use crate::control::FlashPlace;
 use crate::drive::Drive;
+use crate::flash::set_references;
 use crate::stripe::{Stripe, Wiring};
+use crate::tries::Search;
 
 /// Outcome of all reads of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -162,26 +164,42 @@ impl<P: Payload> Desoldered<P> {
         }
     }
 
-    /// Read a page at the entries of the retry table until error correction succeeds.
+    /// Read a page at the entries of the retry table, then with references that are searched for, until error correction succeeds.
     fn read_page(&mut self, place: FlashPlace, image: &mut PageImage) -> Output {
         let FlashPlace { die, plane, block, page, .. } = place;
         let chip = &mut self.chips[die];
         // A store says of a page what is the matter with it when it is looked at.
         chip.contents(plane, block, page, image);
-        let read = Command::Read { target: Target::single(plane, block, page), cache: false };
-        let mut best = u32::MAX;
+        let target = Target::single(plane, block, page);
+        let read = Command::Read { target, cache: false };
+        let mut best = (u32::MAX, 0);
         let mut corrected = None;
         for entry in 0..self.entries {
-            if entry > 0 || chip.feature(Feature::ReadLevel) != 0 {
-                self.now = chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: entry }, self.now).ready_at;
-            }
-            let issued = chip.issue(read, self.now);
+            let from = set_references(chip, entry, &ReadOffsets::NONE, self.now);
+            let issued = chip.issue(read, from);
             self.now = issued.ready_at;
             if issued.status == Status::Good {
                 corrected = Some(Output::Corrected { entry, errors: issued.errors });
                 break;
             }
-            best = best.min(issued.errors);
+            best = best.min((issued.errors, entry));
+        }
+        if corrected.is_none() && self.config.searches() && chip.is_page_programmed(plane, block, page) {
+            let mut search = Search::new(best.1 as u8, chip.references_of(page), self.config.search);
+            loop {
+                let from = set_references(chip, search.entry().into(), &search.offsets(), self.now);
+                let issued = chip.issue(read, from);
+                self.now = issued.ready_at;
+                if issued.status == Status::Good {
+                    corrected = Some(Output::Corrected { entry: search.entry().into(), errors: issued.errors });
+                    break;
+                }
+                best.0 = best.0.min(issued.errors);
+                let now = self.now;
+                if !search.advance(|reference, from, to| chip.count_between(&target, reference, from, to, now)) {
+                    break;
+                }
+            }
         }
         let is_whole = chip.contents(plane, block, page, image);
         if !chip.is_page_programmed(plane, block, page) && !chip.is_ruined(plane, block, page) {
@@ -193,7 +211,7 @@ impl<P: Payload> Desoldered<P> {
         match corrected {
             Some(output) if is_whole || !P::KEEPS => output,
             _ if chip.is_ruined(plane, block, page) => Output::Ruined,
-            _ => Output::Uncorrectable { errors: best },
+            _ => Output::Uncorrectable { errors: best.0 },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use wordline_chip::{Chip, NoPayload, Payload};
 use wordline_engine::{Bus, Calendar, Completion, Event, EventLog, Observer, Server, Stages};
-use wordline_flash::{ReadTry, Spans};
+use wordline_flash::Spans;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::Technique;
 use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
@@ -15,6 +15,7 @@ use crate::faults::Waiting;
 use crate::flash::{Flight, FlightSlot};
 use crate::host::{HostQueues, InFlight, Pace};
 use crate::stripe::{Stripe, Units, Wiring};
+use crate::tries::Tries;
 
 /// An event of the calendar. The type is one word, so that it goes into the calendar in a register: written to memory part by part and read as a whole, it
 /// would stall the processor at every event.
@@ -86,7 +87,7 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     /// Next request of an open loop.
     pub(crate) expected: Option<HostRequest>,
     /// Tries of the read that keeps a die after a failed try.
-    pub(crate) tried: IdMap<DieId, Vec<ReadTry>>,
+    pub(crate) tries: IdMap<DieId, Tries>,
     /// Scratch list for the spare areas of one report.
     pub(crate) spare: Vec<wordline_units::Lpn>,
     completed: u64,
@@ -120,6 +121,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.dies = dies;
                 firmware.core = core;
                 firmware.read_entries = read_levels;
+                firmware.read_search = config.searches();
                 firmware.keeps_data = P::KEEPS;
                 let has_keys = firmware.techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
                 assert!(!P::KEEPS || !has_keys, "whoever keeps bytes has seen to it that they need not be encrypted");
@@ -154,7 +156,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             idle_parts: Vec::new(),
             host: HostQueues::new(config.weights),
             expected: None,
-            tried: IdMap::from_fn(geometry.dies() as usize, |_| Vec::new()),
+            tries: IdMap::from_fn(geometry.dies() as usize, |_| Tries::default()),
             spare: Vec::new(),
             completed: 0,
             data: P::KEEPS.then(|| {

@@ -12,8 +12,8 @@ use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
-    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadTry, Report, Sanitisation, Spans, Status, Stopped,
-    Target,
+    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status,
+    Stopped, Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
@@ -201,7 +201,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let level = u32::from(first.entry).min(*read_levels - 1);
                 flight.last = ReadTry::vendor(level as u8);
                 // The read before may have left the die at another entry of its retry table.
-                let from = if chip.feature(Feature::ReadLevel) == level { start } else { set_read_level(chip, level, start) };
+                let is_aimed = chip.feature(Feature::ReadLevel) == level && !chip.shifts_reads();
+                let from = if is_aimed { start } else { set_references(chip, level, &ReadOffsets::NONE, start) };
                 let issued = chip.issue(Command::Read { target, cache: false }, from);
                 flight.array = issued.ready_at - start;
                 flight.status = issued.status;
@@ -313,14 +314,25 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Ask the firmware how the read in `slot`, which error correction cannot mend, is tried once more, and keep the answer.
     #[cold]
     fn ask_next_try(&mut self, now: Nanos, slot: FlightSlot) -> Option<ReadTry> {
-        let Drive { flights, ftls, tried, .. } = self;
+        let Drive { flights, chips, ftls, tries, config, .. } = self;
         let flight = &mut flights[slot.index()];
-        let tried = &mut tried[flight.die];
-        if flight.retries == 0 {
-            tried.clear();
+        let (chip, tries) = (&mut chips[flight.die], &mut tries[flight.die]);
+        if flight.last == ReadTry::SEARCH
+            && let Some(search) = tries.search()
+            && search.advance(|reference, from, to| chip.count_between(&flight.target, reference, from, to, now))
+        {
+            flight.next = Some(ReadTry::SEARCH);
+            return flight.next;
         }
-        tried.push(flight.last);
-        flight.next = ftls[flight.core as usize].next_try(now, flight.tag, &Failed { tried, errors: flight.errors });
+        if flight.retries == 0 {
+            tries.clear();
+        }
+        tries.push(flight.last, flight.errors);
+        let failed = Failed { tried: tries.tried(), errors: flight.errors };
+        flight.next = ftls[flight.core as usize].next_try(now, flight.tag, &failed);
+        if flight.next == Some(ReadTry::SEARCH) {
+            tries.begin_search(chip.references_of(flight.target.page), config.search);
+        }
         flight.next
     }
 
@@ -355,9 +367,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
         flight.last = flight.next.take().expect("it is known how it is tried again");
-        debug_assert_eq!(flight.last.set, ReadTry::DEFAULT.set, "the vendor's table is all there is");
+        let search = self.tries[flight.die].search().filter(|_| flight.last == ReadTry::SEARCH);
+        let (entry, offsets) = search.map_or((flight.last.entry, ReadOffsets::NONE), |search| (search.entry(), search.offsets()));
         let chip = &mut self.chips[flight.die];
-        let from = set_read_level(chip, u32::from(flight.last.entry), now);
+        let from = set_references(chip, u32::from(entry), &offsets, now);
         let issued = chip.issue(Command::Read { target: flight.target, cache: false }, from);
         flight.array += issued.ready_at - now;
         flight.status = issued.status;
@@ -538,9 +551,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 }
 
-/// Set the entry of the retry table for the next reads of `chip`. Returns the instant at which it is set.
-fn set_read_level<P: Payload>(chip: &mut Chip<P>, level: u32, now: Nanos) -> Nanos {
-    chip.issue(Command::SetFeature { feature: Feature::ReadLevel, value: level }, now).ready_at
+/// Set the references of the next reads of `chip`: an entry of the retry table, and shifts from there. Only registers that change take time. Returns the
+/// instant at which they are set.
+pub(crate) fn set_references<P: Payload>(chip: &mut Chip<P>, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
+    let references = (1 << chip.sheet().geometry.cell.bits()) - 1;
+    std::iter::once((Feature::ReadLevel, entry)).chain(offsets.registers(references)).fold(now, |now, (feature, value)| {
+        let stands = chip.feature(feature) == value;
+        if stands { now } else { chip.issue(Command::SetFeature { feature, value }, now).ready_at }
+    })
 }
 
 /// Set the registers of `chip` for its next programs by `settings`. Returns the instant at which they are set.

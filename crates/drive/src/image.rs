@@ -22,7 +22,9 @@ use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
+/// Format before dies had registers of read offsets. Its image ends where those begin.
+const BEFORE_OFFSETS: u32 = 7;
 /// Format before drives had lost sectors. Its image ends where those begin.
 const BEFORE_LOSSES: u32 = 6;
 const HEADER: usize = 28;
@@ -89,6 +91,8 @@ pub struct Image {
     chips: Vec<wordline_chip::image::Image>,
     /// Lost sectors of each core.
     lost: Vec<wordline_ftl::Lost>,
+    /// Registers of read offsets of each die; empty: none is set.
+    read_offsets: Vec<[u32; 4]>,
 }
 
 impl Image {
@@ -114,9 +118,13 @@ impl Image {
             return Err(ImageError::Damaged);
         };
         let version = version as u32;
-        if ![VERSION, BEFORE_LOSSES].contains(&version) {
-            return Err(ImageError::OtherVersion { found: version });
-        }
+        // What the image of an older format lacks are lists at its end, and they were empty.
+        let missing: &[u8] = match version {
+            VERSION => &[],
+            BEFORE_OFFSETS => &[0],
+            BEFORE_LOSSES => &[0, 0],
+            _ => return Err(ImageError::OtherVersion { found: version }),
+        };
         if checksum(&bytes[HEADER..]) != sum {
             return Err(ImageError::Damaged);
         }
@@ -127,11 +135,7 @@ impl Image {
             Ok((image, [])) => Ok(image),
             Ok(_) | Err(_) => Err(ImageError::Damaged),
         };
-        if version == BEFORE_LOSSES {
-            // What is missing is a list, and it was empty.
-            return read(&[&bytes[HEADER..], &[0]].concat());
-        }
-        read(&bytes[HEADER..])
+        if missing.is_empty() { read(&bytes[HEADER..]) } else { read(&[&bytes[HEADER..], missing].concat()) }
     }
 }
 
@@ -144,7 +148,9 @@ impl<O: Observer> Drive<O> {
         let cores = self.ftls.iter().map(wordline_ftl::Firmware::image).collect::<Option<_>>().ok_or(NotQuiet)?;
         let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or(NotQuiet)?;
         let lost = self.ftls.iter().map(wordline_ftl::Firmware::lost_sectors).collect();
-        Ok(Image { exported_units: self.config.exported_units, stripe_units: self.config.stripe_units, cores, chips, lost })
+        let read_offsets = self.chips.iter().map(|(_, chip)| chip.read_offsets()).collect();
+        let Config { exported_units, stripe_units, .. } = self.config;
+        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets })
     }
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
@@ -169,6 +175,12 @@ impl<O: Observer> Drive<O> {
         }
         for ((_, chip), image) in drive.chips.iter_mut().zip(image.chips) {
             chip.restore(image).map_err(misfit)?;
+        }
+        if !image.read_offsets.is_empty() && image.read_offsets.len() != drive.chips.len() {
+            return Err(misfit("it has read offsets of another number of dies"));
+        }
+        for ((_, chip), registers) in drive.chips.iter_mut().zip(image.read_offsets) {
+            chip.restore_read_offsets(registers);
         }
         drive.check_blocks().map_err(misfit)?;
         if drive.config.exported_units <= AUDITED_MAX {

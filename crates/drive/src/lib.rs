@@ -21,6 +21,7 @@ pub mod image;
 mod inspect;
 pub mod precondition;
 mod stripe;
+mod tries;
 mod wake;
 
 pub use capacitors::{BufferSlot, Capacitors, HeldUnit};
@@ -35,5 +36,6 @@ pub use host::{Pace, Weights};
 pub use image::{Image, ImageError, NotQuiet};
 pub use precondition::Aged;
 pub use stripe::Stripe;
+pub use tries::SearchSteps;
 pub use wordline_ftl::config::Protection;
 pub use wordline_ftl::{FACTS, History, Recovery};

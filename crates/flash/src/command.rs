@@ -96,11 +96,21 @@ pub enum Feature {
     VerifySkip13,
     /// What the last program was like; to be asked for, not to be set. See [`crate::ProgramTrace`].
     ProgramTrace,
+    /// Shifts of read references 1 to 4 from those of the entry that [`Feature::ReadLevel`] selects. See [`crate::ReadOffsets`].
+    ReadOffsets1,
+    /// The same of references 5 to 8.
+    ReadOffsets5,
+    /// The same of references 9 to 12.
+    ReadOffsets9,
+    /// The same of references 13 to 15.
+    ReadOffsets13,
 }
 
 impl Feature {
     /// How many there are.
-    pub const COUNT: usize = Feature::ProgramTrace as usize + 1;
+    pub const COUNT: usize = Feature::ReadOffsets13 as usize + 1;
+    /// The registers of shifted read references, lowest references first.
+    pub const READ_OFFSETS: [Feature; 4] = [Feature::ReadOffsets1, Feature::ReadOffsets5, Feature::ReadOffsets9, Feature::ReadOffsets13];
     /// The registers of skipped verifies, lowest states first.
     pub const VERIFY_SKIPS: [Feature; 4] = [Feature::VerifySkip1, Feature::VerifySkip5, Feature::VerifySkip9, Feature::VerifySkip13];
 }

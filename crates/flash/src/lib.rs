@@ -14,12 +14,14 @@
 pub mod command;
 pub mod example;
 pub mod margins;
+pub mod offsets;
 pub mod operation;
 pub mod program;
 pub mod sheet;
 
 pub use command::{Command, Feature, PlaneSet, Target};
 pub use margins::{MarginStep, Margins, WindowMargin};
+pub use offsets::ReadOffsets;
 pub use operation::{Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Sanitisation, Spans, Status, Stopped};
 pub use program::{ProgramSettings, ProgramTrace};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

@@ -74,15 +74,18 @@ pub enum OperationKind {
 /// How a page is sensed: with which references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadTry {
-    /// The set of references; 0, and there is no other yet: the vendor's read-retry table.
+    /// The set of references: 0 for the vendor's read-retry table, or that of [`ReadTry::SEARCH`].
     pub set: u8,
-    /// The entry of the vendor's table; 0 is the default.
+    /// The entry of the vendor's table; 0 is the default, and stands with any other set.
     pub entry: u8,
 }
 
 impl ReadTry {
     /// The references that a die uses by itself.
     pub const DEFAULT: ReadTry = ReadTry::vendor(0);
+
+    /// The controller's search for the best references of a page, by several reads: the last resort. See [`crate::ReadOffsets`].
+    pub const SEARCH: ReadTry = ReadTry { set: u8::MAX, entry: 0 };
 
     /// Entry `entry` of the vendor's table.
     pub const fn vendor(entry: u8) -> ReadTry {

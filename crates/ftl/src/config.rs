@@ -19,6 +19,8 @@ pub struct Config {
     pub sheet: Sheet,
     /// Entries of the dies' read-retry table; 1 means that no retry is possible. The drive sets it.
     pub read_entries: u32,
+    /// True if the controller searches for the best references of a page that no entry of the table serves. The drive sets it.
+    pub read_search: bool,
     /// Limits within which the chip's maker characterised narrowed programs; `None`: not characterised.
     pub margins: Option<Arc<Margins>>,
     /// Number of dies that the core owns.
@@ -96,6 +98,7 @@ pub(crate) mod tests {
         Config {
             sheet: small_sheet(1, 10, ProgramScope::Page),
             read_entries: 1,
+            read_search: false,
             margins: None,
             dies: 1,
             unit: Bytes::kib(4),

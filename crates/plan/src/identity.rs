@@ -90,7 +90,10 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
         // What drives made before these keys were there do, by their defaults: their media stay theirs.
         || matches!(
             (line.section, line.key, line.value.as_str()),
-            ("recovery", "oob_copies", "false") | ("retirement", "policy", "\"failed\"")
+            ("recovery", "oob_copies", "false")
+                | ("retirement", "policy", "\"failed\"")
+                | ("controller", "search_step", "\"20 mV\"")
+                | ("controller", "search_reach", "5")
         )
 }
 

@@ -204,6 +204,11 @@ sections! {
         ecc_latency: Nanos = Nanos::ZERO;
         /// Error correction: bandwidth of a channel's engine. "none": as fast as data comes.
         ecc_rate: Maybe<Rate> = Maybe(None);
+        /// The last resort of a read that no entry of the retry table serves, where cells have physics and such a table: references are moved one by one in
+        /// steps of this, a multiple of 10 mV up to 100 mV, until the page can be corrected. "0 mV": such reads fail.
+        search_step: Microvolts = Microvolts(20_000);
+        /// How many steps to each side the search goes: 2 to 12.
+        search_reach: u32 = 5;
     }
 
     /// Time a firmware core spends on each step.

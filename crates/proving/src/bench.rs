@@ -1,7 +1,7 @@
 //! Whole drives by hand, and observers that count.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, Weights};
+use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Weights};
 use wordline_engine::{Event, Observer};
 use wordline_flash::Sheet;
 use wordline_report::{Measured, Metrics, Scope};
@@ -21,6 +21,7 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
         dram: None,
         link: None,
         ecc: Ecc { latency: Nanos::ZERO, rate: None },
+        search: SearchSteps { width: 2, reach: 5 },
         cores: 1,
         stripe_units: 1,
         costs: Costs::default(),

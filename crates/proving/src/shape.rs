@@ -25,6 +25,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         exported_units,
         spare_blocks: 0,
         read_entries: 1,
+        read_search: false,
         factory_bad: vec![],
         buffer: BufferConfig {
             units: 64.max(2 * dies * program),

@@ -168,6 +168,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let buffer_units = dies * program + draw.below(roominess) as u32;
     let config = Config {
         read_entries: 1,
+        read_search: false,
         sheet,
         dies,
         unit,

@@ -5,11 +5,9 @@
 
 use wordline_units::Nanos;
 
-use super::{CellArray, Life, Sensed};
-use crate::condition::{Condition, Reprogrammed};
+use super::{CellArray, Life, Look, Sensed};
 use crate::flag;
 use crate::reading::unit;
-use crate::special::tail_inverse;
 
 /// Lock and reprogram pulses that a wordline has had since it was programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,9 +19,6 @@ pub struct Disturbed {
     /// Bit p: page p was destroyed by one-shot reprogramming.
     pub reprogrammed: u8,
 }
-
-/// Bit that separates the random numbers of reprogrammed wordlines from those of flags.
-const WORDLINES: u64 = 1 << 63;
 
 impl CellArray {
     /// Senses a page, as [`CellArray::read`] does, of a wordline that has had lock or reprogram pulses.
@@ -51,15 +46,7 @@ impl CellArray {
             }
             return (rates[kind as usize], wear);
         }
-        let luck = -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(block, wordline))));
-        let condition = Condition {
-            retention: self.retention(&life, layer, page, now),
-            reads: f64::from(reads),
-            lock_dose: dose as f32,
-            reprogrammed: Some(Reprogrammed { pages: by.reprogrammed, luck: luck as f32 }),
-            ..self.condition(&life, course)
-        };
-        let cells = self.model.wordline(&traits, &condition);
+        let cells = self.exact(&Look { block, page, reads, disturbed: by, now });
         (cells.error_rate(&self.model, kind, &self.model.references(entry)), cells.wear)
     }
 

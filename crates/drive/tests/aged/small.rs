@@ -1,7 +1,7 @@
 //! Small drives and uniform loads.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, Weights};
+use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Weights};
 use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -67,6 +67,7 @@ impl Shape {
             exported_units: 0,
             spare_blocks: 0,
             read_entries: 1,
+            read_search: false,
             factory_bad: vec![],
             buffer: BufferConfig { units: 256, acknowledge: Acknowledge::Buffered, protection: Protection::None, partial_watermark: 0.5 },
             gc: GcConfig {
@@ -100,6 +101,7 @@ impl Shape {
             dram: None,
             link: None,
             ecc: Ecc { latency: Nanos(0), rate: None },
+            search: SearchSteps { width: 2, reach: 5 },
             cores: self.cores,
             stripe_units: 4,
             costs: Costs::default(),

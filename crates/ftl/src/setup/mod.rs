@@ -30,7 +30,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
     let mut choices = config.techniques.clone();
     choices.sort_unstable();
     let techniques = choices.iter().map(|choice| choice.build(&layout, &config.sheet, config.margins.as_deref())).collect();
-    let panel = Panel::new(techniques, Ladder::new(&config.sheet, config.read_entries));
+    let panel = Panel::new(techniques, Ladder::new(&config.sheet, config.read_entries, config.read_search));
     let (groups, spares) = form_groups(&config.factory_bad, config.sheet.geometry.blocks, &layout);
     let has_secrets = panel.has(Hook::Sanitise);
     let mut core = Core::new(Beginning {

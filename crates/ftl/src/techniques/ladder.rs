@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Upwards first: charge is lost for as long as data is kept, so what was right a while ago is by now too low. What is below comes last, from the nearest down,
-//! and is needed only where the read began too high. Every entry is tried at most once, whoever else has a say in what is tried between.
+//! and is needed only where the read began too high. Every entry is tried at most once, whoever else has a say in what is tried between. A read that no entry
+//! serves ends with a search for the references of its page, where the controller can do that.
 
 use wordline_flash::{Failed, ReadTry, Sheet};
 use wordline_units::Nanos;
@@ -19,21 +20,23 @@ use super::seam::Rung;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ladder {
     entries: u32,
+    /// True if the controller can search for the best references once the table is at its end.
+    searches: bool,
     /// Time that a try costs.
     sense: Nanos,
 }
 
 impl Ladder {
     /// The ladder of a die without a read-retry table.
-    pub const NONE: Ladder = Ladder { entries: 1, sense: Nanos::ZERO };
+    pub const NONE: Ladder = Ladder { entries: 1, searches: false, sense: Nanos::ZERO };
 
-    /// The ladder of dies of this `sheet` whose table has `entries` entries.
-    pub fn new(sheet: &Sheet, entries: u32) -> Ladder {
-        Ladder { entries, sense: sheet.timing.read[0] }
+    /// The ladder of dies of this `sheet` whose table has `entries` entries. `searches`: behind them stands [`ReadTry::SEARCH`].
+    pub fn new(sheet: &Sheet, entries: u32, searches: bool) -> Ladder {
+        Ladder { entries, searches, sense: sheet.timing.read[0] }
     }
 
-    /// The next entry for a read that has `failed`; `None`: all have been tried. The cost is that of one more try, because the ladder does not know how many
-    /// will be needed.
+    /// The next try of a read that has `failed`: the next entry, or a search once all have been tried; `None`: that has failed as well. The cost of an entry is
+    /// that of one more try, because the ladder does not know how many will be needed; that of a search is of a table's length.
     pub fn rung(&self, failed: &Failed<'_>) -> Option<Rung> {
         let mut is_tried = [false; 1 << u8::BITS];
         let mut begin = None;
@@ -42,8 +45,11 @@ impl Ladder {
             is_tried[usize::from(of_table.entry)] = true;
         }
         let begin = begin.unwrap_or(0).min(self.entries);
-        let entry = (begin..self.entries).chain((0..begin).rev()).find(|&entry| !is_tried[entry as usize])?;
-        Some(Rung { cost: self.sense, next: ReadTry::vendor(entry as u8) })
+        if let Some(entry) = (begin..self.entries).chain((0..begin).rev()).find(|&entry| !is_tried[entry as usize]) {
+            return Some(Rung { cost: self.sense, next: ReadTry::vendor(entry as u8) });
+        }
+        let is_left = self.searches && !failed.tried.contains(&ReadTry::SEARCH);
+        is_left.then(|| Rung { cost: Nanos(self.sense.0 * u64::from(self.entries)), next: ReadTry::SEARCH })
     }
 }
 
@@ -55,7 +61,7 @@ mod tests {
 
     /// Entries that a read tries which begins at `begin` and never succeeds.
     fn walk(begin: u8, entries: u32) -> Vec<u32> {
-        let ladder = Ladder { entries, sense: Nanos(1) };
+        let ladder = Ladder { entries, searches: false, sense: Nanos(1) };
         let mut tried = vec![ReadTry::vendor(begin)];
         while let Some(rung) = ladder.rung(&Failed { tried: &tried, errors: 99 }) {
             tried.push(rung.next);
@@ -74,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_others_have_tried_is_left_out_and_nothing_else() {
-        let ladder = Ladder { entries: 5, sense: Nanos(1) };
+        let ladder = Ladder { entries: 5, searches: false, sense: Nanos(1) };
         let next = |tried: &[ReadTry]| ladder.rung(&Failed { tried, errors: 99 }).map(|rung| rung.next);
         let [zero, one, two, three, four] = [0, 1, 2, 3, 4].map(ReadTry::vendor);
         let other = ReadTry { set: 1, entry: 3 };
@@ -84,6 +90,18 @@ mod tests {
         assert_eq!(next(&[one, three, two, four]), Some(zero));
         assert_eq!(next(&[one, three, two, four, zero, other]), None);
         assert_eq!(Ladder::NONE.rung(&Failed { tried: &[zero], errors: 99 }), None);
+    }
+
+    #[test]
+    fn a_search_comes_last_and_once() {
+        let ladder = Ladder { entries: 2, searches: true, sense: Nanos(3) };
+        let next = |tried: &[ReadTry]| ladder.rung(&Failed { tried, errors: 99 });
+        let [zero, one] = [0, 1].map(ReadTry::vendor);
+        assert_eq!(next(&[zero]), Some(Rung { cost: Nanos(3), next: one }));
+        assert_eq!(next(&[one, zero]), Some(Rung { cost: Nanos(6), next: ReadTry::SEARCH }));
+        assert_eq!(next(&[zero, ReadTry::SEARCH]).map(|rung| rung.next), Some(one), "somebody searched first");
+        assert_eq!(next(&[zero, one, ReadTry::SEARCH]), None);
+        assert_eq!(Ladder { searches: false, ..ladder }.rung(&Failed { tried: &[zero, one], errors: 99 }), None);
     }
 
     proptest! {
@@ -104,7 +122,7 @@ mod tests {
             entries in 1u32..20,
             others in prop::collection::vec((0u8..2, 0u8..20), 1..40),
         ) {
-            let ladder = Ladder { entries, sense: Nanos(1) };
+            let ladder = Ladder { entries, searches: false, sense: Nanos(1) };
             let mut tried: Vec<ReadTry> = Vec::new();
             for (set, entry) in others {
                 let other = ReadTry { set, entry: entry % entries as u8 };

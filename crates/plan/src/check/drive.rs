@@ -2,13 +2,13 @@
 
 use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
-use wordline_drive::{Config, Weights};
-use wordline_flash::{ProgramScope, Sheet};
+use wordline_drive::{Config, SearchSteps, Weights};
+use wordline_flash::{ProgramScope, ReadOffsets, Sheet};
 use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, ScheduleConfig};
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
 use wordline_ftl::wordline_order::WordlineOrder as Order;
-use wordline_units::Rate;
+use wordline_units::{Microvolts, Rate};
 
 use super::{techniques, within};
 use crate::keys::filled::Sections;
@@ -31,6 +31,7 @@ const RATE_LEAST: u64 = 1_000_000;
 pub(super) struct Checked {
     techniques: Vec<Choice>,
     retries: Option<Retries>,
+    search: SearchSteps,
 }
 
 /// Checks everything that does not hang on how much the host sees.
@@ -77,7 +78,8 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     placement(sections, mistakes);
     let techniques = techniques::check(sections, mistakes);
     let retries = retries(sections, mistakes);
-    (mistakes.count() == before).then_some(Checked { techniques, retries })
+    let search = search(sections, mistakes);
+    (mistakes.count() == before).then_some(Checked { techniques, retries, search })
 }
 
 fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
@@ -91,6 +93,22 @@ fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
             "placement.order is \"mixed\", and the die cannot do it: it needs capabilities.any_order, and program_scope = \"wordline\"";
         mistakes.at(&placement.order.origin, what, None);
     }
+}
+
+/// The last resort of reads.
+fn search(sections: &Sections, mistakes: &mut Mistakes<'_>) -> SearchSteps {
+    let (step, reach) = (&sections.controller.search_step, &sections.controller.search_reach);
+    let SearchSteps { width: widest, reach: furthest } = SearchSteps::MOST;
+    let Microvolts(unit) = ReadOffsets::STEP;
+    let width = step.value.0 / unit;
+    if !step.value.0.is_multiple_of(unit) || width > u32::from(widest) {
+        let what =
+            format!("controller.search_step is {}: expected a multiple of 10 mV, at most 100 mV", step.value.write().trim_matches('"'));
+        mistakes.at(&step.origin, what, Some("\"0 mV\" means that no references are searched for".into()));
+    }
+    let least = SearchSteps::LEAST_REACH;
+    within(mistakes, "controller.search_reach", reach, least.into(), furthest.into());
+    SearchSteps { width: width.min(widest.into()) as u8, reach: reach.value.clamp(least.into(), furthest.into()) as u8 }
 }
 
 /// Read retries by rate.
@@ -139,6 +157,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         dram: controller.dram.value.0,
         link: controller.link.value.0,
         ecc: Ecc { latency: controller.ecc_latency.value, rate: controller.ecc_rate.value.0 },
+        search: checked.search,
         cores: controller.cores.value,
         stripe_units: 1,
         costs: Costs { command: costs.command.value, unit: costs.unit.value, operation: costs.operation.value },
@@ -152,6 +171,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             exported_units: 0,
             spare_blocks: sections.mapping.spare_blocks.value,
             read_entries: 1,
+            read_search: false,
             factory_bad: Vec::new(),
             buffer: BufferConfig {
                 units: 0,

@@ -6,6 +6,7 @@ mod cuts;
 mod determinism;
 mod hashes;
 mod keys;
+mod last_resort;
 mod naive;
 mod orders;
 mod pacing;

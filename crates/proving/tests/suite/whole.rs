@@ -4,7 +4,7 @@
 //! programs and erases. Does not check: what the data is (the twin does); absolute times.
 
 use wordline_cells::{Faults, Retries};
-use wordline_drive::{Config, Costs, Ecc, Pace, Weights};
+use wordline_drive::{Config, Costs, Ecc, Pace, SearchSteps, Weights};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
@@ -37,6 +37,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         dram: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
         link: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
         ecc: Ecc { latency: Nanos(draw.below(20_000)), rate: draw.happens(0.5).then(|| rate(draw, 100, 4_000)) },
+        search: SearchSteps { width: draw.below(4) as u8, reach: 2 + draw.below(5) as u8 },
         cores,
         stripe_units: 1 + draw.below(8) as u32,
         costs: Costs { command: Nanos(draw.below(3_000)), unit: Nanos(draw.below(500)), operation: Nanos(draw.below(2_000)) },

@@ -1,0 +1,234 @@
+//! The tries of a read that keeps its die after one that error correction could not mend, and the search that ends them.
+//!
+//! Once the firmware asks for [`ReadTry::SEARCH`] the controller looks for the best references of the page itself. It begins at the entry of the vendor's
+//! table that left the fewest errors and moves one reference at a time, in equal steps. Bits that differ between two reads belong to cells between both
+//! positions, and where there are fewest of them lies the valley between two states. Each step is a read like any other, with its own time, and ends the search
+//! if it can be corrected.
+//!
+//! ```text
+//!   cells between two positions   │█          █│
+//!                                 │██       ▄██│
+//!                                 │███▄▁ ▁▂████│
+//!   position of one reference     -3 -2 -1 0 1 2 3     valley: between -1 and 0
+//! ```
+
+use wordline_flash::program::STATES_MAX;
+use wordline_flash::{ReadOffsets, ReadTry};
+
+/// Steps of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchSteps {
+    /// Distance between two positions of a reference, in steps of [`ReadOffsets::STEP`]; 0: there is no search.
+    pub width: u8,
+    /// Number of positions to each side of where the search begins.
+    pub reach: u8,
+}
+
+impl SearchSteps {
+    /// Widest distance between two positions, and the most positions to a side, for which offsets fit their registers.
+    pub const MOST: SearchSteps = SearchSteps { width: 10, reach: 12 };
+    /// Fewest positions to a side that show a valley.
+    pub const LEAST_REACH: u8 = 2;
+}
+
+/// The most counts of a reference.
+const BETWEEN_MOST: usize = 2 * SearchSteps::MOST.reach as usize;
+
+/// The tries of one read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tries {
+    tried: Vec<ReadTry>,
+    /// Fewest errors that an entry of the vendor's table left, and that entry.
+    best: Option<(u32, u8)>,
+    search: Option<Search>,
+}
+
+impl Tries {
+    /// Begins a new read.
+    pub(crate) fn clear(&mut self) {
+        self.tried.clear();
+        (self.best, self.search) = (None, None);
+    }
+
+    /// Records a failed try that left `errors` in the worst codeword. The controller knows them from how many parity checks of the code fail.
+    pub(crate) fn push(&mut self, failed: ReadTry, errors: u32) {
+        self.tried.push(failed);
+        if failed.set == ReadTry::DEFAULT.set && self.best.is_none_or(|(fewest, _)| errors < fewest) {
+            self.best = Some((errors, failed.entry));
+        }
+    }
+
+    /// Failed tries, oldest first.
+    pub(crate) fn tried(&self) -> &[ReadTry] {
+        &self.tried
+    }
+
+    /// Begins a search for the best of `references`, those that the page is read with.
+    pub(crate) fn begin_search(&mut self, references: &[u8], steps: SearchSteps) {
+        let entry = self.best.map_or(0, |(_, entry)| entry);
+        self.search = Some(Search::new(entry, references, steps));
+    }
+
+    /// The search under way, if any.
+    pub(crate) fn search(&mut self) -> Option<&mut Search> {
+        self.search.as_mut()
+    }
+}
+
+/// A search for the best references of one page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    /// Entry of the vendor's table at which the search began.
+    entry: u8,
+    /// References that the page is read with; the first `count`.
+    references: [u8; STATES_MAX],
+    count: usize,
+    steps: SearchSteps,
+    /// Number of references whose valley is known.
+    known: usize,
+    /// Position of the reference that moves, in steps from the beginning.
+    position: i8,
+    /// Cells counted between each two neighbouring positions of it so far.
+    counts: [u32; BETWEEN_MOST],
+    /// Offsets of the valleys that are known.
+    found: ReadOffsets,
+    /// True once the page is read with all of them.
+    is_last: bool,
+}
+
+impl Search {
+    /// Creates a search that begins at `entry` of the vendor's table.
+    pub(crate) fn new(entry: u8, references: &[u8], steps: SearchSteps) -> Search {
+        let mut own = [0; STATES_MAX];
+        own[..references.len()].copy_from_slice(references);
+        Search {
+            entry,
+            references: own,
+            count: references.len(),
+            steps,
+            known: 0,
+            position: -(steps.reach as i8),
+            counts: [0; BETWEEN_MOST],
+            found: ReadOffsets::NONE,
+            is_last: references.is_empty(),
+        }
+    }
+
+    /// Entry of the vendor's table from which the offsets count.
+    pub(crate) fn entry(&self) -> u8 {
+        self.entry
+    }
+
+    /// Offsets of the present read.
+    pub(crate) fn offsets(&self) -> ReadOffsets {
+        if self.is_last { self.found } else { self.found.with(self.references[self.known], self.at(self.position)) }
+    }
+
+    /// Moves to the next read after one that could not be corrected; false: there is none. `count` counts the bits of the page that differ between the last
+    /// two reads, given the reference that was moved and both of its offsets.
+    pub(crate) fn advance(&mut self, count: impl FnOnce(u8, i8, i8) -> u32) -> bool {
+        if self.is_last {
+            return false;
+        }
+        let (reference, reach) = (self.references[self.known], self.steps.reach as i8);
+        if self.position > -reach {
+            self.counts[(self.position + reach - 1) as usize] = count(reference, self.at(self.position - 1), self.at(self.position));
+        }
+        if self.position < reach {
+            self.position += 1;
+            return true;
+        }
+        self.found = self.found.with(reference, self.valley());
+        self.known += 1;
+        self.position = -reach;
+        self.is_last = self.known == self.count;
+        true
+    }
+
+    /// Offset of the middle between the two positions with the fewest cells between them. A count is weighed with its neighbours, because the valley is wide
+    /// and each count has its sampling error. Beyond the ends the counts are taken to go on as a parabola through the last three.
+    fn valley(&self) -> i8 {
+        let counts = &self.counts[..2 * usize::from(self.steps.reach)];
+        let last = counts.len() - 1;
+        let weighed = |at: usize| {
+            let of = |at: usize| i64::from(counts[at]);
+            let before = if at > 0 { of(at - 1) } else { 3 * (of(0) - of(1)) + of(2) };
+            let after = if at < last { of(at + 1) } else { 3 * (of(last) - of(last - 1)) + of(last - 2) };
+            before + 2 * of(at) + after
+        };
+        let fewest = (0..counts.len()).min_by_key(|&at| weighed(at)).unwrap_or(0);
+        let below = i16::from(self.at(fewest as i8 - self.steps.reach as i8));
+        (below + i16::from(self.steps.width) / 2) as i8
+    }
+
+    /// Offset of a position.
+    fn at(&self, position: i8) -> i8 {
+        position * self.steps.width as i8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Offsets of all reads of a search whose valleys lie at `valleys`, and those of the last.
+    fn searched(references: &[u8], steps: SearchSteps, valleys: impl Fn(u8) -> i8) -> Vec<ReadOffsets> {
+        let mut search = Search::new(3, references, steps);
+        let mut reads = vec![search.offsets()];
+        // Cells below an offset, where their density is a parabola with its lowest point in the valley.
+        let below = |reference: u8, at: i8| (i32::from(at) - i32::from(valleys(reference))).pow(3);
+        while search.advance(|reference, from, to| (below(reference, to) - below(reference, from)) as u32) {
+            reads.push(search.offsets());
+            assert!(reads.len() < 1_000, "a search that never ends");
+        }
+        reads
+    }
+
+    #[test]
+    fn one_reference_moves_at_a_time_and_stays_at_its_valley() {
+        let reads = searched(&[2, 6], SearchSteps { width: 2, reach: 2 }, |reference| if reference == 2 { -3 } else { 1 });
+        let at = |low, high| ReadOffsets::NONE.with(2, low).with(6, high);
+        let expected =
+            [at(-4, 0), at(-2, 0), at(0, 0), at(2, 0), at(4, 0), at(-3, -4), at(-3, -2), at(-3, 0), at(-3, 2), at(-3, 4), at(-3, 1)];
+        assert_eq!(reads, expected);
+    }
+
+    #[test]
+    fn the_search_begins_at_the_entry_that_left_the_fewest_errors() {
+        let mut tries = Tries::default();
+        for (entry, errors) in [(0, 200), (1, 150), (2, 120), (3, 160)] {
+            tries.push(ReadTry::vendor(entry), errors);
+        }
+        tries.begin_search(&[4], SearchSteps { width: 2, reach: 5 });
+        assert_eq!(tries.search().map(|search| search.entry()), Some(2));
+        tries.clear();
+        assert!(tries.search().is_none() && tries.tried().is_empty());
+        tries.begin_search(&[4], SearchSteps { width: 2, reach: 5 });
+        assert_eq!(tries.search().map(|search| search.entry()), Some(0), "nothing of the read before is left");
+    }
+
+    #[test]
+    fn a_page_without_references_is_read_once_more() {
+        assert_eq!(searched(&[], SearchSteps { width: 2, reach: 5 }, |_| 0), [ReadOffsets::NONE]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_valley_within_reach_is_found_to_half_a_step(
+            width in 1..=SearchSteps::MOST.width,
+            reach in SearchSteps::LEAST_REACH..=SearchSteps::MOST.reach,
+            parts in prop::collection::vec(-1.0..1.0, 1..=STATES_MAX),
+        ) {
+            let references: Vec<u8> = (1..=parts.len() as u8).collect();
+            let most = f64::from(width) * f64::from(reach);
+            let valley = |reference: u8| (parts[usize::from(reference) - 1] * most) as i8;
+            let reads = searched(&references, SearchSteps { width, reach }, valley);
+            prop_assert_eq!(reads.len(), references.len() * (2 * usize::from(reach) + 1) + 1);
+            for &reference in &references {
+                let off = i32::from(reads.last().expect("there is one").of(reference)) - i32::from(valley(reference));
+                prop_assert!(off.unsigned_abs() <= u32::from(width) / 2 + 1, "R{} is {} off", reference, off);
+            }
+        }
+    }
+}
