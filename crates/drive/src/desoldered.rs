@@ -19,9 +19,8 @@ use wordline_units::{BlockId, Celsius, DieId, IdMap, Lpn, Nanos, PageId, PlaneId
 use crate::config::Config;
 use crate::control::FlashPlace;
 use crate::drive::Drive;
-use crate::flash::set_references;
 use crate::stripe::{Stripe, Wiring};
-use crate::tries::Search;
+use crate::tries::{Search, set_references};
 
 /// Outcome of all reads of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,6 +19,7 @@ use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos
 
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
+use crate::tries::{Sensing, set_references};
 
 /// Place of a flash operation under way in the drive's table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,8 +202,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let level = u32::from(first.entry).min(*read_levels - 1);
                 flight.last = ReadTry::vendor(level as u8);
                 // The read before may have left the die at another entry of its retry table.
-                let is_aimed = chip.feature(Feature::ReadLevel) == level && !chip.shifts_reads();
-                let from = if is_aimed { start } else { set_references(chip, level, &ReadOffsets::NONE, start) };
+                let from = set_references(chip, level, &ReadOffsets::NONE, start);
                 let issued = chip.issue(Command::Read { target, cache: false }, from);
                 flight.array = issued.ready_at - start;
                 flight.status = issued.status;
@@ -316,23 +316,13 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn ask_next_try(&mut self, now: Nanos, slot: FlightSlot) -> Option<ReadTry> {
         let Drive { flights, chips, ftls, tries, config, .. } = self;
         let flight = &mut flights[slot.index()];
-        let (chip, tries) = (&mut chips[flight.die], &mut tries[flight.die]);
-        if flight.last == ReadTry::SEARCH
-            && let Some(search) = tries.search()
-            && search.advance(|reference, from, to| chip.count_between(&flight.target, reference, from, to, now))
-        {
-            flight.next = Some(ReadTry::SEARCH);
-            return flight.next;
-        }
+        let tries = &mut tries[flight.die];
         if flight.retries == 0 {
             tries.clear();
         }
-        tries.push(flight.last, flight.errors);
-        let failed = Failed { tried: tries.tried(), errors: flight.errors };
-        flight.next = ftls[flight.core as usize].next_try(now, flight.tag, &failed);
-        if flight.next == Some(ReadTry::SEARCH) {
-            tries.begin_search(chip.references_of(flight.target.page), config.search);
-        }
+        let of = Sensing { target: &flight.target, last: flight.last, errors: flight.errors, now };
+        let ask = |failed: &Failed<'_>| ftls[flight.core as usize].next_try(now, flight.tag, failed);
+        flight.next = tries.next(&mut chips[flight.die], &of, config.search, ask);
         flight.next
     }
 
@@ -367,10 +357,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.decoding += now - flight.transferred;
         flight.retries += 1;
         flight.last = flight.next.take().expect("it is known how it is tried again");
-        let search = self.tries[flight.die].search().filter(|_| flight.last == ReadTry::SEARCH);
-        let (entry, offsets) = search.map_or((flight.last.entry, ReadOffsets::NONE), |search| (search.entry(), search.offsets()));
         let chip = &mut self.chips[flight.die];
-        let from = set_references(chip, u32::from(entry), &offsets, now);
+        let from = self.tries[flight.die].aim(chip, flight.last, now);
         let issued = chip.issue(Command::Read { target: flight.target, cache: false }, from);
         flight.array += issued.ready_at - now;
         flight.status = issued.status;
@@ -549,16 +537,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub fn unit_bytes(&self) -> Bytes {
         self.config.firmware.unit
     }
-}
-
-/// Set the references of the next reads of `chip`: an entry of the retry table, and shifts from there. Only registers that change take time. Returns the
-/// instant at which they are set.
-pub(crate) fn set_references<P: Payload>(chip: &mut Chip<P>, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
-    let references = (1 << chip.sheet().geometry.cell.bits()) - 1;
-    std::iter::once((Feature::ReadLevel, entry)).chain(offsets.registers(references)).fold(now, |now, (feature, value)| {
-        let stands = chip.feature(feature) == value;
-        if stands { now } else { chip.issue(Command::SetFeature { feature, value }, now).ready_at }
-    })
 }
 
 /// Set the registers of `chip` for its next programs by `settings`. Returns the instant at which they are set.

@@ -12,15 +12,16 @@
 
 use std::collections::VecDeque;
 
-use wordline_chip::Contents;
+use wordline_chip::{Contents, Issued};
 use wordline_engine::Observer;
-use wordline_flash::{Command, Operation, OperationKind, Origin, Report, Status, Stopped};
+use wordline_flash::{Command, Operation, OperationKind, Origin, ReadTry, Report, Status, Stopped, Target};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Firmware, Request};
-use wordline_units::{HostOp, HostRequest, Nanos};
+use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
 use crate::flash::set_program;
+use crate::tries::Sensing;
 
 /// Work that ageing did on the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +48,26 @@ impl Aged {
 }
 
 /// Operations ordered and not yet reported, oldest first.
-type Line = VecDeque<(u32, Operation, Status)>;
+type Line = VecDeque<(u32, Operation, Outcome)>;
+
+/// What a die reported of an operation.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    status: Status,
+    /// Of a read: wrong bits in the worst codeword of the last try.
+    errors: u32,
+    /// Of a read: tries after the first, and the last one.
+    retries: u32,
+    last: ReadTry,
+    /// Of a program or an erase: its loops.
+    loops: u8,
+}
+
+impl From<Issued> for Outcome {
+    fn from(issued: Issued) -> Outcome {
+        Outcome { status: issued.status, errors: issued.errors, retries: 0, last: ReadTry::DEFAULT, loops: issued.loops }
+    }
+}
 
 /// Driver of a core that is made old.
 struct Ageing<'a, O: Observer> {
@@ -74,8 +94,8 @@ impl<O: Observer> Driver for Ageing<'_, O> {
             let now = self.now();
             return self.core().stopped(now, operation.die, Stopped::Refused);
         }
-        let status = self.drive.perform(self.core, operation, self.aged);
-        self.line.push_back((self.core, *operation, status));
+        let outcome = self.drive.perform(self.core, operation, self.aged);
+        self.line.push_back((self.core, *operation, outcome));
     }
 
     fn acknowledged(&mut self, _: Acknowledgement) {
@@ -146,8 +166,8 @@ impl<O: Observer> Drive<O> {
             outstanding -= self.order(&mut line, &mut aged);
             has_spoken = true;
             match line.pop_front() {
-                Some((core, operation, status)) => {
-                    self.conclude(now, core, &operation, status, &mut aged);
+                Some((core, operation, outcome)) => {
+                    self.conclude(now, core, &operation, &outcome, &mut aged);
                     has_spoken = false;
                 }
                 // A write that waited for room when the flush came was not covered by it.
@@ -173,7 +193,7 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Perform `operation` at the die, by the die's own clock.
-    fn perform(&mut self, core: u32, operation: &Operation, aged: &mut Aged) -> Status {
+    fn perform(&mut self, core: u32, operation: &Operation, aged: &mut Aged) -> Outcome {
         let now = self.now();
         let Drive { chips, wiring, ftls, .. } = self;
         let (chip, ftl) = (&mut chips[wiring.die(core, operation.die)], &ftls[core as usize]);
@@ -184,29 +204,59 @@ impl<O: Observer> Drive<O> {
             at = set_program(chip, settings, at);
         }
         match operation.kind {
-            OperationKind::Read { target, bytes, first: _ } => {
-                let issued = chip.issue(Command::Read { target, cache: false }, at);
-                chip.transfer(Command::DataOut { bytes }, issued.ready_at, issued.ready_at);
-                aged.page_reads += u64::from(target.planes.len());
-                issued.status
-            }
+            OperationKind::Read { target, bytes, first } => self.read_through(core, operation, (target, bytes, first), at, aged),
             OperationKind::Program { target, bytes, .. } => {
                 chip.transfer(Command::DataIn { bytes }, at, at);
                 chip.program(Command::Program { target, cache: false }, at, ftl.load(operation.die, operation.tag).oob, Contents::NONE)
-                    .status
+                    .into()
             }
             OperationKind::Erase { target } => {
                 aged.erases += 1;
-                chip.issue(Command::Erase { target }, at).status
+                chip.issue(Command::Erase { target }, at).into()
             }
-            OperationKind::Copyback { from, to, .. } => chip.copy_back(from, to, at).status,
-            OperationKind::Sanitise { target, how } => chip.issue(Command::Sanitise { target, how }, at).status,
+            OperationKind::Copyback { from, to, .. } => chip.copy_back(from, to, at).into(),
+            OperationKind::Sanitise { target, how } => chip.issue(Command::Sanitise { target, how }, at).into(),
             OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
         }
     }
 
+    /// Read a page from `at` on, trying again as the firmware says until it can be corrected or nothing is left to try.
+    fn read_through(
+        &mut self,
+        core: u32,
+        operation: &Operation,
+        (target, bytes, first): (Target, Bytes, ReadTry),
+        mut at: Nanos,
+        aged: &mut Aged,
+    ) -> Outcome {
+        let now = self.now();
+        let die = self.wiring.die(core, operation.die);
+        let Drive { chips, ftls, tries, config, read_levels, .. } = self;
+        let (chip, tries) = (&mut chips[die], &mut tries[die]);
+        tries.clear();
+        let (mut retries, mut last) = (0, ReadTry::vendor(u32::from(first.entry).min(*read_levels - 1) as u8));
+        loop {
+            let from = tries.aim(chip, last, at);
+            let issued = chip.issue(Command::Read { target, cache: false }, from);
+            at = issued.ready_at;
+            chip.transfer(Command::DataOut { bytes }, at, at);
+            aged.page_reads += u64::from(target.planes.len());
+            let outcome = Outcome { retries, last, ..Outcome::from(issued) };
+            if issued.status != Status::Uncorrectable {
+                return outcome;
+            }
+            let of = Sensing { target: &target, last, errors: issued.errors, now: at };
+            let Some(next) = tries.next(chip, &of, config.search, |failed| ftls[core as usize].next_try(now, operation.tag, failed)) else {
+                chip.read_failed(&target);
+                return outcome;
+            };
+            (retries, last) = (retries + 1, next);
+        }
+    }
+
     /// Tell the firmware that `operation` has ended.
-    fn conclude(&mut self, now: Nanos, core: u32, operation: &Operation, status: Status, aged: &mut Aged) {
+    fn conclude(&mut self, now: Nanos, core: u32, operation: &Operation, outcome: &Outcome, aged: &mut Aged) {
+        let &Outcome { status, errors, retries, last, loops } = outcome;
         let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
         let die = self.wiring.die(core, operation.die);
@@ -227,7 +277,8 @@ impl<O: Observer> Drive<O> {
             }
             OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
         }
-        let report = Report { program: program.as_ref(), ..Report::plain(operation.tag, operation.die, status, &spare) };
+        let plain = Report::plain(operation.tag, operation.die, status, &spare);
+        let report = Report { corrected_bits: errors, loops, retries, last, program: program.as_ref(), ..plain };
         driver::ended(&mut self.ftls[core as usize], now, &report);
         self.spare = spare;
     }

@@ -12,8 +12,10 @@
 //!   position of one reference     -3 -2 -1 0 1 2 3     valley: between -1 and 0
 //! ```
 
+use wordline_chip::{Chip, Payload};
 use wordline_flash::program::STATES_MAX;
-use wordline_flash::{ReadOffsets, ReadTry};
+use wordline_flash::{Command, Failed, Feature, ReadOffsets, ReadTry, Target};
+use wordline_units::Nanos;
 
 /// Steps of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,29 +52,79 @@ impl Tries {
         (self.best, self.search) = (None, None);
     }
 
+    /// The next try of a read of `target` after one at `chip` that could not be corrected; `None`: the read fails. A search goes on by itself; otherwise `ask`
+    /// asks the firmware.
+    pub(crate) fn next<P: Payload>(
+        &mut self,
+        chip: &mut Chip<P>,
+        of: &Sensing<'_>,
+        steps: SearchSteps,
+        ask: impl FnOnce(&Failed<'_>) -> Option<ReadTry>,
+    ) -> Option<ReadTry> {
+        let &Sensing { target, last, errors, now } = of;
+        if last == ReadTry::SEARCH
+            && let Some(search) = &mut self.search
+            && search.advance(|reference, from, to| chip.count_between(target, reference, from, to, now))
+        {
+            return Some(ReadTry::SEARCH);
+        }
+        self.push(last, errors);
+        let next = ask(&Failed { tried: &self.tried, errors })?;
+        if next == ReadTry::SEARCH {
+            self.begin_search(chip.references_of(target.page), steps);
+        }
+        Some(next)
+    }
+
+    /// Set the references of `chip` for the try `next`. Returns the instant at which they are set.
+    pub(crate) fn aim<P: Payload>(&self, chip: &mut Chip<P>, next: ReadTry, now: Nanos) -> Nanos {
+        let search = self.search.as_ref().filter(|_| next == ReadTry::SEARCH);
+        let (entry, offsets) = search.map_or((next.entry, ReadOffsets::NONE), |search| (search.entry(), search.offsets()));
+        set_references(chip, u32::from(entry), &offsets, now)
+    }
+
     /// Records a failed try that left `errors` in the worst codeword. The controller knows them from how many parity checks of the code fail.
-    pub(crate) fn push(&mut self, failed: ReadTry, errors: u32) {
+    fn push(&mut self, failed: ReadTry, errors: u32) {
         self.tried.push(failed);
         if failed.set == ReadTry::DEFAULT.set && self.best.is_none_or(|(fewest, _)| errors < fewest) {
             self.best = Some((errors, failed.entry));
         }
     }
 
-    /// Failed tries, oldest first.
-    pub(crate) fn tried(&self) -> &[ReadTry] {
-        &self.tried
-    }
-
     /// Begins a search for the best of `references`, those that the page is read with.
-    pub(crate) fn begin_search(&mut self, references: &[u8], steps: SearchSteps) {
+    fn begin_search(&mut self, references: &[u8], steps: SearchSteps) {
         let entry = self.best.map_or(0, |(_, entry)| entry);
         self.search = Some(Search::new(entry, references, steps));
     }
+}
 
-    /// The search under way, if any.
-    pub(crate) fn search(&mut self) -> Option<&mut Search> {
-        self.search.as_mut()
-    }
+/// A sensing that error correction could not mend.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sensing<'a> {
+    /// Page that was sensed, of each plane.
+    pub(crate) target: &'a Target,
+    /// How it was sensed.
+    pub(crate) last: ReadTry,
+    /// Wrong bits in the worst codeword.
+    pub(crate) errors: u32,
+    pub(crate) now: Nanos,
+}
+
+/// Set the references of the next reads of `chip`: an entry of the retry table, and shifts from there. Only registers that change take time. Returns the
+/// instant at which they are set.
+#[inline]
+pub(crate) fn set_references<P: Payload>(chip: &mut Chip<P>, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
+    let are_set = chip.feature(Feature::ReadLevel) == entry && !chip.shifts_reads() && *offsets == ReadOffsets::NONE;
+    if are_set { now } else { change_references(chip, entry, offsets, now) }
+}
+
+#[cold]
+fn change_references<P: Payload>(chip: &mut Chip<P>, entry: u32, offsets: &ReadOffsets, now: Nanos) -> Nanos {
+    let references = (1 << chip.sheet().geometry.cell.bits()) - 1;
+    std::iter::once((Feature::ReadLevel, entry)).chain(offsets.registers(references)).fold(now, |now, (feature, value)| {
+        let stands = chip.feature(feature) == value;
+        if stands { now } else { chip.issue(Command::SetFeature { feature, value }, now).ready_at }
+    })
 }
 
 /// A search for the best references of one page.
@@ -201,11 +253,11 @@ mod tests {
             tries.push(ReadTry::vendor(entry), errors);
         }
         tries.begin_search(&[4], SearchSteps { width: 2, reach: 5 });
-        assert_eq!(tries.search().map(|search| search.entry()), Some(2));
+        assert_eq!(tries.search.map(|search| search.entry()), Some(2));
         tries.clear();
-        assert!(tries.search().is_none() && tries.tried().is_empty());
+        assert!(tries.search.is_none() && tries.tried.is_empty());
         tries.begin_search(&[4], SearchSteps { width: 2, reach: 5 });
-        assert_eq!(tries.search().map(|search| search.entry()), Some(0), "nothing of the read before is left");
+        assert_eq!(tries.search.map(|search| search.entry()), Some(0), "nothing of the read before is left");
     }
 
     #[test]

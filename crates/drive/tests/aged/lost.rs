@@ -1,6 +1,6 @@
 //! Does what could not be read when it had to be moved become good again by being moved?
 
-use wordline_cells::Faults;
+use wordline_cells::{Faults, Retries};
 use wordline_drive::{Config, Drive, Image};
 use wordline_engine::{Event, Observer};
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
@@ -100,4 +100,21 @@ fn an_image_of_before_there_were_losses_is_read_and_has_none() {
     let before = Image::from_bytes(&bytes, 7).expect("the format of before");
     let restored = Drive::from_image(config(0.0), before, ()).expect("it is the same drive");
     assert_eq!(restored.image().expect("just restored"), image);
+}
+
+#[test]
+fn ageing_loses_nothing_that_a_later_entry_of_the_retry_table_serves() {
+    // Nine reads in ten need another entry, and the last serves all of them.
+    let retries = Retries { share: 0.9, mean: 2.5, alike: 0.5, entries: 8 };
+    let faults = Faults { retries: Some(retries), ..Faults::default() };
+    let config = Shape { unit: Bytes::kib(4), layers: 4, faults, ..Shape::default() }.config();
+    let span = config.exported_units;
+    let mut drive = Drive::new(config.clone(), Losses::default());
+    drive.fill(1.0);
+    let aged = drive.age(&mut uniform(&config, span, 8), 2 * span);
+    assert!(aged.moved_units > span / 4, "little was moved: {aged:?}");
+    assert!(aged.page_reads > aged.moved_units / 2, "tries are reads: {aged:?}");
+    let mut reads = (0..span).map(|unit| HostRequest::new(HostOp::Read, unit * SECTORS, SECTORS as u32));
+    serve(&mut drive, &mut reads, span);
+    assert!(drive.observer.failed.is_empty(), "{} of {span} units were lost by ageing", drive.observer.failed.len());
 }
