@@ -50,7 +50,7 @@ impl Aged {
 /// Operations ordered and not yet reported, oldest first.
 type Line = VecDeque<(u32, Operation, Outcome)>;
 
-/// What a die reported of an operation.
+/// Report of a die on an operation.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     status: Status,

@@ -103,7 +103,7 @@ impl Tries {
 pub(crate) struct Sensing<'a> {
     /// Page that was sensed, of each plane.
     pub(crate) target: &'a Target,
-    /// How it was sensed.
+    /// References that it was sensed with.
     pub(crate) last: ReadTry,
     /// Wrong bits in the worst codeword.
     pub(crate) errors: u32,
