@@ -9,12 +9,16 @@
 //!                                                                        └─miss─▶ grid ─▶ rate
 //! ```
 
+mod carried;
+mod kept;
 mod locks;
 mod memory;
 mod relaxed;
 mod shifted;
 mod written;
 
+pub use carried::CarriedTables;
+pub use kept::KeptLife;
 pub use locks::Disturbed;
 pub use shifted::Look;
 pub use written::Trace;
@@ -24,6 +28,7 @@ use std::sync::Arc;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, Nanos};
 
+use crate::array::carried::Carried;
 use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
 use crate::array::written::Writing;
@@ -49,19 +54,21 @@ pub struct Age {
 }
 
 /// The result of one sensing of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sensed {
     /// Wrong bits in the worst codeword.
     pub worst: u32,
     /// True if error correction can correct the page.
     pub corrected: bool,
+    /// Raw bit error rate of the sensing, which a copyback carries over.
+    pub rate: f64,
 }
 
 impl Sensed {
     /// The result of sensing pages of several planes at once: error correction must mend each of them.
     #[must_use]
     pub fn with(self, other: Sensed) -> Sensed {
-        Sensed { worst: self.worst.max(other.worst), corrected: self.corrected && other.corrected }
+        Sensed { worst: self.worst.max(other.worst), corrected: self.corrected && other.corrected, rate: self.rate.max(other.rate) }
     }
 }
 
@@ -98,10 +105,6 @@ struct Life {
     last: Nanos,
 }
 
-/// State of a block to persist across power-off. All zeroes stand for a new block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeptLife(pub [u32; 5]);
-
 /// The state of a die's cells that a snapshot must hold because it cannot be recomputed.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Lives {
@@ -135,6 +138,7 @@ pub struct CellArray {
     locks: Draw,
     traces: Draw,
     courses: Courses,
+    carried: Carried,
     writing: Writing,
 }
 
@@ -193,6 +197,7 @@ impl CellArray {
             locks: Draw::new(seed, Stream::CellLocks, die),
             traces: Draw::new(seed, Stream::CellTraces, die),
             courses: Courses::default(),
+            carried: Carried::default(),
             writing: Writing::default(),
             model,
         }
@@ -213,6 +218,7 @@ impl CellArray {
             locks: Draw::new(self.seed, Stream::CellLocks, die),
             traces: Draw::new(self.seed, Stream::CellTraces, die),
             courses: Courses::default(),
+            carried: Carried::default(),
             writing: Writing::default(),
             ..*self
         }
@@ -284,7 +290,7 @@ impl CellArray {
     fn bring_out(&mut self, block: u32, page: u32, rate: f64, wear: f64) -> Sensed {
         let dice = self.errors.at(self.filling(block, page));
         let worst = worst(&self.model, rate, wear, dice, self.noise.next_u64());
-        Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable }
+        Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable, rate }
     }
 
     /// An identifier of a page and its block's present filling.
@@ -361,6 +367,7 @@ impl CellArray {
     /// Erases `block`.
     pub fn erase(&mut self, block: u32, now: Nanos) -> Took {
         self.courses.erase(block);
+        self.carried.erase(block);
         let life = &mut self.lives[block as usize];
         let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
         let history = history.erased(self.model.physics(), (now - life.erased).as_secs_f64(), self.temperature, 0, false);
@@ -378,25 +385,12 @@ impl CellArray {
         Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
     }
 
-    /// State of `block` to persist across power-off: accumulated stress, fill generation, and any preset age.
-    pub fn kept(&self, block: u32) -> KeptLife {
-        let life = &self.lives[block as usize];
-        let aged = if life.aged_pages > 0 { self.aged as f32 } else { 0.0 };
-        KeptLife([life.erase.to_bits(), life.program.to_bits(), life.generation, u32::from(life.aged_pages), aged.to_bits()])
-    }
-
-    /// Restores the state that [`CellArray::kept`] gave. Retention from before the power-off starts again at zero, and a drive that is off does not age.
-    pub fn wake(&mut self, block: u32, kept: KeptLife) {
-        let KeptLife([erase, program, generation, aged_pages, aged]) = kept;
-        let (erase, program, aged) = (f32::from_bits(erase), f32::from_bits(program), f32::from_bits(aged));
-        let sound = |stress: f32| if stress.is_finite() { stress.max(0.0) } else { 0.0 };
-        self.aged = self.aged.max(f64::from(sound(aged)));
-        let life = Life { erase: sound(erase), program: sound(program), generation, aged_pages: aged_pages as u16, ..Life::default() };
+    /// Forgets what was worked out of programs: wear has changed without an erase.
+    fn forget_what_was_worked_out(&mut self) {
         self.writing = Writing::default();
-        self.lives[block as usize] = life;
     }
 
-    /// The state of all blocks, for a snapshot.
+    /// The state of all blocks, for a snapshot; [`CellArray::carried_tables`] is apart from it.
     pub fn lives(&self) -> Lives {
         Lives { lives: self.lives.clone(), courses: self.courses.clone(), aged: self.aged, noise: self.noise.drawn() }
     }

@@ -25,7 +25,8 @@
 //! - its [`Block`] (56 bytes, or nothing: it is a pure function of seed, chip and block), and its [`History`] (12 bytes; `gentle` apart for each wordline, and
 //!   only where a block has ever been erased gently),
 //! - the time of its last erase (for dwell and open interval), the time it was programmed and the count of its reads since (for retention and read disturb),
-//! - for each wordline nothing, as long as it was programmed with default settings; [`Settings`], locks, copyback errors and reprogramming where not.
+//! - for each wordline nothing, as long as it was programmed with default settings; [`Settings`], locks and reprogramming where not,
+//! - for each page nothing, as long as its block has received no copyback; the error rate that came with the data where it has.
 //!
 //! | command | asks | and keeps |
 //! |---|---|---|
@@ -61,7 +62,7 @@ mod strays;
 mod variation;
 mod wordline;
 
-pub use array::{Age, CellArray, Disturbed, KeptLife, Lives, Look, Sensed, Took, Trace};
+pub use array::{Age, CarriedTables, CellArray, Disturbed, KeptLife, Lives, Look, Sensed, Took, Trace};
 pub use condition::{Condition, Reprogrammed};
 pub use erase::Erase;
 pub use fixed::{Cells, Faults, Outcome};

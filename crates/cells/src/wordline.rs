@@ -264,7 +264,7 @@ pub(crate) fn wrong(bounds: &[u8], number: usize, above: impl Fn(usize) -> f64, 
 }
 
 /// Error rate of a page that already had errors when it was written: an error on top of an error is none.
-fn carried_over(rate: f64, carried: f64) -> f64 {
+pub(crate) fn carried_over(rate: f64, carried: f64) -> f64 {
     (rate + carried - 2.0 * rate * carried).clamp(0.0, 0.5)
 }
 

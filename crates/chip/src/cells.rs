@@ -1,8 +1,9 @@
 //! Where a die asks its cells: only dies with physics come here, and those whose reads need retries by rate.
 
 use wordline_cells::{Look, References, Sensed, Settings, Took, Trace, Try};
+use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Feature, ProgramSettings, ProgramTrace, ReadOffsets, Target};
-use wordline_units::{Microvolts, Nanos, PageId};
+use wordline_units::{Microvolts, Nanos, PageId, PlaneId};
 
 use crate::block::Block;
 use crate::chip::Chip;
@@ -14,7 +15,8 @@ impl<P: Payload> Chip<P> {
     #[inline(never)]
     pub(crate) fn sense_cells(&mut self, target: &Target, now: Nanos) -> Sensed {
         let level = self.features[Feature::ReadLevel as usize];
-        let mut worst = Sensed { worst: 0, corrected: true };
+        let mut worst = Sensed { worst: 0, corrected: true, rate: 0.0 };
+        self.registers.rates = [0.0; PLANES_MAX];
         let shift = self.shifts_reads.then(|| self.shifts());
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
@@ -33,15 +35,15 @@ impl<P: Payload> Chip<P> {
             }
             let Some(array) = &mut self.array else { continue };
             let entry = level.min(array.entries() - 1);
-            if let Some(shift) = &shift {
-                let look = Look { block: place.block, page: place.page, reads, disturbed: &disturbed.unwrap_or_default(), now };
-                worst = worst.with(array.read_shifted(&look, entry, shift));
-                continue;
-            }
-            let sensed = match disturbed {
-                None => array.read(place.block, place.page, reads, entry, now),
-                Some(by) => array.read_disturbed(place.block, place.page, reads, entry, now, &by),
+            let sensed = match (&shift, disturbed) {
+                (Some(shift), by) => {
+                    let look = Look { block: place.block, page: place.page, reads, disturbed: &by.unwrap_or_default(), now };
+                    array.read_shifted(&look, entry, shift)
+                }
+                (None, None) => array.read(place.block, place.page, reads, entry, now),
+                (None, Some(by)) => array.read_disturbed(place.block, place.page, reads, entry, now, &by),
             };
+            self.registers.rates[usize::from(plane.0)] = sensed.rate;
             worst = worst.with(sensed);
         }
         worst
@@ -111,8 +113,38 @@ impl<P: Payload> Chip<P> {
             let Some(array) = &mut self.array else { continue };
             self.took = self.took.with(array.program(place.block, place.page, is_first, now, &settings));
             if P::KEEPS && is_first {
-                self.payload.keep_life(place.block, array.kept(place.block));
+                self.keep_life(place.block);
             }
+        }
+    }
+
+    /// The pages of `target` are programmed with data from the controller, which has no errors.
+    #[cold]
+    pub(crate) fn program_clean(&mut self, target: &Target) {
+        for plane in planes(target.planes) {
+            let (place, pages) = (self.place(target, plane), self.sheet.pages_per_program());
+            if self.array.as_mut().is_some_and(|array| array.program_clean(place.block, place.page, pages)) {
+                self.keep_life(place.block);
+            }
+        }
+    }
+
+    /// A copyback programs what was sensed in `plane` to `place`. The store hears of the errors before it gets the bytes: after a power cut between the two,
+    /// the entry belongs to a page that is erased or torn.
+    pub(crate) fn carry(&mut self, plane: PlaneId, place: Place) {
+        let rate = self.registers.rates[usize::from(plane.0)];
+        if self.array.as_mut().is_some_and(|array| array.carry(place.block, place.page, rate)) {
+            self.keep_life(place.block);
+        }
+    }
+
+    /// Lets the store keep what is to outlive the power of the cells of a block.
+    pub(crate) fn keep_life(&mut self, block: u32) {
+        if P::KEEPS
+            && let Some(array) = &self.array
+        {
+            array.keep(block, &mut self.life);
+            self.payload.keep_life(block, &self.life);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wordline_cells::{Age, CellArray, Cells, Faults, Took};
+use wordline_cells::{Age, CellArray, Cells, Faults, KeptLife, Took};
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
@@ -76,6 +76,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) took: Took,
     /// What was programmed last, on a die with physics.
     pub(crate) programmed: Target,
+    /// Room for what a store keeps of a block's cells.
+    pub(crate) life: KeptLife,
     /// All blocks, plane after plane.
     pub(crate) blocks: Vec<Block>,
     pub(crate) payload: P,
@@ -143,6 +145,7 @@ impl<P: Payload> Chip<P> {
             array: None,
             took: Took { pace: 1.0, loops: 0 },
             programmed: Work::OTHER.target,
+            life: KeptLife::default(),
             blocks,
             payload,
             written,
@@ -172,14 +175,12 @@ impl<P: Payload> Chip<P> {
 
     /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.
     pub fn set_age(&mut self, age: &Age, now: Nanos) {
-        let Chip { array, blocks, payload, seals, .. } = self;
+        let Chip { array, blocks, seals, .. } = self;
         if let Some(array) = array {
             // What is locked by now is as old as the decree says.
             seals.settle(now);
             array.set_age(age, now, |block| blocks[block].next_page);
-            if P::KEEPS {
-                (0..blocks.len() as u32).for_each(|block| payload.keep_life(block, array.kept(block)));
-            }
+            (0..self.blocks.len() as u32).for_each(|block| self.keep_life(block));
         }
     }
 

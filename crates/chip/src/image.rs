@@ -1,7 +1,7 @@
 //! A die at rest: what is left of it when nothing is going on.
 
 use serde::{Deserialize, Serialize};
-use wordline_cells::Lives;
+use wordline_cells::{CarriedTables, Lives};
 use wordline_flash::{Feature, Status};
 use wordline_units::Nanos;
 
@@ -17,6 +17,11 @@ impl<P: Payload> Chip<P> {
         self.suspended.is_none()
             && self.registers.collecting.is_none()
             && self.array_until.max(self.interface_until).max(self.bus_until) <= now
+    }
+
+    /// What copybacks carried into the pages of the die, for an image.
+    pub fn carried_tables(&self) -> CarriedTables {
+        self.array.as_ref().map(|array| array.carried_tables()).unwrap_or_default()
     }
 
     /// Put the die's clock at `now`, wherever it was, with empty registers. For a drive that has worked through operations without taking time, each
@@ -46,7 +51,7 @@ impl<P: Payload> Chip<P> {
 /// Number of features that an image holds: all but [`Feature::READ_OFFSETS`], which are kept apart because dies did not always have them.
 const SETTINGS: usize = Feature::ReadOffsets1 as usize;
 
-/// What a die at rest knows: its blocks, its dice, its settings. Not what its pages' bytes are.
+/// What a die at rest knows: its blocks, its dice, its settings. Not what its pages' bytes are, nor what copybacks carried over ([`Chip::carried_tables`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     blocks: Vec<Block>,
@@ -84,6 +89,15 @@ impl Chip {
     pub fn restore_read_offsets(&mut self, registers: [u32; Feature::READ_OFFSETS.len()]) {
         Feature::READ_OFFSETS.into_iter().zip(registers).for_each(|(offsets, value)| self.features[offsets as usize] = value);
         self.shifts_reads = registers.iter().any(|&value| value != 0);
+    }
+
+    /// Takes over what copybacks carried, after [`Chip::restore`].
+    pub fn restore_carried(&mut self, tables: &CarriedTables) -> Result<(), &'static str> {
+        let fits = match &mut self.array {
+            Some(array) => array.resume_carried(tables),
+            None => *tables == CarriedTables::default(),
+        };
+        if fits { Ok(()) } else { Err("what copybacks carried over does not fit the cells of a die") }
     }
 
     /// Become the die that `image` was made of. This die must be new; the image may be anything. An image of another kind of die, or of none, is

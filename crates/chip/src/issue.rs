@@ -92,7 +92,8 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Move a program unit from `from` to `to` without the bus, beginning at `now`. A die that programs whole wordlines in one shot collects the pages
-    /// one by one and programs all of them with the last, whose end and status this is.
+    /// one by one and programs all of them with the last, whose end and status this is. It says nothing of errors: error correction sees none of the data, and
+    /// where cells have physics, what was sensed wrong is programmed wrong.
     pub fn copy_back(&mut self, from: Target, to: Target, now: Nanos) -> Issued {
         let mut last = Issued { ready_at: now, status: Status::Good, errors: 0, loops: 0 };
         for page in 0..self.sheet.pages_per_program() as u16 {
@@ -157,7 +158,10 @@ impl<P: Payload> Chip<P> {
             self.payload.program_pages(&places, units, contents);
         }
         let work = Work { kind: WorkKind::Program, target: *target, pages: pages as u16 };
-        if self.array.is_some() {
+        if let Some(array) = &self.array {
+            if !array.is_clean() {
+                self.program_clean(target);
+            }
             self.program_cells(target, now);
         }
         let status = self.verify(work);
@@ -210,7 +214,8 @@ impl<P: Payload> Chip<P> {
     fn read(&mut self, class: Class, target: Target, now: Nanos) -> Issued {
         let cache = class == Class::CacheRead;
         self.demand(class, &Command::Read { target, cache }, now);
-        let mut status = self.sense(&target, now);
+        let mut known = self.sense(&target, now);
+        let mut status = known;
         let mut errors = 0;
         if self.array.is_some() {
             let sensed = self.sense_cells(&target, now);
@@ -220,9 +225,10 @@ impl<P: Payload> Chip<P> {
             }
         } else if self.cells.has_retries() && !self.try_serves(&target) {
             status = Status::Uncorrectable;
+            known = status;
         }
         let issued = self.occupy(class, now, Work { target, ..Work::OTHER }, status);
-        self.registers.sense(target, status, issued.ready_at, cache);
+        self.registers.sense(target, known, issued.ready_at, cache);
         Issued { errors, ..issued }
     }
 
@@ -339,11 +345,7 @@ impl<P: Payload> Chip<P> {
             }
             self.mark_erased(index as u32);
             self.payload.erase(index as u32);
-            if P::KEEPS
-                && let Some(array) = &self.array
-            {
-                self.payload.keep_life(index as u32, array.kept(index as u32));
-            }
+            self.keep_life(index as u32);
             if outcome == Outcome::Bad {
                 self.payload.fail(index as u32);
             }
@@ -370,6 +372,7 @@ impl<P: Payload> Chip<P> {
             let (from, to) = (self.place(&source, plane), self.place(&target, plane));
             // Of a page that was made unreadable the register holds zeroes.
             let sealed = self.is_sealed(from, self.registers.data_from);
+            self.carry(plane, to);
             if sealed {
                 self.program_zeroes(to);
             } else {

@@ -41,5 +41,5 @@ pub use issue::Issued;
 pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
-pub use wordline_cells::KeptLife;
+pub use wordline_cells::{CarriedTables, KeptLife};
 pub use wordline_flash::{Mark, Sanitisation};

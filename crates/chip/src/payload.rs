@@ -162,8 +162,8 @@ pub trait Payload {
     /// The power goes while `block` is erased: by `draw`, so much of it is.
     fn tear_erase(&mut self, _block: u32, _draw: &mut Draw) {}
 
-    /// The wear of `block` has changed. Whoever outlives the drive keeps it with the block.
-    fn keep_life(&mut self, _block: u32, _life: KeptLife) {}
+    /// The wear of `block`, or what copybacks carried into it, has changed. A store that outlives the drive keeps it with the block.
+    fn keep_life(&mut self, _block: u32, _life: &KeptLife) {}
 }
 
 /// What a store says of a page.
@@ -181,7 +181,7 @@ pub enum Kept {
 }
 
 /// What a store that was opened again says of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptBlock {
     /// Erases so far.
     pub erases: u32,
@@ -193,7 +193,7 @@ pub struct KeptBlock {
     pub is_torn: bool,
     /// It has failed.
     pub is_bad: bool,
-    /// The wear of its cells, where they have physics.
+    /// The wear of its cells and what copybacks carried into its pages, where cells have physics.
     pub life: KeptLife,
 }
 

@@ -4,6 +4,7 @@
 //! first hands the page before over to the cache register, so at most two sensed pages wait, and they are put out oldest first. The same
 //! page may be put out again and again (in parts, say) until a newer one waits behind it.
 
+use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Status, Target};
 use wordline_units::{Bytes, Nanos};
 
@@ -34,8 +35,10 @@ pub(crate) struct Registers {
     pub(crate) cache_planes: u32,
     /// Where the page in the data register came from, as long as it can be programmed elsewhere.
     pub(crate) source: Option<Target>,
-    /// How the sensing of that page went.
+    /// Whether the die knows that this page cannot be read. What error correction would find, it does not know.
     pub(crate) source_status: Status,
+    /// Error rates of that sensing, by plane, where cells have physics.
+    pub(crate) rates: [f64; PLANES_MAX],
     /// Data taken in for the next program.
     pub(crate) taken_in: Bytes,
     /// The last page of a wordline that copybacks have begun to collect.
@@ -52,11 +55,12 @@ impl Registers {
         cache_planes: 0,
         source: None,
         source_status: Status::Good,
+        rates: [0.0; PLANES_MAX],
         taken_in: Bytes(0),
         collecting: None,
     };
 
-    /// A page is sensed into the data register.
+    /// A page is sensed into the data register. `status`: as [`Registers::source_status`].
     #[inline]
     pub(crate) fn sense(&mut self, target: Target, status: Status, from: Nanos, cache: bool) {
         // A page that is in transfer or has been put out is done with; one that waits moves on, if the read is a cache read.

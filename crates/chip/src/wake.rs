@@ -29,7 +29,11 @@ impl<P: Persistent> Chip<P> {
             self.learn(Place { block: index, page: 0 }, Kept::Sanitised(Sanitisation::LockBlock));
         }
         if let Some(array) = &mut self.array {
-            array.wake(index, kept.life);
+            array.wake(index, &kept.life);
+            if kept.next_page == 0 {
+                // A power cut after the erase, or before the first page of copied data.
+                array.wake_empty(index);
+            }
         }
         kept
     }

@@ -22,11 +22,10 @@ use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 8;
-/// Format before dies had registers of read offsets. Its image ends where those begin.
-const BEFORE_OFFSETS: u32 = 7;
-/// Format before drives had lost sectors. Its image ends where those begin.
-const BEFORE_LOSSES: u32 = 6;
+const VERSION: u32 = 9;
+/// Formats that can be read, and the lists that are missing at their ends, which were empty: copybacks carried nothing before format 9, dies had no registers of
+/// read offsets before format 8, and drives had no lost sectors before format 7.
+const READABLE: [(u32, &[u8]); 4] = [(VERSION, &[]), (8, &[0]), (7, &[0, 0]), (6, &[0, 0, 0])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -93,6 +92,8 @@ pub struct Image {
     lost: Vec<wordline_ftl::Lost>,
     /// Registers of read offsets of each die; empty: none is set.
     read_offsets: Vec<[u32; 4]>,
+    /// Errors that copybacks carried over, of each die.
+    carried: Vec<wordline_chip::CarriedTables>,
 }
 
 impl Image {
@@ -118,12 +119,8 @@ impl Image {
             return Err(ImageError::Damaged);
         };
         let version = version as u32;
-        // What the image of an older format lacks are lists at its end, and they were empty.
-        let missing: &[u8] = match version {
-            VERSION => &[],
-            BEFORE_OFFSETS => &[0],
-            BEFORE_LOSSES => &[0, 0],
-            _ => return Err(ImageError::OtherVersion { found: version }),
+        let Some((_, missing)) = READABLE.iter().find(|(readable, _)| *readable == version) else {
+            return Err(ImageError::OtherVersion { found: version });
         };
         if checksum(&bytes[HEADER..]) != sum {
             return Err(ImageError::Damaged);
@@ -131,11 +128,17 @@ impl Image {
         if found != plan_hash {
             return Err(ImageError::OtherPlan { found, expected: plan_hash });
         }
-        let read = |payload: &[u8]| match postcard::take_from_bytes(payload) {
+        let completed;
+        let payload = if missing.is_empty() {
+            &bytes[HEADER..]
+        } else {
+            completed = [&bytes[HEADER..], missing].concat();
+            &completed
+        };
+        match postcard::take_from_bytes(payload) {
             Ok((image, [])) => Ok(image),
             Ok(_) | Err(_) => Err(ImageError::Damaged),
-        };
-        if missing.is_empty() { read(&bytes[HEADER..]) } else { read(&[&bytes[HEADER..], missing].concat()) }
+        }
     }
 }
 
@@ -149,8 +152,9 @@ impl<O: Observer> Drive<O> {
         let chips = self.chips.iter().map(|(_, chip)| chip.image(self.now())).collect::<Option<_>>().ok_or(NotQuiet)?;
         let lost = self.ftls.iter().map(wordline_ftl::Firmware::lost_sectors).collect();
         let read_offsets = self.chips.iter().map(|(_, chip)| chip.read_offsets()).collect();
+        let carried = self.chips.iter().map(|(_, chip)| chip.carried_tables()).collect();
         let Config { exported_units, stripe_units, .. } = self.config;
-        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets })
+        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried })
     }
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
@@ -181,6 +185,12 @@ impl<O: Observer> Drive<O> {
         }
         for ((_, chip), registers) in drive.chips.iter_mut().zip(image.read_offsets) {
             chip.restore_read_offsets(registers);
+        }
+        if !image.carried.is_empty() && image.carried.len() != drive.chips.len() {
+            return Err(misfit("it has carried errors of another number of dies"));
+        }
+        for ((_, chip), carried) in drive.chips.iter_mut().zip(&image.carried) {
+            chip.restore_carried(carried).map_err(misfit)?;
         }
         drive.check_blocks().map_err(misfit)?;
         if drive.config.exported_units <= AUDITED_MAX {

@@ -1,10 +1,11 @@
 //! One die on its backing: what a chip does to its cells, done to bytes.
 
 mod harm;
+mod wear;
 
 use crate::backing::Backing;
 use crate::error::MediaError;
-use crate::header::Identity;
+use crate::header::{BEFORE_TAILS, Identity};
 use crate::page::{FLAGS_AT, FLAGS_MASK, TRAILER_BYTES, Trailer, encode_flags};
 use crate::record::Record;
 use crate::shape::{HEADER_BYTES, Shape};
@@ -52,8 +53,6 @@ pub struct Block {
     pub cursor: u32,
     /// Bits of the layers above, cleared by an erase.
     pub flags: u32,
-    /// The wear of the block, in numbers of the layers above; all zeroes, where none was kept.
-    pub wear: [u32; 5],
 }
 
 /// Room for the bytes of a page.
@@ -174,7 +173,7 @@ impl<B: Backing> Die<B> {
         Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, any_order: false, dirty: true })
     }
 
-    /// Opens a die, and writes the second copies of records that a power cut left behind.
+    /// Opens a die, and writes the second copies of records that a power cut left behind. A file of the version before becomes one of today's.
     ///
     /// # Errors
     /// If it is no media file, one of another version, one that is not `expected`, one that is cut short or rotten in its records, or if the host fails.
@@ -185,15 +184,19 @@ impl<B: Backing> Die<B> {
         }
         let mut header = vec![0; HEADER_BYTES as usize];
         backing.read(0, &mut header).map_err(|error| MediaError::host(file, 0, "reading the header", error))?;
-        let identity = Identity::decode(file, &header)?;
+        let (identity, version) = Identity::decode(file, &header)?;
         if let Some(expected) = expected {
             identity.expect(file, expected)?;
         }
         let whole = identity.shape.file_bytes();
-        if length != whole {
+        let is_of_before = version == BEFORE_TAILS && length == identity.shape.pages_end();
+        if length != whole && !is_of_before {
             return Err(MediaError::unexpected(file, length.min(whole), format!("{whole} bytes in all"), format!("{length} bytes")));
         }
         let mut die = Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), any_order: false, dirty: false };
+        if version == BEFORE_TAILS {
+            die.become_new(is_of_before)?;
+        }
         die.read_records()?;
         for block in 0..die.identity.shape.blocks {
             die.find_cursor(block)?;
@@ -244,7 +247,7 @@ impl<B: Backing> Die<B> {
             (false, true) => Condition::Torn,
             (false, false) => Condition::Good,
         };
-        Block { condition, erases: record.erases, cursor, flags: record.flags, wear: record.wear }
+        Block { condition, erases: record.erases, cursor, flags: record.flags }
     }
 
     /// Reads a page, and the flags beside it. An erased page has no flags; those of a torn one mean nothing.
@@ -392,18 +395,6 @@ impl<B: Backing> Die<B> {
         self.write_record(block, Record { flags: record.flags | flags, ..record })
     }
 
-    /// Keeps the wear of a block with it.
-    ///
-    /// # Errors
-    /// If the host fails.
-    ///
-    /// # Panics
-    /// If there is no such block.
-    pub fn keep_wear(&mut self, block: u32, wear: [u32; 5]) -> Result<(), MediaError> {
-        let record = self.blocks[block as usize].record;
-        self.write_record(block, Record { wear, ..record })
-    }
-
     /// Marks a block as bad, for ever.
     ///
     /// # Errors
@@ -441,13 +432,17 @@ impl<B: Backing> Die<B> {
     /// Both copies, one after the other.
     fn write_record(&mut self, block: u32, record: Record) -> Result<(), MediaError> {
         let record = Record { changes: self.blocks[block as usize].record.changes + 1, ..record };
-        self.dirty = true;
         for copy in 0..2 {
-            let offset = self.shape().record(block, copy);
-            self.backing.write(offset, &record.encode()).map_err(|error| self.host(offset, "writing a block's record", error))?;
+            self.write_copy(block, copy, record)?;
         }
         self.blocks[block as usize].record = record;
         Ok(())
+    }
+
+    fn write_copy(&mut self, block: u32, copy: u64, record: Record) -> Result<(), MediaError> {
+        let offset = self.shape().record(block, copy);
+        self.dirty = true;
+        self.backing.write(offset, &record.encode()).map_err(|error| self.host(offset, "writing a block's record", error))
     }
 
     fn read_records(&mut self) -> Result<(), MediaError> {
@@ -466,7 +461,9 @@ impl<B: Backing> Die<B> {
             };
             self.blocks.push(Known { record, cursor: 0 });
             if first != second {
-                self.write_record(block, record)?;
+                // The newer copy stays as it is: a cut here would otherwise bring the older one back.
+                let stale = u64::from(Record::newer(first, first) == Some(record));
+                self.write_copy(block, stale, record)?;
             }
         }
         Ok(())

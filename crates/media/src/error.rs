@@ -63,14 +63,14 @@ pub enum MediaError {
     },
     /// The file is of another version of the format.
     #[error(
-        "{file}: media format {found}, this program reads and writes format {known} only; use the program that made it, or make the drive anew"
+        "{file}: media format {found}, this program writes format {known} and reads it and format 2; use the program that made it, or make the drive anew"
     )]
     Version {
         /// The file.
         file: String,
         /// Its version.
         found: u32,
-        /// The version that this build knows.
+        /// The version that this build writes.
         known: u32,
     },
     /// Somebody else has the drive.

@@ -3,12 +3,14 @@
 use crate::error::MediaError;
 use crate::shape::{HEADER_BYTES, Shape};
 
-/// The version of the format that this program reads and writes.
-pub const VERSION: u32 = 2;
+/// The version of the format that this program writes.
+pub const VERSION: u32 = 3;
+/// The version before records had tails (see [`Shape::tail`]). Such a file becomes one of [`VERSION`] when it is opened.
+pub(crate) const BEFORE_TAILS: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"WLMEDIA\n";
-/// Where the version stands, in every version.
-const VERSION_AT: usize = 8;
+/// Where the version stands, in every version. Its lowest byte comes first, so that it becomes the next one in a write of one byte, which cannot be torn.
+pub(crate) const VERSION_AT: usize = 8;
 const CHIP_AT: usize = 64;
 const CHIP_MAX: usize = 64;
 const SUM_AT: usize = HEADER_BYTES as usize - 4;
@@ -26,6 +28,15 @@ pub struct Identity {
     pub chip: String,
     /// Its shape.
     pub shape: Shape,
+}
+
+/// The checksum of a header, over that of version 2 in every version: else a file could not become one of the next version in a single byte.
+fn sum_of(header: &[u8]) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&header[..VERSION_AT]);
+    sum.update(&BEFORE_TAILS.to_le_bytes());
+    sum.update(&header[VERSION_AT + 4..SUM_AT]);
+    sum.finalize()
 }
 
 impl Identity {
@@ -54,13 +65,13 @@ impl Identity {
         }
         put(60, &(self.chip.len() as u32).to_le_bytes());
         put(CHIP_AT, self.chip.as_bytes());
-        let sum = crc32fast::hash(&bytes[..SUM_AT]);
+        let sum = sum_of(&bytes);
         bytes[SUM_AT..].copy_from_slice(&sum.to_le_bytes());
         bytes
     }
 
-    /// Takes a header apart. `file` is for messages.
-    pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<Identity, MediaError> {
+    /// Takes a header apart: whose file it is, and its version. `file` is for messages.
+    pub(crate) fn decode(file: &str, bytes: &[u8]) -> Result<(Identity, u32), MediaError> {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         if bytes[..8] != MAGIC[..] {
             let found = String::from_utf8_lossy(&bytes[..8]).escape_default().to_string();
@@ -68,10 +79,10 @@ impl Identity {
         }
         // Before the checksum: another version may have it elsewhere.
         let version = number(VERSION_AT);
-        if version != VERSION {
+        if ![BEFORE_TAILS, VERSION].contains(&version) {
             return Err(MediaError::Version { file: file.to_owned(), found: version, known: VERSION });
         }
-        let (sum, found) = (crc32fast::hash(&bytes[..SUM_AT]), number(SUM_AT));
+        let (sum, found) = (sum_of(bytes), number(SUM_AT));
         if sum != found {
             return Err(MediaError::unexpected(
                 file,
@@ -99,7 +110,7 @@ impl Identity {
             Err(MediaError::Shape { what, value, expected }) => {
                 Err(MediaError::unexpected(file, 32, format!("{what}: {expected}"), value.to_string()))
             }
-            other => other.map(|()| identity),
+            other => other.map(|()| (identity, version)),
         }
     }
 

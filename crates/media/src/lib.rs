@@ -1,7 +1,7 @@
 //! The flash of a drive that keeps its data: one sparse file for each die, laid out as a chip is.
 //!
 //! ```text
-//! header │ block records, twice │ block 0: page 0, page 1, … │ block 1 │ …
+//! header │ block records, twice │ block 0: page 0, page 1, … │ block 1 │ … │ tails of the records, two for each block
 //!                                 └ data ┊ spare ┊ trailer: checksum, epoch, mark, flags
 //! ```
 //!

@@ -8,6 +8,7 @@ use crate::error::MediaError;
 use crate::header::Identity;
 use crate::held::{Attempt, Backlog, Held};
 use crate::memory::Memory;
+use crate::record::Wear;
 use crate::tape::Tape;
 
 /// What the media are to survive. The head of the crate says what each needs.
@@ -151,6 +152,27 @@ impl<B: Backing> Media<B> {
     pub fn erase_block(&mut self, die: u32, block: u32) -> Result<(), MediaError> {
         self.sync()?;
         self.dies[die as usize].erase_block(block)
+    }
+
+    /// Keeps the wear of a block with it. Where the host may die, what its record has no room for becomes durable before the record names it.
+    ///
+    /// # Errors
+    /// As [`Die::keep_wear`] and [`Die::sync`].
+    ///
+    /// # Panics
+    /// As [`Die::keep_wear`].
+    pub fn keep_wear(&mut self, die: u32, block: u32, wear: &[u8]) -> Result<(), MediaError> {
+        let die = &mut self.dies[die as usize];
+        let is_apart = self.durability == Durability::Host && Wear::is_long(wear);
+        if is_apart {
+            // The record before must not name the tail that is written now.
+            die.sync()?;
+        }
+        let named = die.write_tail(block, wear)?;
+        if is_apart {
+            die.sync()?;
+        }
+        die.name_wear(block, named)
     }
 
     /// What a flush has to wait for: all that was done survives whatever the media are to survive.

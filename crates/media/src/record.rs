@@ -17,8 +17,44 @@ pub(crate) struct Record {
     pub(crate) bad: bool,
     /// Bits of the layers above.
     pub(crate) flags: u32,
-    /// The wear of the block, in numbers of the layers above. It outlasts erases.
-    pub(crate) wear: [u32; 5],
+    /// The wear of the block, in a string of the layers above. It outlasts erases.
+    pub(crate) wear: Wear,
+}
+
+/// What a record has of the string that layers above keep of a block's wear: the whole of a short one, the beginning of a long one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wear {
+    /// The first bytes.
+    pub(crate) head: [u8; HEAD_BYTES],
+    /// Bytes of the string. Zero: none was kept, or it is of a file of version 2, which had twenty bytes and no version of their own.
+    pub(crate) length: u32,
+    /// The checksum of what stands in the tail; zero, where nothing does.
+    pub(crate) sum: u32,
+    /// The tail that it stands in, 0 or 1.
+    pub(crate) tail: u8,
+}
+
+/// Bytes of a string that its record has.
+pub(crate) const HEAD_BYTES: usize = 32;
+
+impl Wear {
+    /// A string, with what is not in the record in `tail`.
+    pub(crate) fn of(bytes: &[u8], tail: u8) -> Wear {
+        let (first, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES));
+        let mut head = [0; HEAD_BYTES];
+        head[..first.len()].copy_from_slice(first);
+        Wear { head, length: bytes.len() as u32, sum: if rest.is_empty() { 0 } else { crc32fast::hash(rest) }, tail }
+    }
+
+    /// True if a string needs a tail.
+    pub(crate) fn is_long(bytes: &[u8]) -> bool {
+        bytes.len() > HEAD_BYTES
+    }
+
+    /// Bytes in the tail.
+    pub(crate) fn behind(&self) -> usize {
+        (self.length as usize).saturating_sub(HEAD_BYTES)
+    }
 }
 
 impl Record {
@@ -26,9 +62,13 @@ impl Record {
         let mut bytes = [0; RECORD_BYTES];
         let state = u32::from(self.torn) | u32::from(self.bad) << 1;
         let head = [self.changes, self.erases, state, self.flags];
-        for (index, number) in head.into_iter().chain(self.wear).enumerate() {
+        for (index, number) in head.into_iter().enumerate() {
             bytes[4 * index..4 * index + 4].copy_from_slice(&number.to_le_bytes());
         }
+        bytes[16..48].copy_from_slice(&self.wear.head);
+        bytes[48..52].copy_from_slice(&self.wear.length.to_le_bytes());
+        bytes[52..56].copy_from_slice(&self.wear.sum.to_le_bytes());
+        bytes[56] = self.wear.tail;
         let sum = crc32fast::hash(&bytes[..60]);
         bytes[60..].copy_from_slice(&sum.to_le_bytes());
         bytes
@@ -40,7 +80,7 @@ impl Record {
             return Some(Record::default());
         }
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        if number(60) != crc32fast::hash(&bytes[..60]) || number(8) > 3 {
+        if number(60) != crc32fast::hash(&bytes[..60]) || number(8) > 3 || bytes[56] > 1 {
             return None;
         }
         Some(Record {
@@ -49,7 +89,7 @@ impl Record {
             torn: number(8) & 1 != 0,
             bad: number(8) & 2 != 0,
             flags: number(12),
-            wear: std::array::from_fn(|index| number(16 + 4 * index)),
+            wear: Wear { head: std::array::from_fn(|index| bytes[16 + index]), length: number(48), sum: number(52), tail: bytes[56] },
         })
     }
 
@@ -68,7 +108,9 @@ mod tests {
 
     #[test]
     fn a_record_says_what_was_written_and_nothing_once_it_is_damaged() {
-        let record = Record { changes: 7, erases: 9, torn: true, bad: false, flags: 5, wear: [1, 2, 3, u32::MAX, 4] };
+        let wear = Wear::of(&(1..=70).collect::<Vec<u8>>(), 1);
+        assert_eq!(wear.behind(), 38);
+        let record = Record { changes: 7, erases: 9, torn: true, bad: false, flags: 5, wear };
         let mut bytes = record.encode();
         assert_eq!(Record::decode(&bytes), Some(record));
         assert_eq!(Record::decode(&[0; RECORD_BYTES]), Some(Record::default()), "never written");

@@ -8,6 +8,8 @@ use crate::record::RECORD_BYTES;
 
 /// What holes are punched in, and what regions are aligned to.
 const ALIGN: u64 = 4096;
+/// What host disks write whole.
+const SECTOR: u64 = 512;
 /// The header has the first such stretch for itself.
 pub(crate) const HEADER_BYTES: u64 = ALIGN;
 
@@ -91,9 +93,24 @@ impl Shape {
         self.block(block) + u64::from(page) * self.slot()
     }
 
+    /// Where the pages end, and with them a file of the version before records had tails.
+    pub(crate) fn pages_end(&self) -> u64 {
+        self.block(self.blocks)
+    }
+
+    /// Bytes of a tail: what a record keeps of the cells of a block and has no room for. That is at most three bytes for each page, and a few.
+    pub(crate) fn tail_bytes(&self) -> u64 {
+        (3 * u64::from(self.pages) + 64).next_multiple_of(SECTOR)
+    }
+
+    /// Where copy 0 or 1 of tail 0 or 1 of a block's record lies.
+    pub(crate) fn tail(&self, block: u32, tail: u8, copy: u8) -> u64 {
+        self.pages_end() + (4 * u64::from(block) + 2 * u64::from(tail) + u64::from(copy)) * self.tail_bytes()
+    }
+
     /// Bytes of the whole file. It is sparse.
     pub fn file_bytes(&self) -> u64 {
-        self.block(self.blocks)
+        self.tail(self.blocks, 0, 0)
     }
 }
 
@@ -109,7 +126,8 @@ mod tests {
         assert_eq!(shape.record(0, 1), 4096 + 8192);
         assert_eq!(shape.block(0), 4096 + 2 * 8192);
         assert!(shape.page(0, 2) + shape.slot() <= shape.block(1) && shape.block(1).is_multiple_of(4096));
-        assert_eq!(shape.file_bytes(), shape.block(70));
+        assert_eq!([(0, 0), (0, 1), (1, 0)].map(|(tail, copy)| shape.tail(0, tail, copy) - shape.block(70)), [0, 512, 1024]);
+        assert_eq!(shape.file_bytes(), shape.tail(69, 1, 1) + shape.tail_bytes());
     }
 
     #[test]

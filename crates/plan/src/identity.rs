@@ -5,6 +5,9 @@
 //!
 //! A key that is renamed stays in the number under the name it had first: a name is no part of what a drive is.
 
+use wordline_ftl::techniques::DECLARATIONS;
+use wordline_ftl::techniques::declaration::Need;
+
 use crate::keys::table;
 use crate::renamed::first_of;
 use crate::section::Line;
@@ -26,13 +29,27 @@ const THEN: &[(&str, &[&str])] = &[
     ("layer-margins", &["on"]),
 ];
 
+/// An ability of a chip that makes another drive only where a technique that needs it is on: chip files may learn that their chips have it.
+const COPYBACK: (&str, &str) = ("capabilities", "copyback");
+
 /// The number of the plan of these `lines` whose host sees `exported` units.
 pub(crate) fn number(lines: &[Line<'_>], exported: u64) -> u64 {
-    whole(lines, exported, switched_on(lines).into_iter())
+    whole(lines, exported, switched_on(lines).into_iter(), !copies(lines))
 }
 
-/// The number that it had under the old rule; `None`: it says something of techniques that could not be said then.
-pub(crate) fn number_then(lines: &[Line<'_>], exported: u64) -> Option<u64> {
+/// Whether the plan has this number, by the rule of today or by one of the builds before: those took the ability to copy back as it was written, and before
+/// them each technique left a line.
+pub(crate) fn is_number(lines: &[Line<'_>], exported: u64, number: u64) -> bool {
+    let as_written = |leaves_out: bool| whole(lines, exported, switched_on(lines).into_iter(), leaves_out);
+    let mut rules = vec![as_written(!copies(lines)), as_written(false)];
+    if let Some(then) = techniques_then(lines) {
+        rules.extend([!copies(lines), false].map(|leaves_out| whole(lines, exported, then.iter().copied(), leaves_out)));
+    }
+    rules.contains(&number)
+}
+
+/// The lines of techniques as the old rule took them; `None`: the plan says something of techniques that could not be said then.
+fn techniques_then<'a>(lines: &'a [Line<'a>]) -> Option<Vec<&'a Line<'a>>> {
     let on = switched_on(lines);
     let name = |line: &Line<'_>| line.section.strip_prefix(TECHNIQUES).unwrap_or_default();
     let was_there = |line: &Line<'_>| THEN.iter().any(|(known, keys)| *known == name(line) && keys.contains(&line.key));
@@ -44,7 +61,14 @@ pub(crate) fn number_then(lines: &[Line<'_>], exported: u64) -> Option<u64> {
         let of_it = |key: &&str| lines.iter().find(|line| name(line) == *technique && line.key == *key);
         then.extend(keys.iter().filter_map(of_it));
     }
-    Some(whole(lines, exported, then.into_iter()))
+    Some(then)
+}
+
+/// Whether a technique is on that needs a die to copy back.
+fn copies(lines: &[Line<'_>]) -> bool {
+    let copiers = DECLARATIONS.iter().filter(|declaration| declaration.has_need(Need::Copyback)).map(|declaration| declaration.card.name);
+    let on: Vec<&str> = switched_on(lines).iter().filter_map(|line| line.section.strip_prefix(TECHNIQUES)).collect();
+    copiers.into_iter().any(|copier| on.contains(&copier))
 }
 
 /// The lines of techniques that are on.
@@ -58,8 +82,8 @@ fn is_default(line: &Line<'_>) -> bool {
     keys.filter(|key| key.name == line.key).any(|key| key.default.as_ref() == Some(&line.value))
 }
 
-/// The number of all `lines`, with those of `techniques` for the lines of techniques.
-fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>) -> u64 {
+/// The number of all `lines`, with those of `techniques` for the lines of techniques. `leaves_out`: without what the chip is able to.
+fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>, leaves_out: bool) -> u64 {
     let is_technique = |line: &&Line<'_>| line.section.starts_with(TECHNIQUES);
     // What is set of a part that is off changes nothing.
     let off: Vec<&str> = lines.iter().filter(|line| line.key == "on" && line.value == "false").map(|line| line.section).collect();
@@ -75,6 +99,7 @@ fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Ite
     };
     for line in before.chain(techniques).chain(after).filter(|line| !is_elsewhere(line) && !is_idle(line)) {
         let (section, key, value) = first_of(line);
+        let value = if leaves_out && (section, key) == COPYBACK { "false" } else { value };
         take(&format!("{section}.{key} = {value}\n"));
     }
     // What the host sees can be said in two ways.
@@ -121,13 +146,31 @@ mod tests {
     fn a_technique_that_is_added_changes_no_number_until_it_is_on() {
         let plan = Plan::load("secssd").expect("a preset");
         let lines = plan.sections().lines();
-        let (number_now, then) = (number(&lines, 1), number_then(&lines, 1));
-        assert!(then.is_some() && then != Some(number_now));
+        let then = |lines: &[Line<'_>]| techniques_then(lines).map(|then| whole(lines, 1, then.into_iter(), false));
+        let (number_now, number_then) = (number(&lines, 1), then(&lines));
+        assert!(number_then.is_some_and(|then| then != number_now && is_number(&lines, 1, then)));
         let off = with_new(&plan, &[("on", "false"), ("quota", "7")]);
-        assert_eq!((number(&off, 1), number_then(&off, 1)), (number_now, then));
+        assert_eq!((number(&off, 1), then(&off)), (number_now, number_then));
         let on = with_new(&plan, &[("on", "true"), ("quota", "7")]);
         assert_ne!(number(&on, 1), number_now);
-        assert_eq!(number_then(&on, 1), None, "no drive of that time had it");
+        assert_eq!(then(&on), None, "no drive of that time had it");
+    }
+
+    #[test]
+    fn that_a_chip_can_copy_back_makes_another_drive_only_where_it_does() {
+        let number = |settings: &[&str]| {
+            let plan = Plan::load_set("pageftl", settings).expect("a preset");
+            let lines = plan.sections().lines();
+            assert!(is_number(&lines, 1, number(&lines, 1)) && !is_number(&lines, 1, number(&lines, 1) ^ 1));
+            (number(&lines, 1), whole(&lines, 1, switched_on(&lines).into_iter(), false))
+        };
+        let (able, unable) = (number(&["capabilities.copyback=true"]), number(&["capabilities.copyback=false"]));
+        assert_eq!(able.0, unable.0);
+        assert_ne!(able.0, able.1, "builds before took it as it was written");
+        let plan = Plan::load_set("pageftl", &["capabilities.copyback=true"]).expect("a preset");
+        assert!([able, unable].iter().all(|(now, written)| [now, written].iter().all(|&&of| is_number(&plan.sections().lines(), 1, of))));
+        let copying = number(&["capabilities.copyback=true", "techniques.plain-copyback.on=true"]);
+        assert_eq!(copying.0, copying.1);
     }
 
     #[test]

@@ -212,11 +212,11 @@ impl Plan {
         crate::identity::number(&self.sections.lines(), self.config.exported_units)
     }
 
-    /// Whether `number` is the hash of this plan, by the rule of today or by that of the builds before it: a drive that was made under that one is the same
-    /// drive.
+    /// Whether `number` is the hash of this plan, by the rule of today or by those of the builds before it: a drive that was made under one of them is the
+    /// same drive.
     pub fn has_hash(&self, number: u128) -> bool {
-        let then = crate::identity::number_then(&self.sections.lines(), self.config.exported_units);
-        number == u128::from(self.hash()) || then.is_some_and(|then| number == u128::from(then))
+        let is_number = |number| crate::identity::is_number(&self.sections.lines(), self.config.exported_units, number);
+        u64::try_from(number).is_ok_and(is_number)
     }
 
     /// [`Plan::hash`] as sixteen hexadecimal digits.

@@ -453,9 +453,10 @@ impl<B: Backing> Payload for MediaPayload<B> {
         shared.note(torn);
     }
 
-    fn keep_life(&mut self, block: u32, life: KeptLife) {
+    fn keep_life(&mut self, block: u32, life: &KeptLife) {
         let mut shared = self.shared.borrow_mut();
-        let kept = shared.media.die_mut(self.die).keep_wear(block, life.0);
+        shared.host.spend(life.bytes().len() as u64);
+        let kept = shared.media.keep_wear(self.die, block, life.bytes());
         shared.note(kept);
     }
 
@@ -468,16 +469,33 @@ impl<B: Backing> Payload for MediaPayload<B> {
 
 impl<B: Backing> Persistent for MediaPayload<B> {
     fn kept_block(&self, block: u32) -> KeptBlock {
-        let known = self.shared.borrow().media.die(self.die).block(block);
+        let mut shared = self.shared.borrow_mut();
+        let die = shared.media.die(self.die);
+        let (known, wear) = (die.block(block), die.wear(block));
+        let life = shared.note(wear.and_then(|wear| life(wear, self.die, block))).unwrap_or_default();
         KeptBlock {
             erases: known.erases,
             next_page: known.cursor,
             is_locked: known.flags & BLOCK_LOCKED != 0,
             is_torn: known.condition == Condition::Torn,
             is_bad: known.condition == Condition::Bad,
-            life: KeptLife(known.wear),
+            life,
         }
     }
+}
+
+/// What is kept of the cells of a block of a die, from its string.
+fn life(wear: Vec<u8>, die: u32, block: u32) -> Result<KeptLife, MediaError> {
+    if wear.is_empty() {
+        return Ok(KeptLife::default());
+    }
+    let begins = wear[0];
+    KeptLife::from_bytes(wear).ok_or_else(|| MediaError::Unexpected {
+        file: format!("die-{die:03}.media"),
+        offset: 0,
+        expected: format!("what is kept of the cells of block {block}, in a form of this program"),
+        found: format!("one that begins with {begins}"),
+    })
 }
 
 /// Whose the media of the drive of `config` are, and what dump it has. `name` is the drive's, and `number` tells its plan from others.

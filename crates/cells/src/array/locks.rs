@@ -30,6 +30,12 @@ impl CellArray {
     /// The raw bit error rate of a read of a disturbed wordline, and the wordline's wear in reference cycles. With locks alone it is the table's rate with
     /// more noise. With destroyed pages it is the model's own rate, since the grid knows no such states.
     pub fn disturbed_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> (f64, f64) {
+        let (rate, wear) = self.own_disturbed_rate(block, page, reads, entry, now, by);
+        (self.with_carried(block, page, rate), wear)
+    }
+
+    /// The rate that [`CellArray::disturbed_rate`] gives, without what copybacks carried over.
+    fn own_disturbed_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos, by: &Disturbed) -> (f64, f64) {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;

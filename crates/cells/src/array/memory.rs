@@ -60,7 +60,14 @@ fn name(block: u32, layer: u32) -> u64 {
 
 impl CellArray {
     /// The raw bit error rate of a read of a page, and the wordline's wear in reference cycles.
+    #[inline]
     pub fn error_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> (f64, f64) {
+        let (rate, wear) = self.own_rate(block, page, reads, entry, now);
+        (self.with_carried(block, page, rate), wear)
+    }
+
+    /// The rate that [`CellArray::error_rate`] gives, without what copybacks carried over.
+    fn own_rate(&mut self, block: u32, page: u32, reads: u32, entry: u32, now: Nanos) -> (f64, f64) {
         let life = self.lives[block as usize];
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;

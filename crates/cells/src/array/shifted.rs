@@ -37,6 +37,7 @@ impl CellArray {
         let mut references = self.model.references(entry);
         references.iter_mut().zip(shift).for_each(|(reference, shift)| *reference += shift);
         let rate = cells.error_rate(&self.model, look.page % self.bits, &references);
+        let rate = self.with_carried(look.block, look.page, rate);
         self.bring_out(look.block, look.page, rate, cells.wear)
     }
 

@@ -1,6 +1,7 @@
 //! The cell model: does it agree with itself, and does physics go the way physics goes?
 
 mod array;
+mod carried;
 mod common;
 mod fidelity;
 mod locks;

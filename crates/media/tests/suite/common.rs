@@ -40,6 +40,7 @@ pub(crate) enum Act {
     Erase(u32, u32),
     FlagBlock(u32, u32, u32),
     MarkBad(u32, u32),
+    KeepWear(u32, u32, u64),
     Sync,
 }
 
@@ -64,7 +65,15 @@ pub(crate) struct Seen {
     pub(crate) erases: u32,
     pub(crate) flags: u32,
     pub(crate) cursor: u32,
+    /// `None`: it is rotten.
+    pub(crate) wear: Option<Vec<u8>>,
     pub(crate) pages: Vec<SeenPage>,
+}
+
+/// The wear that `fill` stands for: some of it fits into a record, and some does not.
+pub(crate) fn wear_of(fill: u64) -> Vec<u8> {
+    let mut draw = dice(fill);
+    (0..1 + fill % 540).map(|_| draw.next_u64() as u8).collect()
 }
 
 /// The bytes of a page that was wiped.
@@ -94,7 +103,8 @@ pub(crate) fn see_die<B: Backing>(die: &Die<B>) -> Vec<Seen> {
         .map(|block| {
             let known = die.block(block);
             let pages = (0..shape.pages).map(|page| see_page(Place { block, page })).collect();
-            Seen { condition: known.condition, erases: known.erases, flags: known.flags, cursor: known.cursor, pages }
+            let wear = die.wear(block).ok();
+            Seen { condition: known.condition, erases: known.erases, flags: known.flags, cursor: known.cursor, wear, pages }
         })
         .collect()
 }
@@ -107,7 +117,10 @@ pub(crate) fn see<B: Backing>(media: &Media<B>) -> Vec<Vec<Seen>> {
 /// A drive of erased blocks as it should look.
 pub(crate) fn erased(dies: u32) -> Vec<Vec<Seen>> {
     let pages = vec![(PageState::Erased, None, 0); SHAPE.pages as usize];
-    vec![vec![Seen { condition: Condition::Good, erases: 0, flags: 0, cursor: 0, pages }; SHAPE.blocks as usize]; dies as usize]
+    vec![
+        vec![Seen { condition: Condition::Good, erases: 0, flags: 0, cursor: 0, wear: Some(Vec::new()), pages }; SHAPE.blocks as usize];
+        dies as usize
+    ]
 }
 
 /// Does to what is seen what the operation should do.
@@ -134,6 +147,7 @@ pub(crate) fn expect(seen: &mut [Vec<Seen>], act: Act) {
         }
         Act::FlagBlock(die, block, flags) => seen[die as usize][block as usize].flags |= flags,
         Act::MarkBad(die, block) => seen[die as usize][block as usize].condition = Condition::Bad,
+        Act::KeepWear(die, block, fill) => seen[die as usize][block as usize].wear = Some(wear_of(fill)),
         Act::Sync => {}
     }
 }
@@ -146,6 +160,7 @@ pub(crate) fn perform<B: Backing>(media: &mut Media<B>, act: Act) {
         Act::Erase(die, block) => media.erase_block(die, block),
         Act::FlagBlock(die, block, flags) => media.die_mut(die).flag_block(block, flags),
         Act::MarkBad(die, block) => media.die_mut(die).mark_bad(block),
+        Act::KeepWear(die, block, fill) => media.keep_wear(die, block, &wear_of(fill)),
         Act::Sync => media.sync(),
     };
     done.expect("no fault of the host");
@@ -166,6 +181,7 @@ pub(crate) fn draw_act(draw: &mut Draw, seen: &[Vec<Seen>]) -> Act {
                 return if draw.below(4) == 0 { Act::WipePage(die, place, flags) } else { Act::FlagPage(die, place, flags) };
             }
             15 | 16 => return Act::Erase(die, block),
+            17 if draw.below(2) == 0 => return Act::KeepWear(die, block, draw.next_u64()),
             17 => return Act::FlagBlock(die, block, 1 << draw.below(32)),
             18 if draw.below(8) == 0 => return Act::MarkBad(die, block),
             19 => return Act::Sync,

@@ -69,7 +69,8 @@ fn each_fault_has_its_kind() {
     let place = Place { block: 0, page: 1 };
     let fault = |kind, budget| die(budget, kind).program_page(place, &mut page(&SHAPE, 2)).expect_err("no room");
     let error = fault(io::ErrorKind::StorageFull, 0);
-    let offset = SHAPE.file_bytes() - 4 * 8192 + 1240;
+    // Behind the four blocks of 8 KiB stand four tails of a sector for each.
+    let offset = SHAPE.file_bytes() - 16 * 512 - 4 * 8192 + 1240;
     assert!(matches!(error, MediaError::NoSpace { offset: at, .. } if at == offset), "{error:?}");
     assert_eq!(error.to_string(), format!("die-000.media: no space left on the host's disk while programming a page at offset {offset}"));
     assert!(matches!(fault(io::ErrorKind::WriteZero, 700), MediaError::Short { .. }));

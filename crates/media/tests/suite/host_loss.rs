@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wordline_media::{Act as Written, Die, Durability, Media, PageState, Place, Replay, Tape, Tear};
 
-use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identity, memory, page, perform, see, see_die, wiped};
+use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identity, memory, page, perform, see, see_die, wear_of, wiped};
 
 const DIES: u32 = 2;
 
@@ -16,6 +16,8 @@ fn lose(seed: u64) -> (usize, usize) {
     // When each page was programmed, or its block's erase begun, in entries of the tape; and all that ever stood there.
     let mut programmed: BTreeMap<(u32, Place), (usize, Vec<u8>)> = BTreeMap::new();
     let mut history: BTreeMap<(u32, Place), Vec<Vec<u8>>> = BTreeMap::new();
+    // What was kept of each block, and after how many entries.
+    let mut wears: BTreeMap<(u32, u32), Vec<(usize, Vec<u8>)>> = BTreeMap::new();
     media.sync().expect("memory");
     let cut_after = 20 + draw.below(40);
     for _ in 0..cut_after {
@@ -29,6 +31,9 @@ fn lose(seed: u64) -> (usize, usize) {
             let bytes = bytes_of(&page(&crate::common::SHAPE, fill));
             programmed.insert((die, place), (tape.len(), bytes.clone()));
             history.entry((die, place)).or_default().push(bytes);
+        }
+        if let Act::KeepWear(die, block, fill) = act {
+            wears.entry((die, block)).or_default().push((tape.len(), wear_of(fill)));
         }
         if let Act::WipePage(die, place, _) = act {
             programmed.insert((die, place), (tape.len(), wiped()));
@@ -59,6 +64,12 @@ fn lose(seed: u64) -> (usize, usize) {
     }
     for (die, blocks) in seen.iter().enumerate() {
         for (block, seen) in blocks.iter().enumerate() {
+            let kept = wears.get(&(die as u32, block as u32)).map_or(&[][..], Vec::as_slice);
+            let certain = kept.iter().rposition(|(entry, _)| *entry <= synced[die] + 1);
+            let may = &kept[certain.unwrap_or(0)..];
+            let is_one_of_them =
+                may.iter().any(|(_, wear)| seen.wear.as_ref() == Some(wear)) || (certain.is_none() && seen.wear == Some(Vec::new()));
+            assert!(is_one_of_them, "die {die} block {block}: {:?}", seen.wear);
             for (page, (state, bytes, _)) in seen.pages.iter().enumerate() {
                 let place = Place { block: block as u32, page: page as u32 };
                 if *state == PageState::Written {
@@ -83,7 +94,7 @@ fn mend_and_cut(replay: &Replay, draw: &mut wordline_units::random::Draw) -> usi
             entries[..cut].iter().for_each(|entry| again.apply(entry).expect("memory"));
             again.apply_torn(&entries[cut], Tear::Prefix(draw.below(4000))).expect("memory");
             let die = Die::open(again.files()[0].unrecorded(), "die", None).expect("opens again");
-            assert_eq!(see_die(&die), whole, "cut in opening");
+            assert!(see_die(&die) == whole, "cut in opening");
         }
         writes += entries.len();
     }
@@ -99,4 +110,35 @@ fn what_was_synced_is_there() {
         mended += writes;
     }
     assert!(kept > 1000 && mended > 100, "{kept} pages, {mended} writes of recovery: too little to tell anything");
+}
+
+#[test]
+fn a_wear_of_any_length_is_there_as_it_was_or_as_it_was_to_be() {
+    for seed in 0..3000 {
+        let _seed = Seed(seed);
+        let mut draw = dice(seed);
+        let (mut media, tape) = memory(1, Durability::Host);
+        media.sync().expect("memory");
+        // What was kept, and after how many entries it was begun and ended.
+        let mut wears = vec![(0, tape.len(), Vec::new())];
+        for _ in 0..8 {
+            let (fill, begun) = (draw.next_u64(), tape.len());
+            media.keep_wear(0, 1, &wear_of(fill)).expect("memory");
+            wears.push((begun, tape.len(), wear_of(fill)));
+        }
+        // The host dies at some entry, and what was not synced by then is there or not.
+        let entries = tape.entries();
+        let cut = wears[0].1 + draw.below((entries.len() - wears[0].1 + 1) as u64) as usize;
+        let synced = entries[..cut].iter().rposition(|entry| entry.act == Written::Sync).unwrap_or(0);
+        let mut replay = Replay::new(1);
+        for (index, entry) in entries[..cut].iter().enumerate() {
+            if index <= synced || draw.below(2) == 0 {
+                replay.apply(entry).expect("memory");
+            }
+        }
+        let media = Media::open_memory(replay.files(), Some(&identity(1)), Durability::Host).expect("what remains is a drive");
+        let found = media.die(0).wear(1).unwrap_or_else(|error| panic!("{error}"));
+        let certain = wears.iter().rposition(|(_, ended, _)| *ended <= synced + 1).unwrap_or(0);
+        assert!(wears[certain..].iter().any(|(begun, _, wear)| *begun < cut && *wear == found), "{} bytes", found.len());
+    }
 }

@@ -62,7 +62,9 @@ fn nothing_done_is_lost() {
         let next = acts.next().expect("endless");
         let touched = match next {
             Act::Program(die, place, _) | Act::FlagPage(die, place, _) | Act::WipePage(die, place, _) => Some((die, place.block)),
-            Act::Erase(die, block) | Act::FlagBlock(die, block, _) | Act::MarkBad(die, block) => Some((die, block)),
+            Act::Erase(die, block) | Act::FlagBlock(die, block, _) | Act::MarkBad(die, block) | Act::KeepWear(die, block, _) => {
+                Some((die, block))
+            }
             Act::Sync => None,
         };
         for (die, (now, before)) in (0..).zip(see(&media).iter().zip(&twin)) {

@@ -51,7 +51,7 @@ fn a_page_that_landed_elsewhere_does_not_pass() {
     }
     let mut file = media.die(0).backing().unrecorded();
     let slot = 1200 + 24 + 16;
-    let start = file.length().expect("memory") - 4 * 8192;
+    let start = file.length().expect("memory") - 16 * 512 - 4 * 8192;
     let mut bytes = vec![0; slot];
     file.read(start, &mut bytes).expect("memory");
     file.write(start + 8192, &bytes).expect("memory");

@@ -1,6 +1,6 @@
 //! Is a drive as worn after a restart as it was before?
 
-use wordline_chip::Persistent;
+use wordline_chip::{KeptLife, Persistent};
 use wordline_drive::Drive;
 use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape};
 use wordline_plan::Plan;
@@ -13,7 +13,9 @@ type Live = Drive<(), MediaPayload<Memory>>;
 /// The stress of all erases of each block of the first die, as its cells count it.
 fn stress(drive_store: &MediaStore<Memory>, blocks: u32) -> Vec<f32> {
     let die = drive_store.payload(DieId(0));
-    (0..blocks).map(|block| f32::from_bits(die.kept_block(block).life.0[0])).collect()
+    // Behind the version of the string and what is in it.
+    let stress = |life: &KeptLife| f32::from_le_bytes(life.bytes()[2..6].try_into().expect("four bytes"));
+    (0..blocks).map(|block| stress(&die.kept_block(block).life)).collect()
 }
 
 fn overwrite(drive: &mut Live, draw: &mut Draw, times: u64) {
