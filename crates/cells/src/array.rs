@@ -13,6 +13,7 @@ mod locks;
 mod memory;
 mod relaxed;
 mod shifted;
+mod stopped;
 mod written;
 
 pub use locks::Disturbed;
@@ -26,6 +27,7 @@ use wordline_units::{Celsius, Nanos};
 
 use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
+use crate::array::stopped::{Erasing, Erasings};
 use crate::array::written::Writing;
 use crate::grid::{Grid, PAGES, Place};
 use crate::model::Model;
@@ -136,6 +138,8 @@ pub struct CellArray {
     traces: Draw,
     courses: Courses,
     writing: Writing,
+    /// The erases begun last, for stops of them. A die at rest has no use for them.
+    erasing: Erasings,
 }
 
 /// A period at one temperature.
@@ -194,6 +198,7 @@ impl CellArray {
             traces: Draw::new(seed, Stream::CellTraces, die),
             courses: Courses::default(),
             writing: Writing::default(),
+            erasing: Erasings::default(),
             model,
         }
     }
@@ -214,6 +219,7 @@ impl CellArray {
             traces: Draw::new(self.seed, Stream::CellTraces, die),
             courses: Courses::default(),
             writing: Writing::default(),
+            erasing: Erasings::default(),
             ..*self
         }
     }
@@ -362,8 +368,10 @@ impl CellArray {
     pub fn erase(&mut self, block: u32, now: Nanos) -> Took {
         self.courses.erase(block);
         let life = &mut self.lives[block as usize];
-        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
-        let history = history.erased(self.model.physics(), (now - life.erased).as_secs_f64(), self.temperature, 0, false);
+        let before = History { erase: life.erase, program: life.program, gentle: 0.0 };
+        let erasing = Erasing { block, before, dwell: (now - life.erased).as_secs_f64(), temperature: self.temperature };
+        let history = erasing.stopped(self.model.physics(), 0);
+        self.erasing.begin(erasing);
         *life = Life {
             erase: history.erase,
             program: history.program,
@@ -376,6 +384,15 @@ impl CellArray {
         let specimen = self.specimen(block);
         let erase = self.model.erase(&specimen, &history);
         Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
+    }
+
+    /// Tells of a stop of the erase of `block`, the last one of it: it has been stopped `stops` times.
+    ///
+    /// # Panics
+    /// If none of the last erases was of that block.
+    pub fn stopped(&mut self, block: u32, stops: u32) {
+        let erasing = self.erasing.of(block).expect("what is stopped has begun");
+        self.lives[block as usize].erase = erasing.stopped(self.model.physics(), stops).erase;
     }
 
     /// State of `block` to persist across power-off: accumulated stress, fill generation, and any preset age.

@@ -12,7 +12,7 @@ use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
-    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status,
+    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status, Stop,
     Stopped, Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
@@ -487,10 +487,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if flight.array_from > now {
             return self.calendar.enter(flight.array_from, Due::TrySuspend { flight: slot, attempt });
         }
-        match self.chips[flight.die].probe(&Command::Suspend, now) {
+        match self.chips[flight.die].probe(&Command::Suspend { stop: Stop::AtStep }, now) {
             Probe::Ready => {
                 let remaining = self.chips[flight.die].array_until() - now;
-                let ready_at = self.chips[flight.die].issue(Command::Suspend, now).ready_at;
+                let ready_at = self.chips[flight.die].issue(Command::Suspend { stop: Stop::AtStep }, now).ready_at;
                 let flight = &mut self.flights[slot.index()];
                 flight.attempt = flight.attempt.wrapping_add(1);
                 // What is left is counted when it is done; the time the suspend itself takes is the array's too.
