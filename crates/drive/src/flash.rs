@@ -5,11 +5,12 @@
 //!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
 //!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
 //!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
+//!   suspend   order ─stop─► array ──────────Suspended──► the firmware knows
 //!   sanitise  order ─core─► array ─────────────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
-use wordline_engine::{Event, FlashEvent, Observer};
+use wordline_chip::{Chip, Contents, Issued, Payload, Probe, Stops};
+use wordline_engine::{Event, FlashEvent, Observer, StopKind};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
     Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status, Stop,
@@ -85,8 +86,34 @@ pub(crate) struct Flight {
     core_span: Nanos,
     /// State of the program's trace.
     telling: Telling,
-    /// Number of suspends, by which an outdated completion is recognised. It may wrap around, because no event outlives thousands of suspends.
+    /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a read
+    /// that was broken off outlives its flight. It may wrap around, because no event outlives thousands of stops.
     attempt: u16,
+    /// Stops so far, and how many of them were at once.
+    stops: Stops,
+    /// Stop that is under way.
+    stopping: Stopping,
+}
+
+/// Progress of a stop.
+#[derive(Clone, Copy, Debug)]
+struct Stopping {
+    stage: StopStage,
+    /// Hardest stop ordered since the first order.
+    wanted: Stop,
+    /// Instant of the first order.
+    since: Nanos,
+}
+
+/// Stage of a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StopStage {
+    /// None has been ordered.
+    None,
+    /// The die does not accept it yet.
+    Waiting,
+    /// The die is doing it.
+    Begun,
 }
 
 /// Progress of a die in reporting the trace of its program.
@@ -131,7 +158,11 @@ const IDLE: Flight = Flight {
     core_span: Nanos::ZERO,
     telling: Telling::No,
     attempt: 0,
+    stops: Stops { all: 0, now: 0 },
+    stopping: NOT_STOPPING,
 };
+
+const NOT_STOPPING: Stopping = Stopping { stage: StopStage::None, wanted: Stop::AtStep, since: Nanos::ZERO };
 
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Carry out the operation that `core` has ordered.
@@ -142,11 +173,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         let die = self.wiring.die(core, operation.die);
         match operation.kind {
-            OperationKind::Suspend => {
-                let flight = self.working[die];
-                return self.try_suspend(now, flight, self.flights[flight.index()].attempt);
-            }
+            OperationKind::Suspend { stop } => return self.suspend(now, die, stop),
             OperationKind::Resume => return self.resume(now, die),
+            OperationKind::Abort => return self.abort(now, die, operation),
             OperationKind::Read { .. }
             | OperationKind::Program { .. }
             | OperationKind::Erase { .. }
@@ -193,7 +222,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.in_dram = Nanos::ZERO;
         flight.core_span = cost;
         flight.telling = Telling::No;
-        flight.attempt = 0;
+        flight.stops = Stops::default();
+        flight.stopping.stage = StopStage::None;
         match operation.kind {
             OperationKind::Read { target, bytes, first } => {
                 flight.op = FlashOp::Read;
@@ -208,7 +238,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.status = issued.status;
                 flight.errors = issued.errors;
                 flight.sensed = issued.ready_at;
-                self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
+                flight.array_from = from;
+                self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
             }
             OperationKind::Program { target, bytes, origin, is_set: _ } => {
                 flight.op = FlashOp::Program;
@@ -241,7 +272,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             OperationKind::Erase { .. } | OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } => {
                 self.issue_rarer(slot, die, operation, start);
             }
-            OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => unreachable!("handled above"),
         }
     }
 
@@ -275,7 +306,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.target = target;
                 chip.issue(Command::Sanitise { target, how }, start)
             }
-            OperationKind::Read { .. } | OperationKind::Program { .. } | OperationKind::Suspend | OperationKind::Resume => {
+            OperationKind::Read { .. }
+            | OperationKind::Program { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => {
                 unreachable!("carried out elsewhere")
             }
         };
@@ -290,13 +325,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.status = issued.status;
         flight.loops = issued.loops;
         self.working[die] = slot;
-        self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: 0 });
+        self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: flight.attempt });
     }
 
     /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
     /// corrected stay out of DRAM.
     #[inline]
-    pub(crate) fn sensed(&mut self, now: Nanos, slot: FlightSlot) {
+    pub(crate) fn sensed(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        if self.flights[slot.index()].attempt != attempt {
+            return;
+        }
         let is_last = self.flights[slot.index()].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
         let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
@@ -364,7 +402,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.status = issued.status;
         flight.errors = issued.errors;
         flight.sensed = issued.ready_at;
-        self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
+        flight.array_from = from;
+        self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
     }
 
     /// Report the end of a read to the firmware.
@@ -448,6 +487,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             ok: flight.status == Status::Good,
             retries: flight.retries.min(u32::from(u8::MAX)) as u8,
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
+            stops: flight.stops.all,
+            stops_now: flight.stops.now,
         });
         self.operations += 1;
         write_down(log, observer, now, event);
@@ -474,44 +515,92 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.pump(now, core);
     }
 
-    /// Suspend the operation in `slot` as soon as the die accepts a suspend.
-    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
-        if slot == FlightSlot::NONE || self.flights[slot.index()].attempt != attempt {
+    /// Suspend what `die` does in the way of `stop`. Ordered again, the hardest stop counts.
+    fn suspend(&mut self, now: Nanos, die: DieId, stop: Stop) {
+        let slot = self.working[die];
+        if slot == FlightSlot::NONE {
+            // It has ended: its report is the answer.
             return;
         }
-        let flight = self.flights[slot.index()];
-        if self.working[flight.die] != slot {
+        let flight = &mut self.flights[slot.index()];
+        let attempt = flight.attempt;
+        match flight.stopping.stage {
+            StopStage::None => {
+                flight.stopping = Stopping { stage: StopStage::Waiting, wanted: stop, since: now };
+                self.try_suspend(now, slot, attempt);
+            }
+            StopStage::Waiting => flight.stopping.wanted = flight.stopping.wanted.max(stop),
+            StopStage::Begun if stop > flight.stopping.wanted && self.chips[die].probe(&Command::Suspend { stop }, now) == Probe::Ready => {
+                flight.stopping.wanted = stop;
+                self.begin_stop(now, slot);
+            }
+            // It stops sooner as it is.
+            StopStage::Begun => {}
+        }
+    }
+
+    /// Suspend the operation in `slot` as soon as the die accepts a suspend.
+    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        let flight = &mut self.flights[slot.index()];
+        if flight.attempt != attempt || self.working[flight.die] != slot || flight.stopping.stage != StopStage::Waiting {
             return;
         }
         // Data still on its way in belongs to the bus; the array can be suspended once it works.
         if flight.array_from > now {
             return self.calendar.enter(flight.array_from, Due::TrySuspend { flight: slot, attempt });
         }
-        match self.chips[flight.die].probe(&Command::Suspend { stop: Stop::AtStep }, now) {
-            Probe::Ready => {
-                let remaining = self.chips[flight.die].array_until() - now;
-                let ready_at = self.chips[flight.die].issue(Command::Suspend { stop: Stop::AtStep }, now).ready_at;
-                let flight = &mut self.flights[slot.index()];
-                flight.attempt = flight.attempt.wrapping_add(1);
-                // What is left is counted when it is done; the time the suspend itself takes is the array's too.
-                flight.array = flight.array - remaining + (ready_at - now);
-                let die = flight.die;
-                self.calendar.enter(ready_at, Due::Suspended { die });
-            }
-            Probe::Blocked { until } if until < self.chips[flight.die].array_until() => {
+        let chip = &self.chips[flight.die];
+        match chip.probe(&Command::Suspend { stop: flight.stopping.wanted }, now) {
+            Probe::Ready => self.begin_stop(now, slot),
+            Probe::Blocked { until } if until < chip.array_until() => {
                 self.calendar.enter(until, Due::TrySuspend { flight: slot, attempt });
             }
             Probe::Blocked { .. } | Probe::Illegal(_) => {
+                flight.stopping = NOT_STOPPING;
                 self.ftls[flight.core as usize].stopped(now, flight.local, Stopped::Refused);
             }
         }
     }
 
+    /// Order the stop that is wanted of the operation in `slot`, which its die accepts.
+    fn begin_stop(&mut self, now: Nanos, slot: FlightSlot) {
+        let Drive { flights, chips, calendar, .. } = self;
+        let flight = &mut flights[slot.index()];
+        let chip = &mut chips[flight.die];
+        let remaining = chip.array_until() - now;
+        let ready_at = chip.issue(Command::Suspend { stop: flight.stopping.wanted }, now).ready_at;
+        flight.attempt = flight.attempt.wrapping_add(1);
+        flight.stopping.stage = StopStage::Begun;
+        // What is left is counted when it is done; the time the suspend itself takes is the array's too.
+        flight.array = flight.array - remaining + (ready_at - now);
+        calendar.enter(ready_at, Due::Suspended { flight: slot, attempt: flight.attempt });
+    }
+
     /// Tell the firmware that the suspend has taken hold: the die is free for reads.
-    pub(crate) fn suspended(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.wiring.home(die);
-        self.ftls[core as usize].stopped(now, local, Stopped::Held);
+    pub(crate) fn suspended(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        let flight = &mut self.flights[slot.index()];
+        if flight.attempt != attempt {
+            return;
+        }
+        let die = flight.die;
+        flight.stops = self.chips[die].stops();
+        let Stopping { wanted: how, since, .. } = std::mem::replace(&mut flight.stopping, NOT_STOPPING);
+        let (core, local, kind, cause) = (flight.core, flight.local, flight.op, flight.cause);
+        let waited = now - since;
+        self.tell_stopped(now, die, how, (kind, cause), waited);
+        self.ftls[core as usize].stopped(now, local, Stopped::Held { how, waited });
         self.pump(now, core);
+    }
+
+    /// Log that an operation of `die` was stopped.
+    #[cold]
+    fn tell_stopped(&mut self, now: Nanos, die: DieId, stop: Stop, (kind, cause): (FlashOp, Cause), waited: Nanos) {
+        let how = match stop {
+            Stop::Now => StopKind::Now,
+            Stop::AtStep if self.config.sheet.capabilities.stop_at_step => StopKind::AtStep,
+            Stop::AtStep => StopKind::FixedTime,
+        };
+        self.emit(now, Event::Stopped { die, how, kind, cause, waited });
     }
 
     fn resume(&mut self, now: Nanos, die: DieId) {
@@ -522,6 +611,40 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.array += ready_at - now;
         let attempt = flight.attempt;
         self.calendar.enter(ready_at, Due::Worked { flight: slot, attempt });
+    }
+
+    /// Break off the read that `operation` names, if its page is still being sensed.
+    #[cold]
+    fn abort(&mut self, now: Nanos, die: DieId, operation: &Operation) {
+        let is_sensing = |flight: &Flight| {
+            flight.die == die
+                && flight.tag == operation.tag
+                && flight.op == FlashOp::Read
+                && flight.array_from <= now
+                && flight.sensed > now
+        };
+        let slot = self.flights.iter().position(is_sensing);
+        let chip = &mut self.chips[die];
+        let (Some(slot), Probe::Ready) = (slot, chip.probe(&Command::Abort, now)) else {
+            let (core, local) = self.wiring.home(die);
+            return self.ftls[core as usize].stopped(now, local, Stopped::Refused);
+        };
+        let free = chip.issue(Command::Abort, now).ready_at;
+        let flight = &mut self.flights[slot];
+        flight.attempt = flight.attempt.wrapping_add(1);
+        flight.sensed = now;
+        flight.stopping.since = now;
+        self.calendar.enter(free, Due::Aborted { flight: FlightSlot(slot as u32) });
+    }
+
+    /// Give a read back to the firmware that was broken off: its die is free.
+    pub(crate) fn aborted(&mut self, now: Nanos, slot: FlightSlot) {
+        let Flight { core, die, local, op, cause, stopping, .. } = self.flights[slot.index()];
+        self.idle_flights.push(slot);
+        let waited = now - stopping.since;
+        self.tell_stopped(now, die, Stop::Now, (op, cause), waited);
+        self.ftls[core as usize].stopped(now, local, Stopped::Aborted { waited });
+        self.pump(now, core);
     }
 
     /// Allocate a flight, to be filled in place: copied there whole, it would be read in other widths than it was written in.

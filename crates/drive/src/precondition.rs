@@ -89,8 +89,8 @@ impl<O: Observer> Driver for Ageing<'_, O> {
     }
 
     fn carry_out(&mut self, operation: &Operation) {
-        if operation.kind == OperationKind::Suspend {
-            // What takes no time cannot be suspended.
+        if let OperationKind::Suspend { .. } | OperationKind::Abort = operation.kind {
+            // What takes no time cannot be stopped.
             let now = self.now();
             return self.core().stopped(now, operation.die, Stopped::Refused);
         }
@@ -216,7 +216,7 @@ impl<O: Observer> Drive<O> {
             }
             OperationKind::Copyback { from, to, .. } => chip.copy_back(from, to, at).into(),
             OperationKind::Sanitise { target, how } => chip.issue(Command::Sanitise { target, how }, at).into(),
-            OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => unreachable!("nothing is suspended"),
         }
     }
 
@@ -275,7 +275,11 @@ impl<O: Observer> Drive<O> {
                     program = self.chips[die].program_trace();
                 }
             }
-            OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
+            OperationKind::Erase { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => {}
         }
         let plain = Report::plain(operation.tag, operation.die, status, &spare);
         let report = Report { corrected_bits: errors, loops, retries, last, program: program.as_ref(), ..plain };

@@ -302,6 +302,9 @@ sections! {
         reads_first: bool = false;
         /// How long a buffered unit may wait for company before it is programmed with padding. "none": until a flush.
         linger: Maybe<Nanos> = Maybe(None);
+        /// How long a suspended program or erase is held while reads wait: after that it goes on, once the read that is under way has ended. "none": until no
+        /// read waits.
+        held_max: Maybe<Nanos> = Maybe(None);
     }
 
     /// Which wordline of an open block takes the next host data.

@@ -26,7 +26,7 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
     let core = &mut rooms.core;
     // Asked after every event, and most leave nothing to say: every die is at work, or there is nothing to write.
     let nothing_to_write = core.idle().is_empty() || core.buffer().complete() == 0;
-    if !core.is_any_ready() && nothing_to_write && !core.has_suspends() && core.under_way() > 0 {
+    if !core.is_any_ready() && nothing_to_write && !core.has_stops() && core.under_way() > 0 {
         return None;
     }
     core.set_now(now);
@@ -34,8 +34,8 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
 }
 
 fn find(rooms: &mut Rooms) -> Option<Operation> {
-    if let Some(die) = rooms.core.next_suspend() {
-        return Some(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend, cause: Cause::Host });
+    if let Some(stop) = rooms.core.next_stop() {
+        return Some(stop);
     }
     loop {
         if let Some(die) = rooms.core.next_ready() {
@@ -89,7 +89,8 @@ fn is_rescued(rooms: &mut Rooms) -> bool {
 fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, panel, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
-        if serves_while_held(core, panel, die)
+        if core.may_hold(die)
+            && serves_while_held(core, panel, die)
             && let Some(read) = next_read(core, panel, die)
         {
             core.die_mut(die).serve();

@@ -2,8 +2,8 @@
 //!
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
-use wordline_flash::{Operation, OperationKind};
-use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
+use wordline_flash::{Operation, OperationKind, Stop};
+use wordline_units::{Bytes, Cause, DieId, FlashOp, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod barriers;
 pub(crate) mod batch;
@@ -47,7 +47,7 @@ use settings::{Acknowledge, Settings};
 use view::View;
 use work::{Activity, Busy, Entry, Moved, Stream};
 
-use crate::util::list::Slab;
+use crate::util::list::{NIL, Slab};
 
 /// The tables of one core.
 #[derive(Debug)]
@@ -61,7 +61,8 @@ pub(crate) struct Core {
     idle: IdleDies,
     /// Dies that can take an operation and may have one to do.
     ready: Vec<DieId>,
-    suspends: Vec<DieId>,
+    /// Orders to stop what dies are doing.
+    stops: Vec<Operation>,
     pending: Slab<OpTag, Pending>,
     under_way: u32,
     requests: Requests,
@@ -107,7 +108,7 @@ impl Core {
             dies,
             idle: IdleDies::new(layout.dies, waiters),
             ready: Vec::new(),
-            suspends: Vec::new(),
+            stops: Vec::new(),
             pending: Slab::default(),
             under_way: 0,
             requests: Requests::default(),
@@ -247,14 +248,24 @@ impl Core {
         self.ready.push(die);
     }
 
-    /// Note that what `die` does is suspended: the die can take reads. Returns false if no suspend was ordered.
-    pub(crate) fn held(&mut self, die: DieId) -> bool {
-        let is_held = self.dies[die].hold();
+    /// Note that what `die` does is suspended in the way of `how`: the die can take reads. Returns false if no suspend was ordered.
+    pub(crate) fn held(&mut self, die: DieId, how: Stop) -> bool {
+        let is_held = self.dies[die].hold(self.now, how);
         if is_held {
             self.requests.release_by(None);
             self.ready.push(die);
         }
         is_held
+    }
+
+    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority.
+    pub(crate) fn aborted(&mut self, die: DieId) {
+        if let Some((tag, priority)) = self.dies[die].aborted() {
+            self.under_way -= 1;
+            self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
+            self.requests.release_by(None);
+            self.ready.push(die);
+        }
     }
 
     /// The next die that can take an operation.
@@ -303,10 +314,31 @@ impl Core {
         self.dies[die].free_count() > self.settings.gc.floor
     }
 
-    /// Order a suspend of what `die` does.
-    pub(crate) fn suspend(&mut self, die: DieId) {
-        self.dies[die].suspend();
-        self.suspends.push(die);
+    /// Order a stop of the program or erase that `die` does: the hardest that the die is able to do and that is no harder than `wanted`.
+    pub(crate) fn suspend(&mut self, die: DieId, wanted: Stop) {
+        let is_erase = self.dies[die].busy().kind == FlashOp::Erase;
+        let Some(stop) = self.settings.capabilities.strongest(is_erase, wanted) else { return };
+        if self.dies[die].suspend(stop) {
+            self.stops.push(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
+        }
+    }
+
+    /// Order that the read which `die` does is broken off.
+    pub(crate) fn abort(&mut self, die: DieId) {
+        let tag = self.dies[die].abort();
+        self.stops.push(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
+    }
+
+    /// True if what `die` has suspended may be held for one more read: it has not been held for too long.
+    pub(crate) fn may_hold(&self, die: DieId) -> bool {
+        let held = self.now.saturating_sub(self.dies[die].held_since());
+        self.settings.schedule.held_max.is_none_or(|most| held < most)
+    }
+
+    /// True if a technique is asked whether what a die does is stopped.
+    #[inline]
+    pub(crate) fn watches_busy(&self) -> bool {
+        self.watches_busy
     }
 
     /// True if a technique sets programs and learns how they went.
@@ -321,16 +353,16 @@ impl Core {
         self.idle.await_by(wait);
     }
 
-    /// The next die that is to be suspended.
+    /// The next order to stop what a die is doing.
     #[inline]
-    pub(crate) fn next_suspend(&mut self) -> Option<DieId> {
-        self.suspends.pop()
+    pub(crate) fn next_stop(&mut self) -> Option<Operation> {
+        self.stops.pop()
     }
 
-    /// True if a die is to be suspended.
+    /// True if a die is to be stopped.
     #[inline]
-    pub(crate) fn has_suspends(&self) -> bool {
-        !self.suspends.is_empty()
+    pub(crate) fn has_stops(&self) -> bool {
+        !self.stops.is_empty()
     }
 
     /// Note whether nothing can be collected on `die` at present.
@@ -404,15 +436,21 @@ impl Core {
         Operation { tag, die, kind, cause }
     }
 
-    /// Keep the program or erase under way for the techniques that are asked whether it is stopped.
+    /// Keep the operation under way for the techniques that are asked whether it is stopped.
     #[cold]
     #[inline(never)]
     fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
-        let is_erase = matches!(kind, OperationKind::Erase { .. });
-        if is_erase || matches!(kind, OperationKind::Program { .. }) {
-            let busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
-            self.dies[die].note_busy(busy);
-        }
+        let kind = match kind {
+            OperationKind::Program { .. } => FlashOp::Program,
+            OperationKind::Erase { .. } => FlashOp::Erase,
+            OperationKind::Copyback { .. } => FlashOp::Copyback,
+            OperationKind::Read { .. } => FlashOp::Read,
+            OperationKind::Sanitise { how, .. } => how.op(),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => return,
+        };
+        // A read that is taken from the queue is noted with its priority by whoever takes it.
+        let busy = Busy { die, kind, reader: None, cause, group: self.pending[tag].group, stops: 0, stops_now: 0 };
+        self.dies[die].note_busy(tag, busy);
     }
 
     /// Fill a program of `die` from the buffer, and with padding where the buffer has too few units.
@@ -672,7 +710,7 @@ impl Core {
 
     /// True if every die is free and no read waits.
     pub(crate) fn is_still(&self) -> bool {
-        self.suspends.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
+        self.stops.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
     }
 
     /// Restore the core from these dies, which the caller has checked, and from the other facts of an image.

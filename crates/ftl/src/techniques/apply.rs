@@ -1,6 +1,6 @@
 //! Application of the panel's answers: reads that stop a program, first tries of reads, settings of programs, requested work.
 
-use wordline_flash::{Operation, OperationKind, ReadTry};
+use wordline_flash::{Operation, OperationKind, ReadTry, Stop};
 use wordline_units::{DieId, OpTag, Priority};
 
 use super::hooks::Hook;
@@ -19,14 +19,33 @@ pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
     Ctx { now: core.now(), view: core.view() }
 }
 
-/// Order a suspend of the program or erase of `die` for a waiting read, if the techniques agree on it.
+/// Order a stop of what `die` does for a waiting read, if the techniques agree on it.
+#[inline]
 pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
+    if panel.has(Hook::Stop) {
+        stop(core, panel, die, priority);
+    }
+}
+
+#[inline(never)]
+fn stop(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
     let state = core.die(die);
-    if matches!(state.activity(), Activity::Working(_))
-        && panel.has(Hook::Stop)
-        && panel.urgency(&ctx(core), state.busy(), priority) == Urgency::Now
-    {
-        core.suspend(die);
+    let busy = state.busy();
+    let urgency = || panel.urgency(&ctx(core), busy, priority);
+    match state.activity() {
+        // Ordered already, it may be wanted sooner.
+        Activity::Working(_) | Activity::Suspending(_) => match urgency() {
+            Urgency::Wait => {}
+            Urgency::AtStep => core.suspend(die, Stop::AtStep),
+            Urgency::Now => core.suspend(die, Stop::Now),
+        },
+        // Only for one of a higher priority: else two readers could break each other off for ever.
+        Activity::Busy if core.settings().capabilities.abort_read && busy.reader.is_some_and(|reader| priority < reader) => {
+            if urgency() == Urgency::Now {
+                core.abort(die);
+            }
+        }
+        Activity::Busy | Activity::Aborting | Activity::Suspended(_) | Activity::Free => {}
     }
 }
 
@@ -59,8 +78,13 @@ fn first_try(core: &Core, panel: &Panel, group: BlockGroup, place: &Place) -> Re
 /// Order the next read that waits for `die`.
 #[inline]
 pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
+    let priority = if core.watches_busy() { core.die(die).reads().next_priority() } else { None };
     let tag = core.pop_read(die)?;
-    Some(issue_read(core, panel, die, tag))
+    let operation = issue_read(core, panel, die, tag);
+    if let Some(priority) = priority {
+        core.die_mut(die).note_reader(priority);
+    }
+    Some(operation)
 }
 
 /// Set how program unit `program` of `group` is programmed, as the techniques agree.
@@ -126,10 +150,10 @@ mod tests {
         for (techniques, is_asked) in [(vec![], false), (vec![Choice::ReadPreemption], true)] {
             let Rooms { mut core, panel, .. } = build(&crate::Config { techniques, ..small(64) });
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert!(!core.has_suspends(), "the die is idle");
+            assert!(!core.has_stops(), "the die is idle");
             core.die_mut(DieId(0)).begin(Cause::Host, true);
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert_eq!(core.has_suspends(), is_asked);
+            assert_eq!(core.has_stops(), is_asked);
         }
     }
 }

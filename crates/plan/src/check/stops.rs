@@ -109,3 +109,39 @@ fn shorter(key: &str, time: &Set<Maybe<Nanos>>, (work, whole): (&str, Option<Nan
         mistakes.at(&time.origin, format!("{key} is {span}: expected less than {work}, {whole}"), None);
     }
 }
+
+/// Checks how long what is suspended is held: whatever goes on must come further before it can be stopped again, or it would never end.
+pub(super) fn held(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let most = &sections.schedule.held_max;
+    let Some(span) = most.value.0 else { return };
+    if span == Nanos::ZERO {
+        return instant(mistakes, "schedule.held_max", most);
+    }
+    let (able, times) = (&sections.capabilities, &sections.timing);
+    let kinds = [
+        ("program", able.suspend_program.value, able.stop_now_program.value, times.t_step_program.value.0),
+        ("erase", able.suspend_erase.value, able.stop_now_erase.value, times.t_step_erase.value.0),
+    ];
+    if kinds.iter().all(|(_, suspends, ..)| !suspends) {
+        let what = "schedule.held_max is set, and the die can suspend nothing: capabilities.suspend_program and suspend_erase are false";
+        return mistakes.at(&most.origin, what.to_owned(), None);
+    }
+    let (interval, resume) = (times.suspend_interval.value, times.t_resume.value);
+    for (of, suspends, at_once, step) in kinds {
+        // At the end of a step it has always come further.
+        let needed = match (at_once, step) {
+            _ if !suspends => continue,
+            (true, Some(step)) => resume + step,
+            (false, _) if able.stop_at_step.value => continue,
+            (true, None) | (false, _) => resume,
+        };
+        if interval <= needed {
+            let what = format!(
+                "schedule.held_max is set, and timing.suspend_interval is {interval}: expected more than {needed}, or {} that goes on may be stopped again \
+                 before it has come further",
+                if of == "erase" { "an erase" } else { "a program" }
+            );
+            return mistakes.at(&most.origin, what, None);
+        }
+    }
+}

@@ -56,6 +56,8 @@ pub(crate) fn sanitisers() -> Vec<Choice> {
 /// A fault planted in the world, to see that it is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
+    /// What is suspended never goes on.
+    ResumeForgotten,
     /// Journal pages with records are programmed empty.
     RecordDropped,
     /// Trims are lost on the way to the journal: after a cut no page of it can be read.
@@ -122,7 +124,8 @@ impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
     /// All others.
-    pub const ALL: [Bug; 26] = [
+    pub const ALL: [Bug; 27] = [
+        Bug::ResumeForgotten,
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -187,6 +190,8 @@ pub struct Tally {
     pub work: [u64; 3],
     /// Lives that ended with a core that takes no more writes.
     pub worn_out: u64,
+    /// Stops that have taken hold: at a step, at once, of reads.
+    pub stops: [u64; 3],
 }
 
 impl Tally {
@@ -209,6 +214,7 @@ impl Tally {
         self.marks.iter_mut().zip(other.marks).for_each(|(a, b)| both(a, b));
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
+        self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
     }
 }
 
