@@ -35,6 +35,8 @@ pub(crate) enum Due {
     Retry { flight: FlightSlot },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
     Worked { flight: FlightSlot, attempt: u16 },
+    /// A part of a copyback before its program has ended.
+    Copied { flight: FlightSlot, attempt: u16 },
     /// A die may accept a suspend now.
     TrySuspend { flight: FlightSlot, attempt: u16 },
     /// A suspend has taken hold, unless a sooner one was ordered since.
@@ -313,6 +315,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             Due::Read { flight } => self.read_done(now, flight),
             Due::Retry { flight } => self.retry(now, flight),
             Due::Worked { flight, attempt } => self.worked(now, flight, attempt),
+            Due::Copied { flight, attempt } => self.copied(now, flight, attempt),
             Due::TrySuspend { flight, attempt } => self.try_suspend(now, flight, attempt),
             Due::Suspended { flight, attempt } => self.suspended(now, flight, attempt),
             Due::Aborted { flight } => self.aborted(now, flight),

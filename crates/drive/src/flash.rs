@@ -4,22 +4,24 @@
 //!   read      order ─core─► sense ──Sensed──► bus, DRAM ──Transferred──► ECC ──Read──► report
 //!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
 //!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
-//!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
+//!   copyback  order ─core─► sense ──Copied──► hand over ──Copied──► … array ──Worked──► report
 //!   suspend   order ─stop─► array ──────────Suspended──► the firmware knows
 //!   sanitise  order ─core─► array ─────────────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::{Chip, Contents, Issued, Payload, Probe, Stops};
-use wordline_engine::{Event, FlashEvent, Observer, StopKind};
+use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
+use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
-    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status, Stop,
-    Stopped, Target,
+    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status,
+    Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
+use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
+use crate::stop::{NOT_STOPPING, Stopping};
 use crate::tries::{Sensing, set_references};
 
 /// Place of a flash operation under way in the drive's table of them.
@@ -34,6 +36,11 @@ impl FlightSlot {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// Place number `index`.
+    pub(crate) fn at(index: usize) -> FlightSlot {
+        FlightSlot(index as u32)
+    }
 }
 
 /// A flash operation under way.
@@ -45,7 +52,7 @@ pub(crate) struct Flight {
     /// Die, as its core counts it.
     pub(crate) local: DieId,
     pub(crate) tag: OpTag,
-    cause: Cause,
+    pub(crate) cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
     /// Present try of a read.
@@ -57,22 +64,22 @@ pub(crate) struct Flight {
     /// Wrong bits in the worst codeword of the last try.
     errors: u32,
     /// Loops of a program or an erase.
-    loops: u8,
+    pub(crate) loops: u8,
     /// Pages of each plane that the operation acts on.
-    pages: u32,
+    pub(crate) pages: u32,
     /// Origin of the data of a program.
     origin: Origin,
     /// Target of a read, program or erase; for a copyback, its destination.
     pub(crate) target: Target,
     /// Source of a copyback.
-    source: Target,
+    pub(crate) source: Target,
     bytes: Bytes,
     issued: Nanos,
     /// Instant at which the array began.
-    array_from: Nanos,
-    array: Nanos,
+    pub(crate) array_from: Nanos,
+    pub(crate) array: Nanos,
     /// Instant at which the page was sensed.
-    sensed: Nanos,
+    pub(crate) sensed: Nanos,
     /// Instant at which the page had left the die.
     transferred: Nanos,
     bus: Nanos,
@@ -88,32 +95,13 @@ pub(crate) struct Flight {
     telling: Telling,
     /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a read
     /// that was broken off outlives its flight. It may wrap around, because no event outlives thousands of stops.
-    attempt: u16,
+    pub(crate) attempt: u16,
     /// Stops so far, and how many of them were at once.
-    stops: Stops,
+    pub(crate) stops: Stops,
     /// Stop that is under way.
-    stopping: Stopping,
-}
-
-/// Progress of a stop.
-#[derive(Clone, Copy, Debug)]
-struct Stopping {
-    stage: StopStage,
-    /// Hardest stop ordered since the first order.
-    wanted: Stop,
-    /// Instant of the first order.
-    since: Nanos,
-}
-
-/// Stage of a stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StopStage {
-    /// None has been ordered.
-    None,
-    /// The die does not accept it yet.
-    Waiting,
-    /// The die is doing it.
-    Begun,
+    pub(crate) stopping: Stopping,
+    /// Part of a copyback that is under way.
+    pub(crate) part: Part,
 }
 
 /// Progress of a die in reporting the trace of its program.
@@ -160,9 +148,8 @@ const IDLE: Flight = Flight {
     attempt: 0,
     stops: Stops { all: 0, now: 0 },
     stopping: NOT_STOPPING,
+    part: Part::Whole,
 };
-
-const NOT_STOPPING: Stopping = Stopping { stage: StopStage::None, wanted: Stop::AtStep, since: Nanos::ZERO };
 
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Carry out the operation that `core` has ordered.
@@ -223,7 +210,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.core_span = cost;
         flight.telling = Telling::No;
         flight.stops = Stops::default();
-        flight.stopping.stage = StopStage::None;
+        flight.stopping = NOT_STOPPING;
+        flight.part = Part::Whole;
         match operation.kind {
             OperationKind::Read { target, bytes, first } => {
                 flight.op = FlashOp::Read;
@@ -296,7 +284,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.origin.moved = layout.units_per_program as u16;
                 let settings = ftls[flight.core as usize].load(operation.die, operation.tag).settings;
                 let set = settings.map_or(start, |settings| set_program(chip, settings, start));
-                chip.copy_back(from, to, set)
+                flight.array = set - start;
+                self.working[die] = slot;
+                return self.begin_copyback(set, slot);
             }
             OperationKind::Sanitise { target, how } => {
                 flight.op = how.op();
@@ -512,138 +502,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if let Some(ended) = ended {
             self.tell_ended(now, ended);
         }
-        self.pump(now, core);
-    }
-
-    /// Suspend what `die` does in the way of `stop`. Ordered again, the hardest stop counts.
-    fn suspend(&mut self, now: Nanos, die: DieId, stop: Stop) {
-        let slot = self.working[die];
-        if slot == FlightSlot::NONE {
-            // It has ended: its report is the answer.
-            return;
-        }
-        let flight = &mut self.flights[slot.index()];
-        let attempt = flight.attempt;
-        match flight.stopping.stage {
-            StopStage::None => {
-                flight.stopping = Stopping { stage: StopStage::Waiting, wanted: stop, since: now };
-                self.try_suspend(now, slot, attempt);
-            }
-            StopStage::Waiting => flight.stopping.wanted = flight.stopping.wanted.max(stop),
-            StopStage::Begun if stop > flight.stopping.wanted && self.chips[die].probe(&Command::Suspend { stop }, now) == Probe::Ready => {
-                flight.stopping.wanted = stop;
-                self.begin_stop(now, slot);
-            }
-            // It stops sooner as it is.
-            StopStage::Begun => {}
-        }
-    }
-
-    /// Suspend the operation in `slot` as soon as the die accepts a suspend.
-    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
-        let flight = &mut self.flights[slot.index()];
-        if flight.attempt != attempt || self.working[flight.die] != slot || flight.stopping.stage != StopStage::Waiting {
-            return;
-        }
-        // Data still on its way in belongs to the bus; the array can be suspended once it works.
-        if flight.array_from > now {
-            return self.calendar.enter(flight.array_from, Due::TrySuspend { flight: slot, attempt });
-        }
-        let chip = &self.chips[flight.die];
-        match chip.probe(&Command::Suspend { stop: flight.stopping.wanted }, now) {
-            Probe::Ready => self.begin_stop(now, slot),
-            Probe::Blocked { until } if until < chip.array_until() => {
-                self.calendar.enter(until, Due::TrySuspend { flight: slot, attempt });
-            }
-            Probe::Blocked { .. } | Probe::Illegal(_) => {
-                flight.stopping = NOT_STOPPING;
-                self.ftls[flight.core as usize].stopped(now, flight.local, Stopped::Refused);
-            }
-        }
-    }
-
-    /// Order the stop that is wanted of the operation in `slot`, which its die accepts.
-    fn begin_stop(&mut self, now: Nanos, slot: FlightSlot) {
-        let Drive { flights, chips, calendar, .. } = self;
-        let flight = &mut flights[slot.index()];
-        let chip = &mut chips[flight.die];
-        let remaining = chip.array_until() - now;
-        let ready_at = chip.issue(Command::Suspend { stop: flight.stopping.wanted }, now).ready_at;
-        flight.attempt = flight.attempt.wrapping_add(1);
-        flight.stopping.stage = StopStage::Begun;
-        // What is left is counted when it is done; the time the suspend itself takes is the array's too.
-        flight.array = flight.array - remaining + (ready_at - now);
-        calendar.enter(ready_at, Due::Suspended { flight: slot, attempt: flight.attempt });
-    }
-
-    /// Tell the firmware that the suspend has taken hold: the die is free for reads.
-    pub(crate) fn suspended(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
-        let flight = &mut self.flights[slot.index()];
-        if flight.attempt != attempt {
-            return;
-        }
-        let die = flight.die;
-        flight.stops = self.chips[die].stops();
-        let Stopping { wanted: how, since, .. } = std::mem::replace(&mut flight.stopping, NOT_STOPPING);
-        let (core, local, kind, cause) = (flight.core, flight.local, flight.op, flight.cause);
-        let waited = now - since;
-        self.tell_stopped(now, die, how, (kind, cause), waited);
-        self.ftls[core as usize].stopped(now, local, Stopped::Held { how, waited });
-        self.pump(now, core);
-    }
-
-    /// Log that an operation of `die` was stopped.
-    #[cold]
-    fn tell_stopped(&mut self, now: Nanos, die: DieId, stop: Stop, (kind, cause): (FlashOp, Cause), waited: Nanos) {
-        let how = match stop {
-            Stop::Now => StopKind::Now,
-            Stop::AtStep if self.config.sheet.capabilities.stop_at_step => StopKind::AtStep,
-            Stop::AtStep => StopKind::FixedTime,
-        };
-        self.emit(now, Event::Stopped { die, how, kind, cause, waited });
-    }
-
-    fn resume(&mut self, now: Nanos, die: DieId) {
-        let ready_at = self.chips[die].issue(Command::Resume, now).ready_at;
-        let slot = self.working[die];
-        let flight = &mut self.flights[slot.index()];
-        flight.array_from = now;
-        flight.array += ready_at - now;
-        let attempt = flight.attempt;
-        self.calendar.enter(ready_at, Due::Worked { flight: slot, attempt });
-    }
-
-    /// Break off the read that `operation` names, if its page is still being sensed.
-    #[cold]
-    fn abort(&mut self, now: Nanos, die: DieId, operation: &Operation) {
-        let is_sensing = |flight: &Flight| {
-            flight.die == die
-                && flight.tag == operation.tag
-                && flight.op == FlashOp::Read
-                && flight.array_from <= now
-                && flight.sensed > now
-        };
-        let slot = self.flights.iter().position(is_sensing);
-        let chip = &mut self.chips[die];
-        let (Some(slot), Probe::Ready) = (slot, chip.probe(&Command::Abort, now)) else {
-            let (core, local) = self.wiring.home(die);
-            return self.ftls[core as usize].stopped(now, local, Stopped::Refused);
-        };
-        let free = chip.issue(Command::Abort, now).ready_at;
-        let flight = &mut self.flights[slot];
-        flight.attempt = flight.attempt.wrapping_add(1);
-        flight.sensed = now;
-        flight.stopping.since = now;
-        self.calendar.enter(free, Due::Aborted { flight: FlightSlot(slot as u32) });
-    }
-
-    /// Give a read back to the firmware that was broken off: its die is free.
-    pub(crate) fn aborted(&mut self, now: Nanos, slot: FlightSlot) {
-        let Flight { core, die, local, op, cause, stopping, .. } = self.flights[slot.index()];
-        self.idle_flights.push(slot);
-        let waited = now - stopping.since;
-        self.tell_stopped(now, die, Stop::Now, (op, cause), waited);
-        self.ftls[core as usize].stopped(now, local, Stopped::Aborted { waited });
         self.pump(now, core);
     }
 

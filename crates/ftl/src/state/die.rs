@@ -107,7 +107,7 @@ impl Die {
         self.activity
     }
 
-    /// Begin an operation. `is_long`: a program or an erase, which may be suspended.
+    /// Begin an operation. `is_long`: a program, an erase or a copyback, which may be suspended.
     #[inline]
     pub(crate) fn begin(&mut self, cause: Cause, is_long: bool) {
         self.activity = match (self.activity, is_long) {

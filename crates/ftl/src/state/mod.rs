@@ -432,7 +432,8 @@ impl Core {
         if self.watches_busy {
             self.note_busy(die, tag, kind, cause);
         }
-        self.dies[die].begin(cause, matches!(kind, OperationKind::Program { .. } | OperationKind::Erase { .. }));
+        let is_long = matches!(kind, OperationKind::Program { .. } | OperationKind::Erase { .. } | OperationKind::Copyback { .. });
+        self.dies[die].begin(cause, is_long);
         Operation { tag, die, kind, cause }
     }
 
