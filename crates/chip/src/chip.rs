@@ -100,6 +100,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) bus_takes_in: bool,
     pub(crate) registers: Registers,
     pub(crate) work: Work,
+    /// Its payload has yet to be told that this work has ended.
+    pub(crate) is_unended: bool,
     /// How far the array has come with the program or the erase that it is doing.
     pub(crate) progress: Progress,
     /// What the status register says when the array is idle.
@@ -163,6 +165,7 @@ impl<P: Payload> Chip<P> {
             bus_takes_in: false,
             registers: Registers::EMPTY,
             work: Work::OTHER,
+            is_unended: false,
             progress: Progress::new(Nanos::ZERO),
             status: Status::Good,
             suspended: None,
@@ -214,6 +217,26 @@ impl<P: Payload> Chip<P> {
     /// Whether it was killed.
     pub fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    /// Whoever keeps bytes is told of the end of what the array was doing, if it has ended by `now`: what they have of it is whole. Commands that come
+    /// later tell them, too; but the process may die before there is one.
+    pub fn end(&mut self, now: Nanos) {
+        if P::KEEPS && self.is_unended && now >= self.array_until {
+            self.end_work();
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn end_work(&mut self) {
+        self.is_unended = false;
+        for plane in planes(self.work.target.planes) {
+            let block = self.flat(&self.work.target, plane) as u32;
+            self.payload.end(block);
+            if self.status == Status::Failed {
+                self.payload.fail(block);
+            }
+        }
     }
 
     /// The data sheet.

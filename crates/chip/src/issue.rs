@@ -249,6 +249,7 @@ impl<P: Payload> Chip<P> {
     #[inline(always)]
     fn demand(&mut self, class: Class, command: &Command, now: Nanos) {
         assert!(now >= self.latest, "time runs back at a die: {now} after {}", self.latest);
+        self.end(now);
         if !matches!(self.earliest(class, command, now), Ok(from) if from <= now) {
             self.refuse(*command, now);
         }
@@ -293,6 +294,7 @@ impl<P: Payload> Chip<P> {
         self.interface_until =
             if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { now + self.sum(rule.interface_busy, &work) };
         self.array_until = ready_at;
+        self.is_unended = P::KEEPS && work.kind.suspendable();
         if work.kind.suspendable() {
             let [before @ .., _] = rule.array_busy else { unreachable!("what can be suspended takes time") };
             self.progress = Progress::new(if before.is_empty() { now } else { now + self.sum(before, &work) });
@@ -387,10 +389,6 @@ impl<P: Payload> Chip<P> {
     #[cold]
     fn fail(&mut self, work: Work) -> Status {
         self.ruin(&work);
-        for plane in planes(work.target.planes) {
-            let block = self.flat(&work.target, plane) as u32;
-            self.payload.fail(block);
-        }
         Status::Failed
     }
 
@@ -420,9 +418,6 @@ impl<P: Payload> Chip<P> {
                 && let Some(array) = &self.array
             {
                 self.payload.keep_life(index as u32, array.kept(index as u32));
-            }
-            if outcome == Outcome::Bad {
-                self.payload.fail(index as u32);
             }
             self.seals.erase(index as u32);
             if has_faults {
@@ -491,18 +486,30 @@ impl<P: Payload> Chip<P> {
     fn abandon(&mut self, now: Nanos) {
         if self.array_until > now {
             let work = self.work;
-            self.ruin(&work);
+            self.break_off(&work);
         }
+        self.is_unended = false;
         if let Some(held) = self.suspended.take() {
-            self.ruin(&held.work);
+            self.break_off(&held.work);
         }
         if let Some(last) = self.registers.collecting {
             let pages = self.page_type(last.page.0) as u16 + 1;
             let target = Target { page: PageId(last.page.0 + 1 - pages), ..last };
-            self.ruin(&Work { kind: WorkKind::Program, target, pages });
+            self.break_off(&Work { kind: WorkKind::Program, target, pages });
         }
         self.registers = Registers::EMPTY;
         self.bus_until = self.bus_until.min(now);
+    }
+
+    /// What `work` was changing can no longer be read, and does not end.
+    fn break_off(&mut self, work: &Work) {
+        self.ruin(work);
+        if work.kind.suspendable() {
+            planes(work.target.planes).for_each(|plane| {
+                let block = self.flat(&work.target, plane) as u32;
+                self.payload.break_off(block);
+            });
+        }
     }
 
     /// What `work` was changing can no longer be read.

@@ -17,7 +17,7 @@ use crate::drive::{Drive, Due};
 use crate::flash::FlightSlot;
 use crate::stop::StopStage;
 
-/// What part of its work an operation is at.
+/// Part of its work that an operation is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// All of it, or the program of a copyback.
@@ -81,7 +81,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// A part has ended: the next one begins, or the copyback is held for a read.
     pub(crate) fn copied(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
         let flight = &self.flights[slot.index()];
-        if flight.attempt != attempt {
+        if flight.attempt != attempt || self.power_cut().is_some() {
             return;
         }
         if flight.stopping.stage == StopStage::Waiting {

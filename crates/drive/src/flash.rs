@@ -421,6 +421,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// End a program, an erase, a copyback or a lock.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        // After a power cut on demand nothing that is under way comes to its end.
+        let is_lit = !P::KEEPS || self.power_cut().is_none();
         let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
@@ -434,6 +436,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
         let flight = &*flight;
+        if is_lit {
+            chips[flight.die].end(now);
+        }
         working[flight.die] = FlightSlot::NONE;
         let channel = flight.transferred.saturating_sub(flight.issued + flight.core_span);
         spare.clear();

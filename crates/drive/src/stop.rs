@@ -65,6 +65,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Suspend the operation in `slot` as soon as the die accepts a suspend.
     pub(crate) fn try_suspend(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        if self.power_cut().is_some() {
+            return;
+        }
         let flight = &mut self.flights[slot.index()];
         if flight.attempt != attempt || self.working[flight.die] != slot || flight.stopping.stage != StopStage::Waiting {
             return;
@@ -112,7 +115,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
     }
 
-    /// What is in `slot` is held, and its die is free for reads.
+    /// Hold the operation in `slot`: it is stopped, and its die is free for reads.
     pub(crate) fn hold(&mut self, now: Nanos, slot: FlightSlot) {
         let flight = &mut self.flights[slot.index()];
         let die = flight.die;

@@ -76,6 +76,20 @@ pub enum OperationKind {
     Abort,
 }
 
+impl OperationKind {
+    /// The word that events and tables use; `None`: an order about another operation.
+    pub const fn op(&self) -> Option<FlashOp> {
+        match self {
+            OperationKind::Read { .. } => Some(FlashOp::Read),
+            OperationKind::Program { .. } => Some(FlashOp::Program),
+            OperationKind::Erase { .. } => Some(FlashOp::Erase),
+            OperationKind::Copyback { .. } => Some(FlashOp::Copyback),
+            OperationKind::Sanitise { how, .. } => Some(how.op()),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => None,
+        }
+    }
+}
+
 /// How a page is sensed: with which references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadTry {

@@ -54,7 +54,7 @@ const WALLS: &[Wall] = &[
     Wall {
         name: "serve",
         may_name: &["chip", "drive", "engine", "media", "nbd", "report", "units", "workload"],
-        tests_may_name: &["plan"],
+        tests_may_name: &["cells", "flash", "ftl", "plan"],
         outside: None,
     },
     Wall {

@@ -221,7 +221,7 @@ fn warm_cells_are_faster_and_a_course_remembers_how_warm_it_was() {
     assert!((while_warm / when_cool - 1.0).abs() < 1e-6, "{while_warm} {when_cool}: what was programmed stays as it is");
 }
 
-/// What is kept of a block after an erase with so many stops, of which the die is told as `tell` says, and the erase stress that the model says.
+/// Stress that is kept of a block after an erase with so many stops, of which the die is told as `tell` says, and the erase stress that the model says.
 fn stopped(stops: u32, tell: impl Fn(&mut CellArray, u32)) -> (u32, u32) {
     let model = Arc::new(chip("tlc48", &[]));
     let mut array = CellArray::new(Arc::clone(&model), SEED, 0, 4, HOME);

@@ -89,8 +89,7 @@ fn is_rescued(rooms: &mut Rooms) -> bool {
 fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let Rooms { core, panel, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
-        if core.may_hold(die)
-            && serves_while_held(core, panel, die)
+        if serves_while_held(core, panel, die)
             && let Some(read) = next_read(core, panel, die)
         {
             core.die_mut(die).serve();

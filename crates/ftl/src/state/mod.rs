@@ -3,7 +3,7 @@
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
 use wordline_flash::{Operation, OperationKind, Stop};
-use wordline_units::{Bytes, Cause, DieId, FlashOp, IdMap, Nanos, OpTag, Priority};
+use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod barriers;
 pub(crate) mod batch;
@@ -47,7 +47,7 @@ use settings::{Acknowledge, Settings};
 use view::View;
 use work::{Activity, Busy, Entry, Moved, Stream};
 
-use crate::util::list::{NIL, Slab};
+use crate::util::list::Slab;
 
 /// The tables of one core.
 #[derive(Debug)]
@@ -314,31 +314,9 @@ impl Core {
         self.dies[die].free_count() > self.settings.gc.floor
     }
 
-    /// Order a stop of the program or erase that `die` does: the hardest that the die is able to do and that is no harder than `wanted`.
-    pub(crate) fn suspend(&mut self, die: DieId, wanted: Stop) {
-        let is_erase = self.dies[die].busy().kind == FlashOp::Erase;
-        let Some(stop) = self.settings.capabilities.strongest(is_erase, wanted) else { return };
-        if self.dies[die].suspend(stop) {
-            self.stops.push(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
-        }
-    }
-
-    /// Order that the read which `die` does is broken off.
-    pub(crate) fn abort(&mut self, die: DieId) {
-        let tag = self.dies[die].abort();
-        self.stops.push(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
-    }
-
-    /// True if what `die` has suspended may be held for one more read: it has not been held for too long.
-    pub(crate) fn may_hold(&self, die: DieId) -> bool {
-        let held = self.now.saturating_sub(self.dies[die].held_since());
-        self.settings.schedule.held_max.is_none_or(|most| held < most)
-    }
-
-    /// True if a technique is asked whether what a die does is stopped.
-    #[inline]
-    pub(crate) fn watches_busy(&self) -> bool {
-        self.watches_busy
+    /// Order `stop` of what its die does.
+    pub(crate) fn order_stop(&mut self, stop: Operation) {
+        self.stops.push(stop);
     }
 
     /// True if a technique sets programs and learns how they went.
@@ -441,14 +419,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
-        let kind = match kind {
-            OperationKind::Program { .. } => FlashOp::Program,
-            OperationKind::Erase { .. } => FlashOp::Erase,
-            OperationKind::Copyback { .. } => FlashOp::Copyback,
-            OperationKind::Read { .. } => FlashOp::Read,
-            OperationKind::Sanitise { how, .. } => how.op(),
-            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => return,
-        };
+        let Some(kind) = kind.op() else { return };
         // A read that is taken from the queue is noted with its priority by whoever takes it.
         let busy = Busy { die, kind, reader: None, cause, group: self.pending[tag].group, stops: 0, stops_now: 0 };
         self.dies[die].note_busy(tag, busy);

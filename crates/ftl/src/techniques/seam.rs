@@ -243,7 +243,7 @@ pub struct CopyReport {
 pub struct StopReport {
     /// Operation that was stopped, with this stop counted.
     pub busy: Busy,
-    /// How it was stopped. A read is always broken off at once.
+    /// Kind of the stop. A read is always broken off at once.
     pub how: Stop,
     /// Time from the order until the die was free.
     pub waited: Nanos,
