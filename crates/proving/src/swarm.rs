@@ -148,6 +148,13 @@ fn margins() -> Margins {
 
 /// The scenario of `seed`.
 pub fn scenario(seed: u64) -> Scenario {
+    let mut scenario = still(seed);
+    stops(seed, &mut scenario);
+    scenario
+}
+
+/// The scenario of `seed` on dies that are not stopped but for techniques.
+pub fn still(seed: u64) -> Scenario {
     let draw = &mut Draw::new(seed, Stream::Mix, 0);
     let mut sheet = sheet(draw);
     let dies = pick(draw, &[1, 1, 2, 3]);
@@ -251,12 +258,11 @@ pub fn scenario(seed: u64) -> Scenario {
         scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);
     }
     equip(&mut scenario.config);
-    stops(seed, &mut scenario);
     scenario
 }
 
 /// What the dies can stop, and somebody who stops it. Drawn apart from all else.
-fn stops(seed: u64, scenario: &mut Scenario) {
+pub(crate) fn stops(seed: u64, scenario: &mut Scenario) {
     let draw = &mut Draw::new(seed, Stream::Mix, STOPS);
     if !draw.happens(0.4) {
         return;

@@ -56,7 +56,13 @@ impl Observer for Seen {
                     self.reads.push((done.priority, done.stages.total()));
                 }
             }
-            _ => {}
+            Event::Arrived { .. }
+            | Event::Invalidated { .. }
+            | Event::Retired { .. }
+            | Event::ProgrammedAgain { .. }
+            | Event::Exposed { .. }
+            | Event::DataLost { .. }
+            | Event::WornOut => {}
         }
     }
 }

@@ -220,7 +220,14 @@ impl Tally {
 
 /// The drive of `seed`: as the swarm's, but smaller, and it keeps its data.
 pub fn scenario(seed: u64) -> Scenario {
-    let mut scenario = swarm::scenario(seed);
+    let mut scenario = still(seed);
+    swarm::stops(seed, &mut scenario);
+    scenario
+}
+
+/// The drive of `seed` on dies that are not stopped but for techniques.
+pub fn still(seed: u64) -> Scenario {
+    let mut scenario = swarm::still(seed);
     let draw = &mut Draw::new(seed, Stream::Mix, 1);
     let config = &mut scenario.config;
     let geometry = &mut config.sheet.geometry;
@@ -325,7 +332,8 @@ pub const MANY: &[f64] = &[0.0, 0.003, 0.01, 0.05, 0.2];
 /// # Errors
 /// What was broken.
 pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
-    let mut scenario = scenario(seed);
+    // What is stopped is tried elsewhere, and seeds that have shown something go on showing it.
+    let mut scenario = still(seed);
     // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
     scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
     scenario.config.oob_copies = bug != Some(Bug::CopiesOff);

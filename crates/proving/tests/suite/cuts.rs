@@ -1,6 +1,6 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
-use wordline_proving::cut::{Bug, FEW, Failing, MANY, Tally, boundaries, breaks, rot_breaks, rotten_trial, scenario, shrink, trial};
+use wordline_proving::cut::{Bug, FEW, Failing, MANY, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, still, trial, trial_on};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
@@ -41,16 +41,8 @@ fn long_runs_survive_cuts_at_random() {
 /// says something for as long as they are drawn like this.
 #[test]
 fn a_die_that_clears_the_way_of_a_sanitiser_does_not_rest() {
-    must(90_003, Some(0), 79);
-    must(90_003, None, 400);
-}
-
-/// What is written down here of single seeds is of dies that nothing is stopped on: they were found before there were stops, which are drawn apart.
-#[test]
-fn the_seeds_that_are_written_down_are_of_dies_without_stops() {
-    for seed in [90_003, 64_911, 12_009, 10_619, 12_260, 12_430, 11_336, 11_876] {
-        let scenario = scenario(seed);
-        assert!(!scenario.habits.is_hasty && !scenario.config.sheet.capabilities.stop_at_step, "seed {seed}");
+    for (cut, requests) in [(Some(0), 79), (None, 400)] {
+        trial_on(still(90_003), cut, requests, None).unwrap_or_else(|problem| panic!("{problem}"));
     }
 }
 
