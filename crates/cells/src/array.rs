@@ -15,6 +15,7 @@ mod locks;
 mod memory;
 mod relaxed;
 mod shifted;
+mod stopped;
 mod written;
 
 pub use carried::CarriedTables;
@@ -31,6 +32,7 @@ use wordline_units::{Celsius, Nanos};
 use crate::array::carried::Carried;
 use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
+use crate::array::stopped::{Erasing, Erasings};
 use crate::array::written::Writing;
 use crate::grid::{Grid, PAGES, Place};
 use crate::model::Model;
@@ -140,6 +142,8 @@ pub struct CellArray {
     courses: Courses,
     carried: Carried,
     writing: Writing,
+    /// The erases begun last, for stops of them. A die at rest has no use for them.
+    erasing: Erasings,
 }
 
 /// A period at one temperature.
@@ -199,6 +203,7 @@ impl CellArray {
             courses: Courses::default(),
             carried: Carried::default(),
             writing: Writing::default(),
+            erasing: Erasings::default(),
             model,
         }
     }
@@ -220,6 +225,7 @@ impl CellArray {
             courses: Courses::default(),
             carried: Carried::default(),
             writing: Writing::default(),
+            erasing: Erasings::default(),
             ..*self
         }
     }
@@ -369,8 +375,10 @@ impl CellArray {
         self.courses.erase(block);
         self.carried.erase(block);
         let life = &mut self.lives[block as usize];
-        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
-        let history = history.erased(self.model.physics(), (now - life.erased).as_secs_f64(), self.temperature, 0, false);
+        let before = History { erase: life.erase, program: life.program, gentle: 0.0 };
+        let erasing = Erasing { block, before, dwell: (now - life.erased).as_secs_f64(), temperature: self.temperature };
+        let history = erasing.stopped(self.model.physics(), 0);
+        self.erasing.begin(erasing);
         *life = Life {
             erase: history.erase,
             program: history.program,
@@ -383,6 +391,15 @@ impl CellArray {
         let specimen = self.specimen(block);
         let erase = self.model.erase(&specimen, &history);
         Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
+    }
+
+    /// Tells of a stop of the erase of `block`, the last one of it: it has been stopped `stops` times.
+    ///
+    /// # Panics
+    /// If none of the last erases was of that block.
+    pub fn stopped(&mut self, block: u32, stops: u32) {
+        let erasing = self.erasing.of(block).expect("what is stopped has begun");
+        self.lives[block as usize].erase = erasing.stopped(self.model.physics(), stops).erase;
     }
 
     /// Forgets what was worked out of programs: wear has changed without an erase.

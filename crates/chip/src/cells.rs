@@ -181,6 +181,17 @@ impl<P: Payload> Chip<P> {
         }
     }
 
+    /// The erase of a block of each plane has been stopped, `stops` times by now: its cells wear more.
+    #[cold]
+    pub(crate) fn stop_cells(&mut self, target: &Target, stops: u32) {
+        for plane in planes(target.planes) {
+            let block = self.flat(target, plane) as u32;
+            let Some(array) = &mut self.array else { continue };
+            array.stopped(block, stops);
+            self.keep_life(block);
+        }
+    }
+
     /// A span of the data sheet as these cells take it.
     #[inline(always)]
     pub(crate) fn paced(&self, span: Nanos) -> Nanos {

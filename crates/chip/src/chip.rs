@@ -15,6 +15,7 @@ use crate::place::planes;
 use crate::registers::Registers;
 use crate::seal::Seals;
 use crate::spare::{Grain, PADDING, Spare};
+use crate::stop::{Progress, Stops};
 
 /// The most mapping units that a page may hold.
 pub(crate) const UNITS_MAX: u32 = 64;
@@ -26,7 +27,11 @@ pub(crate) enum WorkKind {
     Program,
     /// An erase.
     Erase,
-    /// Something that cannot be suspended and leaves no ruin.
+    /// The sensing of a page.
+    Read,
+    /// The rest of a step, at whose end what is suspended then stops.
+    Stopping,
+    /// Something that cannot be stopped and leaves no ruin.
     Other,
 }
 
@@ -58,6 +63,7 @@ pub(crate) struct Held {
     pub(crate) work: Work,
     pub(crate) remaining: Nanos,
     pub(crate) status: Status,
+    pub(crate) progress: Progress,
 }
 
 /// A die: an array of blocks, two registers and an interface. It owns no clock: every call says what time it is, and time never runs back.
@@ -96,6 +102,10 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) bus_takes_in: bool,
     pub(crate) registers: Registers,
     pub(crate) work: Work,
+    /// Its payload has yet to be told that this work has ended.
+    pub(crate) is_unended: bool,
+    /// How far the array has come with the program or the erase that it is doing.
+    pub(crate) progress: Progress,
     /// What the status register says when the array is idle.
     pub(crate) status: Status,
     pub(crate) suspended: Option<Held>,
@@ -158,6 +168,8 @@ impl<P: Payload> Chip<P> {
             bus_takes_in: false,
             registers: Registers::EMPTY,
             work: Work::OTHER,
+            is_unended: false,
+            progress: Progress::new(Nanos::ZERO),
             status: Status::Good,
             suspended: None,
             suspend_from: Nanos::ZERO,
@@ -208,6 +220,26 @@ impl<P: Payload> Chip<P> {
         self.dead
     }
 
+    /// Whoever keeps bytes is told of the end of what the array was doing, if it has ended by `now`: what they have of it is whole. Commands that come
+    /// later tell them, too; but the process may die before there is one.
+    pub fn end(&mut self, now: Nanos) {
+        if P::KEEPS && self.is_unended && now >= self.array_until {
+            self.end_work();
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn end_work(&mut self) {
+        self.is_unended = false;
+        for plane in planes(self.work.target.planes) {
+            let block = self.flat(&self.work.target, plane) as u32;
+            self.payload.end(block);
+            if self.status == Status::Failed {
+                self.payload.fail(block);
+            }
+        }
+    }
+
     /// The data sheet.
     pub fn sheet(&self) -> &Sheet {
         &self.sheet
@@ -223,6 +255,11 @@ impl<P: Payload> Chip<P> {
     #[inline]
     pub fn suspended(&self) -> Option<Nanos> {
         self.suspended.as_ref().map(|held| held.remaining)
+    }
+
+    /// How often the program or erase has been stopped that the array is doing or has just done, or that is suspended.
+    pub fn stops(&self) -> Stops {
+        self.suspended.as_ref().map_or(self.progress, |held| held.progress).stops()
     }
 
     /// A setting.

@@ -236,6 +236,7 @@ impl<P: Payload> Chip<P> {
             let of_page = contents.of_page(index, units);
             if index < torn as usize {
                 self.payload.program(place, of_page);
+                self.payload.end(place.block);
             } else {
                 self.payload.tear(place, of_page, draw);
             }
@@ -247,7 +248,12 @@ impl<P: Payload> Chip<P> {
         let torn = draw.below(u64::from(target.planes.len()));
         for (index, plane) in (0..=torn).zip(planes(target.planes)) {
             let block = self.flat(target, plane) as u32;
-            if index < torn { self.payload.erase(block) } else { self.payload.tear_erase(block, draw) }
+            if index < torn {
+                self.payload.erase(block);
+                self.payload.end(block);
+            } else {
+                self.payload.tear_erase(block, draw);
+            }
         }
     }
 }

@@ -31,6 +31,9 @@ impl<P: Payload> Chip<P> {
     /// If an operation is suspended or a wordline half collected: that is no rest.
     pub fn rest(&mut self, now: Nanos) {
         assert!(self.suspended.is_none() && self.registers.collecting.is_none(), "a die in the middle of an operation cannot rest");
+        if P::KEEPS && self.is_unended {
+            self.end_work();
+        }
         self.latest = now;
         self.array_until = now;
         self.interface_until = now;

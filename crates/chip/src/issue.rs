@@ -1,7 +1,7 @@
 //! Carrying out a command.
 
 use wordline_cells::Outcome;
-use wordline_flash::{Command, Feature, ProgramScope, Status, Target};
+use wordline_flash::{Command, Feature, ProgramScope, Status, Stop, Target};
 use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
@@ -12,6 +12,7 @@ use crate::probe::Probe;
 use crate::registers::Registers;
 use crate::rule::{Class, Rule, Span};
 use crate::spare::{PADDING, Spare};
+use crate::stop::Progress;
 
 /// What follows from a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,21 +67,22 @@ impl<P: Payload> Chip<P> {
                 self.occupy(class, now, Work { target, ..Work::OTHER }, status)
             }
             Command::CopybackProgram { target } => self.copyback(target, now),
-            Command::Suspend => {
-                let held = Held { work: self.work, remaining: self.array_until - now, status: self.status };
-                let issued = self.occupy(class, now, Work::OTHER, Status::Good);
-                self.suspended = Some(held);
-                issued
-            }
+            Command::Suspend { stop } => self.suspend(class, stop, now),
             Command::Resume => {
                 let Some(held) = self.suspended else { unreachable!("the rules demand a suspended operation") };
                 let issued = self.occupy(class, now, held.work, held.status);
                 self.suspended = None;
+                self.progress = held.progress;
+                self.progress.resumed(issued.ready_at);
                 self.suspend_from = now + self.sheet.timing.suspend_interval;
                 issued
             }
             Command::SetFeature { .. } | Command::GetFeature { .. } => self.set_or_get(command, now),
             Command::Status => Issued { ready_at: now.max(self.array_until), status: self.status, errors: 0, loops: 0 },
+            Command::Abort => {
+                self.registers.drop_sensed();
+                self.occupy(class, now, Work::OTHER, Status::Good)
+            }
             Command::Reset => {
                 self.abandon(now);
                 self.occupy(class, now, Work::OTHER, Status::Good)
@@ -89,6 +91,63 @@ impl<P: Payload> Chip<P> {
             Command::Program { .. } => panic!("a program needs its spare area: Chip::program"),
             Command::DataIn { .. } | Command::DataOut { .. } => panic!("the bus decides how long data takes: Chip::transfer"),
         }
+    }
+
+    /// Stop what the array is doing, or what it is going to stop at the end of a step, in the way of `stop`.
+    fn suspend(&mut self, class: Class, stop: Stop, now: Nanos) -> Issued {
+        if let Some(Held { work, remaining, status, mut progress }) = self.suspended {
+            let remaining = remaining + progress.raise(self.step_of(work.kind));
+            let issued = self.occupy(class, now, Work::OTHER, Status::Good);
+            self.suspended = Some(Held { work, remaining, status, progress });
+            return issued;
+        }
+        let (work, status, mut progress) = (self.work, self.status, self.progress);
+        let at_step = self.step_to_stop_at(work.kind);
+        let ends = match stop {
+            Stop::AtStep if at_step > Nanos::ZERO => Work { kind: WorkKind::Stopping, ..Work::OTHER },
+            Stop::AtStep | Stop::Now => Work::OTHER,
+        };
+        let until = self.array_until;
+        let issued = self.occupy(class, now, ends, Status::Good);
+        let remaining = match stop {
+            Stop::Now => progress.stop_now(self.step_of(work.kind), now, until),
+            Stop::AtStep if at_step > Nanos::ZERO => progress.stop_at_step(at_step, now, until),
+            Stop::AtStep => progress.stop_anywhere(now, until),
+        };
+        self.suspended = Some(Held { work, remaining, status, progress });
+        if work.kind == WorkKind::Erase && self.array.is_some() {
+            self.stop_cells(&work.target, u32::from(progress.stops().all));
+        }
+        issued
+    }
+
+    /// The length of the array's steps in work of this kind; none where nobody knows.
+    pub(crate) const fn step_of(&self, kind: WorkKind) -> Nanos {
+        match kind {
+            WorkKind::Program => self.sheet.timing.step_program,
+            WorkKind::Erase => self.sheet.timing.step_erase,
+            WorkKind::Read | WorkKind::Stopping | WorkKind::Other => Nanos::ZERO,
+        }
+    }
+
+    /// The same on a die that stops at the end of a step; none on others.
+    #[inline]
+    pub(crate) const fn step_to_stop_at(&self, kind: WorkKind) -> Nanos {
+        if self.sheet.capabilities.stop_at_step { self.step_of(kind) } else { Nanos::ZERO }
+    }
+
+    /// What the array does that could be stopped at once, or is going to stop at the end of its step.
+    pub(crate) fn stoppable(&self) -> WorkKind {
+        match &self.suspended {
+            Some(held) if self.work.kind == WorkKind::Stopping => held.work.kind,
+            _ => self.work.kind,
+        }
+    }
+
+    /// How long it takes to stop that at once.
+    pub(crate) fn halt_time(&self) -> Nanos {
+        let timing = &self.sheet.timing;
+        if self.stoppable() == WorkKind::Erase { timing.halt_erase } else { timing.halt_program }
     }
 
     /// Move a program unit from `from` to `to` without the bus, beginning at `now`. A die that programs whole wordlines in one shot collects the pages
@@ -194,6 +253,7 @@ impl<P: Payload> Chip<P> {
     #[inline(always)]
     fn demand(&mut self, class: Class, command: &Command, now: Nanos) {
         assert!(now >= self.latest, "time runs back at a die: {now} after {}", self.latest);
+        self.end(now);
         if !matches!(self.earliest(class, command, now), Ok(from) if from <= now) {
             self.refuse(*command, now);
         }
@@ -227,7 +287,7 @@ impl<P: Payload> Chip<P> {
             status = Status::Uncorrectable;
             known = status;
         }
-        let issued = self.occupy(class, now, Work { target, ..Work::OTHER }, status);
+        let issued = self.occupy(class, now, Work { kind: WorkKind::Read, target, pages: 0 }, status);
         self.registers.sense(target, known, issued.ready_at, cache);
         Issued { errors, ..issued }
     }
@@ -240,6 +300,11 @@ impl<P: Payload> Chip<P> {
         self.interface_until =
             if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { now + self.sum(rule.interface_busy, &work) };
         self.array_until = ready_at;
+        self.is_unended = P::KEEPS && work.kind.suspendable();
+        if work.kind.suspendable() {
+            let [before @ .., _] = rule.array_busy else { unreachable!("what can be suspended takes time") };
+            self.progress = Progress::new(if before.is_empty() { now } else { now + self.sum(before, &work) });
+        }
         self.work = work;
         self.status = status;
         Issued { ready_at, status, errors: 0, loops: 0 }
@@ -270,12 +335,26 @@ impl<P: Payload> Chip<P> {
             Span::Scrub => timing.scrub,
             Span::Reprogram => timing.reprogram,
             Span::HandOver => timing.cache_busy,
-            Span::Suspend if self.work.kind == WorkKind::Erase => timing.suspend_erase,
-            Span::Suspend => timing.suspend_program,
+            Span::Suspend => self.suspend_span(),
+            Span::Halt => self.halt_time(),
+            Span::Abort => timing.abort_read,
             Span::Resume => timing.resume,
             Span::Remaining => self.suspended.map_or(Nanos::ZERO, |held| held.remaining),
             Span::Feature => timing.feature,
             Span::Reset => timing.reset,
+        }
+    }
+
+    /// From a suspend that has just been ordered until the array is free.
+    fn suspend_span(&self) -> Nanos {
+        let timing = &self.sheet.timing;
+        let step = self.step_to_stop_at(self.work.kind);
+        if step > Nanos::ZERO {
+            self.progress.step_end(step, self.latest) - self.latest
+        } else if self.work.kind == WorkKind::Erase {
+            timing.suspend_erase
+        } else {
+            timing.suspend_program
         }
     }
 
@@ -316,10 +395,6 @@ impl<P: Payload> Chip<P> {
     #[cold]
     fn fail(&mut self, work: Work) -> Status {
         self.ruin(&work);
-        for plane in planes(work.target.planes) {
-            let block = self.flat(&work.target, plane) as u32;
-            self.payload.fail(block);
-        }
         Status::Failed
     }
 
@@ -346,9 +421,6 @@ impl<P: Payload> Chip<P> {
             self.mark_erased(index as u32);
             self.payload.erase(index as u32);
             self.keep_life(index as u32);
-            if outcome == Outcome::Bad {
-                self.payload.fail(index as u32);
-            }
             self.seals.erase(index as u32);
             if has_faults {
                 self.heal(index as u32);
@@ -417,18 +489,30 @@ impl<P: Payload> Chip<P> {
     fn abandon(&mut self, now: Nanos) {
         if self.array_until > now {
             let work = self.work;
-            self.ruin(&work);
+            self.break_off(&work);
         }
+        self.is_unended = false;
         if let Some(held) = self.suspended.take() {
-            self.ruin(&held.work);
+            self.break_off(&held.work);
         }
         if let Some(last) = self.registers.collecting {
             let pages = self.page_type(last.page.0) as u16 + 1;
             let target = Target { page: PageId(last.page.0 + 1 - pages), ..last };
-            self.ruin(&Work { kind: WorkKind::Program, target, pages });
+            self.break_off(&Work { kind: WorkKind::Program, target, pages });
         }
         self.registers = Registers::EMPTY;
         self.bus_until = self.bus_until.min(now);
+    }
+
+    /// What `work` was changing can no longer be read, and does not end.
+    fn break_off(&mut self, work: &Work) {
+        self.ruin(work);
+        if work.kind.suspendable() {
+            planes(work.target.planes).for_each(|plane| {
+                let block = self.flat(&work.target, plane) as u32;
+                self.payload.break_off(block);
+            });
+        }
     }
 
     /// What `work` was changing can no longer be read.
@@ -442,7 +526,7 @@ impl<P: Payload> Chip<P> {
                     self.ruined.extend((first..first + u32::from(work.pages)).map(|page| Place { block, page }));
                 }
                 WorkKind::Erase => self.blocks[block as usize].state = State::Torn,
-                WorkKind::Other => {}
+                WorkKind::Read | WorkKind::Stopping | WorkKind::Other => {}
             }
         }
     }

@@ -33,6 +33,7 @@ mod registers;
 pub mod rule;
 mod seal;
 mod spare;
+mod stop;
 mod wake;
 
 pub use chip::Chip;
@@ -41,5 +42,6 @@ pub use issue::Issued;
 pub use payload::{Contents, Kept, KeptBlock, NoPayload, PageImage, Payload, Persistent, Place, RamPayload, UnitAt};
 pub use probe::{Probe, Why};
 pub use spare::PADDING;
+pub use stop::Stops;
 pub use wordline_cells::{CarriedTables, KeptLife};
 pub use wordline_flash::{Mark, Sanitisation};

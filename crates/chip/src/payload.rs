@@ -116,6 +116,9 @@ impl PageImage {
 }
 
 /// A store for the contents of a die's pages. Pages that were never programmed read as 0xFF with no marks.
+///
+/// A program, a copy or an erase begins when it is told. A store that outlives the drive must find what was under way torn, until it is told of its end:
+/// it may be held for long before that.
 pub trait Payload {
     /// Whether it keeps anything: where not, nothing is prepared for it either.
     const KEEPS: bool;
@@ -148,6 +151,12 @@ pub trait Payload {
 
     /// All pages of `block` are erased.
     fn erase(&mut self, block: u32);
+
+    /// The programs and copies of pages of `block` that have begun have ended, or its erase: what stands there is whole.
+    fn end(&mut self, block: u32);
+
+    /// What has begun in `block` is broken off: it stays torn.
+    fn break_off(&mut self, block: u32);
 
     /// A program or an erase of `block` has failed: it is to be known as bad from now on.
     fn fail(&mut self, block: u32);
@@ -228,6 +237,12 @@ impl Payload for NoPayload {
 
     #[inline]
     fn erase(&mut self, _: u32) {}
+
+    #[inline]
+    fn end(&mut self, _: u32) {}
+
+    #[inline]
+    fn break_off(&mut self, _: u32) {}
 
     #[inline]
     fn fail(&mut self, _: u32) {}
@@ -358,6 +373,11 @@ impl Payload for RamPayload {
         }
         self.rotten.retain(|place| place.block != block);
     }
+
+    // Memory does not outlive the process: nobody finds it with something under way.
+    fn end(&mut self, _: u32) {}
+
+    fn break_off(&mut self, _: u32) {}
 
     fn fail(&mut self, _: u32) {}
 }

@@ -63,6 +63,8 @@ pub enum Why {
     Collecting,
     /// The array does nothing that can be suspended.
     NothingToSuspend,
+    /// The array senses nothing that could be broken off.
+    NothingToAbort,
     /// Nothing is suspended.
     NothingSuspended,
     /// An operation is suspended already.
@@ -92,6 +94,7 @@ impl fmt::Display for Why {
             Why::WouldOverwrite => "two sensed pages still wait to be put out",
             Why::Collecting => "copybacks are collecting a wordline of another block",
             Why::NothingToSuspend => "the array does nothing that can be suspended",
+            Why::NothingToAbort => "the array senses nothing that could be broken off",
             Why::NothingSuspended => "nothing is suspended",
             Why::SomethingSuspended => "an operation is suspended already",
             Why::ProgramSuspended => "a program is suspended",
@@ -130,6 +133,13 @@ impl<P: Payload> Chip<P> {
                     return Err(Why::NothingToSuspend);
                 }
                 from = from.max(self.suspend_from);
+                from = from.max(self.last_step_ends(now));
+            }
+            Array::Haltable => from = from.max(self.haltable_from(now)?),
+            Array::Sensing => {
+                if now >= self.array_until || self.work.kind != WorkKind::Read {
+                    return Err(Why::NothingToAbort);
+                }
             }
             Array::Any => {}
         }
@@ -139,6 +149,27 @@ impl<P: Payload> Chip<P> {
             Bus::DataOut | Bus::Any => {}
         }
         self.check_registers(rule.registers, from)
+    }
+
+    /// The end of the work of the array if it is in its last step at `now`, so that nothing is left to be stopped at the end of a step; else no time at all.
+    #[inline]
+    fn last_step_ends(&self, now: Nanos) -> Nanos {
+        let step = self.step_to_stop_at(self.work.kind);
+        let is_last = step > Nanos::ZERO && self.progress.step_end(step, now) >= self.array_until;
+        if is_last { self.array_until } else { Nanos::ZERO }
+    }
+
+    /// From when on what the array does can be stopped at once. What is going to stop at the end of its step before that would be sooner is let go on.
+    fn haltable_from(&self, now: Nanos) -> Result<Nanos, Why> {
+        if now >= self.array_until {
+            return Err(Why::NothingToSuspend);
+        }
+        match self.work.kind {
+            WorkKind::Program | WorkKind::Erase => Ok(self.suspend_from),
+            WorkKind::Stopping if now + self.halt_time() < self.array_until => Ok(Nanos::ZERO),
+            WorkKind::Stopping => Ok(self.array_until),
+            WorkKind::Read | WorkKind::Other => Err(Why::NothingToSuspend),
+        }
     }
 
     #[inline(always)]
@@ -156,8 +187,14 @@ impl<P: Payload> Chip<P> {
             Ability::Suspend => match self.work.kind {
                 WorkKind::Program => able.suspend_program,
                 WorkKind::Erase => able.suspend_erase,
-                WorkKind::Other => able.suspend_program || able.suspend_erase,
+                WorkKind::Read | WorkKind::Stopping | WorkKind::Other => able.suspend_program || able.suspend_erase,
             },
+            Ability::Halt => match self.stoppable() {
+                WorkKind::Program => able.stop_now_program,
+                WorkKind::Erase => able.stop_now_erase,
+                WorkKind::Read | WorkKind::Stopping | WorkKind::Other => able.stop_now_program || able.stop_now_erase,
+            },
+            Ability::Abort => able.abort_read,
         };
         if listed { Ok(()) } else { Err(Why::Unsupported) }
     }
@@ -184,7 +221,7 @@ impl<P: Payload> Chip<P> {
             Command::DataIn { bytes } => check_size(*bytes, self.room - self.registers.taken_in.0),
             Command::SetFeature { feature: Feature::ProgramTrace, .. } => Err(Why::Unsupported),
             Command::SetFeature { feature, .. } | Command::GetFeature { feature } => self.check_feature(*feature),
-            Command::Suspend | Command::Resume | Command::Status | Command::Reset => Ok(()),
+            Command::Suspend { .. } | Command::Resume | Command::Status | Command::Abort | Command::Reset => Ok(()),
         }
     }
 
@@ -219,9 +256,10 @@ impl<P: Payload> Chip<P> {
         let held = self.suspended.as_ref().map(|held| held.work.kind);
         match (need, held) {
             (Suspended::Nothing, Some(_)) => Err(Why::SomethingSuspended),
+            (Suspended::AtMostStopping, Some(_)) if self.work.kind != WorkKind::Stopping => Err(Why::SomethingSuspended),
             (Suspended::AtMostErase, Some(WorkKind::Program)) => Err(Why::ProgramSuspended),
             (Suspended::Something, None) => Err(Why::NothingSuspended),
-            (Suspended::Nothing | Suspended::AtMostErase | Suspended::Something | Suspended::Any, _) => Ok(()),
+            (Suspended::Nothing | Suspended::AtMostStopping | Suspended::AtMostErase | Suspended::Something | Suspended::Any, _) => Ok(()),
         }
     }
 

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::fmt::Write;
 
-use wordline_flash::{Command, Sanitisation};
+use wordline_flash::{Command, Sanitisation, Stop};
 
 /// Commands that share a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +37,18 @@ pub enum Class {
     Scrub,
     /// Destroy a page of a wordline by one-shot reprogramming.
     Reprogram,
-    /// Stop a program or an erase.
+    /// Stop a program or an erase at the end of a step, or in a fixed time.
     Suspend,
+    /// Stop a program or an erase at once.
+    Halt,
     /// Go on with what was suspended.
     Resume,
     /// Set or get a feature.
     Feature,
     /// Read the status register.
     Status,
+    /// Break off a read.
+    Abort,
     /// Abandon everything.
     Reset,
 }
@@ -66,10 +70,12 @@ impl Class {
             Command::Sanitise { how: Sanitisation::LockBlock, .. } => Class::LockBlock,
             Command::Sanitise { how: Sanitisation::Scrub, .. } => Class::Scrub,
             Command::Sanitise { how: Sanitisation::Reprogram, .. } => Class::Reprogram,
-            Command::Suspend => Class::Suspend,
+            Command::Suspend { stop: Stop::AtStep } => Class::Suspend,
+            Command::Suspend { stop: Stop::Now } => Class::Halt,
             Command::Resume => Class::Resume,
             Command::SetFeature { .. } | Command::GetFeature { .. } => Class::Feature,
             Command::Status => Class::Status,
+            Command::Abort => Class::Abort,
             Command::Reset => Class::Reset,
         }
     }
@@ -80,8 +86,12 @@ impl Class {
 pub enum Array {
     /// The array is idle.
     Idle,
-    /// A program or an erase, long enough after the last resume.
+    /// A program or an erase, long enough after the last resume, and before its last step.
     Suspendable,
+    /// A program or an erase, long enough after the last resume, or the rest of the step at whose end it was going to stop, if at once is sooner.
+    Haltable,
+    /// The sensing of a page.
+    Sensing,
     /// The array may be doing anything.
     Any,
 }
@@ -128,6 +138,8 @@ pub enum Registers {
 pub enum Suspended {
     /// Nothing is suspended.
     Nothing,
+    /// Nothing, or what is still going to stop at the end of a step.
+    AtMostStopping,
     /// Nothing, or an erase.
     AtMostErase,
     /// Something is suspended.
@@ -157,6 +169,10 @@ pub enum Ability {
     Reprogram,
     /// Suspending what the array is doing.
     Suspend,
+    /// Stopping at once what the array is doing.
+    Halt,
+    /// Breaking off a read.
+    Abort,
 }
 
 /// A span of the data sheet, or one that the die remembers.
@@ -180,8 +196,12 @@ pub enum Span {
     Reprogram,
     /// Cache busy time, t_CBSY.
     HandOver,
-    /// From a suspend until the array is free.
+    /// From a suspend until the array is free: the rest of the running step, or a fixed time.
     Suspend,
+    /// From a stop at once until the array is free.
+    Halt,
+    /// From the breaking off of a read until the array is free.
+    Abort,
     /// Added by a resume.
     Resume,
     /// What was left of the suspended operation.
@@ -233,7 +253,7 @@ const QUIET: Rule = Rule {
 const ONE_SHOT: Rule = Rule { registers: Registers::NotCollecting, suspended: Suspended::AtMostErase, ..QUIET };
 
 /// The rules, in the order of [`Class`].
-pub const RULES: [Rule; 17] = [
+pub const RULES: [Rule; 19] = [
     Rule { class: Class::Read, array_busy: &[Span::Read], interface_busy: &[Span::Read], ..QUIET },
     Rule {
         class: Class::CacheRead,
@@ -314,6 +334,17 @@ pub const RULES: [Rule; 17] = [
         ..QUIET
     },
     Rule {
+        class: Class::Halt,
+        ability: Ability::Halt,
+        array: Array::Haltable,
+        interface: Interface::Any,
+        bus: Bus::Any,
+        suspended: Suspended::AtMostStopping,
+        array_busy: &[Span::Halt],
+        interface_busy: &[Span::Halt],
+        ..QUIET
+    },
+    Rule {
         class: Class::Resume,
         suspended: Suspended::Something,
         array_busy: &[Span::Resume, Span::Remaining],
@@ -322,6 +353,15 @@ pub const RULES: [Rule; 17] = [
     },
     Rule { class: Class::Feature, array_busy: &[Span::Feature], interface_busy: &[Span::Feature], ..QUIET },
     Rule { class: Class::Status, array: Array::Any, interface: Interface::Any, bus: Bus::Any, ..QUIET },
+    Rule {
+        class: Class::Abort,
+        ability: Ability::Abort,
+        array: Array::Sensing,
+        interface: Interface::Any,
+        array_busy: &[Span::Abort],
+        interface_busy: &[Span::Abort],
+        ..QUIET
+    },
     Rule {
         class: Class::Reset,
         array: Array::Any,

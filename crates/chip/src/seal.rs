@@ -194,6 +194,7 @@ impl<P: Payload> Chip<P> {
         self.blocks[place.block as usize].spare.set(self.grain, place.page, &[PADDING; UNITS_MAX as usize][..units]);
         self.mark_programmed(place);
         self.program_zeroes(place);
+        self.payload.end(place.block);
     }
 
     /// What the pins give of a page that was made unreadable is programmed at `place`.

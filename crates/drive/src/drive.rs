@@ -25,8 +25,8 @@ pub(crate) enum Due {
     Arrival,
     /// A core receives a part of a request.
     Hear { part: u32 },
-    /// A page has been sensed.
-    Sensed { flight: FlightSlot },
+    /// A page has been sensed, unless that was broken off since.
+    Sensed { flight: FlightSlot, attempt: u16 },
     /// A page has left the die.
     Transferred { flight: FlightSlot },
     /// A read is corrected and in DRAM.
@@ -35,10 +35,14 @@ pub(crate) enum Due {
     Retry { flight: FlightSlot },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
     Worked { flight: FlightSlot, attempt: u16 },
+    /// A part of a copyback before its program has ended.
+    Copied { flight: FlightSlot, attempt: u16 },
     /// A die may accept a suspend now.
     TrySuspend { flight: FlightSlot, attempt: u16 },
-    /// A suspend has taken hold.
-    Suspended { die: DieId },
+    /// A suspend has taken hold, unless a sooner one was ordered since.
+    Suspended { flight: FlightSlot, attempt: u16 },
+    /// The die is free after a read that was broken off.
+    Aborted { flight: FlightSlot },
     /// A read's data has reached the host.
     Delivered { slot: u32 },
     /// The deadline of a core has come.
@@ -306,13 +310,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 self.pump(now, core);
             }
-            Due::Sensed { flight } => self.sensed(now, flight),
+            Due::Sensed { flight, attempt } => self.sensed(now, flight, attempt),
             Due::Transferred { flight } => self.transferred(now, flight),
             Due::Read { flight } => self.read_done(now, flight),
             Due::Retry { flight } => self.retry(now, flight),
             Due::Worked { flight, attempt } => self.worked(now, flight, attempt),
+            Due::Copied { flight, attempt } => self.copied(now, flight, attempt),
             Due::TrySuspend { flight, attempt } => self.try_suspend(now, flight, attempt),
-            Due::Suspended { die } => self.suspended(now, die),
+            Due::Suspended { flight, attempt } => self.suspended(now, flight, attempt),
+            Due::Aborted { flight } => self.aborted(now, flight),
             Due::Delivered { slot } => self.complete(now, slot),
             Due::Tick { core } => {
                 self.ticks[core as usize] = Nanos::MAX;

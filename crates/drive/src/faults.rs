@@ -131,7 +131,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             OperationKind::Program { target, .. } => (FlashOp::Program, target),
             OperationKind::Copyback { to, .. } => (FlashOp::Copyback, to),
             OperationKind::Erase { target } => (FlashOp::Erase, target),
-            OperationKind::Read { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => return false,
+            OperationKind::Read { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => return false,
         };
         if op != FlashOp::Erase && waiting.programs > 0 {
             waiting.programs -= 1;

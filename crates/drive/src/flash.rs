@@ -4,21 +4,24 @@
 //!   read      order ─core─► sense ──Sensed──► bus, DRAM ──Transferred──► ECC ──Read──► report
 //!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
 //!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
-//!   copyback  order ─core─► sense ► array ─────────────────────────────────Worked──► report
+//!   copyback  order ─core─► sense ──Copied──► hand over ──Copied──► … array ──Worked──► report
+//!   suspend   order ─stop─► array ──────────Suspended──► the firmware knows
 //!   sanitise  order ─core─► array ─────────────────────────────────────────Worked──► report
 //! ```
 
-use wordline_chip::{Chip, Contents, Issued, Payload, Probe};
+use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
     Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status,
-    Stopped, Target,
+    Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
+use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
+use crate::stop::{NOT_STOPPING, Stopping};
 use crate::tries::{Sensing, set_references};
 
 /// Place of a flash operation under way in the drive's table of them.
@@ -33,6 +36,11 @@ impl FlightSlot {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// Place number `index`.
+    pub(crate) fn at(index: usize) -> FlightSlot {
+        FlightSlot(index as u32)
+    }
 }
 
 /// A flash operation under way.
@@ -44,7 +52,7 @@ pub(crate) struct Flight {
     /// Die, as its core counts it.
     pub(crate) local: DieId,
     pub(crate) tag: OpTag,
-    cause: Cause,
+    pub(crate) cause: Cause,
     pub(crate) op: FlashOp,
     pub(crate) status: Status,
     /// Present try of a read.
@@ -56,22 +64,22 @@ pub(crate) struct Flight {
     /// Wrong bits in the worst codeword of the last try.
     errors: u32,
     /// Loops of a program or an erase.
-    loops: u8,
+    pub(crate) loops: u8,
     /// Pages of each plane that the operation acts on.
-    pages: u32,
+    pub(crate) pages: u32,
     /// Origin of the data of a program.
     origin: Origin,
     /// Target of a read, program or erase; for a copyback, its destination.
     pub(crate) target: Target,
     /// Source of a copyback.
-    source: Target,
+    pub(crate) source: Target,
     bytes: Bytes,
     issued: Nanos,
     /// Instant at which the array began.
-    array_from: Nanos,
-    array: Nanos,
+    pub(crate) array_from: Nanos,
+    pub(crate) array: Nanos,
     /// Instant at which the page was sensed.
-    sensed: Nanos,
+    pub(crate) sensed: Nanos,
     /// Instant at which the page had left the die.
     transferred: Nanos,
     bus: Nanos,
@@ -85,8 +93,15 @@ pub(crate) struct Flight {
     core_span: Nanos,
     /// State of the program's trace.
     telling: Telling,
-    /// Number of suspends, by which an outdated completion is recognised. It may wrap around, because no event outlives thousands of suspends.
-    attempt: u16,
+    /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a read
+    /// that was broken off outlives its flight. It may wrap around, because no event outlives thousands of stops.
+    pub(crate) attempt: u16,
+    /// Stops so far, and how many of them were at once.
+    pub(crate) stops: Stops,
+    /// Stop that is under way.
+    pub(crate) stopping: Stopping,
+    /// Part of a copyback that is under way.
+    pub(crate) part: Part,
 }
 
 /// Progress of a die in reporting the trace of its program.
@@ -131,6 +146,9 @@ const IDLE: Flight = Flight {
     core_span: Nanos::ZERO,
     telling: Telling::No,
     attempt: 0,
+    stops: Stops { all: 0, now: 0 },
+    stopping: NOT_STOPPING,
+    part: Part::Whole,
 };
 
 impl<O: Observer, P: Payload> Drive<O, P> {
@@ -142,11 +160,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         let die = self.wiring.die(core, operation.die);
         match operation.kind {
-            OperationKind::Suspend => {
-                let flight = self.working[die];
-                return self.try_suspend(now, flight, self.flights[flight.index()].attempt);
-            }
+            OperationKind::Suspend { stop } => return self.suspend(now, die, stop),
             OperationKind::Resume => return self.resume(now, die),
+            OperationKind::Abort => return self.abort(now, die, operation),
             OperationKind::Read { .. }
             | OperationKind::Program { .. }
             | OperationKind::Erase { .. }
@@ -193,7 +209,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.in_dram = Nanos::ZERO;
         flight.core_span = cost;
         flight.telling = Telling::No;
-        flight.attempt = 0;
+        flight.stops = Stops::default();
+        flight.stopping = NOT_STOPPING;
+        flight.part = Part::Whole;
         match operation.kind {
             OperationKind::Read { target, bytes, first } => {
                 flight.op = FlashOp::Read;
@@ -208,7 +226,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.status = issued.status;
                 flight.errors = issued.errors;
                 flight.sensed = issued.ready_at;
-                self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
+                flight.array_from = from;
+                self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
             }
             OperationKind::Program { target, bytes, origin, is_set: _ } => {
                 flight.op = FlashOp::Program;
@@ -241,7 +260,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             OperationKind::Erase { .. } | OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } => {
                 self.issue_rarer(slot, die, operation, start);
             }
-            OperationKind::Suspend | OperationKind::Resume => unreachable!("handled above"),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => unreachable!("handled above"),
         }
     }
 
@@ -265,7 +284,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.origin.moved = layout.units_per_program as u16;
                 let settings = ftls[flight.core as usize].load(operation.die, operation.tag).settings;
                 let set = settings.map_or(start, |settings| set_program(chip, settings, start));
-                chip.copy_back(from, to, set)
+                flight.array = set - start;
+                self.working[die] = slot;
+                return self.begin_copyback(set, slot);
             }
             OperationKind::Sanitise { target, how } => {
                 flight.op = how.op();
@@ -275,7 +296,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.target = target;
                 chip.issue(Command::Sanitise { target, how }, start)
             }
-            OperationKind::Read { .. } | OperationKind::Program { .. } | OperationKind::Suspend | OperationKind::Resume => {
+            OperationKind::Read { .. }
+            | OperationKind::Program { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => {
                 unreachable!("carried out elsewhere")
             }
         };
@@ -290,13 +315,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.status = issued.status;
         flight.loops = issued.loops;
         self.working[die] = slot;
-        self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: 0 });
+        self.calendar.enter(issued.ready_at, Due::Worked { flight: slot, attempt: flight.attempt });
     }
 
     /// Transfer the sensed page: it waits for the bus, and flows through error correction into DRAM codeword by codeword. Codewords that will not be
     /// corrected stay out of DRAM.
     #[inline]
-    pub(crate) fn sensed(&mut self, now: Nanos, slot: FlightSlot) {
+    pub(crate) fn sensed(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        if self.flights[slot.index()].attempt != attempt {
+            return;
+        }
         let is_last = self.flights[slot.index()].status != Status::Uncorrectable || self.ask_next_try(now, slot).is_none();
         let Drive { flights, chips, channels, config, calendar, dram, .. } = self;
         let flight = &mut flights[slot.index()];
@@ -364,7 +392,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.status = issued.status;
         flight.errors = issued.errors;
         flight.sensed = issued.ready_at;
-        self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot });
+        flight.array_from = from;
+        self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
     }
 
     /// Report the end of a read to the firmware.
@@ -392,6 +421,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// End a program, an erase, a copyback or a lock.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
+        // After a power cut on demand nothing that is under way comes to its end.
+        let is_lit = !P::KEEPS || self.power_cut().is_none();
         let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
@@ -405,6 +436,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
         let flight = &*flight;
+        if is_lit {
+            chips[flight.die].end(now);
+        }
         working[flight.die] = FlightSlot::NONE;
         let channel = flight.transferred.saturating_sub(flight.issued + flight.core_span);
         spare.clear();
@@ -448,6 +482,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             ok: flight.status == Status::Good,
             retries: flight.retries.min(u32::from(u8::MAX)) as u8,
             errors: flight.errors.min(u32::from(u16::MAX)) as u16,
+            stops: flight.stops.all,
+            stops_now: flight.stops.now,
         });
         self.operations += 1;
         write_down(log, observer, now, event);
@@ -472,56 +508,6 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             self.tell_ended(now, ended);
         }
         self.pump(now, core);
-    }
-
-    /// Suspend the operation in `slot` as soon as the die accepts a suspend.
-    pub(crate) fn try_suspend(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
-        if slot == FlightSlot::NONE || self.flights[slot.index()].attempt != attempt {
-            return;
-        }
-        let flight = self.flights[slot.index()];
-        if self.working[flight.die] != slot {
-            return;
-        }
-        // Data still on its way in belongs to the bus; the array can be suspended once it works.
-        if flight.array_from > now {
-            return self.calendar.enter(flight.array_from, Due::TrySuspend { flight: slot, attempt });
-        }
-        match self.chips[flight.die].probe(&Command::Suspend, now) {
-            Probe::Ready => {
-                let remaining = self.chips[flight.die].array_until() - now;
-                let ready_at = self.chips[flight.die].issue(Command::Suspend, now).ready_at;
-                let flight = &mut self.flights[slot.index()];
-                flight.attempt = flight.attempt.wrapping_add(1);
-                // What is left is counted when it is done; the time the suspend itself takes is the array's too.
-                flight.array = flight.array - remaining + (ready_at - now);
-                let die = flight.die;
-                self.calendar.enter(ready_at, Due::Suspended { die });
-            }
-            Probe::Blocked { until } if until < self.chips[flight.die].array_until() => {
-                self.calendar.enter(until, Due::TrySuspend { flight: slot, attempt });
-            }
-            Probe::Blocked { .. } | Probe::Illegal(_) => {
-                self.ftls[flight.core as usize].stopped(now, flight.local, Stopped::Refused);
-            }
-        }
-    }
-
-    /// Tell the firmware that the suspend has taken hold: the die is free for reads.
-    pub(crate) fn suspended(&mut self, now: Nanos, die: DieId) {
-        let (core, local) = self.wiring.home(die);
-        self.ftls[core as usize].stopped(now, local, Stopped::Held);
-        self.pump(now, core);
-    }
-
-    fn resume(&mut self, now: Nanos, die: DieId) {
-        let ready_at = self.chips[die].issue(Command::Resume, now).ready_at;
-        let slot = self.working[die];
-        let flight = &mut self.flights[slot.index()];
-        flight.array_from = now;
-        flight.array += ready_at - now;
-        let attempt = flight.attempt;
-        self.calendar.enter(ready_at, Due::Worked { flight: slot, attempt });
     }
 
     /// Allocate a flight, to be filled in place: copied there whole, it would be read in other widths than it was written in.

@@ -109,8 +109,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             OperationKind::Read { .. }
             | OperationKind::Erase { .. }
             | OperationKind::Sanitise { .. }
-            | OperationKind::Suspend
-            | OperationKind::Resume => return,
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => return,
         };
         for (unit, from) in taken {
             self.observer.follow(now, &UnitStep::Taken { die, unit, from });

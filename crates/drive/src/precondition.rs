@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 
 use wordline_chip::{Contents, Issued};
 use wordline_engine::Observer;
-use wordline_flash::{Command, Operation, OperationKind, Origin, ReadTry, Report, Status, Stopped, Target};
+use wordline_flash::{Command, Operation, OperationKind, Origin, ReadOffsets, ReadTry, Report, Status, Stopped, Target};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
 use crate::flash::set_program;
-use crate::tries::Sensing;
+use crate::tries::{Sensing, set_references};
 
 /// Work that ageing did on the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,8 +89,8 @@ impl<O: Observer> Driver for Ageing<'_, O> {
     }
 
     fn carry_out(&mut self, operation: &Operation) {
-        if operation.kind == OperationKind::Suspend {
-            // What takes no time cannot be suspended.
+        if let OperationKind::Suspend { .. } | OperationKind::Abort = operation.kind {
+            // What takes no time cannot be stopped.
             let now = self.now();
             return self.core().stopped(now, operation.die, Stopped::Refused);
         }
@@ -214,9 +214,12 @@ impl<O: Observer> Drive<O> {
                 aged.erases += 1;
                 chip.issue(Command::Erase { target }, at).into()
             }
-            OperationKind::Copyback { from, to, .. } => chip.copy_back(from, to, at).into(),
+            OperationKind::Copyback { from, to, .. } => {
+                let aimed = set_references(chip, 0, &ReadOffsets::NONE, at);
+                chip.copy_back(from, to, aimed).into()
+            }
             OperationKind::Sanitise { target, how } => chip.issue(Command::Sanitise { target, how }, at).into(),
-            OperationKind::Suspend | OperationKind::Resume => unreachable!("nothing is suspended"),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => unreachable!("nothing is suspended"),
         }
     }
 
@@ -275,7 +278,11 @@ impl<O: Observer> Drive<O> {
                     program = self.chips[die].program_trace();
                 }
             }
-            OperationKind::Erase { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {}
+            OperationKind::Erase { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => {}
         }
         let plain = Report::plain(operation.tag, operation.die, status, &spare);
         let report = Report { corrected_bits: errors, loops, retries, last, program: program.as_ref(), ..plain };

@@ -59,8 +59,32 @@ pub enum Event {
         /// Mapping units that were lost, whole or in part.
         units: u32,
     },
+    /// A flash operation was stopped for a read, and its die is free. How often it was is also in its [`FlashEvent`]; a read that was broken off begins anew.
+    Stopped {
+        /// The die.
+        die: DieId,
+        /// How it was stopped. What a die does in its fixed time is not in the log's hash, because it follows from the times that are.
+        how: StopKind,
+        /// What was being done.
+        kind: FlashOp,
+        /// Why that was being done.
+        cause: Cause,
+        /// From the first order to stop until the die was free.
+        waited: Nanos,
+    },
     /// The drive has too few good blocks left and takes no more writes.
     WornOut,
+}
+
+/// How a flash operation was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopKind {
+    /// In the fixed time of a die whose steps nobody knows.
+    FixedTime,
+    /// At the end of the step that the array was doing.
+    AtStep,
+    /// At once: the running step is done again, and a read is broken off.
+    Now,
 }
 
 /// The end of a host request.
@@ -166,6 +190,10 @@ pub struct FlashEvent {
     pub retries: u8,
     /// Of a read: wrong bits in the worst codeword of the last try; nothing where the cells have no physics.
     pub errors: u16,
+    /// How often it was suspended. Not in the log's hash by itself: the stops are.
+    pub stops: u16,
+    /// How often of those at once.
+    pub stops_now: u16,
 }
 
 /// Something that watches the stream. The drive is compiled once per kind of observer; watching costs nothing that is not used.

@@ -2,7 +2,7 @@
 
 use wordline_units::{Cause, FlashOp, HostOp, Nanos, Priority};
 
-use crate::event::Event;
+use crate::event::{Event, StopKind};
 
 /// Enough for a post-mortem, and little of a first-level cache.
 const KEPT: usize = 16;
@@ -26,6 +26,10 @@ impl EventLog {
     /// Write down that `event` happened at `at`. Always inlined: where it is called, the kind of event is known.
     #[inline(always)]
     pub fn record(&mut self, at: Nanos, event: &Event) {
+        if let Event::Stopped { how: StopKind::FixedTime, .. } = event {
+            // The array's time says so already, and logs from before there were other stops are to be compared.
+            return;
+        }
         let words = digest(event);
         self.last[(self.count % KEPT as u64) as usize] = (at, words);
         self.count += 1;
@@ -74,6 +78,10 @@ fn tell([first, second, third]: [u64; 3]) -> String {
         RETIRED => format!("die {second} block {third} went out of service"),
         EXPOSED => format!("die {second} does not make block {third} unreadable"),
         AGAIN => format!("die {second} block {third}: a program is done again elsewhere"),
+        STOPPED => {
+            let (op, cause) = (FlashOp::ALL[part(first, 24, 4)].name(), Cause::ALL[part(first, 28, 4)].name());
+            format!("{op} for {cause} was stopped on die {}", part(first, 8, 16))
+        }
         LOST => format!("die {second} has lost {third} units that had to be moved"),
         _ => "the drive takes no more writes".to_owned(),
     }
@@ -88,6 +96,7 @@ const WORN_OUT: usize = 6;
 const EXPOSED: usize = 7;
 const AGAIN: usize = 8;
 const LOST: usize = 9;
+const STOPPED: usize = 10;
 
 #[inline(always)]
 fn mix(a: u64, b: u64) -> u64 {
@@ -115,10 +124,17 @@ fn digest(event: &Event) -> [u64; 3] {
                 | u64::from(flash.ok) << 48
                 | u64::from(flash.retries) << 56,
             u64::from(flash.block.0) << 32 | u64::from(flash.page.0) | u64::from(flash.host_units) << 16 | u64::from(flash.errors) << 48,
-            flash.issued.0 ^ flash.array.0.rotate_left(20) ^ flash.bus.0.rotate_left(40) ^ u64::from(flash.moved_units) << 48,
+            flash.issued.0
+                ^ flash.array.0.rotate_left(20)
+                ^ flash.bus.0.rotate_left(40)
+                ^ u64::from(flash.moved_units) << 48
+                ^ u64::from(flash.stops_now).rotate_left(32),
         ],
         Event::Invalidated { die, units } => [INVALIDATED as u64, u64::from(die.0), u64::from(units)],
         Event::Retired { die, group } => [RETIRED as u64, u64::from(die.0), u64::from(group.0)],
+        Event::Stopped { die, how, kind, cause, waited } => {
+            [STOPPED as u64 | u64::from(die.0) << 8 | (kind as u64) << 24 | (cause as u64) << 28, how as u64, waited.0]
+        }
         Event::WornOut => [WORN_OUT as u64, 0, 0],
         Event::Exposed { die, group } => [EXPOSED as u64, u64::from(die.0), u64::from(group.0)],
         Event::DataLost { die, units } => [LOST as u64, u64::from(die.0), u64::from(units)],
@@ -155,6 +171,8 @@ mod tests {
             ok: false,
             retries: 7,
             errors: 72,
+            stops: 0,
+            stops_now: 0,
         };
         for turn in 0..10 {
             log.record(Nanos(turn), &arrived);
@@ -165,5 +183,19 @@ mod tests {
         assert!(tail.starts_with("4: "), "{tail}");
         assert!(tail.contains("request 70000 arrived: low write of 32 sectors"), "{tail}");
         assert!(tail.contains("program for gc, die 511 block 65535 page 767, failed"), "{tail}");
+    }
+
+    #[test]
+    fn stops_are_in_the_hash_but_those_in_the_fixed_time_of_a_die() {
+        let stopped = |how| Event::Stopped { die: DieId(7), how, kind: FlashOp::Erase, cause: Cause::Gc, waited: Nanos(117_000) };
+        let hash = |how| {
+            let mut log = EventLog::default();
+            log.record(Nanos(1), &stopped(how));
+            (log.hash(), log.count(), log.tail())
+        };
+        let [fixed, at_step, now] = [StopKind::FixedTime, StopKind::AtStep, StopKind::Now].map(hash);
+        assert_eq!((fixed.0, fixed.1), (EventLog::default().hash(), 0));
+        assert!(at_step.0 != now.0 && at_step.0 != fixed.0);
+        assert!(now.2.contains("erase for gc was stopped on die 7"), "{}", now.2);
     }
 }

@@ -115,6 +115,15 @@ impl Feature {
     pub const VERIFY_SKIPS: [Feature; 4] = [Feature::VerifySkip1, Feature::VerifySkip5, Feature::VerifySkip9, Feature::VerifySkip13];
 }
 
+/// How an operation is stopped, from the gentler way to the harder one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// At the end of the step that the array is doing, of an incremental step pulse program or erase. A die without such stops takes a fixed time.
+    AtStep,
+    /// At once. The step that the array was doing is done again after the resume.
+    Now,
+}
+
 /// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -161,8 +170,11 @@ pub enum Command {
         /// The method of sanitising.
         how: Sanitisation,
     },
-    /// Stop a program or an erase as soon as it can be stopped.
-    Suspend,
+    /// Stop a program or an erase. One that is on its way to a stop at the end of a step may still be stopped at once.
+    Suspend {
+        /// How soon.
+        stop: Stop,
+    },
     /// Go on with what was suspended.
     Resume,
     /// Change a setting.
@@ -179,6 +191,8 @@ pub enum Command {
     },
     /// Ask whether the last operation went well. Legal at any time.
     Status,
+    /// Break off the sensing of a page. The registers hold nothing afterwards, and what was being done is not gone on with.
+    Abort,
     /// Abandon whatever is going on.
     Reset,
 }

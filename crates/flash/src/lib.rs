@@ -19,7 +19,7 @@ pub mod operation;
 pub mod program;
 pub mod sheet;
 
-pub use command::{Command, Feature, PlaneSet, Target};
+pub use command::{Command, Feature, PlaneSet, Stop, Target};
 pub use margins::{MarginStep, Margins, WindowMargin};
 pub use offsets::ReadOffsets;
 pub use operation::{Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Sanitisation, Spans, Status, Stopped};

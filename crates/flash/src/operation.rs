@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use wordline_units::{Bytes, Cause, DieId, FlashOp, Lpn, Nanos, OpTag};
 
-use crate::command::Target;
+use crate::command::{Stop, Target};
 use crate::program::ProgramTrace;
 
 /// One order to the flash controller: its head, a small value. The controller turns it into commands, moves the data and answers with one [`Report`]. What a
@@ -65,10 +65,29 @@ pub enum OperationKind {
         /// How, and how much of it.
         how: Sanitisation,
     },
-    /// Suspend the program or erase that the die is doing.
-    Suspend,
+    /// Suspend the program or erase that the die is doing. Ordered again before there was an answer, only how soon may change, and only to sooner.
+    Suspend {
+        /// How soon.
+        stop: Stop,
+    },
     /// Go on with what was suspended.
     Resume,
+    /// Break off the read of this tag. It stays ordered for nobody: whoever wants it orders it again.
+    Abort,
+}
+
+impl OperationKind {
+    /// The word that events and tables use; `None`: an order about another operation.
+    pub const fn op(&self) -> Option<FlashOp> {
+        match self {
+            OperationKind::Read { .. } => Some(FlashOp::Read),
+            OperationKind::Program { .. } => Some(FlashOp::Program),
+            OperationKind::Erase { .. } => Some(FlashOp::Erase),
+            OperationKind::Copyback { .. } => Some(FlashOp::Copyback),
+            OperationKind::Sanitise { how, .. } => Some(how.op()),
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => None,
+        }
+    }
 }
 
 /// How a page is sensed: with which references.
@@ -113,12 +132,22 @@ pub struct Origin {
     pub padding: u16,
 }
 
-/// What became of an order to suspend. That the program or erase ended first is no case of its own: its report says so.
+/// What became of an order to suspend, or to break off a read. That the operation ended first is no case of its own: its report says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// It is suspended, and the die is free for reads.
-    Held,
-    /// It goes on, and cannot be suspended now.
+    /// The program or erase is suspended, and the die is free for reads.
+    Held {
+        /// How it was stopped in the end.
+        how: Stop,
+        /// From the first order until the die was free.
+        waited: Nanos,
+    },
+    /// The read was broken off, and the die is free. There is no report.
+    Aborted {
+        /// From the order until the die was free.
+        waited: Nanos,
+    },
+    /// It goes on, and cannot be stopped now.
     Refused,
 }
 

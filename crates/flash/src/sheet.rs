@@ -2,6 +2,7 @@
 
 use wordline_units::{Geometry, Nanos};
 
+use crate::command::Stop;
 use crate::operation::Sanitisation;
 
 /// What one program command fills.
@@ -28,10 +29,20 @@ pub struct Timing {
     pub feature: Nanos,
     /// t_RCBSY / t_CBSY: handing a page between data and cache register.
     pub cache_busy: Nanos,
-    /// From a suspend command until the array is free, during a program.
+    /// From a suspend command until the array is free, during a program that is not stopped at a step.
     pub suspend_program: Nanos,
-    /// From a suspend command until the array is free, during an erase.
+    /// From a suspend command until the array is free, during an erase that is not stopped at a step.
     pub suspend_erase: Nanos,
+    /// One step of a program, at whose end it can be stopped.
+    pub step_program: Nanos,
+    /// One step of an erase, at whose end it can be stopped.
+    pub step_erase: Nanos,
+    /// From the command to stop a program at once until the array is free.
+    pub halt_program: Nanos,
+    /// From the command to stop an erase at once until the array is free.
+    pub halt_erase: Nanos,
+    /// From the command to break off a read until the array is free.
+    pub abort_read: Nanos,
     /// Added to what is left of the operation by each resume.
     pub resume: Nanos,
     /// Least time between a resume and the next suspend.
@@ -65,6 +76,14 @@ pub struct Capabilities {
     pub suspend_program: bool,
     /// Suspend an erase.
     pub suspend_erase: bool,
+    /// Suspend at the end of a step of the array, and not in a fixed time.
+    pub stop_at_step: bool,
+    /// Suspend a program at once.
+    pub stop_now_program: bool,
+    /// Suspend an erase at once.
+    pub stop_now_erase: bool,
+    /// Break off a read.
+    pub abort_read: bool,
     /// Lock a page.
     pub page_lock: bool,
     /// Lock a block.
@@ -80,6 +99,17 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// The hardest stop of a program, or of an erase, that the die is able to do and that is no harder than `wanted`.
+    pub const fn strongest(&self, is_erase: bool, wanted: Stop) -> Option<Stop> {
+        let (suspends, at_once) =
+            if is_erase { (self.suspend_erase, self.stop_now_erase) } else { (self.suspend_program, self.stop_now_program) };
+        match wanted {
+            _ if !suspends => None,
+            Stop::Now if at_once => Some(Stop::Now),
+            Stop::Now | Stop::AtStep => Some(Stop::AtStep),
+        }
+    }
+
     /// Whether the die can make pages unreadable in this way.
     pub const fn can_sanitise(&self, how: Sanitisation) -> bool {
         match how {

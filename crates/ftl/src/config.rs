@@ -116,7 +116,7 @@ pub(crate) mod tests {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
-            schedule: ScheduleConfig { reads_first: true, linger: None },
+            schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
             wordline_order: WordlineOrder::HorizontalFirst,
             moved_blocks: 1,
             techniques: vec![],

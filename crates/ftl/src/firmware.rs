@@ -21,7 +21,6 @@ use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::techniques::apply::ctx;
-use crate::techniques::hooks::Hook;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Ctx, Technique};
@@ -114,19 +113,11 @@ impl Firmware {
         self.rooms.core.ready(die);
     }
 
-    /// Answers the order to suspend what `die` is doing. If the program or erase has ended first, [`Firmware::die_ready`] and the report are the only answer.
+    /// Answers the order to stop what `die` is doing. If the operation has ended first, [`Firmware::die_ready`] and the report are the only answer. Of several
+    /// orders to suspend, each for a harder stop, there is one answer.
     pub fn stopped(&mut self, now: Nanos, die: DieId, how: Stopped) {
-        let core = &mut self.rooms.core;
-        core.set_now(now);
-        match how {
-            Stopped::Refused => core.die_mut(die).refuse_suspend(),
-            Stopped::Held => {
-                let is_held = core.held(die);
-                if is_held && self.rooms.panel.has(Hook::Stopped) {
-                    self.rooms.tell_stopped(die);
-                }
-            }
-        }
+        self.rooms.core.set_now(now);
+        self.rooms.stopped(die, how);
     }
 
     /// Tells the core that time has passed.

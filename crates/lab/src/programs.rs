@@ -141,6 +141,7 @@ impl Observer for Programs {
             | Event::Arrived { .. }
             | Event::Completed(_)
             | Event::Invalidated { .. }
+            | Event::Stopped { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }

@@ -46,6 +46,8 @@ pub enum Condition {
 pub struct Block {
     /// Whether it can be used.
     pub condition: Condition,
+    /// An erase has begun and not ended.
+    pub is_erasing: bool,
     /// Erases begun so far.
     pub erases: u32,
     /// Pages up to the last that was programmed. Where they are programmed in their order, it is the only one that may be next, and those before it are
@@ -157,6 +159,8 @@ pub struct Die<B> {
     any_order: bool,
     /// Written since the last sync.
     dirty: bool,
+    /// Pages whose programs have begun and not ended, with the trailers that they get then.
+    begun: Vec<(Place, [u8; TRAILER_BYTES])>,
 }
 
 impl<B: Backing> Die<B> {
@@ -170,7 +174,7 @@ impl<B: Backing> Die<B> {
         backing.set_length(identity.shape.file_bytes()).map_err(host)?;
         backing.write(0, &identity.encode()).map_err(host)?;
         let blocks = vec![Known { record: Record::default(), cursor: 0 }; identity.shape.blocks as usize];
-        Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, any_order: false, dirty: true })
+        Ok(Die { backing, file: file.to_owned(), identity: identity.clone(), blocks, any_order: false, dirty: true, begun: Vec::new() })
     }
 
     /// Opens a die, and writes the second copies of records that a power cut left behind. A file of the version before becomes one of today's.
@@ -193,7 +197,8 @@ impl<B: Backing> Die<B> {
         if length != whole && !is_of_before {
             return Err(MediaError::unexpected(file, length.min(whole), format!("{whole} bytes in all"), format!("{length} bytes")));
         }
-        let mut die = Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), any_order: false, dirty: false };
+        let mut die =
+            Die { backing, file: file.to_owned(), identity, blocks: Vec::new(), any_order: false, dirty: false, begun: Vec::new() };
         if version == BEFORE_TAILS {
             die.become_new(is_of_before)?;
         }
@@ -232,8 +237,8 @@ impl<B: Backing> Die<B> {
 
     /// The same die on what `stand` makes of its backing and the name of its file.
     pub(crate) fn on<C>(self, stand: impl FnOnce(B, &str) -> C) -> Die<C> {
-        let Die { backing, file, identity, blocks, any_order, dirty } = self;
-        Die { backing: stand(backing, &file), file, identity, blocks, any_order, dirty }
+        let Die { backing, file, identity, blocks, any_order, dirty, begun } = self;
+        Die { backing: stand(backing, &file), file, identity, blocks, any_order, dirty, begun }
     }
 
     /// What it knows of a block.
@@ -247,7 +252,7 @@ impl<B: Backing> Die<B> {
             (false, true) => Condition::Torn,
             (false, false) => Condition::Good,
         };
-        Block { condition, erases: record.erases, cursor, flags: record.flags }
+        Block { condition, is_erasing: record.torn, erases: record.erases, cursor, flags: record.flags }
     }
 
     /// Reads a page, and the flags beside it. An erased page has no flags; those of a torn one mean nothing.
@@ -288,6 +293,64 @@ impl<B: Backing> Die<B> {
         self.program(place, &mut page.bytes)
     }
 
+    /// Begins to program the next page of a block: it is torn until [`Die::end_program`].
+    ///
+    /// # Errors
+    /// As [`Die::program_page`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn begin_page(&mut self, place: Place, page: &mut PageBuffer) -> Result<(), MediaError> {
+        assert_eq!(page.bytes.len() as u64, self.shape().slot(), "a buffer of another shape");
+        self.begin(place, &mut page.bytes)
+    }
+
+    /// Begins to program the next pages of a block, from `first` on, in one write: they are torn until [`Die::end_program`].
+    ///
+    /// # Errors
+    /// As [`Die::program_pages`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn begin_pages(&mut self, first: Place, pages: &mut PageRun) -> Result<(), MediaError> {
+        let slot = pages.slot();
+        assert_eq!(slot as u64, self.shape().slot(), "pages of another shape");
+        self.begin(first, &mut pages.bytes[..pages.count * slot])
+    }
+
+    /// Writes pages without the trailers that vouch for them, and keeps those.
+    fn begin(&mut self, first: Place, bytes: &mut [u8]) -> Result<(), MediaError> {
+        let erases = self.block(first.block).erases;
+        let slot = self.shape().slot() as usize;
+        for (page, bytes) in (first.page..).zip(bytes.chunks_exact_mut(slot)) {
+            let (content, trailer) = bytes.split_at_mut(slot - TRAILER_BYTES);
+            self.begun.push((Place { page, ..first }, Trailer::encode(first.block, page, erases, content)));
+            trailer.fill(0);
+        }
+        self.write(first, bytes)
+    }
+
+    /// Ends the programs that have begun in a block: their pages are whole.
+    ///
+    /// # Errors
+    /// If the host fails. The pages stay torn then.
+    pub fn end_program(&mut self, block: u32) -> Result<(), MediaError> {
+        let (ended, begun) = std::mem::take(&mut self.begun).into_iter().partition(|(place, _)| place.block == block);
+        self.begun = begun;
+        let ended: Vec<(Place, [u8; TRAILER_BYTES])> = ended;
+        for (place, trailer) in ended {
+            let offset = self.at(place) + self.shape().slot() - TRAILER_BYTES as u64;
+            self.dirty = true;
+            self.backing.write(offset, &trailer).map_err(|error| self.host(offset, "ending a program", error))?;
+        }
+        Ok(())
+    }
+
+    /// Programs that have begun in a block are broken off: their pages stay torn.
+    pub fn break_off(&mut self, block: u32) {
+        self.begun.retain(|(place, _)| place.block != block);
+    }
+
     /// Programs the next pages of a block, from `first` on, in one write.
     ///
     /// # Errors
@@ -303,19 +366,24 @@ impl<B: Backing> Die<B> {
 
     /// Programs pages whose data, spare bytes and room for trailers stand in `bytes`.
     fn program(&mut self, first: Place, bytes: &mut [u8]) -> Result<(), MediaError> {
+        let erases = self.block(first.block).erases;
+        let slot = self.shape().slot() as usize;
+        for (page, bytes) in (first.page..).zip(bytes.chunks_exact_mut(slot)) {
+            let (content, trailer) = bytes.split_at_mut(slot - TRAILER_BYTES);
+            trailer.copy_from_slice(&Trailer::encode(first.block, page, erases, content));
+        }
+        self.write(first, bytes)
+    }
+
+    /// Writes pages as they stand in `bytes`.
+    fn write(&mut self, first: Place, bytes: &[u8]) -> Result<(), MediaError> {
         let offset = self.at(first);
-        let Block { condition, erases, cursor, .. } = self.block(first.block);
+        let Block { condition, cursor, .. } = self.block(first.block);
         let next = if self.any_order { first.page } else { cursor };
         assert_eq!((condition, next), (Condition::Good, first.page), "{first:?} is not the next page of a good block");
-        let slot = self.shape().slot() as usize;
-        let mut end = first.page;
-        for page in bytes.chunks_exact_mut(slot) {
-            // There is such a page.
-            self.at(Place { page: end, ..first });
-            let (content, trailer) = page.split_at_mut(slot - TRAILER_BYTES);
-            trailer.copy_from_slice(&Trailer::encode(first.block, end, erases, content));
-            end += 1;
-        }
+        let end = first.page + (bytes.len() as u64 / self.shape().slot()) as u32;
+        // There is such a page.
+        self.at(Place { page: end - 1, ..first });
         self.blocks[first.block as usize].cursor = cursor.max(end);
         self.dirty = true;
         self.backing.write(offset, bytes).map_err(|error| self.host(offset, "programming a page", error))
@@ -332,6 +400,12 @@ impl<B: Backing> Die<B> {
         let offset = self.at(place) + self.shape().slot() - TRAILER_BYTES as u64;
         assert!(flags & !FLAGS_MASK == 0, "flags {flags:#x}: there are four");
         assert!(place.page < self.block(place.block).cursor, "{place:?} is not programmed");
+        if let Some((_, trailer)) = self.begun.iter_mut().find(|(begun, _)| *begun == place) {
+            // It has them once it is whole.
+            let flags = Trailer::decode(trailer).flags.unwrap_or(0) | flags;
+            trailer[FLAGS_AT as usize] = encode_flags(flags);
+            return Ok(());
+        }
         let mut trailer = [0; TRAILER_BYTES];
         self.backing.read(offset, &mut trailer).map_err(|error| self.host(offset, "reading a page's flags", error))?;
         // Broken flags stay broken: the page is torn, and this is no way to heal it.
@@ -357,7 +431,9 @@ impl<B: Backing> Die<B> {
         let end = page.len() - TRAILER_BYTES;
         let mut trailer = [0; TRAILER_BYTES];
         self.backing.read(offset + end as u64, &mut trailer).map_err(|error| self.host(offset, "reading a page's flags", error))?;
-        let flags = Trailer::decode(&trailer).flags.unwrap_or(flags);
+        let flags = Trailer::decode(&trailer).flags.map_or(flags, |stand| stand | flags);
+        // Whatever was being programmed there is overwritten.
+        self.begun.retain(|(begun, _)| *begun != place);
         let trailer = Trailer::encode(place.block, place.page, self.block(place.block).erases, &page[..end]);
         page[end..].copy_from_slice(&trailer);
         page[end + FLAGS_AT as usize] = encode_flags(flags);
@@ -372,6 +448,19 @@ impl<B: Backing> Die<B> {
     /// # Panics
     /// If there is no such block.
     pub fn erase_block(&mut self, block: u32) -> Result<(), MediaError> {
+        self.begin_erase(block)?;
+        self.end_erase(block)
+    }
+
+    /// Begins to erase a block: it is torn until [`Die::end_erase`].
+    ///
+    /// # Errors
+    /// As [`Die::erase_block`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn begin_erase(&mut self, block: u32) -> Result<(), MediaError> {
+        self.break_off(block);
         let before = self.blocks[block as usize].record;
         let begun = Record { erases: before.erases + 1, torn: true, flags: 0, ..before };
         // Whatever fails from here on, the block is torn.
@@ -379,8 +468,19 @@ impl<B: Backing> Die<B> {
         self.write_record(block, begun)?;
         let offset = self.shape().block(block);
         let length = self.shape().block_bytes();
-        self.backing.punch(offset, length).map_err(|error| self.host(offset, "erasing a block", error))?;
-        self.write_record(block, Record { torn: false, ..begun })
+        self.backing.punch(offset, length).map_err(|error| self.host(offset, "erasing a block", error))
+    }
+
+    /// Ends the erase that has begun of a block: it is good, unless it is bad.
+    ///
+    /// # Errors
+    /// If the host fails. The block stays torn then.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn end_erase(&mut self, block: u32) -> Result<(), MediaError> {
+        let record = self.blocks[block as usize].record;
+        self.write_record(block, Record { torn: false, ..record })
     }
 
     /// Sets the bits that the layers above keep beside a block, until it is erased.

@@ -16,6 +16,12 @@
 //! Where the host's disk is full or fails, what it does not take waits in memory and in its order ([`Held`]), so that the files stand as they stood at one
 //! instant. Nothing that came later may be acknowledged before the host has taken it.
 //!
+//! # What is under way
+//!
+//! A program or an erase has a beginning and an end ([`Die::begin_pages`] and [`Die::end_program`], [`Die::begin_erase`] and [`Die::end_erase`]), because a die
+//! may be held in between for long. Until its end, what is programmed has no trailer that vouches for it and what is erased has a record that says so: whoever
+//! opens the file then finds it torn.
+//!
 //! # What survives what
 //!
 //! **The death of the process** (`kill -9`, a panic, an abort). A write that returned is in the kernel's page cache and needs nothing more: it is read back by

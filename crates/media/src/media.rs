@@ -150,8 +150,20 @@ impl<B: Backing> Media<B> {
     /// # Panics
     /// If there is no such block.
     pub fn erase_block(&mut self, die: u32, block: u32) -> Result<(), MediaError> {
+        self.begin_erase(die, block)?;
+        self.dies[die as usize].end_erase(block)
+    }
+
+    /// Begins to erase a block, in the same way: it is torn until [`Die::end_erase`].
+    ///
+    /// # Errors
+    /// As [`Die::begin_erase`] and [`Die::sync`].
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn begin_erase(&mut self, die: u32, block: u32) -> Result<(), MediaError> {
         self.sync()?;
-        self.dies[die as usize].erase_block(block)
+        self.dies[die as usize].begin_erase(block)
     }
 
     /// Keeps the wear of a block with it. Where the host may die, what its record has no room for becomes durable before the record names it.

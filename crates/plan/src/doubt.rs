@@ -3,6 +3,7 @@
 
 use wordline_cells::Physics;
 use wordline_drive::Config;
+use wordline_flash::Sheet;
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::{Card, SanitiseMethod, StaleSecrets};
@@ -57,6 +58,19 @@ pub fn energies(physics: &Physics) -> Vec<String> {
     none.map(|(key, _, what)| format!("physics.{key} is 0 eV: the temperature of {what} makes no difference")).collect()
 }
 
+/// What is to be said of erases that stop at once and go on sooner than their cells ramp down and up again.
+fn ramps(physics: &Physics, sheet: &Sheet) -> Option<String> {
+    let (halt, resume, needed) = (sheet.timing.halt_erase, sheet.timing.resume, physics.ispe.suspend_time);
+    let is_short = sheet.capabilities.stop_now_erase && ((halt + resume).0 as f64) < needed * 1e3;
+    is_short.then(|| {
+        format!(
+            "an erase that is stopped at once loses timing.t_halt_erase and t_resume, {} together, and physics.ispe.suspend_time says that its cells need {needed} us \
+             to ramp down and up again",
+            halt + resume
+        )
+    })
+}
+
 /// The notes of a drive's plan.
 pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String> {
     let mut notes = Vec::new();
@@ -65,6 +79,7 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
         let calibrated = Calibrated::of(&sections.calibrated);
         notes.extend(calibrated.beyond("it has", f64::from(cells.cycles.value), cells.retention.value.0 as f64, 0.0));
         notes.extend(energies(physics));
+        notes.extend(ramps(physics, &config.sheet));
     }
     notes.extend(sanitisers(config));
     notes
@@ -172,6 +187,18 @@ mod tests {
         );
         assert!(told.contains("physics.retention.energy is 0 eV: the temperature of keeping makes no difference"), "{told}");
         assert!(energies(Chip::load("tlc48").expect("a preset").physics()).is_empty());
+    }
+
+    #[test]
+    fn erases_that_stop_and_go_on_sooner_than_their_cells_can_are_told() {
+        let with = |halt: &str| {
+            let halt = format!("timing.t_halt_erase={halt}");
+            let able = ["capabilities.suspend_erase=true", "capabilities.stop_now_erase=true", "timing.t_step_erase=117us"];
+            notes(&[&able[..], &["timing.t_suspend_erase=117us", "timing.t_resume=5us", &halt]].concat())
+        };
+        assert_eq!(with("35us"), "");
+        let told = with("10us");
+        assert!(told.contains("15 us together") && told.contains("need 40 us"), "{told}");
     }
 
     #[test]

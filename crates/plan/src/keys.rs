@@ -55,10 +55,21 @@ sections! {
         t_feature: Nanos = Nanos::ZERO;
         /// t_CBSY and t_RCBSY, to hand a page between data and cache register.
         t_cache_busy: Nanos = Nanos::ZERO;
-        /// From a suspend command until the array is free, during a program. Needed where the die can do it.
+        /// From a suspend command until the array is free, during a program. Needed where the die can do it, but not at the end of a step.
         t_suspend_program: Maybe<Nanos> = Maybe(None);
-        /// From a suspend command until the array is free, during an erase. Needed where the die can do it.
+        /// From a suspend command until the array is free, during an erase. Needed where the die can do it, but not at the end of a step.
         t_suspend_erase: Maybe<Nanos> = Maybe(None);
+        /// One step of a program, at whose end it can be stopped; one that is stopped at once does its running step again. Needed where the die can do
+        /// either.
+        t_step_program: Maybe<Nanos> = Maybe(None);
+        /// One step of an erase, in the same way.
+        t_step_erase: Maybe<Nanos> = Maybe(None);
+        /// From the command to stop a program at once until the array is free. Needed where the die can do it.
+        t_halt_program: Maybe<Nanos> = Maybe(None);
+        /// From the command to stop an erase at once until the array is free. Needed where the die can do it.
+        t_halt_erase: Maybe<Nanos> = Maybe(None);
+        /// From the command to break off a read until the array is free. Needed where the die can do it.
+        t_abort_read: Maybe<Nanos> = Maybe(None);
         /// Added by each resume to what is left of the operation.
         t_resume: Nanos = Nanos::ZERO;
         /// Least time between a resume and the next suspend.
@@ -91,6 +102,14 @@ sections! {
         suspend_program: bool = false;
         /// Suspend an erase.
         suspend_erase: bool = false;
+        /// Suspend at the end of the step that the array is doing, and not after a fixed time.
+        stop_at_step: bool = false;
+        /// Suspend a program at once; the step that the array was doing is done again.
+        stop_now_program: bool = false;
+        /// Suspend an erase at once; the step that the array was doing is done again.
+        stop_now_erase: bool = false;
+        /// Break off a read.
+        abort_read: bool = false;
         /// Program the wordlines of a block in any order. Otherwise pages are programmed one after the other.
         any_order: bool = false;
         /// Narrow the window of programs and leave out verifies by set-features, and tell of the last program by get-features.
@@ -283,6 +302,9 @@ sections! {
         reads_first: bool = false;
         /// How long a buffered unit may wait for company before it is programmed with padding. "none": until a flush.
         linger: Maybe<Nanos> = Maybe(None);
+        /// How long a suspended program or erase is held while reads wait: after that it goes on, once the read that is under way has ended. "none": until no
+        /// read waits.
+        held_max: Maybe<Nanos> = Maybe(None);
     }
 
     /// Which wordline of an open block takes the next host data.

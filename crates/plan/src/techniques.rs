@@ -159,6 +159,9 @@ pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
     match need.whole() {
         Need::Copyback => &["capabilities.copyback"],
         Need::Suspend => &["capabilities.suspend_program", "capabilities.suspend_erase"],
+        Need::StopAtStep => &["capabilities.stop_at_step"],
+        Need::StopNowErase => &["capabilities.stop_now_erase"],
+        Need::AbortRead => &["capabilities.abort_read"],
         Need::ProgramSettings => &["capabilities.program_settings"],
         Need::Sanitise(Sanitisation::LockPage) => &["timing.t_lock_page"],
         Need::Sanitise(Sanitisation::LockBlock) => &["timing.t_lock_block"],

@@ -120,7 +120,7 @@ impl Observer for Tally {
             }
             Event::Invalidated { .. } => {}
             Event::Retired { .. } => self.retired += 1,
-            Event::Exposed { .. } | Event::ProgrammedAgain { .. } | Event::DataLost { .. } => {}
+            Event::Exposed { .. } | Event::ProgrammedAgain { .. } | Event::DataLost { .. } | Event::Stopped { .. } => {}
             Event::WornOut => self.worn_out = true,
         }
     }

@@ -12,20 +12,20 @@
 //!
 //! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
 
-use wordline_flash::{Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status};
+use wordline_flash::{Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop};
 use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
 use wordline_ftl::techniques::seam::{
     Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
-    ReadReport, StaleSecrets, Technique,
+    ReadReport, StaleSecrets, StopReport, Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::{BlockGroup, Layout};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, Cause, DieId, Nanos, PageId, PlaneId, Priority};
+use wordline_units::{Bytes, Cause, DieId, FlashOp, Nanos, PageId, PlaneId, Priority};
 
 /// What is heard and asked in one trial.
 const STEPS: u32 = 400;
@@ -261,7 +261,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
         9 => News::VictimChosen { victim: group, why: Cause::Gc },
         10 => News::Moved { from: group, to: draw_unit(draw, layout), units: 1 + draw.below(9) as u16, way: Way::Bus },
         11 => News::Retired { group },
-        14 => News::Stopped { busy: draw_busy(draw, layout) },
+        14 => News::Stopped(draw_stop(draw, layout)),
         12 => News::DataLost { at: draw_page(draw, layout), units: 1 },
         _ if draw.happens(0.5) => News::Timer,
         _ => News::Idle {
@@ -325,7 +325,14 @@ fn draw_copy(draw: &mut Draw, layout: &Layout) -> Copy {
 
 fn draw_busy(draw: &mut Draw, layout: &Layout) -> Busy {
     let group = draw_group(draw, layout);
-    Busy { die: layout.die(group), is_erase: draw.happens(0.5), cause: Cause::Host, group, stops: draw.below(5) as u16 }
+    let kind = [FlashOp::Program, FlashOp::Erase, FlashOp::Copyback, FlashOp::Read][draw.below(4) as usize];
+    let reader = (kind == FlashOp::Read).then(|| draw_priority(draw));
+    Busy { die: layout.die(group), kind, reader, cause: Cause::Host, group, stops: draw.below(5) as u16, stops_now: 0 }
+}
+
+fn draw_stop(draw: &mut Draw, layout: &Layout) -> StopReport {
+    let how = if draw.happens(0.5) { Stop::Now } else { Stop::AtStep };
+    StopReport { busy: draw_busy(draw, layout), how, waited: Nanos(draw.below(117_000)) }
 }
 
 fn draw_priority(draw: &mut Draw) -> Priority {

@@ -95,7 +95,11 @@ impl Driver for Core {
                 self.spare[place] = self.ftl.load(operation.die, operation.tag).oob[0];
             }
             OperationKind::Erase { .. } => self.counts.erases += 1,
-            OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
+            OperationKind::Copyback { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => {
                 unreachable!("no technique asks for it")
             }
         }

@@ -15,6 +15,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, Lpn, Nanos, OpTag};
 
 use crate::flash::{Flash, Spot, Stored};
+use crate::hasty::Hasty;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
@@ -48,6 +49,8 @@ pub struct Harness {
     pub requests: u64,
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
     pub operations: [u64; 6],
+    /// Orders to stop: at a step, at once, of reads.
+    pub stops: [u64; 3],
     /// Programs that were done again because a technique distrusted them.
     pub done_again: u64,
     unanswered: u64,
@@ -56,7 +59,10 @@ pub struct Harness {
 impl Harness {
     /// A fresh core.
     pub fn new(scenario: Scenario) -> Harness {
-        let ftl = Firmware::new(scenario.config.clone());
+        let mut ftl = Firmware::new(scenario.config.clone());
+        if scenario.habits.is_hasty {
+            ftl.join(Box::new(Hasty::new(scenario.seed)));
+        }
         let layout = *ftl.layout();
         let flash = Flash::new(
             layout,
@@ -73,6 +79,7 @@ impl Harness {
             offsets: Offsets::new(&scenario.config, scenario.seed),
             requests: 0,
             operations: [0; 6],
+            stops: [0; 3],
             done_again: 0,
             unanswered: 0,
             ftl,
@@ -161,7 +168,7 @@ impl Harness {
             OperationKind::Program { .. } => 1,
             OperationKind::Erase { .. } => 2,
             OperationKind::Copyback { .. } => 3,
-            OperationKind::Suspend | OperationKind::Resume => 4,
+            OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => 4,
             OperationKind::Sanitise { .. } => 5,
         };
         self.operations[count] += 1;
@@ -194,8 +201,15 @@ impl Harness {
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.pace.begin(operation, 800, good, Load::default());
             }
-            OperationKind::Suspend => {
-                if self.pace.suspend(die) {
+            OperationKind::Suspend { stop } => {
+                self.stops[stop as usize] += 1;
+                if self.pace.suspend(die, stop, self.scenario.config.sheet.capabilities.stop_at_step) {
+                    self.ftl.stopped(self.pace.now, die, Stopped::Refused);
+                }
+            }
+            OperationKind::Abort => {
+                self.stops[2] += 1;
+                if self.pace.abort(die, operation.tag) {
                     self.ftl.stopped(self.pace.now, die, Stopped::Refused);
                 }
             }

@@ -19,6 +19,7 @@ pub mod cut;
 pub mod flash;
 pub mod harness;
 pub mod hashes;
+pub mod hasty;
 pub mod interactions;
 pub mod naive;
 mod offsets;

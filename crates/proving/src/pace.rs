@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::{Operation, ProgramTrace};
+use wordline_flash::{Operation, ProgramTrace, Stop};
 use wordline_ftl::{Firmware, Request};
 use wordline_units::random::Draw;
 use wordline_units::{DieId, HostOp, Nanos, OpTag, Priority};
@@ -17,7 +17,8 @@ pub(crate) enum Due<R> {
     DieReady(DieId),
     Read { die: DieId, tag: OpTag, page: R },
     Worked { die: DieId, attempt: u32 },
-    Suspended { die: DieId, attempt: u32 },
+    Suspended { die: DieId, attempt: u32, how: Stop, since: Nanos },
+    Aborted { die: DieId, tag: OpTag, since: Nanos },
 }
 
 /// A program, an erase or a copyback under way, with what it carries.
@@ -26,6 +27,8 @@ pub(crate) struct Work<L> {
     pub(crate) operation: Operation,
     ends: Nanos,
     left: Nanos,
+    /// Stop that is under way: when it takes hold, which it is, and when it was ordered.
+    stopping: Option<(Nanos, Stop, Nanos)>,
     pub(crate) good: bool,
     pub(crate) load: L,
 }
@@ -129,22 +132,69 @@ impl<R, L> Pace<R, L> {
     pub(crate) fn begin(&mut self, operation: Operation, us: u64, good: bool, load: L) {
         let die = operation.die;
         let after = self.about(us);
-        let work = Work { operation, ends: self.now + after, left: Nanos::ZERO, good, load };
+        let work = Work { operation, ends: self.now + after, left: Nanos::ZERO, stopping: None, good, load };
         assert!(self.work[usize::from(die.0)].replace(work).is_none(), "die {die} is ordered to do two things at once");
         self.enter(after, Due::Worked { die, attempt: self.attempts[usize::from(die.0)] });
     }
 
-    /// A die may take a suspend, refuse it, or be done before it has answered. Returns whether it refuses.
-    pub(crate) fn suspend(&mut self, die: DieId) -> bool {
+    /// A die may take a suspend, refuse it, or be done before it has answered. Returns whether it refuses. Ordered again, it may be done sooner.
+    pub(crate) fn suspend(&mut self, die: DieId, stop: Stop, by_steps: bool) -> bool {
         let slot = usize::from(die.0);
-        let work = self.work[slot].as_mut().expect("only work is suspended");
-        let left = work.ends.saturating_sub(self.now);
-        if left < Nanos::from_micros(25) || self.dice.happens(0.1) {
+        let now = self.now;
+        let Some(work) = self.work[slot].as_mut() else {
+            // It has ended, and its report is on its way.
+            return false;
+        };
+        if let Some((at, before, since)) = work.stopping {
+            assert!(stop > before, "die {die} is ordered to stop as it does already");
+            let free = now + Nanos::from_micros(20);
+            if free < at {
+                // The step that it was going to end is done again.
+                work.left += Nanos(self.dice.below(40_000));
+                work.stopping = Some((free, stop, since));
+                self.attempts[slot] += 1;
+                let attempt = self.attempts[slot];
+                self.enter(Nanos::from_micros(20), Due::Suspended { die, attempt, how: stop, since });
+            }
+            return false;
+        }
+        let left = work.ends.saturating_sub(now);
+        let refuses = left < Nanos::from_micros(25) || self.dice.happens(0.1);
+        if refuses {
             return self.dice.happens(0.5);
         }
-        work.left = left + Nanos::from_micros(5);
+        let resume = Nanos::from_micros(5);
+        let (span, left) = match stop {
+            Stop::AtStep if by_steps => {
+                let step = Nanos(1 + self.dice.below(117_000));
+                if step >= left {
+                    return true;
+                }
+                (step, left - step + resume)
+            }
+            Stop::AtStep => (Nanos::from_micros(20), left + resume),
+            Stop::Now => (Nanos::from_micros(20), left + resume + Nanos(self.dice.below(40_000))),
+        };
+        work.left = left;
+        work.stopping = Some((now + span, stop, now));
         self.attempts[slot] += 1;
-        self.enter(Nanos::from_micros(20), Due::Suspended { die, attempt: self.attempts[slot] });
+        self.enter(span, Due::Suspended { die, attempt: self.attempts[slot], how: stop, since: now });
+        false
+    }
+
+    /// A die may break off its read `tag`, or be done before. Returns whether it refuses.
+    pub(crate) fn abort(&mut self, die: DieId, tag: OpTag) -> bool {
+        let of_read = |due: &Due<R>| match due {
+            Due::DieReady(of) => *of == die,
+            Due::Read { tag: of, .. } => *of == tag,
+            Due::Worked { .. } | Due::Suspended { .. } | Due::Aborted { .. } => false,
+        };
+        let is_sensing = self.due.values().any(|due| matches!(due, Due::DieReady(of) if *of == die));
+        if !is_sensing || self.dice.happens(0.2) {
+            return true;
+        }
+        self.due.retain(|_, due| !of_read(due));
+        self.enter(Nanos::from_micros(5), Due::Aborted { die, tag, since: self.now });
         false
     }
 
@@ -152,6 +202,7 @@ impl<R, L> Pace<R, L> {
         let slot = usize::from(die.0);
         let work = self.work[slot].as_mut().expect("something is suspended");
         work.ends = self.now + work.left;
+        work.stopping = None;
         let after = work.left;
         self.enter(after, Due::Worked { die, attempt: self.attempts[slot] });
     }

@@ -46,7 +46,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: None,
-        schedule: ScheduleConfig { reads_first: true, linger: None },
+        schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
         techniques: vec![],
         keeps_data: false,
         checkpoint_every: None,

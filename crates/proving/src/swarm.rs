@@ -38,6 +38,8 @@ pub struct Habits {
     pub fua: f64,
     /// Probability that a write is of data that is not secret.
     pub insecure: f64,
+    /// Somebody stops whatever can be stopped, by dice.
+    pub is_hasty: bool,
     /// Share of programs of which the die tells, where it is asked, that many cells are wrong.
     pub odd_programs: f64,
 }
@@ -66,6 +68,9 @@ impl Scenario {
 fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
     of[draw.below(of.len() as u64) as usize]
 }
+
+/// The number of the dice of stops.
+const STOPS: u32 = 12;
 
 /// A technique with values of its parameters worth trying, as it declares them. A flag is what it is by default four times out of five.
 pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
@@ -105,6 +110,9 @@ pub(crate) fn equip(config: &mut Config) {
             match need.whole() {
                 Need::Copyback => able.copyback = true,
                 Need::Suspend => (able.suspend_program, able.suspend_erase) = (true, true),
+                Need::StopAtStep => able.stop_at_step = true,
+                Need::StopNowErase => able.stop_now_erase = true,
+                Need::AbortRead => able.abort_read = true,
                 Need::ProgramSettings => able.program_settings = true,
                 Need::Sanitise(Sanitisation::LockPage) => able.page_lock = true,
                 Need::Sanitise(Sanitisation::LockBlock) => able.block_lock = true,
@@ -140,6 +148,13 @@ fn margins() -> Margins {
 
 /// The scenario of `seed`.
 pub fn scenario(seed: u64) -> Scenario {
+    let mut scenario = still(seed);
+    stops(seed, &mut scenario);
+    scenario
+}
+
+/// The scenario of `seed` on dies that are not stopped but for techniques.
+pub fn still(seed: u64) -> Scenario {
     let draw = &mut Draw::new(seed, Stream::Mix, 0);
     let mut sheet = sheet(draw);
     let dies = pick(draw, &[1, 1, 2, 3]);
@@ -200,6 +215,7 @@ pub fn scenario(seed: u64) -> Scenario {
         schedule: ScheduleConfig {
             reads_first: draw.happens(0.5),
             linger: pick(draw, &[None, Some(Nanos::from_micros(50)), Some(Nanos::from_millis(2))]),
+            held_max: None,
         },
         techniques: techniques(seed, subset),
         keeps_data: false,
@@ -221,6 +237,7 @@ pub fn scenario(seed: u64) -> Scenario {
         fua: pick(draw, &[0.0, 0.1]),
         insecure: 0.0,
         odd_programs: 0.0,
+        is_hasty: false,
     };
     let mut scenario = Scenario { seed, config, habits };
     let layers = &mut Draw::new(seed, Stream::Mix, 11);
@@ -242,4 +259,19 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     equip(&mut scenario.config);
     scenario
+}
+
+/// What the dies can stop, and somebody who stops it. Drawn apart from all else.
+pub(crate) fn stops(seed: u64, scenario: &mut Scenario) {
+    let draw = &mut Draw::new(seed, Stream::Mix, STOPS);
+    if !draw.happens(0.4) {
+        return;
+    }
+    let able = &mut scenario.config.sheet.capabilities;
+    (able.suspend_program, able.suspend_erase) = (draw.happens(0.9), true);
+    able.stop_at_step = draw.happens(0.7);
+    (able.stop_now_program, able.stop_now_erase) = (able.suspend_program && draw.happens(0.5), draw.happens(0.7));
+    able.abort_read = draw.happens(0.7);
+    scenario.config.schedule.held_max = pick(draw, &[None, Some(Nanos(1)), Some(Nanos::from_micros(150)), Some(Nanos::from_millis(1))]);
+    scenario.habits.is_hasty = draw.happens(0.8);
 }

@@ -59,7 +59,8 @@ impl Observer for Reader {
             Event::Completed(done) => self.0 ^= done.stages.total().0 ^ done.arrived.0 ^ done.sector,
             Event::Flash(flash) => self.0 ^= flash.issued.0 ^ flash.array.0 ^ flash.core.0 ^ u64::from(flash.pages),
             Event::Arrived { request, .. } => self.0 ^= u64::from(request.0),
-            Event::Invalidated { .. }
+            Event::Stopped { .. }
+            | Event::Invalidated { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }

@@ -286,6 +286,8 @@ impl Observer for Metrics {
             Event::ProgrammedAgain { .. } => self.totals.programmed_again += 1,
             Event::DataLost { units, .. } => self.totals.lost_units += u64::from(*units),
             Event::WornOut => self.worn_out = self.worn_out.or(Some(at)),
+            // How often an operation was stopped comes with its end.
+            Event::Stopped { .. } => {}
         }
     }
 }

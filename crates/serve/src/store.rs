@@ -289,7 +289,7 @@ impl<B: Backing> MediaPayload<B> {
         let mut shared = self.shared.borrow_mut();
         let slot = shared.media.die(self.die).shape().slot();
         shared.host.spend(u64::from(self.run.count()) * slot);
-        let programmed = shared.media.die_mut(self.die).program_pages(media_place(first), &mut self.run);
+        let programmed = shared.media.die_mut(self.die).begin_pages(media_place(first), &mut self.run);
         shared.note(programmed);
     }
 
@@ -398,7 +398,7 @@ impl<B: Backing> Payload for MediaPayload<B> {
         let mut shared = self.shared.borrow_mut();
         let slot = shared.media.die(self.die).shape().slot();
         shared.host.spend(slot);
-        let programmed = shared.media.die_mut(self.die).program_page(media_place(to), &mut buffer);
+        let programmed = shared.media.die_mut(self.die).begin_page(media_place(to), &mut buffer);
         if shared.note(programmed).is_some() && state == PageState::Torn {
             let flagged = shared.media.die_mut(self.die).flag_page(media_place(to), COPY_OF_TORN);
             shared.note(flagged);
@@ -425,8 +425,20 @@ impl<B: Backing> Payload for MediaPayload<B> {
 
     fn erase(&mut self, block: u32) {
         let mut shared = self.shared.borrow_mut();
-        let erased = shared.media.erase_block(self.die, block);
+        let erased = shared.media.begin_erase(self.die, block);
         shared.note(erased);
+    }
+
+    fn end(&mut self, block: u32) {
+        let mut shared = self.shared.borrow_mut();
+        let die = shared.media.die_mut(self.die);
+        let is_erased = die.block(block).is_erasing;
+        let ended = if is_erased { die.end_erase(block) } else { die.end_program(block) };
+        shared.note(ended);
+    }
+
+    fn break_off(&mut self, block: u32) {
+        self.shared.borrow_mut().media.die_mut(self.die).break_off(block);
     }
 
     fn corrupt(&mut self, place: Place, draw: &mut Draw) {

@@ -55,7 +55,7 @@ const WALLS: &[Wall] = &[
         name: "serve",
         may_name: &["chip", "drive", "engine", "media", "nbd", "report", "units", "workload"],
         // A die with physics on media files is worked by its commands.
-        tests_may_name: &["cells", "flash", "plan"],
+        tests_may_name: &["cells", "flash", "ftl", "plan"],
         outside: None,
     },
     Wall {

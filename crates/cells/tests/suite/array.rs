@@ -224,3 +224,49 @@ fn warm_cells_are_faster_and_a_course_remembers_how_warm_it_was() {
     let when_cool = array.error_rate(0, 3, 0, 0, Nanos(50)).0;
     assert!((while_warm / when_cool - 1.0).abs() < 1e-6, "{while_warm} {when_cool}: what was programmed stays as it is");
 }
+
+/// The bits of the erase stress and of the program stress that are kept of a block: the first numbers behind version and parts.
+fn stress(array: &CellArray, block: u32) -> [u32; 2] {
+    let kept = array.kept(block);
+    [2, 6].map(|at| u32::from_le_bytes(kept.bytes()[at..at + 4].try_into().expect("four bytes")))
+}
+
+/// Stress that is kept of a block after an erase with so many stops, of which the die is told as `tell` says, and the erase stress that the model says.
+fn stopped(stops: u32, tell: impl Fn(&mut CellArray, u32)) -> (u32, u32) {
+    let model = Arc::new(chip("tlc48", &[]));
+    let mut array = CellArray::new(Arc::clone(&model), SEED, 0, 4, HOME);
+    array.set_age(&Age { cycles: 500.0, dwell: 60.0, retention: 0.0, temperature: HOME.0 }, Nanos::ZERO, |_| 0);
+    let before = stress(&array, 2);
+    let rest = Nanos(7_000_000_000);
+    array.erase(1, rest);
+    array.erase(2, rest);
+    (1..=stops).for_each(|stop| tell(&mut array, stop));
+    let history = History { erase: f32::from_bits(before[0]), program: f32::from_bits(before[1]), gentle: 0.0 };
+    let expected = history.erased(model.physics(), rest.as_secs_f64(), HOME, stops, false);
+    assert_eq!(
+        stress(&array, 1)[0],
+        history.erased(model.physics(), rest.as_secs_f64(), HOME, 0, false).erase.to_bits(),
+        "no other block is touched"
+    );
+    (stress(&array, 2)[0], expected.erase.to_bits())
+}
+
+#[test]
+fn an_erase_with_stops_wears_as_the_history_says_to_the_last_bit() {
+    for stops in [0, 1, 2, 7, 30, 31, 99, 100] {
+        let (kept, expected) = stopped(stops, |array, stop| array.stopped(2, stop));
+        assert_eq!(kept, expected, "{stops} stops");
+    }
+    let (few, many) = (stopped(0, |_, _| ()).1, stopped(100, |_, _| ()).1);
+    assert!(f32::from_bits(many) > f32::from_bits(few) * 1.0001, "stops matter");
+}
+
+#[test]
+fn planted_a_stop_that_is_not_counted_shows() {
+    let (kept, expected) = stopped(100, |array, stop| {
+        if stop < 100 {
+            array.stopped(2, stop);
+        }
+    });
+    assert_ne!(kept, expected);
+}

@@ -3,7 +3,7 @@
 use wordline_cells::Faults;
 use wordline_chip::{Chip, Contents, Issued, NoPayload, PADDING, Payload, Probe, Why};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sanitisation, Sheet, Status, Target, Timing};
+use wordline_flash::{Capabilities, Command, Feature, PlaneSet, ProgramScope, Sanitisation, Sheet, Status, Stop, Target, Timing};
 use wordline_units::{BlockId, Bytes, CellKind, Geometry, Lpn, Nanos, PageId, PlaneId};
 
 pub(crate) const BUS: Nanos = Nanos(1_000);
@@ -33,6 +33,11 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             cache_busy: Nanos(3_011),
             suspend_program: Nanos(20_021),
             suspend_erase: Nanos(30_029),
+            step_program: Nanos::ZERO,
+            step_erase: Nanos::ZERO,
+            halt_program: Nanos(9_067),
+            halt_erase: Nanos(11_069),
+            abort_read: Nanos(7_079),
             resume: Nanos(10_037),
             suspend_interval: Nanos(100_043),
             reset: Nanos(5_051),
@@ -49,6 +54,10 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             copyback: true,
             suspend_program: true,
             suspend_erase: true,
+            stop_at_step: false,
+            stop_now_program: true,
+            stop_now_erase: true,
+            abort_read: true,
             page_lock: true,
             block_lock: true,
             scrub: true,
@@ -57,6 +66,14 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             program_settings: true,
         },
     }
+}
+
+/// The same die, which stops at the end of a step. No step divides what it is a step of.
+pub(crate) fn stepping(scope: ProgramScope) -> Sheet {
+    let mut sheet = sheet(scope);
+    sheet.capabilities.stop_at_step = true;
+    (sheet.timing.step_program, sheet.timing.step_erase) = (Nanos(44_003), Nanos(117_007));
+    sheet
 }
 
 pub(crate) fn chip() -> Chip {
@@ -107,6 +124,8 @@ pub(crate) fn sanitise(target: Target, how: Sanitisation) -> Command {
     Command::Sanitise { target, how }
 }
 
+pub(crate) const SUSPEND: Command = Command::Suspend { stop: Stop::AtStep };
+pub(crate) const HALT: Command = Command::Suspend { stop: Stop::Now };
 pub(crate) const OUT: Command = Command::DataOut { bytes: PAGE };
 pub(crate) const IN: Command = Command::DataIn { bytes: PAGE };
 pub(crate) const GET: Command = Command::GetFeature { feature: Feature::InterfaceMode };
@@ -134,11 +153,12 @@ pub(crate) fn carry_out(chip: &mut Chip<NoPayload>, command: Command, now: Nanos
         | Command::CopybackProgram { .. }
         | Command::Erase { .. }
         | Command::Sanitise { .. }
-        | Command::Suspend
+        | Command::Suspend { .. }
         | Command::Resume
         | Command::SetFeature { .. }
         | Command::GetFeature { .. }
         | Command::Status
+        | Command::Abort
         | Command::Reset => chip.issue(command, now),
     }
 }

@@ -89,10 +89,10 @@ fn what_the_sheet_does_not_list() {
         assert_illegal(&chip, command, LATE, Why::Unsupported);
     }
     let erased = give(&mut chip, erase(at(0, 0)), Nanos::ZERO).ready_at;
-    assert_illegal(&chip, Command::Suspend, Nanos(100), Why::Unsupported);
+    assert_illegal(&chip, SUSPEND, Nanos(100), Why::Unsupported);
     give(&mut chip, IN, erased);
     give(&mut chip, program(at(0, 0)), erased + BUS);
-    assert_eq!(chip.probe(&Command::Suspend, erased + BUS), Probe::Ready);
+    assert_eq!(chip.probe(&SUSPEND, erased + BUS), Probe::Ready);
 }
 
 #[test]
@@ -167,14 +167,14 @@ fn a_wordline_that_is_being_collected_keeps_the_registers() {
 #[test]
 fn suspending_needs_something_to_suspend_and_resuming_something_suspended() {
     let mut chip = chip();
-    assert_illegal(&chip, Command::Suspend, LATE, Why::NothingToSuspend);
+    assert_illegal(&chip, SUSPEND, LATE, Why::NothingToSuspend);
     assert_illegal(&chip, Command::Resume, LATE, Why::NothingSuspended);
     let now = give(&mut chip, read(at(0, 0)), Nanos::ZERO).ready_at;
-    assert_illegal(&chip, Command::Suspend, Nanos(1), Why::NothingToSuspend);
+    assert_illegal(&chip, SUSPEND, Nanos(1), Why::NothingToSuspend);
     let erased = give(&mut chip, erase(at(1, 0)), now).ready_at;
-    assert_illegal(&chip, Command::Suspend, erased, Why::NothingToSuspend);
-    let now = give(&mut chip, Command::Suspend, erased - Nanos(1)).ready_at;
-    assert_illegal(&chip, Command::Suspend, now - Nanos(1), Why::SomethingSuspended);
+    assert_illegal(&chip, SUSPEND, erased, Why::NothingToSuspend);
+    let now = give(&mut chip, SUSPEND, erased - Nanos(1)).ready_at;
+    assert_illegal(&chip, SUSPEND, now - Nanos(1), Why::SomethingSuspended);
     assert_illegal(&chip, erase(at(0, 0)), LATE, Why::SomethingSuspended);
     assert_illegal(&chip, read(at(1, 0)), LATE, Why::SuspendedBlock);
     assert_illegal(&chip, program(at(1, 0)), LATE, Why::SuspendedBlock);
@@ -184,7 +184,7 @@ fn suspending_needs_something_to_suspend_and_resuming_something_suspended() {
     // A program inside a suspended erase, which cannot be suspended in its turn.
     give(&mut chip, IN, now);
     let now = give(&mut chip, program(at(0, 0)), now + BUS).ready_at;
-    assert_illegal(&chip, Command::Suspend, now - Nanos(1), Why::SomethingSuspended);
+    assert_illegal(&chip, SUSPEND, now - Nanos(1), Why::SomethingSuspended);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_suspended_program_keeps_its_page_and_the_registers() {
     let now = give(&mut chip, program(at(0, 0)), BUS).ready_at;
     give(&mut chip, IN, now);
     give(&mut chip, program(at(0, 1)), now + BUS);
-    let now = give(&mut chip, Command::Suspend, now + BUS + Nanos(50)).ready_at;
+    let now = give(&mut chip, SUSPEND, now + BUS + Nanos(50)).ready_at;
     assert_illegal(&chip, read(at(0, 1)), LATE, Why::SuspendedBlock);
     assert_earliest_ready_at(&chip, read(at(0, 0)), now);
     for command in [IN, program(at(1, 0)), cache_program(at(1, 0))] {

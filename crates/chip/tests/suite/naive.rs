@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wordline_flash::{Command, ProgramScope, Sanitisation, Sheet, Status, Target};
+use wordline_flash::{Command, ProgramScope, Sanitisation, Sheet, Status, Stop, Target};
 use wordline_units::{Nanos, PlaneId};
 
 /// A plane and a block in it.
@@ -17,6 +17,35 @@ pub(crate) struct Job {
     pub(crate) pages: Vec<u16>,
     /// When it ends; once it is suspended, how much of it is left.
     pub(crate) end: Nanos,
+    /// The steps that are left, the running one first, and when that begins.
+    pub(crate) steps: Vec<Nanos>,
+    pub(crate) from: Nanos,
+}
+
+impl Job {
+    /// The job with the steps that have ended by `now` taken out.
+    fn at(&self, now: Nanos) -> Job {
+        let mut job = self.clone();
+        while job.steps.len() > 1 && job.from + job.steps[0] <= now {
+            job.from += job.steps.remove(0);
+        }
+        job
+    }
+
+    fn left(&self) -> Nanos {
+        self.steps.iter().copied().sum()
+    }
+}
+
+/// `work` in steps of `step`; in one where there are none.
+fn steps(mut work: Nanos, step: Nanos) -> Vec<Nanos> {
+    let mut all = Vec::new();
+    while step > Nanos::ZERO && work > step {
+        all.push(step);
+        work -= step;
+    }
+    all.push(work);
+    all
 }
 
 /// The naive model.
@@ -37,6 +66,10 @@ pub(crate) struct Twin {
     pub(crate) bus: Option<(Nanos, bool)>,
     pub(crate) job: Option<Job>,
     pub(crate) held: Option<Job>,
+    /// The step that is done before what is held stops, and its end.
+    pub(crate) stopping: Option<(Nanos, Nanos)>,
+    /// The end of the sensing of a page.
+    pub(crate) sensing: Nanos,
     pub(crate) no_suspend_before: Nanos,
     /// Sensed pages that nobody has fetched, oldest first, with the instant from which they are there.
     pub(crate) waiting: Vec<(Target, Nanos)>,
@@ -68,6 +101,8 @@ impl Twin {
             bus: None,
             job: None,
             held: None,
+            stopping: None,
+            sensing: Nanos::ZERO,
             no_suspend_before: Nanos::ZERO,
             waiting: Vec::new(),
             fetched: None,
@@ -204,9 +239,59 @@ impl Twin {
                         spots(target).iter().all(|spot| self.holds_something(*spot, target.page.0, *how))
                     }
             }
-            Command::Suspend => self.held.is_none() && self.job.as_ref().is_some_and(|job| now < job.end) && now >= self.no_suspend_before,
+            Command::Suspend { stop } => {
+                let working = self.job.as_ref().filter(|job| now < job.end && self.held.is_none() && now >= self.no_suspend_before);
+                let is_last = |job: &Job| self.sheet.capabilities.stop_at_step && job.at(now).steps.len() == 1;
+                match stop {
+                    Stop::AtStep => working.is_some_and(|job| !is_last(job)),
+                    Stop::Now => {
+                        let is_sooner = |&(_, end): &(Nanos, Nanos)| self.held.is_some() && now + self.halt(self.held.as_ref()) < end;
+                        working.is_some() || self.stopping.as_ref().is_some_and(is_sooner)
+                    }
+                }
+            }
+            Command::Abort => now < self.sensing && !self.bus_busy(now),
             Command::Resume => quiet && self.held.is_some(),
         }
+    }
+
+    fn halt(&self, job: Option<&Job>) -> Nanos {
+        let t = &self.sheet.timing;
+        if job.is_some_and(|job| job.program) { t.halt_program } else { t.halt_erase }
+    }
+
+    /// What is at work or already stopping is stopped. Returns for how long the array is still busy with that.
+    fn stop(&mut self, stop: Stop, now: Nanos) -> Nanos {
+        let t = self.sheet.timing;
+        let Some(mut job) = self.job.take() else {
+            let (step, _) = self.stopping.take().expect("it was allowed");
+            let job = self.held.as_mut().expect("it was allowed");
+            job.steps.insert(0, step);
+            job.end = job.left();
+            return self.halt(self.held.as_ref());
+        };
+        let by_steps = if job.program { t.step_program } else { t.step_erase } > Nanos::ZERO;
+        let span = match stop {
+            Stop::Now => self.halt(Some(&job)),
+            Stop::AtStep if job.program => t.suspend_program,
+            Stop::AtStep => t.suspend_erase,
+        };
+        if !by_steps {
+            // What is left of it, and of settling, is done later.
+            (job.steps, job.end) = (vec![job.end - now], job.end - now);
+            self.held = Some(job);
+            return span;
+        }
+        let mut job = job.at(now);
+        let mut until = now + span;
+        if stop == Stop::AtStep {
+            let step = job.steps.remove(0);
+            until = job.from + step;
+            self.stopping = Some((step, until));
+        }
+        job.end = job.left();
+        self.held = Some(job);
+        until - now
     }
 
     fn ruin(&mut self, job: &Job) {
@@ -223,6 +308,7 @@ impl Twin {
         self.pins_free = now + pins;
         self.array_free = now + array;
         self.job = job;
+        self.sensing = Nanos::ZERO;
         self.array_free
     }
 
@@ -233,7 +319,14 @@ impl Twin {
         let first = target.page.0 / count * count;
         let span = if count > 1 { t.program_wordline } else { t.program[usize::from(first) % 3] };
         let array = if cache { t.cache_busy + span } else { span };
-        let job = Job { program: true, spots: spots(target), pages: (first..first + count).collect(), end: now + array };
+        let job = Job {
+            program: true,
+            spots: spots(target),
+            pages: (first..first + count).collect(),
+            end: now + array,
+            steps: steps(span, t.step_program),
+            from: now + array - span,
+        };
         if status == Status::Failed {
             self.ruin(&job);
         }
@@ -252,10 +345,18 @@ impl Twin {
                 }
                 if let Some((target, count)) = self.collecting.take() {
                     let first = target.page.0 / self.per_program() * self.per_program();
-                    let job = Job { program: true, spots: spots(&target), pages: (first..first + count).collect(), end: now };
+                    let job = Job {
+                        program: true,
+                        spots: spots(&target),
+                        pages: (first..first + count).collect(),
+                        end: now,
+                        steps: vec![],
+                        from: now,
+                    };
                     self.ruin(&job);
                 }
                 (self.waiting, self.fetched, self.copy, self.loaded, self.bus) = (Vec::new(), None, None, 0, None);
+                self.stopping = None;
                 self.busy(now, t.reset, t.reset, None)
             }
             Command::SetFeature { .. } | Command::GetFeature { .. } => self.busy(now, t.feature, t.feature, None),
@@ -268,6 +369,7 @@ impl Twin {
                     self.busy(now, sense, sense, None)
                 };
                 self.waiting.push((*target, ends));
+                self.sensing = ends;
                 (self.fetched, self.copy, self.loaded) = (None, Some(*target), 0);
                 let lost = spots(target).iter().any(|&(plane, block)| {
                     self.unerased.contains(&(plane, block))
@@ -340,7 +442,14 @@ impl Twin {
                         self.copy = None;
                     }
                 }
-                let job = Job { program: false, spots: spots(target), pages: Vec::new(), end: now + t.erase };
+                let job = Job {
+                    program: false,
+                    spots: spots(target),
+                    pages: Vec::new(),
+                    end: now + t.erase,
+                    steps: steps(t.erase, t.step_erase),
+                    from: now,
+                };
                 self.busy(now, t.erase, t.erase, Some(job))
             }
             Command::Sanitise { target, how } => {
@@ -368,17 +477,21 @@ impl Twin {
                 };
                 self.busy(now, span, span, None)
             }
-            Command::Suspend => {
-                let job = self.job.take().expect("it was allowed");
-                let stop = if job.program { t.suspend_program } else { t.suspend_erase };
-                self.held = Some(Job { end: job.end - now, ..job });
-                self.busy(now, stop, stop, None)
+            Command::Suspend { stop } => {
+                let span = self.stop(*stop, now);
+                self.busy(now, span, span, None)
+            }
+            Command::Abort => {
+                self.waiting.clear();
+                (self.fetched, self.copy) = (None, None);
+                self.busy(now, t.abort_read, t.abort_read, None)
             }
             Command::Resume => {
                 let job = self.held.take().expect("it was allowed");
                 let span = t.resume + job.end;
                 self.no_suspend_before = now + t.suspend_interval;
-                self.busy(now, span, span, Some(Job { end: now + span, ..job }))
+                self.stopping = None;
+                self.busy(now, span, span, Some(Job { end: now + span, from: now + t.resume, ..job }))
             }
         };
         (ends, None)

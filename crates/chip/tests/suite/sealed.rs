@@ -38,7 +38,7 @@ fn each_way_waits_for_the_die_and_keeps_it_for_its_own_span() {
         for command in [read(at(0, 0)), erase(at(1, 0)), IN, GET, sanitise(at(0, 2), how)] {
             assert_earliest_ready_at(&chip, command, issued.ready_at);
         }
-        assert_eq!(chip.probe(&Command::Suspend, start + Nanos(1)), Probe::Illegal(Why::NothingToSuspend), "a lock is not suspended");
+        assert_eq!(chip.probe(&SUSPEND, start + Nanos(1)), Probe::Illegal(Why::NothingToSuspend), "a lock is not suspended");
     }
     let spans: Vec<Nanos> = ALL.map(span).to_vec();
     assert!(spans.windows(2).all(|pair| pair[0] != pair[1]), "else a mixture would go unseen");
@@ -97,14 +97,14 @@ fn blocks_that_have_failed_take_locks_and_suspended_ones_do_not() {
     let mut chip = half_full();
     chip.fill_regular(PlaneId(0), BlockId(1), 4, Lpn(0), UNITS);
     give(&mut chip, erase(at(0, 0)), Nanos::ZERO);
-    let now = give(&mut chip, Command::Suspend, Nanos(200_000)).ready_at;
+    let now = give(&mut chip, SUSPEND, Nanos(200_000)).ready_at;
     assert_illegal(&chip, sanitise(at(0, 0), Sanitisation::LockBlock), now, Why::SuspendedBlock);
     assert_earliest_ready_at(&chip, sanitise(at(1, 0), Sanitisation::LockBlock), now);
     let now = soonest(&mut chip, Command::Resume, now).ready_at;
     soonest(&mut chip, IN, now);
     let started = now + BUS;
     give(&mut chip, program(at(0, 0)), started);
-    let now = give(&mut chip, Command::Suspend, started + Nanos(200_000)).ready_at;
+    let now = give(&mut chip, SUSPEND, started + Nanos(200_000)).ready_at;
     assert_illegal(&chip, sanitise(at(1, 0), Sanitisation::LockPage), now, Why::ProgramSuspended);
 }
 

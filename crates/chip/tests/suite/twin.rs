@@ -5,7 +5,7 @@ use wordline_cells::Faults;
 use wordline_chip::rule::Class;
 use wordline_chip::{Chip, Probe};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Sanitisation, Target};
+use wordline_flash::{Command, Feature, PlaneSet, ProgramScope, Sanitisation, Stop, Target};
 use wordline_units::{BlockId, Bytes, Lpn, Nanos, PageId, PlaneId};
 
 use crate::common::*;
@@ -33,7 +33,7 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
     };
     let next = Target { page: PageId(page), ..anywhere };
     let bytes = Bytes(if wild == 13 { 1_000 } else { u64::from(place[2]) + u64::from(wild > 2) });
-    match kind % 29 {
+    match kind % 31 {
         0..=3 => read(anywhere),
         4..=6 => cache_read(anywhere),
         7 | 8 => Command::DataOut { bytes },
@@ -46,7 +46,8 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
         24 => sanitise(anywhere, Sanitisation::Scrub),
         25 => sanitise(anywhere, Sanitisation::Reprogram),
         26 => sanitise(anywhere, Sanitisation::LockBlock),
-        19 => Command::Suspend,
+        19 | 29 => Command::Suspend { stop: if place[0] % 2 == 0 { Stop::AtStep } else { Stop::Now } },
+        30 => Command::Abort,
         20 | 21 => Command::Resume,
         22 => match place[0] % 4 {
             0 => Command::SetFeature { feature: Feature::DriveStrength, value: 1 },
@@ -60,12 +61,12 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
 
 fn run(
     scope: ProgramScope,
-    any_order: bool,
+    [any_order, by_steps]: [bool; 2],
     faults: Faults,
     seed: u64,
     steps: &[Step],
-) -> Result<([usize; 3], [usize; 17]), TestCaseError> {
-    let mut sheet = sheet(scope);
+) -> Result<([usize; 3], [usize; 19]), TestCaseError> {
+    let mut sheet = if by_steps { stepping(scope) } else { sheet(scope) };
     sheet.capabilities.any_order = any_order;
     let mut chip: Chip = Chip::new(sheet, faults, seed, 0, UNITS);
     let mut twin = Twin::new(sheet);
@@ -76,7 +77,7 @@ fn run(
             }
         }
     }
-    let (mut now, mut fresh, mut answers, mut carried_out) = (Nanos::ZERO, 0, [0; 3], [0; 17]);
+    let (mut now, mut fresh, mut answers, mut carried_out) = (Nanos::ZERO, 0, [0; 3], [0; 19]);
     for step in steps {
         let command = command(&twin, step);
         let verdict = chip.probe(&command, now);
@@ -161,13 +162,14 @@ proptest! {
     fn the_die_and_its_twin_agree(
         one_shot: bool,
         any_order: bool,
+        by_steps: bool,
         seed in 0u64..50,
         failing: bool,
         steps in prop::collection::vec(any::<Step>(), 1..400),
     ) {
         let scope = if one_shot { ProgramScope::Wordline } else { ProgramScope::Page };
         let faults = if failing { Faults { program_fail: 0.1, factory_bad: 0.1, ..Faults::default() } } else { Faults::default() };
-        run(scope, any_order, faults, seed, &steps)?;
+        run(scope, [any_order, by_steps], faults, seed, &steps)?;
     }
 }
 
@@ -178,10 +180,11 @@ fn the_random_commands_reach_every_class() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
-    let steps: Vec<Step> = (0..40_000).map(|_| (draw() as u8, draw().to_le_bytes(), draw() as u8, draw())).collect();
+    let steps: Vec<Step> = (0..50_000).map(|_| (draw() as u8, draw().to_le_bytes(), draw() as u8, draw())).collect();
     let scopes = [ProgramScope::Page, ProgramScope::Wordline];
-    for (scope, any_order) in scopes.into_iter().flat_map(|scope| [(scope, false), (scope, true)]) {
-        let (answers, carried_out) = run(scope, any_order, Faults::default(), 1, &steps).expect("the twin agrees");
+    let kinds = [[false, false], [true, false], [false, true], [true, true]];
+    for (scope, kind) in scopes.into_iter().flat_map(|scope| kinds.map(|kind| (scope, kind))) {
+        let (answers, carried_out) = run(scope, kind, Faults::default(), 1, &steps).expect("the twin agrees");
         assert!(answers.iter().all(|&count| count > 1_000), "ready, blocked, illegal: {answers:?}");
         assert!(carried_out.iter().all(|&count| count > 20), "commands carried out, in the order of Class: {carried_out:?}");
     }

@@ -50,6 +50,7 @@ impl Observer for Seen {
             | Event::Arrived { .. }
             | Event::Completed(_)
             | Event::Invalidated { .. }
+            | Event::Stopped { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::DataLost { .. }

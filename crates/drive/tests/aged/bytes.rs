@@ -179,6 +179,14 @@ impl Payload for Rotting {
         self.sound.erase(block);
     }
 
+    fn end(&mut self, block: u32) {
+        self.sound.end(block);
+    }
+
+    fn break_off(&mut self, block: u32) {
+        self.sound.break_off(block);
+    }
+
     fn fail(&mut self, block: u32) {
         self.sound.fail(block);
     }

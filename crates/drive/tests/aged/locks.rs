@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Faults, Model};
 use wordline_chip::{Chip, Contents, Issued, Mark, PADDING, PageImage, Probe, RamPayload, Sanitisation};
-use wordline_flash::{Command, Feature, Status, Target};
+use wordline_flash::{Command, Feature, Status, Stop, Target};
 use wordline_plan::Plan;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, Celsius, Lpn, Nanos, PageId, PlaneId};
@@ -278,7 +278,7 @@ impl Attacker {
                 }
             }
             22 => self.program(at(2, self.die.chip.next_page(PlaneId(0), BlockId(2)).min(u32::from(PAGES) - 1) as u16)),
-            23..=25 => _ = self.attempt(Command::Suspend),
+            23..=25 => _ = self.attempt(Command::Suspend { stop: Stop::AtStep }),
             26..=28 => _ = self.attempt(Command::Resume),
             29 | 30 => {
                 self.attempt(Command::Reset);

@@ -16,6 +16,7 @@ mod reach;
 mod retries;
 mod small;
 mod steady;
+mod stops;
 
 /// Serve `count` requests at a depth that keeps every die busy.
 fn serve<O: Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {

@@ -83,7 +83,7 @@ impl Shape {
             moved_blocks: 1,
             wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
             margins: None,
-            schedule: ScheduleConfig { reads_first: true, linger: None },
+            schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
             techniques: vec![],
             keeps_data: false,
             checkpoint_every: None,

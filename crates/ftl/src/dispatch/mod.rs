@@ -8,6 +8,7 @@ mod landing;
 pub(crate) mod load;
 pub(crate) mod next;
 
+use wordline_flash::{Stop, Stopped};
 use wordline_units::{DieId, HostOp, Nanos};
 
 use crate::gc::{self, Gc};
@@ -21,7 +22,7 @@ use crate::state::work::Stream;
 use crate::techniques::apply::{ctx, enqueue_work};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::News;
+use crate::techniques::seam::{News, StopReport};
 use crate::techniques::work::Work;
 use landing::Landing;
 
@@ -74,12 +75,23 @@ impl Rooms {
         self.settle();
     }
 
-    /// Tell the techniques that the program or erase of `die` was suspended.
+    /// Take the answer to the order to stop what `die` is doing, and tell the techniques.
     #[cold]
-    pub(crate) fn tell_stopped(&mut self, die: DieId) {
+    pub(crate) fn stopped(&mut self, die: DieId, answer: Stopped) {
         let Rooms { core, panel, metadata, .. } = self;
-        let busy = core.die(die).busy();
-        metadata.notify(core, panel, News::Stopped { busy });
+        let (how, waited) = match answer {
+            Stopped::Refused => return core.die_mut(die).refuse_stop(),
+            Stopped::Held { how, waited } if core.held(die, how) => (how, waited),
+            Stopped::Held { .. } => return,
+            Stopped::Aborted { waited } => {
+                core.aborted(die);
+                (Stop::Now, waited)
+            }
+        };
+        if panel.has(Hook::Stopped) {
+            let busy = core.die(die).busy();
+            metadata.notify(core, panel, News::Stopped(StopReport { busy, how, waited }));
+        }
     }
 
     /// Instant at which the passing of time next has an effect, if nothing else happens before.

@@ -26,6 +26,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         blocks: sheet.geometry.blocks,
         any_order: sheet.capabilities.any_order,
         copyback: sheet.capabilities.copyback,
+        capabilities: sheet.capabilities,
         keeps_data: config.keeps_data,
         checkpoint_every: config.checkpoint_every,
         reserve: config.dies * config.reserve() + groups(config, &layout),

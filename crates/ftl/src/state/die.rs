@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use wordline_units::{Cause, DieId};
+use wordline_flash::Stop;
+use wordline_units::{Cause, DieId, FlashOp, Nanos, OpTag, Priority};
 
 use crate::state::batch::Batch;
 use crate::state::layout::{BlockGroup, Layout};
@@ -35,10 +36,15 @@ pub(crate) struct Die {
     rewrite_queue: VecDeque<Rewrite>,
     /// Request to collect a victim beyond what space demands.
     extra_victim: Option<Asked>,
-    /// Program or erase that the die is doing or that is suspended.
+    /// Program or erase that the die is doing or that is suspended; or the read that it is doing.
     busy: Busy,
+    busy_tag: OpTag,
+    /// Stop that was ordered last.
+    ordered: Stop,
     /// Reads served since the last suspend.
     served: u16,
+    /// Instant of the last suspend.
+    held_since: Nanos,
     /// Program that the die is doing.
     batch: Batch,
     /// True if the last attempt at GC found nothing to collect.
@@ -71,8 +77,19 @@ impl Die {
             awaiting_last_units: Vec::new(),
             rewrite_queue: VecDeque::new(),
             extra_victim: None,
-            busy: Busy { die: DieId(0), is_erase: false, cause: Cause::Host, group: BlockGroup(0), stops: 0 },
+            busy: Busy {
+                die: DieId(0),
+                kind: FlashOp::Program,
+                reader: None,
+                cause: Cause::Host,
+                group: BlockGroup(0),
+                stops: 0,
+                stops_now: 0,
+            },
+            busy_tag: OpTag(0),
+            ordered: Stop::AtStep,
             served: 0,
+            held_since: Nanos::ZERO,
             batch: Batch::new(),
             gc_stalled: false,
             credit: 0,
@@ -90,7 +107,7 @@ impl Die {
         self.activity
     }
 
-    /// Begin an operation. `is_long`: a program or an erase, which may be suspended.
+    /// Begin an operation. `is_long`: a program, an erase or a copyback, which may be suspended.
     #[inline]
     pub(crate) fn begin(&mut self, cause: Cause, is_long: bool) {
         self.activity = match (self.activity, is_long) {
@@ -105,32 +122,59 @@ impl Die {
     pub(crate) fn ready(&mut self) {
         self.activity = match self.activity {
             // Ended before the suspend took hold.
-            Activity::Suspending(_) | Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
+            Activity::Suspending(_) | Activity::Aborting | Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
             Activity::Suspended(cause) => Activity::Suspended(cause),
         };
     }
 
-    /// Note that the program or erase under way is to be suspended.
-    pub(crate) fn suspend(&mut self) {
-        if let Activity::Working(cause) = self.activity {
-            self.activity = Activity::Suspending(cause);
+    /// Note that the program or erase under way is to be suspended in the way of `stop`. Returns false if that has been ordered already, or a harder stop.
+    pub(crate) fn suspend(&mut self, stop: Stop) -> bool {
+        match self.activity {
+            Activity::Working(cause) => self.activity = Activity::Suspending(cause),
+            Activity::Suspending(_) if stop > self.ordered => {}
+            Activity::Suspending(_) | Activity::Suspended(_) | Activity::Aborting | Activity::Free | Activity::Busy => return false,
+        }
+        self.ordered = stop;
+        true
+    }
+
+    /// Note that the read under way is to be broken off. Returns its tag.
+    pub(crate) fn abort(&mut self) -> OpTag {
+        debug_assert_eq!(self.activity, Activity::Busy);
+        self.activity = Activity::Aborting;
+        self.busy_tag
+    }
+
+    /// Withdraw the stop, which the die cannot do now.
+    pub(crate) fn refuse_stop(&mut self) {
+        match self.activity {
+            Activity::Suspending(cause) => self.activity = Activity::Working(cause),
+            Activity::Aborting => self.activity = Activity::Busy,
+            Activity::Suspended(_) | Activity::Working(_) | Activity::Free | Activity::Busy => {}
         }
     }
 
-    /// Withdraw the suspend, which the die cannot do now.
-    pub(crate) fn refuse_suspend(&mut self) {
-        if let Activity::Suspending(cause) = self.activity {
-            self.activity = Activity::Working(cause);
-        }
-    }
-
-    /// Note that the program or erase is suspended. Returns false if no suspend was ordered.
-    pub(crate) fn hold(&mut self) -> bool {
+    /// Note that the program or erase is suspended at `now`, in the way of `how`. Returns false if no suspend was ordered.
+    pub(crate) fn hold(&mut self, now: Nanos, how: Stop) -> bool {
         let Activity::Suspending(cause) = self.activity else { return false };
         self.busy.stops = self.busy.stops.saturating_add(1);
+        self.busy.stops_now = self.busy.stops_now.saturating_add(u16::from(how == Stop::Now));
         self.served = 0;
+        self.held_since = now;
         self.activity = Activity::Suspended(cause);
         true
+    }
+
+    /// Instant of the last suspend.
+    pub(crate) fn held_since(&self) -> Nanos {
+        self.held_since
+    }
+
+    /// Note that the read under way was broken off. Returns its tag and the priority with which it waited; `None`: that was not ordered.
+    pub(crate) fn aborted(&mut self) -> Option<(OpTag, Priority)> {
+        let (Activity::Aborting, Some(priority)) = (self.activity, self.busy.reader) else { return None };
+        self.activity = Activity::Free;
+        Some((self.busy_tag, priority))
     }
 
     /// Note that the suspended program or erase goes on.
@@ -145,9 +189,18 @@ impl Die {
         self.busy
     }
 
-    /// Note a program or erase that a technique may want to stop.
-    pub(crate) fn note_busy(&mut self, busy: Busy) {
-        self.busy = busy;
+    /// Note the operation `tag`, which a technique may want to stop. What is read while something is suspended is not stopped.
+    pub(crate) fn note_busy(&mut self, tag: OpTag, busy: Busy) {
+        if !matches!(self.activity, Activity::Suspended(_)) {
+            (self.busy, self.busy_tag) = (busy, tag);
+        }
+    }
+
+    /// Note that the read under way waited with this `priority`.
+    pub(crate) fn note_reader(&mut self, priority: Priority) {
+        if self.activity == Activity::Busy {
+            self.busy.reader = Some(priority);
+        }
     }
 
     /// Reads served since the last suspend.

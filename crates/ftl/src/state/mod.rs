@@ -2,7 +2,7 @@
 //!
 //! Every other room works on these tables through [`Core`]. Nothing here decides anything.
 
-use wordline_flash::{Operation, OperationKind};
+use wordline_flash::{Operation, OperationKind, Stop};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
 pub(crate) mod barriers;
@@ -61,7 +61,8 @@ pub(crate) struct Core {
     idle: IdleDies,
     /// Dies that can take an operation and may have one to do.
     ready: Vec<DieId>,
-    suspends: Vec<DieId>,
+    /// Orders to stop what dies are doing.
+    stops: Vec<Operation>,
     pending: Slab<OpTag, Pending>,
     under_way: u32,
     requests: Requests,
@@ -107,7 +108,7 @@ impl Core {
             dies,
             idle: IdleDies::new(layout.dies, waiters),
             ready: Vec::new(),
-            suspends: Vec::new(),
+            stops: Vec::new(),
             pending: Slab::default(),
             under_way: 0,
             requests: Requests::default(),
@@ -247,14 +248,24 @@ impl Core {
         self.ready.push(die);
     }
 
-    /// Note that what `die` does is suspended: the die can take reads. Returns false if no suspend was ordered.
-    pub(crate) fn held(&mut self, die: DieId) -> bool {
-        let is_held = self.dies[die].hold();
+    /// Note that what `die` does is suspended in the way of `how`: the die can take reads. Returns false if no suspend was ordered.
+    pub(crate) fn held(&mut self, die: DieId, how: Stop) -> bool {
+        let is_held = self.dies[die].hold(self.now, how);
         if is_held {
             self.requests.release_by(None);
             self.ready.push(die);
         }
         is_held
+    }
+
+    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority.
+    pub(crate) fn aborted(&mut self, die: DieId) {
+        if let Some((tag, priority)) = self.dies[die].aborted() {
+            self.under_way -= 1;
+            self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
+            self.requests.release_by(None);
+            self.ready.push(die);
+        }
     }
 
     /// The next die that can take an operation.
@@ -303,10 +314,9 @@ impl Core {
         self.dies[die].free_count() > self.settings.gc.floor
     }
 
-    /// Order a suspend of what `die` does.
-    pub(crate) fn suspend(&mut self, die: DieId) {
-        self.dies[die].suspend();
-        self.suspends.push(die);
+    /// Order `stop` of what its die does.
+    pub(crate) fn order_stop(&mut self, stop: Operation) {
+        self.stops.push(stop);
     }
 
     /// True if a technique sets programs and learns how they went.
@@ -321,16 +331,16 @@ impl Core {
         self.idle.await_by(wait);
     }
 
-    /// The next die that is to be suspended.
+    /// The next order to stop what a die is doing.
     #[inline]
-    pub(crate) fn next_suspend(&mut self) -> Option<DieId> {
-        self.suspends.pop()
+    pub(crate) fn next_stop(&mut self) -> Option<Operation> {
+        self.stops.pop()
     }
 
-    /// True if a die is to be suspended.
+    /// True if a die is to be stopped.
     #[inline]
-    pub(crate) fn has_suspends(&self) -> bool {
-        !self.suspends.is_empty()
+    pub(crate) fn has_stops(&self) -> bool {
+        !self.stops.is_empty()
     }
 
     /// Note whether nothing can be collected on `die` at present.
@@ -400,19 +410,19 @@ impl Core {
         if self.watches_busy {
             self.note_busy(die, tag, kind, cause);
         }
-        self.dies[die].begin(cause, matches!(kind, OperationKind::Program { .. } | OperationKind::Erase { .. }));
+        let is_long = matches!(kind, OperationKind::Program { .. } | OperationKind::Erase { .. } | OperationKind::Copyback { .. });
+        self.dies[die].begin(cause, is_long);
         Operation { tag, die, kind, cause }
     }
 
-    /// Keep the program or erase under way for the techniques that are asked whether it is stopped.
+    /// Keep the operation under way for the techniques that are asked whether it is stopped.
     #[cold]
     #[inline(never)]
     fn note_busy(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) {
-        let is_erase = matches!(kind, OperationKind::Erase { .. });
-        if is_erase || matches!(kind, OperationKind::Program { .. }) {
-            let busy = Busy { die, is_erase, cause, group: self.pending[tag].group, stops: 0 };
-            self.dies[die].note_busy(busy);
-        }
+        let Some(kind) = kind.op() else { return };
+        // A read that is taken from the queue is noted with its priority by whoever takes it.
+        let busy = Busy { die, kind, reader: None, cause, group: self.pending[tag].group, stops: 0, stops_now: 0 };
+        self.dies[die].note_busy(tag, busy);
     }
 
     /// Fill a program of `die` from the buffer, and with padding where the buffer has too few units.
@@ -672,7 +682,7 @@ impl Core {
 
     /// True if every die is free and no read waits.
     pub(crate) fn is_still(&self) -> bool {
-        self.suspends.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
+        self.stops.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
     }
 
     /// Restore the core from these dies, which the caller has checked, and from the other facts of an image.

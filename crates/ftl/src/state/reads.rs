@@ -75,6 +75,18 @@ impl ReadQueue {
         Some(tag)
     }
 
+    /// Queue the read `tag` before all others of its priority. Returns the read behind it; [`NIL`] where there is none.
+    pub(crate) fn push_front(&mut self, priority: Priority, tag: OpTag) -> OpTag {
+        let fifo = &mut self.queues[priority as usize];
+        let behind = fifo.head;
+        if behind == NONE {
+            fifo.tail = tag;
+        }
+        fifo.head = tag;
+        self.waiting += 1;
+        behind
+    }
+
     /// Queue the read `tag`. Returns the read before it, if there is one.
     #[inline]
     pub(crate) fn push(&mut self, priority: Priority, tag: OpTag) -> Option<OpTag> {
@@ -107,5 +119,18 @@ mod tests {
         let left: Vec<u32> = std::iter::from_fn(|| reads.pop(|tag| next[tag.index()])).map(|tag| tag.0).collect();
         let expected = if Priority::ALL[0] == Priority::Normal { vec![0, 1, 2, 3] } else { vec![2, 3, 0, 1] };
         assert_eq!((left, reads.waiting()), (expected, 0));
+    }
+
+    #[test]
+    fn a_read_that_comes_back_is_the_first_of_its_priority() {
+        let mut reads = ReadQueue::new();
+        let mut next = [NONE; 4];
+        let [urgent, normal] = [Priority::Urgent, Priority::Normal];
+        next[0] = reads.push_front(normal, OpTag(0));
+        next[reads.push(normal, OpTag(1)).expect("one waits").index()] = OpTag(1);
+        assert_eq!(reads.push(urgent, OpTag(2)), None);
+        next[3] = reads.push_front(normal, OpTag(3));
+        let left: Vec<u32> = std::iter::from_fn(|| reads.pop(|tag| next[tag.index()])).map(|tag| tag.0).collect();
+        assert_eq!((left, reads.waiting()), (vec![2, 3, 0, 1], 0));
     }
 }

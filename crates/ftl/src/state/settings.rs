@@ -1,5 +1,6 @@
 //! Settings of a core: sizes, limits and the promises of its drive. They are fixed at the start.
 
+use wordline_flash::Capabilities;
 use wordline_units::{Bytes, Nanos};
 
 use crate::free_block::FreeBlockPolicy;
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub any_order: bool,
     /// True if the die can copy back.
     pub copyback: bool,
+    /// Abilities of the die.
+    pub capabilities: Capabilities,
     /// True if the drive stores the bytes of user data.
     pub keeps_data: bool,
     /// Data programs per checkpoint program; `None`: there are no checkpoints.
@@ -129,4 +132,6 @@ pub struct ScheduleConfig {
     pub reads_first: bool,
     /// Longest time a buffered unit waits for others before it is programmed with padding; `None`: until a flush.
     pub linger: Option<Nanos>,
+    /// Longest time for which a suspended program or erase is held while reads wait; `None`: until none waits.
+    pub held_max: Option<Nanos>,
 }

@@ -1,7 +1,7 @@
 //! Application of the panel's answers: reads that stop a program, first tries of reads, settings of programs, requested work.
 
-use wordline_flash::{Operation, OperationKind, ReadTry};
-use wordline_units::{DieId, OpTag, Priority};
+use wordline_flash::{Operation, OperationKind, ReadTry, Stop};
+use wordline_units::{Cause, DieId, FlashOp, OpTag, Priority};
 
 use super::hooks::Hook;
 use super::panel::Panel;
@@ -12,6 +12,7 @@ use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, Place};
 use crate::state::work::{Activity, Asked, Rewrite};
+use crate::util::list::NIL;
 
 /// Context for techniques: the instant, and their view of `core`.
 #[inline]
@@ -19,19 +20,53 @@ pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
     Ctx { now: core.now(), view: core.view() }
 }
 
-/// Order a suspend of the program or erase of `die` for a waiting read, if the techniques agree on it.
+/// Order a stop of what `die` does for a waiting read, if the techniques agree on it.
+#[inline]
 pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
-    let state = core.die(die);
-    if matches!(state.activity(), Activity::Working(_))
-        && panel.has(Hook::Stop)
-        && panel.urgency(&ctx(core), state.busy(), priority) == Urgency::Now
-    {
-        core.suspend(die);
+    if panel.has(Hook::Stop) {
+        stop(core, panel, die, priority);
     }
 }
 
-/// True if a read that waits for `die` is served before the suspended operation resumes.
+#[inline(never)]
+fn stop(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
+    let state = core.die(die);
+    let busy = state.busy();
+    let urgency = || panel.urgency(&ctx(core), busy, priority);
+    match state.activity() {
+        // Ordered already, it may be wanted sooner.
+        Activity::Working(_) | Activity::Suspending(_) => match urgency() {
+            Urgency::Wait => {}
+            Urgency::AtStep => suspend(core, die, Stop::AtStep),
+            Urgency::Now => suspend(core, die, Stop::Now),
+        },
+        // Only for one of a higher priority: else two readers could break each other off for ever.
+        Activity::Busy if core.settings().capabilities.abort_read && busy.reader.is_some_and(|reader| priority < reader) => {
+            if urgency() == Urgency::Now {
+                let tag = core.die_mut(die).abort();
+                core.order_stop(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
+            }
+        }
+        Activity::Busy | Activity::Aborting | Activity::Suspended(_) | Activity::Free => {}
+    }
+}
+
+/// Order a stop of the program, erase or copyback that `die` does: the hardest that the die is able to do and that is no harder than `wanted`.
+fn suspend(core: &mut Core, die: DieId, wanted: Stop) {
+    let is_erase = core.die(die).busy().kind == FlashOp::Erase;
+    if let Some(stop) = core.settings().capabilities.strongest(is_erase, wanted)
+        && core.die_mut(die).suspend(stop)
+    {
+        core.order_stop(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
+    }
+}
+
+/// True if a read that waits for `die` is served before the suspended operation resumes: that has not been held for too long, and the techniques agree.
 pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool {
+    let held = core.now().saturating_sub(core.die(die).held_since());
+    if core.settings().schedule.held_max.is_some_and(|most| held >= most) {
+        return false;
+    }
     if !panel.has(Hook::Hold) {
         return true;
     }
@@ -59,8 +94,13 @@ fn first_try(core: &Core, panel: &Panel, group: BlockGroup, place: &Place) -> Re
 /// Order the next read that waits for `die`.
 #[inline]
 pub(crate) fn next_read(core: &mut Core, panel: &Panel, die: DieId) -> Option<Operation> {
+    let priority = if panel.has(Hook::Stop) { core.die(die).reads().next_priority() } else { None };
     let tag = core.pop_read(die)?;
-    Some(issue_read(core, panel, die, tag))
+    let operation = issue_read(core, panel, die, tag);
+    if let Some(priority) = priority {
+        core.die_mut(die).note_reader(priority);
+    }
+    Some(operation)
 }
 
 /// Set how program unit `program` of `group` is programmed, as the techniques agree.
@@ -94,7 +134,7 @@ pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
 
 #[cfg(test)]
 mod tests {
-    use wordline_units::{Cause, Nanos};
+    use wordline_units::Nanos;
 
     use super::*;
     use crate::config::tests::small;
@@ -126,10 +166,10 @@ mod tests {
         for (techniques, is_asked) in [(vec![], false), (vec![Choice::ReadPreemption], true)] {
             let Rooms { mut core, panel, .. } = build(&crate::Config { techniques, ..small(64) });
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert!(!core.has_suspends(), "the die is idle");
+            assert!(!core.has_stops(), "the die is idle");
             core.die_mut(DieId(0)).begin(Cause::Host, true);
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert_eq!(core.has_suspends(), is_asked);
+            assert_eq!(core.has_stops(), is_asked);
         }
     }
 }

@@ -135,6 +135,12 @@ pub enum Need {
     Copyback,
     /// The die suspends programs, or erases.
     Suspend,
+    /// The die suspends at the end of a step.
+    StopAtStep,
+    /// The die suspends erases at once.
+    StopNowErase,
+    /// The die breaks off reads.
+    AbortRead,
     /// The die takes settings of programs, and tells of them.
     ProgramSettings,
     /// The die can sanitise in this way.

@@ -41,14 +41,14 @@ pub fn agree<T: Scale>(all: impl IntoIterator<Item = Say<T>>) -> T {
 }
 
 macro_rules! scales {
-    ($($(#[$doc:meta])* $name:ident { $(#[$of_least:meta])* $least:ident, $(#[$of_most:meta])* $most:ident })*) => {$(
+    ($($(#[$doc:meta])* $name:ident from $least:ident to $most:ident { $($(#[$of:meta])* $variant:ident),* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name {
-            $(#[$of_least])*
-            $least,
-            $(#[$of_most])*
-            $most,
+            $(
+                $(#[$of])*
+                $variant,
+            )*
         }
 
         impl Scale for $name {
@@ -60,28 +60,30 @@ macro_rules! scales {
 
 scales! {
     /// Urgency of stopping what a die does for a waiting read, in rising order.
-    Urgency {
+    Urgency from Wait to Now {
         /// The operation goes on: the read waits.
         Wait,
-        /// The die stops at once, if it can.
+        /// The die stops at the end of the step that it is doing.
+        AtStep,
+        /// The die stops at once; where it cannot, at the end of the step.
         Now
     }
     /// Action of a die with something suspended when a read waits, in rising order.
-    Hold {
+    Hold from Resume to Serve {
         /// The die resumes what is suspended.
         Resume,
         /// The die serves the read first.
         Serve
     }
     /// Way to move a whole program unit, in rising order.
-    Way {
+    Way from Bus to Copyback {
         /// The unit goes over the bus and through error correction.
         Bus,
         /// The unit is moved by copyback inside the die, without bus and error correction.
         Copyback
     }
     /// Start of a piece of work, in rising order.
-    Start {
+    Start from Later to Now {
         /// The work waits.
         Later,
         /// The work starts.

@@ -24,7 +24,7 @@
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
-use wordline_flash::{Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, WindowMargin};
+use wordline_flash::{Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, WindowMargin};
 use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
 
 use super::hooks::{Hook, Hooks};
@@ -127,11 +127,8 @@ pub enum News {
         /// Number of units lost.
         units: u16,
     },
-    /// A program or erase was suspended for a read.
-    Stopped {
-        /// The program or erase, with this suspend counted.
-        busy: Busy,
-    },
+    /// A program or erase was suspended for a read, or a read was broken off for one of a higher priority.
+    Stopped(StopReport),
     /// The instant that the technique named has come. Only that technique is told.
     Timer,
     /// A die has been idle for as long as the technique asked for. Only that technique is told, once for each spell.
@@ -159,7 +156,7 @@ impl News {
             News::Moved { .. } => Hook::Moved,
             News::Retired { .. } => Hook::Retired,
             News::DataLost { .. } => Hook::DataLost,
-            News::Stopped { .. } => Hook::Stopped,
+            News::Stopped(_) => Hook::Stopped,
             News::Timer => Hook::Timer,
             News::Idle { .. } => Hook::Idle,
         }
@@ -241,10 +238,21 @@ pub struct CopyReport {
     pub array: Nanos,
 }
 
-/// A program or erase that a read waits for.
+/// Report of a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StopReport {
+    /// Operation that was stopped, with this stop counted.
+    pub busy: Busy,
+    /// Kind of the stop. A read is always broken off at once.
+    pub how: Stop,
+    /// Time from the order until the die was free.
+    pub waited: Nanos,
+}
+
+/// An operation that a read waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Program or erase that the die is doing.
+    /// Operation that the die is doing. Of reads, only those of a lower priority are in conflict, and only where the die can break them off.
     pub busy: Busy,
     /// Priority of the read.
     pub waiting: Priority,

@@ -34,6 +34,10 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         copyback: wanted.copyback.value,
         suspend_program: wanted.suspend_program.value,
         suspend_erase: wanted.suspend_erase.value,
+        stop_at_step: wanted.stop_at_step.value,
+        stop_now_program: wanted.stop_now_program.value,
+        stop_now_erase: wanted.stop_now_erase.value,
+        abort_read: wanted.abort_read.value,
         page_lock: able(&times.t_lock_page),
         block_lock: able(&times.t_lock_block),
         scrub: able(&times.t_scrub),
@@ -154,16 +158,7 @@ fn timing(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Timing> {
         }
         time.value.0.unwrap_or_default()
     });
-    let mut suspend = |key: &str, ability: &str, able: &Set<bool>, time: Option<Nanos>| {
-        if able.value && time.is_none() {
-            needed(mistakes, key, &format!("{ability} is true"), &Nanos::expected(), able);
-        }
-        time.unwrap_or_default()
-    };
-    let suspend_program =
-        suspend("timing.t_suspend_program", "capabilities.suspend_program", &wanted.suspend_program, times.t_suspend_program.value.0);
-    let suspend_erase =
-        suspend("timing.t_suspend_erase", "capabilities.suspend_erase", &wanted.suspend_erase, times.t_suspend_erase.value.0);
+    let stops = super::stops::check(sections, mistakes);
     if mistakes.count() > before {
         return None;
     }
@@ -174,8 +169,13 @@ fn timing(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Timing> {
         erase: times.t_erase.value,
         feature: times.t_feature.value,
         cache_busy: times.t_cache_busy.value,
-        suspend_program,
-        suspend_erase,
+        suspend_program: stops.suspend[0],
+        suspend_erase: stops.suspend[1],
+        step_program: stops.step[0],
+        step_erase: stops.step[1],
+        halt_program: stops.halt[0],
+        halt_erase: stops.halt[1],
+        abort_read: stops.abort,
         resume: times.t_resume.value,
         suspend_interval: times.suspend_interval.value,
         reset: times.t_reset.value,
@@ -202,11 +202,11 @@ fn page_times<T>(sections: &Sections, key: &str, set: &Set<T>, times: PageTimes,
 }
 
 /// An array that works in no time would let a host with a queue run for ever at one instant.
-fn instant<T>(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<T>) {
+pub(super) fn instant<T>(mistakes: &mut Mistakes<'_>, key: &str, set: &Set<T>) {
     mistakes.at(&set.origin, format!("{key} is zero: expected a time greater than that"), None);
 }
 
-fn needed<T>(mistakes: &mut Mistakes<'_>, key: &str, why: &str, expected: &str, cause: &Set<T>) {
+pub(super) fn needed<T>(mistakes: &mut Mistakes<'_>, key: &str, why: &str, expected: &str, cause: &Set<T>) {
     mistakes.at(&cause.origin, format!("{key} is not set, and {why}"), Some(format!("expected {expected}")));
 }
 

@@ -37,6 +37,7 @@ pub(super) struct Checked {
 /// Checks everything that does not hang on how much the host sees.
 pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Checked> {
     let before = mistakes.count();
+    super::stops::held(sections, mistakes);
     let (flash, controller, gc) = (&sections.flash, &sections.controller, &sections.gc);
     if !TRANSFERS.contains(&flash.channel_rate.value.0) {
         let what =
@@ -198,7 +199,11 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
                     open_blocks: sections.placement.open_blocks.value,
                 },
             },
-            schedule: ScheduleConfig { reads_first: sections.schedule.reads_first.value, linger: sections.schedule.linger.value.0 },
+            schedule: ScheduleConfig {
+                reads_first: sections.schedule.reads_first.value,
+                linger: sections.schedule.linger.value.0,
+                held_max: sections.schedule.held_max.value.0,
+            },
             techniques: checked.techniques,
             keeps_data: false,
             checkpoint_every: sections.recovery.checkpoint_every.value.0,

@@ -4,6 +4,7 @@ mod capacity;
 mod chip;
 mod drive;
 mod margins;
+mod stops;
 mod techniques;
 
 use wordline_cells::{Age, Physics};

@@ -49,7 +49,7 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
             format!("{who}, and the chip has no table of margins: margins.step is not set"),
             Some("`wordline characterize margins` makes one".into()),
         ),
-        Need::Copyback | Need::ProgramSettings | Need::Where(..) => {
+        Need::Copyback | Need::StopAtStep | Need::StopNowErase | Need::AbortRead | Need::ProgramSettings | Need::Where(..) => {
             (format!("{who}, and the die cannot do it: {} is false", together(keys)), None)
         }
     };
@@ -62,6 +62,9 @@ fn is_met(sections: &Sections, need: Need) -> bool {
     match need.whole() {
         Need::Copyback => able.copyback.value,
         Need::Suspend => able.suspend_program.value || able.suspend_erase.value,
+        Need::StopAtStep => able.stop_at_step.value,
+        Need::StopNowErase => able.stop_now_erase.value,
+        Need::AbortRead => able.abort_read.value,
         Need::ProgramSettings => able.program_settings.value,
         Need::Sanitise(Sanitisation::LockPage) => has(&timing.t_lock_page),
         Need::Sanitise(Sanitisation::LockBlock) => has(&timing.t_lock_block),

@@ -56,6 +56,8 @@ pub(crate) fn sanitisers() -> Vec<Choice> {
 /// A fault planted in the world, to see that it is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
+    /// What is suspended never goes on.
+    ResumeForgotten,
     /// Journal pages with records are programmed empty.
     RecordDropped,
     /// Trims are lost on the way to the journal: after a cut no page of it can be read.
@@ -122,7 +124,8 @@ impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
     /// All others.
-    pub const ALL: [Bug; 26] = [
+    pub const ALL: [Bug; 27] = [
+        Bug::ResumeForgotten,
         Bug::RecordDropped,
         Bug::TrimLost,
         Bug::FlushReordered,
@@ -187,6 +190,8 @@ pub struct Tally {
     pub work: [u64; 3],
     /// Lives that ended with a core that takes no more writes.
     pub worn_out: u64,
+    /// Stops that have taken hold: at a step, at once, of reads.
+    pub stops: [u64; 3],
 }
 
 impl Tally {
@@ -209,12 +214,20 @@ impl Tally {
         self.marks.iter_mut().zip(other.marks).for_each(|(a, b)| both(a, b));
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
+        self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
     }
 }
 
 /// The drive of `seed`: as the swarm's, but smaller, and it keeps its data.
 pub fn scenario(seed: u64) -> Scenario {
-    let mut scenario = swarm::scenario(seed);
+    let mut scenario = still(seed);
+    swarm::stops(seed, &mut scenario);
+    scenario
+}
+
+/// The drive of `seed` on dies that are not stopped but for techniques.
+pub fn still(seed: u64) -> Scenario {
+    let mut scenario = swarm::still(seed);
     let draw = &mut Draw::new(seed, Stream::Mix, 1);
     let config = &mut scenario.config;
     let geometry = &mut config.sheet.geometry;
@@ -319,7 +332,8 @@ pub const MANY: &[f64] = &[0.0, 0.003, 0.01, 0.05, 0.2];
 /// # Errors
 /// What was broken.
 pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
-    let mut scenario = scenario(seed);
+    // What is stopped is tried elsewhere, and seeds that have shown something go on showing it.
+    let mut scenario = still(seed);
     // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
     scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
     scenario.config.oob_copies = bug != Some(Bug::CopiesOff);

@@ -20,6 +20,7 @@ use super::keys::Opened;
 use super::ledger::Ledger;
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
+use crate::hasty::Hasty;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
@@ -79,10 +80,18 @@ pub struct World {
     was_lost: BTreeSet<u32>,
 }
 
+/// Those who join the core of `scenario` beside its techniques.
+fn join(ftl: &mut Firmware, scenario: &Scenario) {
+    if scenario.habits.is_hasty {
+        ftl.join(Box::new(Hasty::new(scenario.seed)));
+    }
+}
+
 impl World {
     /// A new drive.
     pub fn new(scenario: Scenario, bug: Option<Bug>) -> World {
-        let ftl = Firmware::new(scenario.config.clone());
+        let mut ftl = Firmware::new(scenario.config.clone());
+        join(&mut ftl, &scenario);
         let layout = *ftl.layout();
         let config = &scenario.config;
         let sectors = (config.unit.0 / 512) as u32;
@@ -188,7 +197,9 @@ impl World {
                 }
                 OperationKind::Erase { target } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
                 OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
-                OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
+                OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
+                    unreachable!("not work")
+                }
             }
         }
         if let Some(share) = self.rot {
@@ -211,6 +222,7 @@ impl World {
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
         self.ftl = Firmware::recover(config.clone(), &mut self.flash_reader());
+        join(&mut self.ftl, &self.scenario);
         let again = Firmware::recover(config, &mut self.flash_reader());
         for slot in self.ftl.slots_in_use() {
             let kept = self.kept[slot as usize].as_ref().ok_or_else(|| format!("slot {slot} comes back with nothing in it"))?;

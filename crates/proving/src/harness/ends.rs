@@ -21,7 +21,15 @@ impl Harness {
                 self.ftl.report(self.pace.now, &report);
             }
             Due::Worked { die, attempt } if self.pace.is_current(die, attempt) => self.worked(die),
-            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.stopped(self.pace.now, die, Stopped::Held),
+            Due::Suspended { die, attempt, how, since } if self.pace.is_current(die, attempt) => {
+                let waited = self.pace.now - since;
+                self.ftl.stopped(self.pace.now, die, Stopped::Held { how, waited });
+            }
+            Due::Aborted { die, tag, since } => {
+                self.gathering.remove(&tag);
+                let waited = self.pace.now - since;
+                self.ftl.stopped(self.pace.now, die, Stopped::Aborted { waited });
+            }
             Due::Worked { .. } | Due::Suspended { .. } => {}
         }
     }
@@ -72,7 +80,9 @@ impl Harness {
                     self.flash.sanitise(die, &target, how, bits);
                 }
             }
-            OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
+            OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
+                unreachable!("not work")
+            }
         }
         let report = self.report_of(die, tag, work.good, trace.as_ref(), &spare);
         driver::ended(&mut self.ftl, self.pace.now, &report);

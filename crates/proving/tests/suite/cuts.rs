@@ -1,6 +1,6 @@
 //! Power cuts: nothing durable is lost, nothing comes back that should not, and the oracle would notice.
 
-use wordline_proving::cut::{Bug, FEW, Failing, MANY, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, trial};
+use wordline_proving::cut::{Bug, FEW, Failing, MANY, Tally, boundaries, breaks, rot_breaks, rotten_trial, shrink, still, trial, trial_on};
 use wordline_proving::effort;
 
 fn must(seed: u64, cut: Option<u64>, requests: u64) -> Tally {
@@ -33,6 +33,7 @@ fn long_runs_survive_cuts_at_random() {
     println!("{tally:?}");
     // Every kind of work was under the knife.
     assert!(tally.reused > 100 && tally.in_flight > 200 && tally.older > 100 && tally.held > 100, "{tally:?}");
+    assert!(tally.stops.iter().all(|&count| count > 10), "all that can be is stopped: {tally:?}");
     assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).chain(&tally.counts).all(|&count| count > 10), "{tally:?}");
 }
 
@@ -40,8 +41,9 @@ fn long_runs_survive_cuts_at_random() {
 /// says something for as long as they are drawn like this.
 #[test]
 fn a_die_that_clears_the_way_of_a_sanitiser_does_not_rest() {
-    must(90_003, Some(0), 79);
-    must(90_003, None, 400);
+    for (cut, requests) in [(Some(0), 79), (None, 400)] {
+        trial_on(still(90_003), cut, requests, None).unwrap_or_else(|problem| panic!("{problem}"));
+    }
 }
 
 #[test]

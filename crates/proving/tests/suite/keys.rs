@@ -64,6 +64,7 @@ impl Observer for Log {
             Event::Arrived { .. }
             | Event::Flash(_)
             | Event::Invalidated { .. }
+            | Event::Stopped { .. }
             | Event::Retired { .. }
             | Event::Exposed { .. }
             | Event::ProgrammedAgain { .. }

@@ -91,7 +91,11 @@ impl Driver for Serving<'_> {
                 flash.programmed[block] = 0;
                 flash.erases[block] += 1;
             }
-            OperationKind::Copyback { .. } | OperationKind::Sanitise { .. } | OperationKind::Suspend | OperationKind::Resume => {
+            OperationKind::Copyback { .. }
+            | OperationKind::Sanitise { .. }
+            | OperationKind::Suspend { .. }
+            | OperationKind::Resume
+            | OperationKind::Abort => {
                 unreachable!("nobody asked for it")
             }
         }

@@ -4,15 +4,16 @@ use wordline_proving::harness::Harness;
 use wordline_proving::swarm::scenario;
 
 fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
-    let (mut asked, mut reused, mut operations, mut broken) = (0, 0, [0u64; 5], Vec::new());
+    let (mut asked, mut reused, mut operations, mut stops, mut broken) = (0, 0, [0u64; 5], [0u64; 3], Vec::new());
     for seed in seeds {
         let ran = std::panic::catch_unwind(|| {
             let mut harness = Harness::new(scenario(seed));
             harness.run(requests);
-            (harness.requests, harness.reused(), harness.operations)
+            (harness.requests, harness.reused(), harness.operations, harness.stops)
         });
         match ran {
-            Ok((requests, elsewhere, counts)) => {
+            Ok((requests, elsewhere, counts, stopped)) => {
+                stops.iter_mut().zip(stopped).for_each(|(sum, count)| *sum += count);
                 asked += requests;
                 reused += elsewhere;
                 operations.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
@@ -25,8 +26,9 @@ fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
         }
     }
     println!(
-        "{asked} requests; reads, programs, erases, copybacks, suspends and resumes: {operations:?}; {reused} reads begun elsewhere than at the default"
+        "{asked} requests; reads, programs, erases, copybacks, stops and resumes: {operations:?}; of them stops at a step, at once, of reads: {stops:?}; {reused} reads begun elsewhere than at the default"
     );
+    assert!(stops.iter().all(|&count| count > 100), "everything is stopped: {stops:?}");
     assert!(reused > 1_000, "reads are begun at what was learnt");
     assert!(broken.is_empty(), "these seeds break an oracle: {broken:?}; the first is {:?}", scenario(broken[0]));
 }

@@ -199,6 +199,8 @@ impl Machine {
             ok: true,
             retries: 0,
             errors: 0,
+            stops: 0,
+            stops_now: 0,
         };
         if op == FlashOp::Erase {
             self.erases[die * self.toy.blocks as usize + block.0 as usize] += 1;

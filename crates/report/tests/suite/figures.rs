@@ -65,6 +65,8 @@ fn operation(op: FlashOp, cause: Cause, issued: u64, array: u64, units: [u16; 3]
         ok: true,
         retries: 0,
         errors: 0,
+        stops: 0,
+        stops_now: 0,
     }
 }
 

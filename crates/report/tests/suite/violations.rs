@@ -59,6 +59,8 @@ fn flash(die: u16, issued: u64, array: u64, bus: u64) -> Event {
         ok: true,
         retries: 0,
         errors: 0,
+        stops: 0,
+        stops_now: 0,
     })
 }
 

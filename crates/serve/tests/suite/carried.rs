@@ -58,6 +58,14 @@ impl Payload for Leaky {
         self.inner.erase(block);
     }
 
+    fn end(&mut self, block: u32) {
+        self.inner.end(block);
+    }
+
+    fn break_off(&mut self, block: u32) {
+        self.inner.break_off(block);
+    }
+
     fn fail(&mut self, block: u32) {
         self.inner.fail(block);
     }

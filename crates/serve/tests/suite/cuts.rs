@@ -6,11 +6,12 @@
 
 use wordline_drive::{Config, Drive, Protection};
 use wordline_engine::Completions;
+use wordline_ftl::techniques::Choice;
 use wordline_media::{Backing, Dump, DumpShape, Identity, Media, Memory, Replay, Shape, Tape, Tear};
 use wordline_plan::Plan;
 use wordline_serve::{Durability, Keeper, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, HostRequest};
+use wordline_units::{HostOp, HostRequest, Nanos};
 
 use crate::common::stamped;
 
@@ -68,6 +69,26 @@ struct Version {
 #[test]
 fn whatever_was_flushed_is_back_wherever_the_power_goes() {
     cut_and_compare(71, config(), 120, 0).unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+/// The same drive on dies that stop for reads at the end of a step or at once, and copy back; half of what it is asked for is read.
+fn stopping(at_once: bool) -> Config {
+    let mut config = config();
+    let (able, timing) = (&mut config.sheet.capabilities, &mut config.sheet.timing);
+    (able.suspend_program, able.suspend_erase, able.stop_at_step, able.copyback) = (true, true, true, true);
+    (able.stop_now_program, able.stop_now_erase) = (at_once, at_once);
+    (timing.step_program, timing.step_erase) = (Nanos::from_micros(44), Nanos::from_micros(117));
+    (timing.halt_program, timing.halt_erase) = (Nanos::from_micros(10), Nanos::from_micros(10));
+    config.firmware.sheet = config.sheet;
+    config.firmware.techniques = vec![Choice::ReadPreemption, Choice::PlainCopyback];
+    config
+}
+
+#[test]
+fn whatever_was_flushed_is_back_wherever_a_process_dies_that_stops_programs_erases_and_copybacks() {
+    for (seed, at_once) in [(76, false), (77, true)] {
+        cut_and_compare(seed, stopping(at_once), 120, 0).unwrap_or_else(|problem| panic!("{problem}"));
+    }
 }
 
 #[test]
@@ -171,6 +192,11 @@ fn cut_and_compare(seed: u64, config: Config, cuts: u64, flips: u64) -> Result<S
         }
         let is_trim = what < 4;
         let fua = !is_trim && what == 4;
+        if !config.firmware.techniques.is_empty() {
+            for read in 0..2 {
+                ask(&mut drive, HostOp::Read, (unit + 1 + read) % (units - 4), 1, false, &[]);
+            }
+        }
         let bytes: Vec<u8> = (unit..unit + count).flat_map(|unit| stamped(unit, stamp, unit_bytes)).collect();
         if is_trim {
             ask(&mut drive, HostOp::Trim, unit, count as u32, false, &[]);

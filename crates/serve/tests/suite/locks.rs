@@ -68,6 +68,7 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
     let mut payload = all.payload(DieId(0));
     let pages: Vec<Place> = (0..2).flat_map(|block| (0..9).map(move |page| Place { block, page })).collect();
     pages.iter().for_each(|&place| program(&mut payload, place, bytes));
+    (0..2).for_each(|block| payload.end(block));
     let begun = tape.len();
     // What is done to which page or block, and the entry of the tape with which it is done.
     let orders = [
@@ -157,7 +158,9 @@ fn what_was_made_unreadable_stays_so_wherever_the_process_dies() {
     let mut payload = store.payload(DieId(0));
     for block in [0, 1] {
         payload.erase(block);
+        payload.end(block);
         program(&mut payload, Place { block, page: 0 }, bytes);
+        payload.end(block);
     }
     let mut die = Chip::with_payload(config.sheet, Default::default(), 1, 0, UNITS, payload);
     let mut image = PageImage::new(bytes, UNITS as usize);

@@ -70,7 +70,7 @@ fn whatever_was_flushed_is_back_after_each_of_many_power_cuts_on_demand() {
     let mut draw = Draw::new(11, Stream::Mix, 3);
     let stamp = Cell::new(0);
     let mut torn: BTreeMap<&str, u32> = BTreeMap::new();
-    for round in 0..60 {
+    for round in 0..120 {
         let mut drive = folder.drive(&config);
         for (&unit, may) in &mut twin {
             let read = ask(&mut drive, HostOp::Read, unit, &[]).expect("no cut was ordered");

@@ -139,7 +139,7 @@ impl Technique for LayerSimilarity {
             | News::Moved { .. }
             | News::Retired { .. }
             | News::DataLost { .. }
-            | News::Stopped { .. }
+            | News::Stopped(_)
             | News::Timer
             | News::Idle { .. } => {}
         }

@@ -2,9 +2,11 @@
 //!
 //! A read waits up to a whole erase for its die. Dies that can suspend let it through within some tens of microseconds, at the price of a resume.
 
+use wordline_units::FlashOp;
+
 use crate::techniques::declaration::{Declaration, Need, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::say::{Say, Says, Urgency};
+use crate::techniques::say::{Say, Says, Urgency, abstain};
 use crate::techniques::seam::{Card, Conflict, Ctx, Persists, Technique};
 
 /// Declaration of the technique.
@@ -39,7 +41,7 @@ impl Technique for ReadPreemption {
         &DECLARATION.card
     }
 
-    fn stop(&self, _ctx: &Ctx<'_>, _conflict: &Conflict) -> Says<Urgency> {
-        [Say::Propose(Urgency::Now), Say::Abstain]
+    fn stop(&self, _ctx: &Ctx<'_>, conflict: &Conflict) -> Says<Urgency> {
+        if conflict.busy.kind == FlashOp::Read { abstain() } else { [Say::Propose(Urgency::Now), Say::Abstain] }
     }
 }

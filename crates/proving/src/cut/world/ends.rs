@@ -32,8 +32,23 @@ impl World {
                     self.worked(die);
                 }
             }
-            Due::Suspended { die, attempt } if self.pace.is_current(die, attempt) => self.ftl.stopped(self.pace.now, die, Stopped::Held),
+            Due::Suspended { die, attempt, how, since } if self.pace.is_current(die, attempt) => {
+                self.answer(die, Stopped::Held { how, waited: self.pace.now - since });
+            }
+            Due::Aborted { die, since, .. } => self.answer(die, Stopped::Aborted { waited: self.pace.now - since }),
             Due::Worked { .. } | Due::Suspended { .. } => {}
+        }
+    }
+
+    /// A stop has taken hold, if the power stays.
+    fn answer(&mut self, die: DieId, answer: Stopped) {
+        self.boundaries += 1;
+        self.tally.stops[match answer {
+            Stopped::Held { how, .. } => how as usize,
+            Stopped::Aborted { .. } | Stopped::Refused => 2,
+        }] += 1;
+        if !self.is_dark() {
+            self.ftl.stopped(self.pace.now, die, answer);
         }
     }
 
@@ -64,7 +79,9 @@ impl World {
                     self.nand.sanitise(die, &target, how, 1.0, &mut self.pace.dice);
                 }
             }
-            OperationKind::Read { .. } | OperationKind::Suspend | OperationKind::Resume => unreachable!("not work"),
+            OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
+                unreachable!("not work")
+            }
         }
         self.ftl.die_ready(die);
         if !work.load.told {

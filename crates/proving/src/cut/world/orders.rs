@@ -47,12 +47,24 @@ impl World {
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 800, good, units);
             }
-            OperationKind::Suspend => {
-                if self.pace.suspend(die) {
+            OperationKind::Suspend { stop } => {
+                self.boundaries += 1;
+                if self.pace.suspend(die, stop, self.scenario.config.sheet.capabilities.stop_at_step) {
                     self.ftl.stopped(self.pace.now, die, Stopped::Refused);
                 }
             }
-            OperationKind::Resume => self.pace.resume(die),
+            OperationKind::Abort => {
+                self.boundaries += 1;
+                if self.pace.abort(die, operation.tag) {
+                    self.ftl.stopped(self.pace.now, die, Stopped::Refused);
+                }
+            }
+            OperationKind::Resume => {
+                self.boundaries += 1;
+                if self.bug != Some(Bug::ResumeForgotten) {
+                    self.pace.resume(die);
+                }
+            }
             OperationKind::Sanitise { .. } => {
                 self.tally.sanitised += 1;
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);

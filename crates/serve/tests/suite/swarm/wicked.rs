@@ -127,6 +127,14 @@ impl<P: Persistent> Payload for Wicked<P> {
         }
     }
 
+    fn end(&mut self, block: u32) {
+        self.inner.end(block);
+    }
+
+    fn break_off(&mut self, block: u32) {
+        self.inner.break_off(block);
+    }
+
     fn fail(&mut self, block: u32) {
         self.inner.fail(block);
     }
