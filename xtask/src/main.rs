@@ -22,7 +22,7 @@ Usage: cargo xtask TASK [ARGUMENTS]
   docs [--check]   write the generated documentation; with --check, only say whether it is out of date
   readme           run the commands that README.md shows
   clients [NAMES]  let real clients at the block device server: fio, libnbd, ext4, PostgreSQL, RocksDB …; `clients help` lists them
-  nightly [ARGS]   what takes hours: all clients, guests of QEMU included, as often as `clients nightly` says
+  nightly [ARGS]   what takes hours: tests of which CI runs a slice, and all clients, guests of QEMU included, as often as `clients nightly` says
   deny             check licences, banned crates and sources (needs cargo-deny)
   bench [ARGS]     run every benchmark
 
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         ["docs", "--check"] => docs::check(&root),
         ["readme"] => steps::fast_programs(&root).and_then(|programs| readme::run(&root, &programs)),
         ["clients", rest @ ..] => clients::run(&root, rest),
-        ["nightly", rest @ ..] => clients::run(&root, &[&["nightly"], rest].concat()),
+        ["nightly", rest @ ..] => nightly(&root, rest),
         ["deny"] => ci::deny(&root),
         ["bench", rest @ ..] => ci::bench(&root, rest),
         [task, ..] => {
@@ -60,6 +60,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Tests of which CI runs a slice, then all clients for as long as it takes.
+fn nightly(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let mut reach = steps::cargo(root, &["test", "-p", "wordline-drive", "--test", "aged", "reach"]);
+    reach.env("WORDLINE_REACH", "all");
+    steps::run(reach)?;
+    clients::run(root, &[&["nightly"], arguments].concat())
 }
 
 /// The root of the repository.

@@ -3,7 +3,7 @@
 //! Each parameter is changed by a tenth, and one of a few small drives must then do something else: the hash of its events changes. What no drive reaches
 //! stands in [`UNREACHED`] with its reason, and a parameter that is reached may not stand there.
 
-use wordline_cells::{Physics, Unit};
+use wordline_cells::{Parameter, Physics, Unit};
 use wordline_drive::{Config, Drive, Output, Pace};
 use wordline_flash::Sanitisation;
 use wordline_plan::Plan;
@@ -31,7 +31,7 @@ const UNREACHED: &[(&str, &str)] = &[
 const TOO_SMALL: &str = "a tenth of it changes the errors of no page of these trials by a bit";
 const GUARDED: &str = "dies have no guarded erase";
 const RELATIVE: &str = "t_BERS is the data sheet's, times loops over those of a fresh die: the length of a loop cancels";
-const STOPS: &str = "suspensions of an erase cost its cells nothing yet, and take the data sheet's time";
+const STOPS: &str = "no erase of these trials is stopped, which costs its cells something, and a stop takes the data sheet's time";
 const WARMTH: &str =
     "a die reads with the references of its present temperature: what a difference to that of the program does is not modelled there";
 
@@ -181,12 +181,18 @@ fn changes(physics: &Physics, section: &str, key: &str, unit: Unit) -> Vec<Physi
     changed
 }
 
+/// Every eighth parameter, which takes a minute; with WORDLINE_REACH=all in the environment, all of them.
+fn looked_at() -> impl Iterator<Item = &'static Parameter> {
+    let step = if std::env::var("WORDLINE_REACH").is_ok_and(|which| which == "all") { 1 } else { 8 };
+    Physics::PARAMETERS.iter().step_by(step)
+}
+
 #[test]
 fn every_physical_parameter_is_reached_from_a_drive_or_stands_in_the_list() {
     let before: Vec<_> = TRIALS.iter().map(|trial| run(trial, |_| ())).collect();
     println!("locked: {:?}", before.iter().map(|(_, locked)| locked).collect::<Vec<_>>());
     let (mut unreached, mut by) = (Vec::new(), [0; TRIALS.len()]);
-    for parameter in Physics::PARAMETERS {
+    for parameter in looked_at() {
         let is_reached = |trial: &usize| {
             let changed = changes(&physics(&TRIALS[*trial]), parameter.section, parameter.key, parameter.unit);
             changed.into_iter().any(|changed| run(&TRIALS[*trial], |physics| *physics = changed) != before[*trial])
@@ -205,7 +211,8 @@ fn every_physical_parameter_is_reached_from_a_drive_or_stands_in_the_list() {
         }
     }
     println!("reached by the trials: {by:?}; unreached: {unreached:?}");
-    let listed: Vec<&str> = UNREACHED.iter().map(|(name, _)| *name).collect();
+    let is_looked_at = |name: &str| looked_at().any(|parameter| name == format!("{}.{}", parameter.section, parameter.key));
+    let listed: Vec<&str> = UNREACHED.iter().map(|(name, _)| *name).filter(|name| is_looked_at(name)).collect();
     assert_eq!(unreached, listed);
 }
 
