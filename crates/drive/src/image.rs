@@ -23,8 +23,8 @@ use crate::drive::Drive;
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
 const VERSION: u32 = 9;
-/// Formats that can be read, and the lists that are missing at their ends, which were empty: copybacks carried nothing before format 9, dies had no registers of
-/// read offsets before format 8, and drives had no lost sectors before format 7.
+/// Formats that can be read, and the lists that are missing at their ends, which were empty: copybacks carried nothing before format 9, dies had no registers
+/// of read offsets before format 8, and drives had no lost sectors before format 7.
 const READABLE: [(u32, &[u8]); 4] = [(VERSION, &[]), (8, &[0]), (7, &[0, 0]), (6, &[0, 0, 0])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
