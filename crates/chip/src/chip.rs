@@ -259,7 +259,7 @@ impl<P: Payload> Chip<P> {
 
     /// How often the program or erase has been stopped that the array is doing or has just done, or that is suspended.
     pub fn stops(&self) -> Stops {
-        self.suspended.as_ref().map_or(self.progress, |held| held.progress).stops()
+        self.suspended.as_ref().map_or_else(|| self.progress(), |held| held.progress).stops()
     }
 
     /// A setting.

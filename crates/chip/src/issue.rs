@@ -101,7 +101,7 @@ impl<P: Payload> Chip<P> {
             self.suspended = Some(Held { work, remaining, status, progress });
             return issued;
         }
-        let (work, status, mut progress) = (self.work, self.status, self.progress);
+        let (work, status, mut progress) = (self.work, self.status, self.progress());
         let at_step = self.step_to_stop_at(work.kind);
         let ends = match stop {
             Stop::AtStep if at_step > Nanos::ZERO => Work { kind: WorkKind::Stopping, ..Work::OTHER },
@@ -119,6 +119,19 @@ impl<P: Payload> Chip<P> {
             self.stop_cells(&work.target, u32::from(progress.stops().all));
         }
         issued
+    }
+
+    /// How far the array has come with the program or erase that it is working at. It is worked out for whoever asks: most work is never stopped.
+    pub(crate) fn progress(&self) -> Progress {
+        if self.progress.is_of(self.array_until) {
+            return self.progress;
+        }
+        let span = match self.work.kind {
+            WorkKind::Program => self.span(Span::Program, &self.work),
+            WorkKind::Erase => self.span(Span::Erase, &self.work),
+            WorkKind::Read | WorkKind::Stopping | WorkKind::Other => Nanos::ZERO,
+        };
+        Progress::new(self.array_until.saturating_sub(span))
     }
 
     /// The length of the array's steps in work of this kind; none where nobody knows.
@@ -300,10 +313,8 @@ impl<P: Payload> Chip<P> {
         self.interface_until =
             if rule.interface_busy.len() == rule.array_busy.len() { ready_at } else { now + self.sum(rule.interface_busy, &work) };
         self.array_until = ready_at;
-        self.is_unended = P::KEEPS && work.kind.suspendable();
-        if work.kind.suspendable() {
-            let [before @ .., _] = rule.array_busy else { unreachable!("what can be suspended takes time") };
-            self.progress = Progress::new(if before.is_empty() { now } else { now + self.sum(before, &work) });
+        if P::KEEPS {
+            self.is_unended = work.kind.suspendable();
         }
         self.work = work;
         self.status = status;
@@ -350,7 +361,7 @@ impl<P: Payload> Chip<P> {
         let timing = &self.sheet.timing;
         let step = self.step_to_stop_at(self.work.kind);
         if step > Nanos::ZERO {
-            self.progress.step_end(step, self.latest) - self.latest
+            self.progress().step_end(step, self.latest) - self.latest
         } else if self.work.kind == WorkKind::Erase {
             timing.suspend_erase
         } else {

@@ -155,7 +155,7 @@ impl<P: Payload> Chip<P> {
     #[inline]
     fn last_step_ends(&self, now: Nanos) -> Nanos {
         let step = self.step_to_stop_at(self.work.kind);
-        let is_last = step > Nanos::ZERO && self.progress.step_end(step, now) >= self.array_until;
+        let is_last = step > Nanos::ZERO && self.progress().step_end(step, now) >= self.array_until;
         if is_last { self.array_until } else { Nanos::ZERO }
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Progress {
     done: Nanos,
     /// All of the work; known from the first stop on.
     whole: Nanos,
+    /// When the work ends if nothing stops it again; known from the first resume on.
+    until: Nanos,
     stops: Stops,
 }
 
@@ -38,7 +40,7 @@ impl Progress {
     /// The array begins at `begun`.
     #[inline(always)]
     pub(crate) const fn new(begun: Nanos) -> Progress {
-        Progress { begun, done: Nanos::ZERO, whole: Nanos::ZERO, stops: Stops { all: 0, now: 0 } }
+        Progress { begun, done: Nanos::ZERO, whole: Nanos::ZERO, until: Nanos::ZERO, stops: Stops { all: 0, now: 0 } }
     }
 
     pub(crate) const fn stops(&self) -> Stops {
@@ -102,6 +104,12 @@ impl Progress {
     pub(crate) fn resumed(&mut self, until: Nanos) {
         // As much time as was worked has passed at least.
         self.begun = until - self.whole;
+        self.until = until;
+    }
+
+    /// True if this is the progress of work that was resumed and ends at `until`. Of all work of a die, one piece ends then.
+    pub(crate) fn is_of(&self, until: Nanos) -> bool {
+        self.until == until && self.stops.all > 0
     }
 }
 

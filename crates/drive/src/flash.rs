@@ -21,7 +21,7 @@ use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos
 use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
-use crate::stop::{NOT_STOPPING, Stopping};
+use crate::stop::{NOT_STOPPING, StopStage, Stopping};
 use crate::tries::{Sensing, set_references};
 
 /// Place of a flash operation under way in the drive's table of them.
@@ -210,7 +210,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.core_span = cost;
         flight.telling = Telling::No;
         flight.stops = Stops::default();
-        flight.stopping = NOT_STOPPING;
+        flight.stopping.stage = StopStage::None;
         flight.part = Part::Whole;
         match operation.kind {
             OperationKind::Read { target, bytes, first } => {

@@ -69,7 +69,7 @@ impl Die {
 
     fn carried(&self, block: u16, page: u16) -> f64 {
         let number = self.chip.carried_tables().of(u32::from(block)).map_or(0, |table| table[usize::from(page)]);
-        if number == 0 { 0.0 } else { ((f64::from(number) - 16_384.0) / 64.0).exp2() }
+        if number == 0 { 0.0 } else { libm::exp2((f64::from(number) - 16_384.0) / 64.0) }
     }
 
     fn is_ruined(&self, block: u16, page: u16) -> bool {
@@ -125,7 +125,7 @@ fn compare(way: Way) -> (f64, usize) {
             let condition = Condition::new(model.cycled(CYCLES, 60.0, die.at), die.at);
             let (source, last) = (model.wordline(&traits, &condition), model.wordline(&traits, &condition.kept(YEAR)));
             for (found, expected) in found.iter().zip(&carried).filter(|_| wordline > 0) {
-                off += (found.max(1e-9) / f64::from(*expected)).ln().abs() / f64::from(3 * COPIES);
+                off += libm::log(found.max(1e-9) / f64::from(*expected)).abs() / f64::from(3 * COPIES);
             }
             let told = [0, 1, 2, 3].map(|kind| if kind < 3 { found[kind] as f32 } else { 0.0 });
             for (end, carried) in ends.iter_mut().zip([told, carried]) {

@@ -151,7 +151,7 @@ fn run(trial: &Trial, change: impl FnOnce(&mut Physics)) -> (u64, Vec<u32>) {
         dies.read(|page| match page.output {
             Output::Zeroes(Sanitisation::LockBlock) => zeroes[1] += 1,
             Output::Zeroes(_) => zeroes[0] += 1,
-            _ => {}
+            Output::Erased | Output::Corrected { .. } | Output::Uncorrectable { .. } | Output::Ruined => {}
         });
         locked.extend(zeroes);
     }

@@ -8,6 +8,9 @@ use crate::common::{Act, Seed, bytes_of, dice, draw_act, erased, expect, identit
 
 const DIES: u32 = 2;
 
+/// Strings that were kept of a block, each with the number of entries of the tape before it.
+type Wears = Vec<(usize, Vec<u8>)>;
+
 fn lose(seed: u64) -> (usize, usize) {
     let _seed = Seed(seed);
     let mut draw = dice(seed);
@@ -17,7 +20,7 @@ fn lose(seed: u64) -> (usize, usize) {
     let mut programmed: BTreeMap<(u32, Place), (usize, Vec<u8>)> = BTreeMap::new();
     let mut history: BTreeMap<(u32, Place), Vec<Vec<u8>>> = BTreeMap::new();
     // What was kept of each block, and after how many entries.
-    let mut wears: BTreeMap<(u32, u32), Vec<(usize, Vec<u8>)>> = BTreeMap::new();
+    let mut wears: BTreeMap<(u32, u32), Wears> = BTreeMap::new();
     media.sync().expect("memory");
     let cut_after = 20 + draw.below(40);
     for _ in 0..cut_after {
