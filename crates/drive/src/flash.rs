@@ -421,8 +421,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// End a program, an erase, a copyback or a lock.
     #[inline]
     pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
-        // After a power cut on demand nothing that is under way comes to its end.
-        let is_lit = !P::KEEPS || self.power_cut().is_none();
+        // After a power cut on demand nothing that is under way comes to its end. Dies that keep no bytes have nothing to end.
+        let ends = P::KEEPS && self.power_cut().is_none();
         let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
@@ -436,7 +436,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
         }
         let flight = &*flight;
-        if is_lit {
+        if ends {
             chips[flight.die].end(now);
         }
         working[flight.die] = FlightSlot::NONE;
