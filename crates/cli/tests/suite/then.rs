@@ -54,7 +54,7 @@ fn media_of_the_build_before_start_and_keep_their_number() {
         assert_eq!(disk.call(&Op::Read { offset: 1 << 20, length: 65_536 }), vec![7; 65_536]);
         assert_eq!(disk.call(&Op::Read { offset: 0, length: 32_768 }), [vec![8; 16_384], vec![9; 16_384]].concat());
         drop(server);
-        assert_eq!(number(), THEN, "the build of then can still start them");
+        assert_eq!(number(), THEN, "the number stays, though the files are of the format of today");
     }
     // Beside the media the names of then were kept until they were started; whoever copies an older plan is told the new ones.
     let old = zstd::decode_all(&fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/then/plan.toml.zst")).expect("it is there")[..]);
