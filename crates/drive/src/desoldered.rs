@@ -1,8 +1,8 @@
 //! The dies of a drive without its controller, in the hands of somebody who has taken them off the board.
 //!
-//! He may give every command of the data sheet, at every reference of the retry table, in any order and after any time (000 §5.2.1, 002 §5.1). What he
-//! gets is what the pins put out: nothing here looks past a lock. He knows the layout of the spare area, so he knows what each page is of; the firmware's
-//! map he has not.
+//! He may give every command of the data sheet, at every reference of the retry table and those that a search finds, in any order and after any time
+//! (000 §5.2.1, 002 §5.1). What he gets is what the pins put out: nothing here looks past a lock. He knows the layout of the spare area, so he knows what each
+//! page is of; the firmware's map he has not.
 //!
 //! ```text
 //! Drive ──desolder──┐
@@ -29,12 +29,12 @@ pub enum Output {
     Erased,
     /// The programmed data, with all errors corrected.
     Corrected {
-        /// Entry of the retry table that was used.
+        /// Entry of the retry table that was used, or at which a search for references began.
         entry: u32,
         /// Wrong bits in the worst codeword at that entry.
         errors: u32,
     },
-    /// The programmed data, with more errors than the controller's code can correct at any entry of the retry table.
+    /// The programmed data, with more errors than the controller's code can correct at any entry of the retry table, or after a search for references.
     Uncorrectable {
         /// Wrong bits in the worst codeword at the best entry.
         errors: u32,
@@ -183,7 +183,9 @@ impl<P: Payload> Desoldered<P> {
             }
             best = best.min((issued.errors, entry));
         }
-        if corrected.is_none() && self.config.searches() && chip.is_page_programmed(plane, block, page) {
+        // What is locked puts out zeroes at any reference.
+        let is_worth_it = chip.is_page_programmed(plane, block, page) && chip.sealed(plane, block, page, self.now).is_none();
+        if corrected.is_none() && is_worth_it && self.config.searches() {
             let mut search = Search::new(best.1 as u8, chip.references_of(page), self.config.search);
             loop {
                 let from = set_references(chip, search.entry().into(), &search.offsets(), self.now);

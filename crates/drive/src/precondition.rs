@@ -34,7 +34,7 @@ pub struct Aged {
     pub moved_units: u64,
     /// Number of program units that padding filled up.
     pub padding_units: u64,
-    /// Number of pages read, planes counted singly.
+    /// Number of pages read, planes and tries counted singly.
     pub page_reads: u64,
     /// Number of block groups erased.
     pub erases: u64,

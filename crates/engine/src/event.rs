@@ -186,7 +186,7 @@ pub struct FlashEvent {
     pub core: Nanos,
     /// Whether the status was good.
     pub ok: bool,
-    /// Of a read: tries after the first, each at another entry of the vendor's retry table.
+    /// Of a read: tries after the first, at other entries of the vendor's retry table or in a search for references.
     pub retries: u8,
     /// Of a read: wrong bits in the worst codeword of the last try; nothing where the cells have no physics.
     pub errors: u16,

@@ -335,10 +335,8 @@ impl<B: Backing> Die<B> {
     /// # Errors
     /// If the host fails. The pages stay torn then.
     pub fn end_program(&mut self, block: u32) -> Result<(), MediaError> {
-        let (ended, begun) = std::mem::take(&mut self.begun).into_iter().partition(|(place, _)| place.block == block);
-        self.begun = begun;
-        let ended: Vec<(Place, [u8; TRAILER_BYTES])> = ended;
-        for (place, trailer) in ended {
+        while let Some(at) = self.begun.iter().position(|(place, _)| place.block == block) {
+            let (place, trailer) = self.begun.remove(at);
             let offset = self.at(place) + self.shape().slot() - TRAILER_BYTES as u64;
             self.dirty = true;
             self.backing.write(offset, &trailer).map_err(|error| self.host(offset, "ending a program", error))?;

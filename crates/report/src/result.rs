@@ -345,7 +345,7 @@ pub struct ReadErrors {
     /// Flash reads by the number of their retries, from none on.
     #[schemars(extend("x-unit" = "flash reads"))]
     pub by_retries: Vec<u64>,
-    /// Flash reads that no entry of the retry table could correct.
+    /// Flash reads that could not be corrected: by no entry of the retry table, nor by a search for references where the controller searches.
     #[schemars(extend("x-unit" = "flash reads"))]
     pub uncorrectable: u64,
 }

@@ -40,12 +40,10 @@ impl CellArray {
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;
         let traits = self.traits(block, layer);
-        let flags = &self.model.physics().flag;
-        let dose = if by.locks == 0 { 0.0 } else { f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time) };
         let course = self.courses.of(block, wordline);
         if by.reprogrammed == 0 {
             let steps = self.steps(&life, layer, page, reads, now);
-            let (mut rates, wear) = self.rates(&life, &traits, steps, entry, dose);
+            let (mut rates, wear) = self.rates(&life, &traits, steps, entry, self.dose(by));
             if course > 0 {
                 let kept = self.kept_and_read(steps);
                 self.add_strays(&life, course, &traits, wear, kept, entry, &mut rates);
@@ -54,6 +52,12 @@ impl CellArray {
         }
         let cells = self.exact(&Look { block, page, reads, disturbed: by, now });
         (cells.error_rate(&self.model, kind, &self.model.references(entry)), cells.wear)
+    }
+
+    /// Sum of the doses that the page locks of a wordline have put on the data cells beside its flags.
+    pub(super) fn dose(&self, by: &Disturbed) -> f64 {
+        let flags = &self.model.physics().flag;
+        if by.locks == 0 { 0.0 } else { f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time) }
     }
 
     /// True if the flag of a page that was locked at `since`, by a pulse of `time` microseconds, still reads as locked by majority. A flag that has lost its

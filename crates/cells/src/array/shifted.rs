@@ -7,7 +7,6 @@ use wordline_units::Nanos;
 
 use super::{CellArray, Disturbed, Sensed};
 use crate::condition::{Condition, Reprogrammed};
-use crate::flag;
 use crate::reading::{errors_at, unit};
 use crate::special::tail_inverse;
 use crate::wordline::{References, Wordline};
@@ -68,15 +67,14 @@ impl CellArray {
         let wordline = look.page / self.bits;
         let layer = wordline / self.wordlines_per_layer;
         let traits = self.traits(look.block, layer);
-        let (flags, by) = (&self.model.physics().flag, look.disturbed);
-        let dose = if by.locks == 0 { 0.0 } else { f64::from(by.locks) * flag::dose(flags, flags.voltage, by.lock_time) };
+        let by = look.disturbed;
         let luck = || -tail_inverse(unit(self.locks.at(WORDLINES | self.filling(look.block, wordline))));
         let reprogrammed = (by.reprogrammed != 0).then(|| Reprogrammed { pages: by.reprogrammed, luck: luck() as f32 });
         let course = self.courses.of(look.block, wordline);
         let condition = Condition {
             retention: self.retention(&life, layer, look.page, look.now),
             reads: f64::from(look.reads),
-            lock_dose: dose as f32,
+            lock_dose: self.dose(by) as f32,
             reprogrammed,
             ..self.condition(&life, course)
         };

@@ -6,3 +6,4 @@ mod common;
 mod fidelity;
 mod locks;
 mod sense;
+mod shifted;

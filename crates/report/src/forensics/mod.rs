@@ -45,9 +45,9 @@ pub struct PagesRead {
     pub read: u64,
     /// Ones: nothing was programmed since the last erase.
     pub erased: u64,
-    /// All errors were mended, at some entry of the retry table.
+    /// All errors were mended, at some entry of the retry table or after a search for references.
     pub corrected: u64,
-    /// More errors than the controller's code can mend, at every entry.
+    /// More errors than the controller's code can mend, at every entry and after a search.
     pub uncorrectable: u64,
     /// Bits of a program or an erase that failed or was broken off.
     pub ruined: u64,
@@ -132,7 +132,7 @@ pub struct PlaceRead {
 pub struct HowRead {
     /// `corrected`, `uncorrectable` or `ruined`, as under `pages`.
     pub output: ReadOutput,
-    /// The entry of the retry table with which it was corrected; 0 is the default.
+    /// The entry of the retry table with which it was corrected, 0 being the default; after a search for references, the entry at which that began.
     pub entry: u32,
     /// Wrong bits in the worst codeword; null where nobody can say.
     pub errors: Option<u32>,
