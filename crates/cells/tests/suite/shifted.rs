@@ -60,7 +60,8 @@ fn counts_between_two_references_are_those_of_the_cells_there_and_least_in_the_v
             };
             // Deviations of a count; it is the same from either side.
             let exact = between(-20.0, 0.0);
-            off += ((count(-20.0, 0.0) - exact).powi(2) + (count(0.0, -20.0) - exact).powi(2)) / exact.max(1.0);
+            let errors = [count(-20.0, 0.0), count(0.0, -20.0)].map(|count| count - exact);
+            off += errors.iter().map(|error| error * error).sum::<f64>() / exact.max(1.0);
             number += 2.0;
             let valley = wordline.optimal_reference(usize::from(reference)) - at;
             let around = |middle: f64| between(middle - 20.0, middle + 20.0);
