@@ -14,6 +14,8 @@ mod kept;
 mod locks;
 mod memory;
 mod relaxed;
+mod relief;
+mod sets;
 mod shifted;
 mod stopped;
 mod written;
@@ -21,17 +23,20 @@ mod written;
 pub use carried::CarriedTables;
 pub use kept::KeptLife;
 pub use locks::Disturbed;
+pub use relief::ReliefTables;
 pub use shifted::Look;
 pub use written::Trace;
 
 use std::sync::Arc;
 
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Celsius, Nanos};
+use wordline_units::{Celsius, Nanos, WordlineSet};
 
 use crate::array::carried::Carried;
 use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
+use crate::array::relief::{Reliefs, history};
+use crate::array::sets::Sets;
 use crate::array::stopped::{Erasing, Erasings};
 use crate::array::written::Writing;
 use crate::grid::{Grid, PAGES, Place};
@@ -81,13 +86,16 @@ pub struct Took {
     pub pace: f64,
     /// Number of pulses.
     pub loops: u8,
+    /// Of an erase: how much of the last pulse was needed, in 255ths.
+    pub part: u8,
 }
 
 impl Took {
     /// The time and pulses of planes that work in parallel: the maximum of each.
     #[must_use]
     pub fn with(self, other: Took) -> Took {
-        Took { pace: self.pace.max(other.pace), loops: self.loops.max(other.loops) }
+        let (loops, part) = (self.loops, self.part).max((other.loops, other.part));
+        Took { pace: self.pace.max(other.pace), loops, part }
     }
 }
 
@@ -141,6 +149,8 @@ pub struct CellArray {
     traces: Draw,
     courses: Courses,
     carried: Carried,
+    reliefs: Reliefs,
+    sets: Sets,
     writing: Writing,
     /// The erases begun last, for stops of them. A die at rest has no use for them.
     erasing: Erasings,
@@ -192,7 +202,7 @@ impl CellArray {
             aged: 0.0,
             wordlines_per_layer: shape.wordlines_per_layer,
             bits,
-            grid: Grid::new(&model, temperature),
+            grid: Grid::vendor(&model, temperature),
             memory: Memory::default(),
             entries,
             nominal,
@@ -202,6 +212,8 @@ impl CellArray {
             traces: Draw::new(seed, Stream::CellTraces, die),
             courses: Courses::default(),
             carried: Carried::default(),
+            reliefs: Reliefs::default(),
+            sets: Sets::default(),
             writing: Writing::default(),
             erasing: Erasings::default(),
             model,
@@ -216,7 +228,7 @@ impl CellArray {
             lives: vec![Life::default(); self.lives.len()],
             aged: 0.0,
             warmth: self.warmth.clone(),
-            grid: Grid::new(&self.model, self.temperature),
+            grid: Grid::vendor(&self.model, self.temperature),
             memory: Memory::default(),
             errors: Draw::new(self.seed, Stream::CellErrors, die),
             noise: Draw::new(self.seed, Stream::CellNoise, die),
@@ -224,6 +236,8 @@ impl CellArray {
             traces: Draw::new(self.seed, Stream::CellTraces, die),
             courses: Courses::default(),
             carried: Carried::default(),
+            reliefs: Reliefs::default(),
+            sets: self.sets.sibling(),
             writing: Writing::default(),
             erasing: Erasings::default(),
             ..*self
@@ -242,7 +256,8 @@ impl CellArray {
         self.warmth.retain(|warmth| warmth.since < now);
         self.warmth.push(Warmth { since: now, before, pace: self.model.kept(1.0, temperature) });
         self.temperature = temperature;
-        self.grid = Grid::new(&self.model, temperature);
+        self.grid = Grid::vendor(&self.model, temperature);
+        self.sets.forget();
         self.writing = Writing::default();
         self.memory = Memory::default();
     }
@@ -262,6 +277,7 @@ impl CellArray {
     pub fn set_age(&mut self, age: &Age, now: Nanos, mut pages: impl FnMut(usize) -> u16) {
         let at = Celsius(age.temperature);
         let history = self.model.cycled(age.cycles, age.dwell, at);
+        self.reliefs = Reliefs::default();
         self.aged = self.model.kept(age.retention, at);
         for (block, life) in self.lives.iter_mut().enumerate() {
             *life = Life {
@@ -299,6 +315,19 @@ impl CellArray {
         Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable, rate }
     }
 
+    /// Wrong bits in all codewords of a page that was just `sensed` so, together. They are those that [`Model::errors`] tells of.
+    pub fn count_all(&self, block: u32, page: u32, sensed: &Sensed) -> u32 {
+        let (others, length) = (self.model.codewords() - 1.0, self.model.codeword_bits());
+        let bits = self.errors.at(self.filling(block, page));
+        let rest = errors_at(sensed.rate * length * others, length * others, unit(bits.rotate_left(32)));
+        sensed.worst + rest.min(sensed.worst.saturating_mul(others as u32))
+    }
+
+    /// Number of codewords in a page.
+    pub fn codewords(&self) -> u32 {
+        self.model.codewords() as u32
+    }
+
     /// An identifier of a page and its block's present filling.
     #[inline]
     fn filling(&self, block: u32, page: u32) -> u64 {
@@ -307,9 +336,9 @@ impl CellArray {
     }
 
     /// Error rates of the pages of a wordline programmed with default settings, for these steps of retention and reads, and its wear. `dose`: of the page
-    /// locks beside it.
-    fn rates(&mut self, life: &Life, traits: &Traits, steps: (u32, u32), entry: u32, dose: f64) -> ([f64; PAGES], f64) {
-        let worn = self.worn(life, traits);
+    /// locks beside it. `relief`: the step of what guarded erases have spared it.
+    fn rates(&mut self, life: &Life, traits: &Traits, relief: u16, steps: (u32, u32), entry: u32, dose: f64) -> ([f64; PAGES], f64) {
+        let worn = self.worn(life, traits, relief);
         let kept = self.kept_and_read(steps);
         let place = self.place(life, traits, worn, kept, dose);
         (self.grid.rates(&self.model, &place, entry as usize), worn)
@@ -318,11 +347,6 @@ impl CellArray {
     /// The seconds of retention and the reads that these steps stand for.
     fn kept_and_read(&self, (retention, read): (u32, u32)) -> (f64, f64) {
         (middle(retention) * self.model.physics().retention.start, middle(read) * READS)
-    }
-
-    /// The wear of a wordline, in reference cycles.
-    fn worn(&self, life: &Life, traits: &Traits) -> f64 {
-        self.model.wear(traits, &History { erase: life.erase, program: life.program, gentle: 0.0 })
     }
 
     /// The place of a wordline on the grid. The grid knows neither open intervals nor locks: what they add to the variance is put into the noise.
@@ -360,7 +384,7 @@ impl CellArray {
         let physics = self.model.physics();
         let life = &mut self.lives[block as usize];
         if is_first {
-            let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+            let history = history(life, 0.0);
             // A block rests from one erase to the next; its program shares the rest of its erase.
             life.program = history.programmed(physics, (now - life.erased).as_secs_f64(), self.temperature).program;
             life.first = now;
@@ -372,13 +396,18 @@ impl CellArray {
 
     /// Erases `block`.
     pub fn erase(&mut self, block: u32, now: Nanos) -> Took {
+        self.erase_guarded(block, now, WordlineSet::NONE)
+    }
+
+    /// Erases `block`, the wordlines of `spared` gently.
+    pub fn erase_guarded(&mut self, block: u32, now: Nanos, spared: WordlineSet) -> Took {
         self.courses.erase(block);
         self.carried.erase(block);
         let life = &mut self.lives[block as usize];
-        let before = History { erase: life.erase, program: life.program, gentle: 0.0 };
-        let erasing = Erasing { block, before, dwell: (now - life.erased).as_secs_f64(), temperature: self.temperature };
+        let before = history(life, 0.0);
+        let erasing = Erasing { block, before, dwell: (now - life.erased).as_secs_f64(), temperature: self.temperature, spared };
         let history = erasing.stopped(self.model.physics(), 0);
-        self.erasing.begin(erasing);
+        self.erasing.begin(erasing, self.reliefs.table(block));
         *life = Life {
             erase: history.erase,
             program: history.program,
@@ -388,9 +417,18 @@ impl CellArray {
             last: now,
             ..Life::default()
         };
+        let is_guarded = !spared.is_empty() || self.reliefs.table(block).is_some();
+        if is_guarded {
+            self.relieve(block, 0);
+        }
         let specimen = self.specimen(block);
-        let erase = self.model.erase(&specimen, &history);
-        Took { pace: erase.time / self.nominal.1, loops: erase.loops.min(u32::from(u8::MAX)) as u8 }
+        let erase = if is_guarded { self.guarded(block, &specimen) } else { self.model.erase(&specimen, &history) };
+        let part = (erase.progress - (erase.time - erase.each)) / erase.each;
+        Took {
+            pace: erase.time / self.nominal.1,
+            loops: erase.loops.min(u32::from(u8::MAX)) as u8,
+            part: libm::ceil(part.clamp(0.0, 1.0) * 255.0) as u8,
+        }
     }
 
     /// Tells of a stop of the erase of `block`, the last one of it: it has been stopped `stops` times.
@@ -400,6 +438,9 @@ impl CellArray {
     pub fn stopped(&mut self, block: u32, stops: u32) {
         let erasing = self.erasing.of(block).expect("what is stopped has begun");
         self.lives[block as usize].erase = erasing.stopped(self.model.physics(), stops).erase;
+        if self.reliefs.table(block).is_some() {
+            self.relieve(block, stops);
+        }
     }
 
     /// Forgets what was worked out of programs: wear has changed without an erase.

@@ -24,6 +24,8 @@ pub struct Erase {
     pub time: f64,
     /// t_BERS if pulses could end as soon as their cells are erased: what counting failed bits in the last pulse tells, in microseconds.
     pub progress: f64,
+    /// Time of one pulse with its verify, in microseconds.
+    pub each: f64,
 }
 
 /// Stress of a gentle erase over that of a normal one, on a layer with `field` over the mean.
@@ -43,5 +45,5 @@ pub fn erase(physics: &Physics, wear: f64, own: f64) -> Erase {
     let pulses = way / ispe.depth;
     let loops = libm::ceil(pulses);
     let each = ispe.pulse + ispe.verify;
-    Erase { loops: loops as u32, time: loops * each, progress: pulses * each }
+    Erase { loops: loops as u32, time: loops * each, progress: pulses * each, each }
 }

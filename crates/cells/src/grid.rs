@@ -20,7 +20,7 @@ use crate::condition::Condition;
 use crate::model::Model;
 use crate::variation::Traits;
 use crate::wear::History;
-use crate::wordline::Wordline;
+use crate::wordline::{References, Wordline};
 use wordline_units::Celsius;
 
 const AXES: usize = 4;
@@ -43,31 +43,38 @@ pub(crate) struct Grid {
     /// Hash table of the points, with open addressing: each entry is the key plus one, or zero where it is free.
     keys: Vec<u64>,
     points: usize,
-    /// Natural logarithms of rates, by slot, entry of the retry table and page; zero where not yet worked out.
+    /// Natural logarithms of rates, by slot, references and page; zero where not yet worked out.
     rates: Vec<f32>,
     /// Natural logarithms of what a die can count just after a program, by slot: see [`Grid::fresh`]. The memory is allocated when it is first asked for.
     fresh: Vec<[f32; 2]>,
     /// Millivolts below its default at which R1 stood for `fresh`.
     lowered: f64,
     pages: usize,
-    entries: usize,
+    /// References that pages are read with, by entry.
+    references: Vec<References>,
     temperature: Celsius,
 }
 
 impl Grid {
-    pub(crate) fn new(model: &Model, temperature: Celsius) -> Grid {
-        let (pages, entries) = (model.physics().shape.cell.bits() as usize, model.retry_entries() as usize + 1);
+    /// A grid of pages that are read with any of `references`.
+    pub(crate) fn new(model: &Model, temperature: Celsius, references: Vec<References>) -> Grid {
+        let pages = model.physics().shape.cell.bits() as usize;
         let slots = 256;
-        let rates = vec![0.0; slots * pages * entries];
-        Grid { keys: vec![0; slots], points: 0, rates, fresh: Vec::new(), lowered: 0.0, pages, entries, temperature }
+        let rates = vec![0.0; slots * pages * references.len()];
+        Grid { keys: vec![0; slots], points: 0, rates, fresh: Vec::new(), lowered: 0.0, pages, references, temperature }
     }
 
-    /// Raw bit error rates of the pages (0: LSB), read with an entry of the vendor's retry table.
+    /// A grid of pages that are read with the entries of the vendor's retry table.
+    pub(crate) fn vendor(model: &Model, temperature: Celsius) -> Grid {
+        Grid::new(model, temperature, (0..=model.retry_entries()).map(|entry| model.references(entry)).collect())
+    }
+
+    /// Raw bit error rates of the pages (0: LSB), read with these references.
     pub(crate) fn rates(&mut self, model: &Model, place: &Place, entry: usize) -> [f64; PAGES] {
         let mut sums = [0.0; PAGES];
         place.corners(|weight, point| {
             let slot = self.slot(key(point, place.level));
-            let at = (slot * self.entries + entry) * self.pages;
+            let at = (slot * self.references.len() + entry) * self.pages;
             if self.rates[at] == 0.0 {
                 self.work_out(model, point, place.level, slot, entry);
             }
@@ -104,10 +111,9 @@ impl Grid {
     #[cold]
     fn work_out(&mut self, model: &Model, point: [i32; AXES], level: i32, slot: usize, entry: usize) {
         let wordline = self.wordline(model, point, level);
-        let references = model.references(entry as u32);
         for page in 0..self.pages {
-            let rate = wordline.error_rate(model, page as u32, &references);
-            self.rates[(slot * self.entries + entry) * self.pages + page] = logarithm(rate);
+            let rate = wordline.error_rate(model, page as u32, &self.references[entry]);
+            self.rates[(slot * self.references.len() + entry) * self.pages + page] = logarithm(rate);
         }
     }
 
@@ -162,7 +168,7 @@ impl Grid {
 
     #[cold]
     fn grow(&mut self) {
-        let row = self.pages * self.entries;
+        let row = self.pages * self.references.len();
         let slots = self.keys.len() * 2;
         let (old_keys, old_rates) = (std::mem::replace(&mut self.keys, vec![0; slots]), std::mem::take(&mut self.rates));
         self.rates = vec![0.0; slots * row];

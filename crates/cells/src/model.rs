@@ -112,7 +112,12 @@ impl Model {
 
     /// The erase of a block: its loops and time. The most worn wordline decides.
     pub fn erase(&self, block: &Block, history: &History) -> Erase {
-        let worst = (0..self.physics.shape.layers).map(|layer| self.wear(&self.traits(block, layer), history)).fold(0.0, f64::max);
+        self.erase_by_layer(block, |_| *history)
+    }
+
+    /// The same where the most worn wordline of each layer has a history of its own.
+    pub fn erase_by_layer(&self, block: &Block, history: impl Fn(u32) -> History) -> Erase {
+        let worst = (0..self.physics.shape.layers).map(|layer| self.wear(&self.traits(block, layer), &history(layer))).fold(0.0, f64::max);
         crate::erase::erase(&self.physics, worst, block.erase)
     }
 

@@ -1,9 +1,11 @@
 //! Where a die asks its cells: only dies with physics come here, and those whose reads need retries by rate.
 
+use std::sync::Arc;
+
 use wordline_cells::{Look, References, Sensed, Settings, Took, Trace, Try};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Feature, ProgramSettings, ProgramTrace, ReadOffsets, Target};
-use wordline_units::{Microvolts, Nanos, PageId, PlaneId};
+use wordline_flash::{EraseTrace, Feature, ProgramSettings, ProgramTrace, ReadOffsets, ReadSets, Tally, Target};
+use wordline_units::{Microvolts, Nanos, PageId, PlaneId, WordlineSet};
 
 use crate::block::Block;
 use crate::chip::Chip;
@@ -16,7 +18,7 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn sense_cells(&mut self, target: &Target, now: Nanos) -> Sensed {
         let level = self.features[Feature::ReadLevel as usize];
         let mut worst = Sensed { worst: 0, corrected: true, rate: 0.0 };
-        self.registers.rates = [0.0; PLANES_MAX];
+        self.registers.sensed = [(0.0, 0); PLANES_MAX];
         let shift = self.shifts_reads.then(|| self.shifts());
         for plane in planes(target.planes) {
             let place = self.place(target, plane);
@@ -35,15 +37,16 @@ impl<P: Payload> Chip<P> {
             }
             let Some(array) = &mut self.array else { continue };
             let entry = level.min(array.entries() - 1);
-            let sensed = match (&shift, disturbed) {
-                (Some(shift), by) => {
+            let sensed = match (&shift, disturbed, self.read_set) {
+                (Some(_), None, Some(set)) => array.read_set(place.block, place.page, reads, usize::from(set) - 1, now),
+                (Some(shift), by, _) => {
                     let look = Look { block: place.block, page: place.page, reads, disturbed: &by.unwrap_or_default(), now };
                     array.read_shifted(&look, entry, shift)
                 }
-                (None, None) => array.read(place.block, place.page, reads, entry, now),
-                (None, Some(by)) => array.read_disturbed(place.block, place.page, reads, entry, now, &by),
+                (None, None, _) => array.read(place.block, place.page, reads, entry, now),
+                (None, Some(by), _) => array.read_disturbed(place.block, place.page, reads, entry, now, &by),
             };
-            self.registers.rates[usize::from(plane.0)] = sensed.rate;
+            self.registers.sensed[usize::from(plane.0)] = (sensed.rate, sensed.worst);
             worst = worst.with(sensed);
         }
         worst
@@ -51,8 +54,7 @@ impl<P: Payload> Chip<P> {
 
     /// The shifts of the read references that the registers say, lowest reference first.
     fn shifts(&self) -> References {
-        let offsets = ReadOffsets::from_registers(|feature| self.feature(feature));
-        core::array::from_fn(|index| f64::from(offsets.of(index as u8 + 1)) * SHIFT)
+        shifts_of(&ReadOffsets::from_registers(|feature| self.feature(feature)))
     }
 
     /// Numbers of the references that `page` is read with, rising; none where the cells have no physics.
@@ -132,7 +134,7 @@ impl<P: Payload> Chip<P> {
     /// A copyback programs what was sensed in `plane` to `place`. The store hears of the errors before it gets the bytes: after a power cut between the two,
     /// the entry belongs to a page that is erased or torn.
     pub(crate) fn carry(&mut self, plane: PlaneId, place: Place) {
-        let rate = self.registers.rates[usize::from(plane.0)];
+        let (rate, _) = self.registers.sensed[usize::from(plane.0)];
         if self.array.as_mut().is_some_and(|array| array.carry(place.block, place.page, rate)) {
             self.keep_life(place.block);
         }
@@ -140,10 +142,14 @@ impl<P: Payload> Chip<P> {
 
     /// Lets the store keep what is to outlive the power of the cells of a block.
     pub(crate) fn keep_life(&mut self, block: u32) {
-        if P::KEEPS
-            && let Some(array) = &self.array
-        {
-            array.keep(block, &mut self.life);
+        if P::KEEPS && (self.array.is_some() || self.sheet.capabilities.guarded_erase) {
+            match &self.array {
+                Some(array) => array.keep(block, &mut self.life),
+                None => self.life.clear(),
+            }
+            if let Some(spared) = self.guard.of(block) {
+                self.life.set_spared(*spared);
+            }
             self.payload.keep_life(block, &self.life);
         }
     }
@@ -172,13 +178,21 @@ impl<P: Payload> Chip<P> {
     }
 
     /// Erase a block of each plane; the slowest decides.
-    pub(crate) fn erase_cells(&mut self, target: &Target, now: Nanos) {
+    pub(crate) fn erase_cells(&mut self, target: &Target, now: Nanos, spared: WordlineSet) {
         self.took = Took::default();
         for plane in planes(target.planes) {
             let block = self.flat(target, plane) as u32;
             let Some(array) = &mut self.array else { continue };
-            self.took = self.took.with(array.erase(block, now));
+            self.took = self.took.with(array.erase_guarded(block, now, spared));
         }
+        let Took { loops, part, .. } = self.took;
+        self.features[Feature::EraseTrace as usize] = EraseTrace { loops, part, stops: 0 }.register();
+    }
+
+    /// What the die tells of its last erase, as get-features brings it out; nothing where its cells have no physics.
+    pub fn erase_trace(&self) -> Option<EraseTrace> {
+        self.array.as_ref()?;
+        Some(EraseTrace::from_register(self.feature(Feature::EraseTrace)))
     }
 
     /// The erase of a block of each plane has been stopped, `stops` times by now: its cells wear more.
@@ -190,6 +204,45 @@ impl<P: Payload> Chip<P> {
             array.stopped(block, stops);
             self.keep_life(block);
         }
+        let trace = EraseTrace::from_register(self.feature(Feature::EraseTrace));
+        self.features[Feature::EraseTrace as usize] = EraseTrace { stops: stops.min(u32::from(u16::MAX)) as u16, ..trace }.register();
+    }
+
+    /// Registers that several commands ask about have changed.
+    pub(crate) fn note_registers(&mut self) {
+        self.shifts_reads = Feature::READ_OFFSETS.iter().any(|&offsets| self.feature(offsets) != 0);
+        self.has_spares = Feature::SPARES.iter().any(|&spares| self.feature(spares) != 0);
+        let is_default = self.feature(Feature::ReadLevel) == 0;
+        let offsets = || ReadOffsets::from_registers(|feature| self.feature(feature));
+        self.read_set = if self.shifts_reads && is_default { self.read_sets.number_of(&offsets()) } else { None };
+    }
+
+    /// Give the die the sets of shifted references that its controller is going to use. Its cells prepare for reads with them: rates are interpolated and
+    /// remembered as those of the vendor's table are, which is faster than working each of them out, and within a percent or two the same.
+    pub fn set_read_sets(&mut self, sets: Arc<ReadSets>) {
+        self.read_sets = sets;
+        self.tell_read_sets();
+        self.note_registers();
+    }
+
+    pub(crate) fn tell_read_sets(&mut self) {
+        if let Some(array) = self.array.as_mut().filter(|_| !self.read_sets.is_empty()) {
+            array.set_read_sets(self.read_sets.iter().map(shifts_of).collect());
+        }
+    }
+
+    /// Wrong bits that error correction finds in all codewords of the page of each plane that was sensed last; nothing where the cells have no physics.
+    pub fn tally(&self, target: &Target) -> Option<Tally> {
+        let array = self.array.as_ref()?;
+        let mut tally = Tally::default();
+        for plane in planes(target.planes) {
+            let place = self.place(target, plane);
+            let (rate, worst) = self.registers.sensed[usize::from(plane.0)];
+            let sensed = Sensed { worst, corrected: true, rate };
+            let bits = if self.is_programmed(place) { array.count_all(place.block, place.page, &sensed) } else { 0 };
+            tally = tally.with(Tally { bits, codewords: array.codewords() });
+        }
+        Some(tally)
     }
 
     /// A span of the data sheet as these cells take it.
@@ -197,6 +250,10 @@ impl<P: Payload> Chip<P> {
     pub(crate) fn paced(&self, span: Nanos) -> Nanos {
         if self.array.is_none() { span } else { Nanos((span.0 as f64 * self.took.pace) as u64) }
     }
+}
+
+fn shifts_of(offsets: &ReadOffsets) -> References {
+    core::array::from_fn(|index| f64::from(offsets.of(index as u8 + 1)) * SHIFT)
 }
 
 /// Step of a shifted read reference, in mV.

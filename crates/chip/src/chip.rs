@@ -1,14 +1,16 @@
 //! The state of a die, and what may be asked of it at any time.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Cells, Faults, KeptLife, Took};
 use wordline_flash::command::PLANES_MAX;
-use wordline_flash::{Feature, PlaneSet, Sheet, Status, Target};
+use wordline_flash::{Feature, PlaneSet, ReadSets, Sheet, Status, Target};
 use wordline_units::{BlockId, Celsius, Lpn, Nanos, PageId, PlaneId};
 
 use crate::block::{Block, State};
 use crate::fault::FaultTable;
+use crate::guard::Guard;
 use crate::order::Written;
 use crate::payload::{NoPayload, PageImage, Payload, Place};
 use crate::place::planes;
@@ -114,6 +116,14 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) features: [u32; Feature::COUNT],
     /// Whether any of [`Feature::READ_OFFSETS`] is set.
     pub(crate) shifts_reads: bool,
+    /// The controller's read sets.
+    pub(crate) read_sets: Arc<ReadSets>,
+    /// The number of the read set that [`Feature::READ_OFFSETS`] and [`Feature::ReadLevel`] are set to, if they are.
+    pub(crate) read_set: Option<u8>,
+    /// Whether any of [`Feature::SPARES`] is set.
+    pub(crate) has_spares: bool,
+    /// Wordlines that guarded erases have spared.
+    pub(crate) guard: Guard,
     dead: bool,
     /// What somebody has ordered to go wrong, if anything.
     pub(crate) faults: Option<Box<FaultTable>>,
@@ -153,7 +163,7 @@ impl<P: Payload> Chip<P> {
             grain: Grain { pages: geometry.pages(), units: units_per_page },
             cells,
             array: None,
-            took: Took { pace: 1.0, loops: 0 },
+            took: Took { pace: 1.0, ..Took::default() },
             programmed: Work::OTHER.target,
             life: KeptLife::default(),
             blocks,
@@ -175,6 +185,10 @@ impl<P: Payload> Chip<P> {
             suspend_from: Nanos::ZERO,
             features: [0; Feature::COUNT],
             shifts_reads: false,
+            read_sets: Arc::default(),
+            read_set: None,
+            has_spares: false,
+            guard: Guard::default(),
             dead: false,
             faults: None,
         }
@@ -183,6 +197,7 @@ impl<P: Payload> Chip<P> {
     /// Give the die cells with physics. They must be of a die with as many blocks.
     pub fn set_cells(&mut self, array: CellArray) {
         self.array = Some(Box::new(array));
+        self.tell_read_sets();
     }
 
     /// Set the cells to `age` by decree: every block's wear, and how long what it holds now has been kept. Without physics nothing ages.

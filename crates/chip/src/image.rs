@@ -51,7 +51,7 @@ impl<P: Payload> Chip<P> {
     }
 }
 
-/// Number of features that an image holds: all but [`Feature::READ_OFFSETS`], which are kept apart because dies did not always have them.
+/// Number of features that an image holds: those from [`Feature::READ_OFFSETS`] on are kept apart because dies did not always have them.
 const SETTINGS: usize = Feature::ReadOffsets1 as usize;
 
 /// What a die at rest knows: its blocks, its dice, its settings. Not what its pages' bytes are, nor what copybacks carried over ([`Chip::carried_tables`]).
@@ -91,7 +91,7 @@ impl Chip {
     /// Restores what [`Chip::read_offsets`] gave.
     pub fn restore_read_offsets(&mut self, registers: [u32; Feature::READ_OFFSETS.len()]) {
         Feature::READ_OFFSETS.into_iter().zip(registers).for_each(|(offsets, value)| self.features[offsets as usize] = value);
-        self.shifts_reads = registers.iter().any(|&value| value != 0);
+        self.note_registers();
     }
 
     /// Takes over what copybacks carried, after [`Chip::restore`].

@@ -1,7 +1,7 @@
 //! Carrying out a command.
 
 use wordline_cells::Outcome;
-use wordline_flash::{Command, Feature, ProgramScope, Status, Stop, Target};
+use wordline_flash::{Command, ProgramScope, Status, Stop, Target};
 use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
@@ -48,7 +48,7 @@ impl<P: Payload> Chip<P> {
         self.demand(Class::Feature, &command, now);
         if let Command::SetFeature { feature, value } = command {
             self.features[feature as usize] = value;
-            self.shifts_reads = Feature::READ_OFFSETS.iter().any(|&offsets| self.feature(offsets) != 0);
+            self.note_registers();
         }
         self.occupy(Class::Feature, now, Work::OTHER, Status::Good)
     }
@@ -412,8 +412,9 @@ impl<P: Payload> Chip<P> {
     fn erase(&mut self, target: &Target, now: Nanos) -> Status {
         let mut status = Status::Good;
         let has_faults = self.faults.is_some();
+        let spared = self.spares();
         if self.array.is_some() {
-            self.erase_cells(target, now);
+            self.erase_cells(target, now, spared);
         }
         for plane in planes(target.planes) {
             let index = self.flat(target, plane);
@@ -430,6 +431,7 @@ impl<P: Payload> Chip<P> {
                 status = Status::Failed;
             }
             self.mark_erased(index as u32);
+            self.mark_spared(index as u32, spared);
             self.payload.erase(index as u32);
             self.keep_life(index as u32);
             self.seals.erase(index as u32);

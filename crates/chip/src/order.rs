@@ -46,7 +46,11 @@ impl<P: Payload> Chip<P> {
     /// Whether a page has been programmed since the last erase of its block.
     #[inline(always)]
     pub(crate) fn is_programmed(&self, place: Place) -> bool {
-        if self.is_unordered() { self.written.has(place) } else { place.page < u32::from(self.blocks[place.block as usize].next_page) }
+        if self.is_unordered() {
+            self.written.has(place)
+        } else {
+            place.page < u32::from(self.blocks[place.block as usize].next_page) && !self.is_spared(place)
+        }
     }
 
     /// Whether a page has been programmed since the last erase of its block, made unreadable or not.

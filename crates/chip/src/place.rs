@@ -109,10 +109,17 @@ impl<P: Payload> Chip<P> {
             State::Torn => return Err(Why::NotErased),
             State::FactoryBad => return Err(Why::FactoryBad),
         }
+        if !self.guard.is_none() && self.touches_spared(target) {
+            return Err(Why::Spared);
+        }
         if self.is_unordered() {
             return self.check_place(self.place(target, plane));
         }
-        match target.page.0.cmp(&block.next_page) {
+        let mut next = block.next_page;
+        if !self.guard.is_none() {
+            next = self.first_usable(Place { page: next.into(), ..self.place(target, plane) }) as u16;
+        }
+        match target.page.0.cmp(&next) {
             Ordering::Less => Err(Why::Programmed),
             Ordering::Equal => Ok(()),
             Ordering::Greater => Err(Why::PageSkipped),

@@ -41,6 +41,8 @@ pub enum Why {
     Programmed,
     /// A page before it has not been programmed yet.
     PageSkipped,
+    /// The block's last erase has spared its wordline.
+    Spared,
     /// There is nothing to make unreadable: the page, or its wordline or block, has not been programmed since the last erase.
     NotProgrammed,
     /// A one-shot program must begin at the first page of a wordline.
@@ -82,6 +84,7 @@ impl fmt::Display for Why {
             Why::FactoryBad => "the block left the factory bad",
             Why::NotErased => "the block's last erase failed or was abandoned",
             Why::Programmed => "the page has been programmed since the last erase",
+            Why::Spared => "the last erase of the block has spared its wordline",
             Why::PageSkipped => "a page before it has not been programmed",
             Why::NotProgrammed => "nothing has been programmed there since the last erase",
             Why::InsideWordline => "a one-shot program must begin at the first page of a wordline",
@@ -219,21 +222,22 @@ impl<P: Payload> Chip<P> {
                 check_size(*bytes, self.page_bytes() * u64::from(planes))
             }
             Command::DataIn { bytes } => check_size(*bytes, self.room - self.registers.taken_in.0),
-            Command::SetFeature { feature: Feature::ProgramTrace, .. } => Err(Why::Unsupported),
+            Command::SetFeature { feature: Feature::ProgramTrace | Feature::EraseTrace, .. } => Err(Why::Unsupported),
             Command::SetFeature { feature, .. } | Command::GetFeature { feature } => self.check_feature(*feature),
             Command::Suspend { .. } | Command::Resume | Command::Status | Command::Abort | Command::Reset => Ok(()),
         }
     }
 
     fn check_feature(&self, feature: Feature) -> Result<(), Why> {
-        match feature {
+        let able = &self.sheet.capabilities;
+        let is_there = match feature {
             Feature::InterfaceMode
             | Feature::DriveStrength
             | Feature::ReadLevel
             | Feature::ReadOffsets1
             | Feature::ReadOffsets5
             | Feature::ReadOffsets9
-            | Feature::ReadOffsets13 => Ok(()),
+            | Feature::ReadOffsets13 => true,
             Feature::WindowStart
             | Feature::WindowEnd
             | Feature::CountBelow
@@ -241,14 +245,26 @@ impl<P: Payload> Chip<P> {
             | Feature::VerifySkip5
             | Feature::VerifySkip9
             | Feature::VerifySkip13
-            | Feature::ProgramTrace => {
-                if self.sheet.capabilities.program_settings {
-                    Ok(())
-                } else {
-                    Err(Why::Unsupported)
-                }
-            }
-        }
+            | Feature::ProgramTrace => able.program_settings,
+            Feature::EraseTrace => able.erase_trace,
+            Feature::Spare0
+            | Feature::Spare1
+            | Feature::Spare2
+            | Feature::Spare3
+            | Feature::Spare4
+            | Feature::Spare5
+            | Feature::Spare6
+            | Feature::Spare7
+            | Feature::Spare8
+            | Feature::Spare9
+            | Feature::Spare10
+            | Feature::Spare11
+            | Feature::Spare12
+            | Feature::Spare13
+            | Feature::Spare14
+            | Feature::Spare15 => able.guarded_erase,
+        };
+        if is_there { Ok(()) } else { Err(Why::Unsupported) }
     }
 
     #[inline(always)]

@@ -37,8 +37,8 @@ pub(crate) struct Registers {
     pub(crate) source: Option<Target>,
     /// Whether the die knows that this page cannot be read. What error correction would find, it does not know.
     pub(crate) source_status: Status,
-    /// Error rates of that sensing, by plane, where cells have physics.
-    pub(crate) rates: [f64; PLANES_MAX],
+    /// Error rate of that sensing and wrong bits in its worst codeword, by plane, where cells have physics.
+    pub(crate) sensed: [(f64, u32); PLANES_MAX],
     /// Data taken in for the next program.
     pub(crate) taken_in: Bytes,
     /// The last page of a wordline that copybacks have begun to collect.
@@ -55,7 +55,7 @@ impl Registers {
         cache_planes: 0,
         source: None,
         source_status: Status::Good,
-        rates: [0.0; PLANES_MAX],
+        sensed: [(0.0, 0); PLANES_MAX],
         taken_in: Bytes(0),
         collecting: None,
     };

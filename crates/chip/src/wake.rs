@@ -25,6 +25,7 @@ impl<P: Persistent> Chip<P> {
         // Where wordlines go in any order there may be gaps among them, which the store tells when such a page is looked at. The firmware programs no block
         // on before its next erase.
         self.mark_first(index, kept.next_page);
+        self.mark_spared(index, kept.life.spared());
         if kept.is_locked {
             self.learn(Place { block: index, page: 0 }, Kept::Sanitised(Sanitisation::LockBlock));
         }

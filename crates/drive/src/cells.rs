@@ -18,6 +18,9 @@ pub(crate) fn dies<P: Payload>(config: &Config, mut payload: impl FnMut(DieId) -
         Chip::with_payload(config.sheet, config.faults, config.seed, u32::from(die.0), units_per_page, payload(die))
     });
     let levels = install(config, &mut chips);
+    if !config.read_sets.is_empty() {
+        chips.iter_mut().for_each(|(_, chip)| chip.set_read_sets(Arc::clone(&config.read_sets)));
+    }
     (chips, levels)
 }
 

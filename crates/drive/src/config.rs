@@ -1,7 +1,9 @@
 //! Configuration of a drive.
 
+use std::sync::Arc;
+
 use wordline_cells::{Age, Faults, Physics};
-use wordline_flash::Sheet;
+use wordline_flash::{ReadSets, Sheet};
 use wordline_ftl::Config as FirmwareConfig;
 use wordline_ftl::config::Protection;
 use wordline_units::{Bytes, Celsius, Nanos, Rate};
@@ -28,6 +30,8 @@ pub struct Config {
     pub ecc: Ecc,
     /// Steps of the search for the references of a page that no entry of the retry table serves, where cells have physics and such a table.
     pub search: SearchSteps,
+    /// Sets of shifted references that the controller holds for reads, where cells have physics.
+    pub read_sets: Arc<ReadSets>,
     /// Number of firmware cores; the host's addresses are striped over them.
     pub cores: u32,
     /// Number of consecutive mapping units that stay together on one core.

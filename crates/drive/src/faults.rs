@@ -130,7 +130,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let (op, target) = match operation.kind {
             OperationKind::Program { target, .. } => (FlashOp::Program, target),
             OperationKind::Copyback { to, .. } => (FlashOp::Copyback, to),
-            OperationKind::Erase { target } => (FlashOp::Erase, target),
+            OperationKind::Erase { target, .. } => (FlashOp::Erase, target),
             OperationKind::Read { .. }
             | OperationKind::Sanitise { .. }
             | OperationKind::Suspend { .. }

@@ -13,7 +13,7 @@ use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
-    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadOffsets, ReadTry, Report, Sanitisation, Spans, Status,
+    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadTry, Report, Sanitisation, Spans, Status, Tally,
     Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
@@ -22,7 +22,7 @@ use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
 use crate::stop::{NOT_STOPPING, StopStage, Stopping};
-use crate::tries::{Sensing, set_references};
+use crate::tries::{Sensing, first_try, set_try};
 
 /// Place of a flash operation under way in the drive's table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub(crate) struct Flight {
     /// Instant at which all data read is in DRAM, as far as DRAM decides.
     in_dram: Nanos,
     core_span: Nanos,
-    /// State of the program's trace.
+    /// State of the trace of a program or erase, or of the tally of a read.
     telling: Telling,
     /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a read
     /// that was broken off outlives its flight. It may wrap around, because no event outlives thousands of stops.
@@ -104,12 +104,27 @@ pub(crate) struct Flight {
     pub(crate) part: Part,
 }
 
-/// Progress of a die in reporting the trace of its program.
+/// Progress of a die in reporting the trace of its program or erase, and of the controller in counting all errors of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Telling {
+    /// No report is wanted.
     No,
+    /// The die is asked at the end of the array's work.
     ToAsk,
+    /// The die has been asked.
     Asked,
+    /// The read is counted; the wrong bits of its present try.
+    Counted(Option<Tally>),
+}
+
+impl Flight {
+    /// Counts the errors of a try that has just been sensed at `chip`, if they are to be counted.
+    #[inline]
+    fn count<P: Payload>(&mut self, chip: &Chip<P>) {
+        if let Telling::Counted(tally) = &mut self.telling {
+            *tally = chip.tally(&self.target).filter(|_| self.status == Status::Good);
+        }
+    }
 }
 
 const NOWHERE: Target = Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], page: PageId(0) };
@@ -213,20 +228,25 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.stopping.stage = StopStage::None;
         flight.part = Part::Whole;
         match operation.kind {
-            OperationKind::Read { target, bytes, first } => {
+            OperationKind::Read { target, bytes, first, tally } => {
                 flight.op = FlashOp::Read;
                 flight.target = target;
                 flight.bytes = bytes;
-                let level = u32::from(first.entry).min(*read_levels - 1);
-                flight.last = ReadTry::vendor(level as u8);
-                // The read before may have left the die at another entry of its retry table.
-                let from = set_references(chip, level, &ReadOffsets::NONE, start);
+                flight.last = first_try(first, *read_levels, &config.read_sets);
+                if tally {
+                    flight.telling = Telling::Counted(None);
+                }
+                // The read before may have left the die at other references.
+                let from = set_try(chip, flight.last, &config.read_sets, start);
                 let issued = chip.issue(Command::Read { target, cache: false }, from);
                 flight.array = issued.ready_at - start;
                 flight.status = issued.status;
                 flight.errors = issued.errors;
                 flight.sensed = issued.ready_at;
                 flight.array_from = from;
+                if tally {
+                    flight.count(chip);
+                }
                 self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
             }
             OperationKind::Program { target, bytes, origin, is_set: _ } => {
@@ -270,9 +290,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let Drive { flights, chips, ftls, config, .. } = self;
         let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         let issued = match operation.kind {
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, is_traced } => {
                 flight.op = FlashOp::Erase;
                 flight.target = target;
+                if is_traced && chip.sheet().capabilities.erase_trace {
+                    flight.telling = Telling::ToAsk;
+                }
                 chip.issue(Command::Erase { target }, start)
             }
             OperationKind::Copyback { from, to, is_set: _ } => {
@@ -386,13 +409,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.retries += 1;
         flight.last = flight.next.take().expect("it is known how it is tried again");
         let chip = &mut self.chips[flight.die];
-        let from = self.tries[flight.die].aim(chip, flight.last, now);
+        let from = self.tries[flight.die].aim(chip, flight.last, &self.config.read_sets, now);
         let issued = chip.issue(Command::Read { target: flight.target, cache: false }, from);
         flight.array += issued.ready_at - now;
         flight.status = issued.status;
         flight.errors = issued.errors;
         flight.sensed = issued.ready_at;
         flight.array_from = from;
+        flight.count(chip);
         self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
     }
 
@@ -430,7 +454,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         if flight.telling == Telling::ToAsk && flight.status == Status::Good {
             // The program stays the die's business until it has told how it went.
-            let told = chips[flight.die].issue(Command::GetFeature { feature: Feature::ProgramTrace }, now).ready_at;
+            let feature = if flight.op == FlashOp::Erase { Feature::EraseTrace } else { Feature::ProgramTrace };
+            let told = chips[flight.die].issue(Command::GetFeature { feature }, now).ready_at;
             flight.telling = Telling::Asked;
             flight.array += told - now;
             return calendar.enter(told, Due::Worked { flight: slot, attempt });
@@ -459,9 +484,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ftl = &mut ftls[core as usize];
         let target = &flight.target;
         let Origin { host, moved, padding } = flight.origin;
-        let mut trace = None;
-        if flight.telling == Telling::Asked {
-            trace = chips[flight.die].program_trace();
+        let (mut program, mut erase, mut tally) = (None, None, None);
+        match flight.telling {
+            Telling::No | Telling::ToAsk => {}
+            Telling::Asked if flight.op == FlashOp::Erase => erase = chips[flight.die].erase_trace(),
+            Telling::Asked => program = chips[flight.die].program_trace(),
+            Telling::Counted(counted) => tally = counted,
         }
         let event = Event::Flash(FlashEvent {
             die: flight.die,
@@ -496,8 +524,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             loops: flight.loops,
             retries: flight.retries,
             last: flight.last,
+            tally,
+            erase,
             spans: Spans { die: flight.array, channel, ecc },
-            program: trace.as_ref(),
+            program: program.as_ref(),
             oob: spare,
         };
         let units = ftl.report(now, &report).invalidated;

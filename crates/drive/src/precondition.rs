@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 
 use wordline_chip::{Contents, Issued};
 use wordline_engine::Observer;
-use wordline_flash::{Command, Operation, OperationKind, Origin, ReadOffsets, ReadTry, Report, Status, Stopped, Target};
+use wordline_flash::{Command, Operation, OperationKind, Origin, ReadOffsets, ReadTry, Report, Status, Stopped, Tally, Target};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
 use crate::flash::set_program;
-use crate::tries::{Sensing, set_references};
+use crate::tries::{Sensing, first_try, set_references};
 
 /// Work that ageing did on the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,11 +61,13 @@ struct Outcome {
     last: ReadTry,
     /// Of a program or an erase: its loops.
     loops: u8,
+    /// Of a read that is counted: the wrong bits of the last try.
+    tally: Option<Tally>,
 }
 
 impl From<Issued> for Outcome {
     fn from(issued: Issued) -> Outcome {
-        Outcome { status: issued.status, errors: issued.errors, retries: 0, last: ReadTry::DEFAULT, loops: issued.loops }
+        Outcome { status: issued.status, errors: issued.errors, retries: 0, last: ReadTry::DEFAULT, loops: issued.loops, tally: None }
     }
 }
 
@@ -204,13 +206,15 @@ impl<O: Observer> Drive<O> {
             at = set_program(chip, settings, at);
         }
         match operation.kind {
-            OperationKind::Read { target, bytes, first } => self.read_through(core, operation, (target, bytes, first), at, aged),
+            OperationKind::Read { target, bytes, first, tally } => {
+                self.read_through(core, operation, (target, bytes, first), tally, at, aged)
+            }
             OperationKind::Program { target, bytes, .. } => {
                 chip.transfer(Command::DataIn { bytes }, at, at);
                 chip.program(Command::Program { target, cache: false }, at, ftl.load(operation.die, operation.tag).oob, Contents::NONE)
                     .into()
             }
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, is_traced: _ } => {
                 aged.erases += 1;
                 chip.issue(Command::Erase { target }, at).into()
             }
@@ -229,6 +233,7 @@ impl<O: Observer> Drive<O> {
         core: u32,
         operation: &Operation,
         (target, bytes, first): (Target, Bytes, ReadTry),
+        counts: bool,
         mut at: Nanos,
         aged: &mut Aged,
     ) -> Outcome {
@@ -237,16 +242,16 @@ impl<O: Observer> Drive<O> {
         let Drive { chips, ftls, tries, config, read_levels, .. } = self;
         let (chip, tries) = (&mut chips[die], &mut tries[die]);
         tries.clear();
-        let (mut retries, mut last) = (0, ReadTry::vendor(u32::from(first.entry).min(*read_levels - 1) as u8));
+        let (mut retries, mut last) = (0, first_try(first, *read_levels, &config.read_sets));
         loop {
-            let from = tries.aim(chip, last, at);
+            let from = tries.aim(chip, last, &config.read_sets, at);
             let issued = chip.issue(Command::Read { target, cache: false }, from);
             at = issued.ready_at;
             chip.transfer(Command::DataOut { bytes }, at, at);
             aged.page_reads += u64::from(target.planes.len());
             let outcome = Outcome { retries, last, ..Outcome::from(issued) };
             if issued.status != Status::Uncorrectable {
-                return outcome;
+                return Outcome { tally: if counts { chip.tally(&target) } else { None }, ..outcome };
             }
             let of = Sensing { target: &target, last, errors: issued.errors, now: at };
             let Some(next) = tries.next(chip, &of, config.search, |failed| ftls[core as usize].next_try(now, operation.tag, failed)) else {
@@ -259,11 +264,11 @@ impl<O: Observer> Drive<O> {
 
     /// Tell the firmware that `operation` has ended.
     fn conclude(&mut self, now: Nanos, core: u32, operation: &Operation, outcome: &Outcome, aged: &mut Aged) {
-        let &Outcome { status, errors, retries, last, loops } = outcome;
+        let &Outcome { status, errors, retries, last, loops, tally } = outcome;
         let mut spare = std::mem::take(&mut self.spare);
         spare.clear();
         let die = self.wiring.die(core, operation.die);
-        let mut program = None;
+        let (mut program, mut erase) = (None, None);
         match operation.kind {
             OperationKind::Read { target, .. } => self.chips[die].spare_of(&target, 1, &mut spare),
             OperationKind::Copyback { from, .. } => {
@@ -278,14 +283,14 @@ impl<O: Observer> Drive<O> {
                     program = self.chips[die].program_trace();
                 }
             }
-            OperationKind::Erase { .. }
-            | OperationKind::Sanitise { .. }
-            | OperationKind::Suspend { .. }
-            | OperationKind::Resume
-            | OperationKind::Abort => {}
+            OperationKind::Erase { is_traced, .. } => {
+                let able = self.config.sheet.capabilities.erase_trace;
+                erase = if is_traced && able && status == Status::Good { self.chips[die].erase_trace() } else { None };
+            }
+            OperationKind::Sanitise { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {}
         }
         let plain = Report::plain(operation.tag, operation.die, status, &spare);
-        let report = Report { corrected_bits: errors, loops, retries, last, program: program.as_ref(), ..plain };
+        let report = Report { corrected_bits: errors, loops, retries, last, tally, erase, program: program.as_ref(), ..plain };
         driver::ended(&mut self.ftls[core as usize], now, &report);
         self.spare = spare;
     }

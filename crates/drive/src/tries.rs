@@ -14,7 +14,7 @@
 
 use wordline_chip::{Chip, Payload};
 use wordline_flash::program::STATES_MAX;
-use wordline_flash::{Command, Failed, Feature, ReadOffsets, ReadTry, Target};
+use wordline_flash::{Command, Failed, Feature, ReadOffsets, ReadSets, ReadTry, Target};
 use wordline_units::Nanos;
 
 /// Steps of a search.
@@ -76,11 +76,12 @@ impl Tries {
         Some(next)
     }
 
-    /// Set the references of `chip` for the try `next`. Returns the instant at which they are set.
-    pub(crate) fn aim<P: Payload>(&self, chip: &mut Chip<P>, next: ReadTry, now: Nanos) -> Nanos {
-        let search = self.search.as_ref().filter(|_| next == ReadTry::SEARCH);
-        let (entry, offsets) = search.map_or((next.entry, ReadOffsets::NONE), |search| (search.entry(), search.offsets()));
-        set_references(chip, u32::from(entry), &offsets, now)
+    /// Set the references of `chip` for the try `next`, which may be one of `sets`. Returns the instant at which they are set.
+    pub(crate) fn aim<P: Payload>(&self, chip: &mut Chip<P>, next: ReadTry, sets: &ReadSets, now: Nanos) -> Nanos {
+        match &self.search {
+            Some(search) if next == ReadTry::SEARCH => set_references(chip, u32::from(search.entry()), &search.offsets(), now),
+            _ => set_try(chip, next, sets, now),
+        }
     }
 
     /// Records a failed try that left `errors` in the worst codeword. The controller knows them from how many parity checks of the code fail.
@@ -108,6 +109,23 @@ pub(crate) struct Sensing<'a> {
     /// Wrong bits in the worst codeword.
     pub(crate) errors: u32,
     pub(crate) now: Nanos,
+}
+
+/// The first try of a read that was ordered to begin with `first`: beyond the end of the vendor's table of `levels` entries, its last; of a set that is not
+/// among `sets`, the default.
+#[inline]
+pub(crate) fn first_try(first: ReadTry, levels: u32, sets: &ReadSets) -> ReadTry {
+    if first.set == ReadTry::DEFAULT.set {
+        return ReadTry::vendor(u32::from(first.entry).min(levels - 1) as u8);
+    }
+    if sets.get(first.set).is_some() { ReadTry::of_set(first.set) } else { ReadTry::DEFAULT }
+}
+
+/// Set the references of the next reads of `chip` to those of a try that is not a search. Returns the instant at which they are set.
+#[inline]
+pub(crate) fn set_try<P: Payload>(chip: &mut Chip<P>, next: ReadTry, sets: &ReadSets, now: Nanos) -> Nanos {
+    let offsets = if next.set == ReadTry::DEFAULT.set { None } else { sets.get(next.set) };
+    set_references(chip, u32::from(next.entry), offsets.unwrap_or(&ReadOffsets::NONE), now)
 }
 
 /// Set the references of the next reads of `chip`: an entry of the retry table, and shifts from there. Only registers that change take time. Returns the
@@ -258,6 +276,22 @@ mod tests {
         assert!(tries.search.is_none() && tries.tried.is_empty());
         tries.begin_search(&[4], SearchSteps { width: 2, reach: 5 });
         assert_eq!(tries.search.map(|search| search.entry()), Some(0), "nothing of the read before is left");
+    }
+
+    #[test]
+    fn a_read_begins_where_it_was_ordered_to_if_the_controller_knows_that() {
+        let sets = ReadSets::new(vec![ReadOffsets::NONE.with(1, -3)]).expect("one is not too many");
+        for (ordered, first) in [
+            (ReadTry::DEFAULT, ReadTry::DEFAULT),
+            (ReadTry::vendor(3), ReadTry::vendor(3)),
+            (ReadTry::vendor(9), ReadTry::vendor(7)),
+            (ReadTry::of_set(1), ReadTry::of_set(1)),
+            (ReadTry { set: 1, entry: 5 }, ReadTry::of_set(1)),
+            (ReadTry::of_set(2), ReadTry::DEFAULT),
+            (ReadTry::SEARCH, ReadTry::DEFAULT),
+        ] {
+            assert_eq!(first_try(ordered, 8, &sets), first, "{ordered:?}");
+        }
     }
 
     #[test]

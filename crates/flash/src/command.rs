@@ -104,13 +104,66 @@ pub enum Feature {
     ReadOffsets9,
     /// The same of references 13 to 15.
     ReadOffsets13,
+    /// What the last erase was like; to be asked for, not to be set. See [`crate::EraseTrace`].
+    EraseTrace,
+    /// Wordlines 0 to 31 that the next erase spares. See [`crate::EraseSettings`].
+    Spare0,
+    /// Wordlines 32 to 63 that the next erase spares. See [`crate::WordlineSet`].
+    Spare1,
+    /// The same of wordlines 64 to 95.
+    Spare2,
+    /// The same of wordlines 96 to 127.
+    Spare3,
+    /// The same of wordlines 128 to 159.
+    Spare4,
+    /// The same of wordlines 160 to 191.
+    Spare5,
+    /// The same of wordlines 192 to 223.
+    Spare6,
+    /// The same of wordlines 224 to 255.
+    Spare7,
+    /// The same of wordlines 256 to 287.
+    Spare8,
+    /// The same of wordlines 288 to 319.
+    Spare9,
+    /// The same of wordlines 320 to 351.
+    Spare10,
+    /// The same of wordlines 352 to 383.
+    Spare11,
+    /// The same of wordlines 384 to 415.
+    Spare12,
+    /// The same of wordlines 416 to 447.
+    Spare13,
+    /// The same of wordlines 448 to 479.
+    Spare14,
+    /// The same of wordlines 480 to 511.
+    Spare15,
 }
 
 impl Feature {
     /// How many there are.
-    pub const COUNT: usize = Feature::ReadOffsets13 as usize + 1;
+    pub const COUNT: usize = Feature::Spare15 as usize + 1;
     /// The registers of shifted read references, lowest references first.
     pub const READ_OFFSETS: [Feature; 4] = [Feature::ReadOffsets1, Feature::ReadOffsets5, Feature::ReadOffsets9, Feature::ReadOffsets13];
+    /// The registers of spared wordlines, lowest wordlines first.
+    pub const SPARES: [Feature; 16] = [
+        Feature::Spare0,
+        Feature::Spare1,
+        Feature::Spare2,
+        Feature::Spare3,
+        Feature::Spare4,
+        Feature::Spare5,
+        Feature::Spare6,
+        Feature::Spare7,
+        Feature::Spare8,
+        Feature::Spare9,
+        Feature::Spare10,
+        Feature::Spare11,
+        Feature::Spare12,
+        Feature::Spare13,
+        Feature::Spare14,
+        Feature::Spare15,
+    ];
     /// The registers of skipped verifies, lowest states first.
     pub const VERIFY_SKIPS: [Feature; 4] = [Feature::VerifySkip1, Feature::VerifySkip5, Feature::VerifySkip9, Feature::VerifySkip13];
 }

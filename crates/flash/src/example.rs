@@ -66,6 +66,8 @@ pub const fn sheet() -> Sheet {
             reprogram: false,
             any_order: false,
             program_settings: false,
+            guarded_erase: false,
+            erase_trace: false,
         },
     }
 }

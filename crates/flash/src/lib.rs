@@ -12,6 +12,7 @@
 //! [`example`] is a made-up die for documents and tests.
 
 pub mod command;
+pub mod erase;
 pub mod example;
 pub mod margins;
 pub mod offsets;
@@ -20,8 +21,11 @@ pub mod program;
 pub mod sheet;
 
 pub use command::{Command, Feature, PlaneSet, Stop, Target};
+pub use erase::EraseSettings;
 pub use margins::{MarginStep, Margins, WindowMargin};
-pub use offsets::ReadOffsets;
-pub use operation::{Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Sanitisation, Spans, Status, Stopped};
+pub use offsets::{ReadOffsets, ReadSets};
+pub use operation::{
+    EraseTrace, Failed, Mark, Operation, OperationKind, Origin, ReadTry, Report, Sanitisation, Spans, Status, Stopped, Tally,
+};
 pub use program::{ProgramSettings, ProgramTrace};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};

@@ -52,10 +52,60 @@ impl ReadOffsets {
     }
 }
 
+/// Read sets: shifts of all references that a controller holds ready, each under a number from 1 on. A [`crate::ReadTry`] names one by its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadSets(Vec<ReadOffsets>);
+
+impl ReadSets {
+    /// The most sets that a controller holds: numbers 0 and 255 stand for the vendor's table and for a search.
+    pub const MOST: usize = u8::MAX as usize - 1;
+
+    /// These sets, numbered from 1 on in their order. `None`: they are too many.
+    pub fn new(sets: Vec<ReadOffsets>) -> Option<ReadSets> {
+        (sets.len() <= ReadSets::MOST).then_some(ReadSets(sets))
+    }
+
+    /// Number of sets.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The shifts of set `number`. `None`: the controller does not hold it.
+    pub fn get(&self, number: u8) -> Option<&ReadOffsets> {
+        self.0.get(usize::from(number).checked_sub(1)?)
+    }
+
+    /// The number of the first set with these shifts, if the controller holds one.
+    pub fn number_of(&self, offsets: &ReadOffsets) -> Option<u8> {
+        self.0.iter().position(|set| set == offsets).map(|index| index as u8 + 1)
+    }
+
+    /// All sets, from number 1 on.
+    pub fn iter(&self) -> impl Iterator<Item = &ReadOffsets> {
+        self.0.iter()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn sets_are_numbered_from_one_and_leave_room_for_table_and_search() {
+        let set = |steps| ReadOffsets::NONE.with(2, steps);
+        let sets = ReadSets::new(vec![set(3), set(-4), set(3)]).expect("three are few");
+        assert_eq!((sets.len(), sets.get(0), sets.get(1), sets.get(2), sets.get(4)), (3, None, Some(&set(3)), Some(&set(-4)), None));
+        assert_eq!([3, -4, 5].map(|steps| sets.number_of(&set(steps))), [Some(1), Some(2), None]);
+        assert!(ReadSets::new(vec![set(1); ReadSets::MOST]).is_some_and(|sets| sets.get(255).is_none() && sets.get(254).is_some()));
+        assert!(ReadSets::new(vec![set(1); ReadSets::MOST + 1]).is_none());
+        assert!(ReadSets::default().is_empty());
+    }
 
     proptest! {
         #[test]

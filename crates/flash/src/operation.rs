@@ -30,8 +30,10 @@ pub enum OperationKind {
         target: Target,
         /// How much is transferred.
         bytes: Bytes,
-        /// Where to begin. Beyond the end of the vendor's table, its last entry.
+        /// Where to begin. Beyond the end of the vendor's table, its last entry; of a set that the controller does not hold, the default.
         first: ReadTry,
+        /// The corrected bits of all codewords are to be counted: see [`Report::tally`].
+        tally: bool,
     },
     /// Program one program unit (planes × pages of a one-shot program).
     Program {
@@ -48,6 +50,8 @@ pub enum OperationKind {
     Erase {
         /// The block to erase.
         target: Target,
+        /// The die is to be asked what the erase was like: see [`Report::erase`].
+        is_traced: bool,
     },
     /// Move one page inside its plane without the bus.
     Copyback {
@@ -93,7 +97,7 @@ impl OperationKind {
 /// How a page is sensed: with which references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadTry {
-    /// The set of references: 0 for the vendor's read-retry table, or that of [`ReadTry::SEARCH`].
+    /// The set of references: 0 for the vendor's read-retry table, a number of [`crate::ReadSets`], or that of [`ReadTry::SEARCH`].
     pub set: u8,
     /// The entry of the vendor's table; 0 is the default, and stands with any other set.
     pub entry: u8,
@@ -109,6 +113,11 @@ impl ReadTry {
     /// Entry `entry` of the vendor's table.
     pub const fn vendor(entry: u8) -> ReadTry {
         ReadTry { set: 0, entry }
+    }
+
+    /// Set `number` of the controller's [`crate::ReadSets`].
+    pub const fn of_set(number: u8) -> ReadTry {
+        ReadTry { set: number, entry: 0 }
     }
 }
 
@@ -226,6 +235,46 @@ impl Mark {
     pub const NOTHING: Mark = Mark { lpn: Lpn(u32::MAX), version: 0, lost: 0, insecure: false };
 }
 
+/// The corrected bits of all codewords of one read. A mean over codewords tells of the cells; the worst codeword alone is an extreme value, and far noisier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Bits corrected in all codewords together.
+    pub bits: u32,
+    /// Number of codewords.
+    pub codewords: u32,
+}
+
+impl Tally {
+    /// The tally of pages of several planes together.
+    #[must_use]
+    pub const fn with(self, other: Tally) -> Tally {
+        Tally { bits: self.bits.saturating_add(other.bits), codewords: self.codewords + other.codewords }
+    }
+}
+
+/// What a die tells of the last erase, on request ([`crate::Feature::EraseTrace`]); of several planes, the slowest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EraseTrace {
+    /// Number of pulses.
+    pub loops: u8,
+    /// How much of the last pulse was needed, in 255ths: the die counts the cells that were not yet erased before it.
+    pub part: u8,
+    /// How often the erase was stopped.
+    pub stops: u16,
+}
+
+impl EraseTrace {
+    /// The content of the register: loops in the lowest byte, then the part, then the stops.
+    pub const fn register(self) -> u32 {
+        self.loops as u32 | (self.part as u32) << 8 | (self.stops as u32) << 16
+    }
+
+    /// The trace that a register holds.
+    pub const fn from_register(register: u32) -> EraseTrace {
+        EraseTrace { loops: register as u8, part: (register >> 8) as u8, stops: (register >> 16) as u16 }
+    }
+}
+
 /// What firmware hears when an operation has ended: all that there is to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report<'a> {
@@ -243,6 +292,10 @@ pub struct Report<'a> {
     pub retries: u32,
     /// Of a read: its last try.
     pub last: ReadTry,
+    /// Of a read that was ordered with it: the corrected bits of the last try. `None`: not ordered, not corrected, or unknown to the controller.
+    pub tally: Option<Tally>,
+    /// Of an erase of firmware that asks for it: what the die tells of it. `None`: not asked, failed, or the die cannot.
+    pub erase: Option<EraseTrace>,
     /// How long it took.
     pub spans: Spans,
     /// Of a program with which settings stood: what the die tells of it. `None`: it cannot.
@@ -255,6 +308,19 @@ impl<'a> Report<'a> {
     /// The operation `tag` of `die` has ended with `status`, at once and without further ado.
     pub const fn plain(tag: OpTag, die: DieId, status: Status, oob: &'a [Lpn]) -> Report<'a> {
         let spans = Spans { die: Nanos::ZERO, channel: Nanos::ZERO, ecc: Nanos::ZERO };
-        Report { tag, die, status, corrected_bits: 0, loops: 0, retries: 0, last: ReadTry::DEFAULT, spans, program: None, oob }
+        Report {
+            tag,
+            die,
+            status,
+            corrected_bits: 0,
+            loops: 0,
+            retries: 0,
+            last: ReadTry::DEFAULT,
+            tally: None,
+            erase: None,
+            spans,
+            program: None,
+            oob,
+        }
     }
 }

@@ -96,6 +96,10 @@ pub struct Capabilities {
     pub any_order: bool,
     /// Narrow the window of programs, leave out verifies, and tell what a program was like: [`crate::ProgramSettings`] and [`crate::ProgramTrace`].
     pub program_settings: bool,
+    /// Spare wordlines in an erase: [`crate::EraseSettings`].
+    pub guarded_erase: bool,
+    /// Tell what an erase was like: [`crate::EraseTrace`].
+    pub erase_trace: bool,
 }
 
 impl Capabilities {

@@ -10,8 +10,8 @@ use crate::pages::journal::History;
 use crate::recovery::flash_reader::{FlashReader, Held};
 use crate::recovery::{self, Recovery, Trust};
 use crate::sanitise::keys::Key;
+use crate::setup;
 use crate::setup::image::Image;
-use crate::setup::{self, STOPPING};
 use crate::state::Core;
 use crate::state::data::{DataStep, MetadataKind, Newest};
 use crate::state::groups::{BlockGroups, Use};
@@ -67,7 +67,7 @@ impl Firmware {
         assert!(technique.key_store().is_none(), "a key store is for techniques that the core is built with");
         assert!(core.under_way() == 0 && core.requests().is_empty(), "a technique joins before anything is submitted");
         *panel = std::mem::replace(panel, Panel::new(Vec::new(), Ladder::NONE)).with(technique);
-        core.watch(panel.has_any(STOPPING), panel.sets_programs(), panel.idle_waits().len());
+        core.watch(setup::watched_by(panel), panel.idle_waits().len());
     }
 
     // What happens.

@@ -114,6 +114,10 @@ sections! {
         any_order: bool = false;
         /// Narrow the window of programs and leave out verifies by set-features, and tell of the last program by get-features.
         program_settings: bool = false;
+        /// Spare some wordlines in an erase: they wear less, and take no data until the next erase.
+        guarded_erase: bool = false;
+        /// Tell by get-features what the last erase was like: its pulses, how much of the last one was needed, its stops.
+        erase_trace: bool = false;
     }
 
     /// How often cells fail.

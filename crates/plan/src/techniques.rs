@@ -163,6 +163,8 @@ pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
         Need::StopNowErase => &["capabilities.stop_now_erase"],
         Need::AbortRead => &["capabilities.abort_read"],
         Need::ProgramSettings => &["capabilities.program_settings"],
+        Need::GuardedErase => &["capabilities.guarded_erase"],
+        Need::EraseTrace => &["capabilities.erase_trace"],
         Need::Sanitise(Sanitisation::LockPage) => &["timing.t_lock_page"],
         Need::Sanitise(Sanitisation::LockBlock) => &["timing.t_lock_block"],
         Need::Sanitise(Sanitisation::Scrub) => &["timing.t_scrub"],

@@ -22,6 +22,7 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
         link: None,
         ecc: Ecc { latency: Nanos::ZERO, rate: None },
         search: SearchSteps { width: 2, reach: 5 },
+        read_sets: std::sync::Arc::default(),
         cores: 1,
         stripe_units: 1,
         costs: Costs::default(),

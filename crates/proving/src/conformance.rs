@@ -244,13 +244,21 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
                 retries,
                 last,
                 worst: draw.below(70) as u32,
+                tally: None,
                 array: Nanos::from_micros(70),
             })
         }
         3 | 4 => News::Programmed(draw_program(draw, layout)),
         5 => {
             let status = if draw.happens(0.9) { Status::Good } else { Status::Failed };
-            News::Erased(EraseReport { group, status, loops: 3, array: Nanos::from_millis(3), has_left: status != Status::Good })
+            News::Erased(EraseReport {
+                group,
+                status,
+                loops: 3,
+                array: Nanos::from_millis(3),
+                trace: None,
+                has_left: status != Status::Good,
+            })
         }
         6 => {
             let [from, to] = [draw_unit(draw, layout), draw_unit(draw, layout)];

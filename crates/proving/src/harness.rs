@@ -186,7 +186,7 @@ impl Harness {
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.pace.begin(operation, 700, good, Load { host, moved, padding });
             }
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, .. } => {
                 for spot in self.flash.spots(die, &target, 1) {
                     let index = self.flash.block_index(spot.die, spot.plane, spot.block);
                     assert_eq!(self.twin.valid(index), 0, "{spot:?} is erased with valid data");

@@ -113,6 +113,8 @@ pub(crate) fn equip(config: &mut Config) {
                 Need::StopAtStep => able.stop_at_step = true,
                 Need::StopNowErase => able.stop_now_erase = true,
                 Need::AbortRead => able.abort_read = true,
+                Need::GuardedErase => able.guarded_erase = true,
+                Need::EraseTrace => able.erase_trace = true,
                 Need::ProgramSettings => able.program_settings = true,
                 Need::Sanitise(Sanitisation::LockPage) => able.page_lock = true,
                 Need::Sanitise(Sanitisation::LockBlock) => able.block_lock = true,

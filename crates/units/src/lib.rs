@@ -11,9 +11,11 @@ pub mod id;
 pub mod memory;
 pub mod quantity;
 pub mod random;
+pub mod wordlines;
 
 pub use activity::{Cause, FlashOp};
 pub use geometry::{CellKind, Geometry};
 pub use host::{HostOp, HostRequest, Priority};
 pub use id::{BlockId, ChannelId, DieId, GroupId, Id, IdMap, LayerId, Lpn, OpTag, PageId, PartId, PlaneId, RequestId, WordlineId};
 pub use quantity::{Bytes, Celsius, Microvolts, Millivolts, Nanos, Rate, Rber};
+pub use wordlines::WordlineSet;

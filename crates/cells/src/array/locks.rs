@@ -43,10 +43,11 @@ impl CellArray {
         let course = self.courses.of(block, wordline);
         if by.reprogrammed == 0 {
             let steps = self.steps(&life, layer, page, reads, now);
-            let (mut rates, wear) = self.rates(&life, &traits, steps, entry, self.dose(by));
+            let relief = self.relief_step(block, wordline);
+            let (mut rates, wear) = self.rates(&life, &traits, relief, steps, entry, self.dose(by));
             if course > 0 {
                 let kept = self.kept_and_read(steps);
-                self.add_strays(&life, course, &traits, wear, kept, entry, &mut rates);
+                self.add_strays(&life, course, &traits, wear, kept, &self.model.references(entry), &mut rates);
             }
             return (rates[kind as usize], wear);
         }

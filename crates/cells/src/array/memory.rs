@@ -24,11 +24,13 @@ struct Remembered {
     key: u64,
     /// Course of the wordlines whose rates stand in [`Memory::relaxed`]; 0: there are none yet.
     course: u16,
+    /// Step of relief of the wordlines that the rates are of.
+    relief: u16,
     wear: f32,
     traits: Traits,
 }
 
-const NOTHING: Remembered = Remembered { key: 0, course: 0, wear: 0.0, traits: Traits::NONE };
+const NOTHING: Remembered = Remembered { key: 0, course: 0, relief: 0, wear: 0.0, traits: Traits::NONE };
 
 /// The most h-layers that a die caches. With the whole table of eight retry entries for three pages, that is 1.6 MiB of rates of a die that has been read all
 /// over, and as much again where wordlines have courses of their own.
@@ -72,18 +74,17 @@ impl CellArray {
         let (wordline, kind) = (page / self.bits, page % self.bits);
         let layer = wordline / self.wordlines_per_layer;
         let steps = self.steps(&life, layer, page, reads, now);
-        let filling = (u64::from(life.generation) & 0xfff) << 20;
-        let key = name(block, layer) << 32 | filling | u64::from(steps.0 & 0x3ff) << 10 | u64::from(steps.1 & 0x3ff);
+        let (key, relief) = (self.key(block, layer, &life, steps), self.relief_step(block, wordline));
         if self.memory.layers.is_empty() {
             self.begin_to_remember();
         }
         let slot = self.memory.slot(self.number(block, layer));
         let width = (self.bits * self.entries) as usize;
-        if self.memory.layers[slot].key != key {
+        if self.memory.layers[slot].key != key || self.memory.layers[slot].relief != relief {
             if self.memory.layers[slot].key >> 32 != name(block, layer) {
                 self.memory.layers[slot].traits = self.traits(block, layer);
             }
-            (self.memory.layers[slot].key, self.memory.layers[slot].course) = (key, 0);
+            (self.memory.layers[slot].key, self.memory.layers[slot].course, self.memory.layers[slot].relief) = (key, 0, relief);
             self.memory.rates[slot * width..][..width].fill(0.0);
         }
         let at = slot * width + (kind * self.entries + entry) as usize;
@@ -93,6 +94,13 @@ impl CellArray {
         let course = self.courses.of(block, wordline);
         let rate = if course == 0 { self.memory.rates[at] } else { self.relaxed(&life, course, steps, entry, (slot, at)) };
         (f64::from(rate), f64::from(self.memory.layers[slot].wear))
+    }
+
+    /// Key of a layer of a block in its present filling, for these steps of retention and reads; never zero.
+    #[inline]
+    pub(super) fn key(&self, block: u32, layer: u32, life: &Life, steps: (u32, u32)) -> u64 {
+        let filling = (u64::from(life.generation) & 0xfff) << 20;
+        name(block, layer) << 32 | filling | u64::from(steps.0 & 0x3ff) << 10 | u64::from(steps.1 & 0x3ff)
     }
 
     /// A layer's number over all blocks.
@@ -119,8 +127,8 @@ impl CellArray {
 
     /// Caches the rates of all pages of a wordline: where one is read its neighbours mostly are, and most of the work is the same.
     fn look_up(&mut self, life: &Life, steps: (u32, u32), entry: u32, slot: usize) {
-        let traits = self.memory.layers[slot].traits;
-        let (rates, worn) = self.rates(life, &traits, steps, entry, 0.0);
+        let Remembered { traits, relief, .. } = self.memory.layers[slot];
+        let (rates, worn) = self.rates(life, &traits, relief, steps, entry, 0.0);
         self.memory.layers[slot].wear = worn as f32;
         let first = slot * (self.bits * self.entries) as usize + entry as usize;
         for (page, &rate) in rates[..self.bits as usize].iter().enumerate() {
@@ -140,12 +148,12 @@ impl CellArray {
             self.memory.relaxed[slot * width..][..width].fill(0.0);
         }
         if self.memory.relaxed[at] == 0.0 {
-            let Remembered { traits, .. } = self.memory.layers[slot];
+            let Remembered { traits, relief, .. } = self.memory.layers[slot];
             let first = slot * width + entry as usize;
             let mut rates =
                 core::array::from_fn(|page| if page < pages { f64::from(self.memory.rates[first + page * entries]) } else { 0.0 });
-            let (worn, kept) = (self.worn(life, &traits), self.kept_and_read(steps));
-            self.add_strays(life, course, &traits, worn, kept, entry, &mut rates);
+            let (worn, kept) = (self.worn(life, &traits, relief), self.kept_and_read(steps));
+            self.add_strays(life, course, &traits, worn, kept, &self.model.references(entry), &mut rates);
             for (page, &rate) in rates[..pages].iter().enumerate() {
                 self.memory.relaxed[first + page * entries] = (rate as f32).max(f32::MIN_POSITIVE);
             }

@@ -12,6 +12,7 @@ use crate::program::Settings;
 use crate::strays::Strays;
 use crate::variation::Traits;
 use crate::wear::History;
+use crate::wordline::References;
 
 /// The settings and the warmth that a wordline was programmed with.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -123,13 +124,13 @@ impl CellArray {
         traits: &Traits,
         worn: f64,
         (retention, reads): (f64, f64),
-        entry: u32,
+        references: &References,
         rates: &mut [f64; PAGES],
     ) {
-        let condition = Condition { retention, reads, ..self.condition(life, course) };
+        let condition = Condition { retention, reads, ..self.condition(life, course, 0.0) };
         let strays = self.strays(traits, worn, &condition);
-        let (references, w) = (self.model.references(entry), worn / self.model.physics().wear.reference);
-        strays.add(traits, &condition, w, &references, &mut rates[..self.bits as usize]);
+        let w = worn / self.model.physics().wear.reference;
+        strays.add(traits, &condition, w, references, &mut rates[..self.bits as usize]);
     }
 
     /// The stray cells of a wordline that was programmed as `condition` says.
@@ -138,9 +139,9 @@ impl CellArray {
         Strays::new(&self.model, traits, &warmed, worn, &condition.settings)
     }
 
-    /// The condition of a wordline of a block just after a program with this course.
-    pub(super) fn condition(&self, life: &Life, number: u16) -> Condition {
-        let history = History { erase: life.erase, program: life.program, gentle: 0.0 };
+    /// The condition of a wordline of a block just after a program with this course. `gentle`: the part of its erase stress in which it was spared.
+    pub(super) fn condition(&self, life: &Life, number: u16, gentle: f32) -> Condition {
+        let history = History { erase: life.erase, program: life.program, gentle };
         let course = usize::from(number).checked_sub(1).map(|number| self.courses.known[number]);
         let (settings, at) = course.map_or((Settings::default(), self.temperature), |course| {
             // That a page programmed at one temperature is read at another is not modelled for simulation; that it was programmed faster is.

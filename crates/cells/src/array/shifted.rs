@@ -5,6 +5,7 @@
 
 use wordline_units::Nanos;
 
+use super::sets::shifted;
 use super::{CellArray, Disturbed, Sensed};
 use crate::condition::{Condition, Reprogrammed};
 use crate::reading::{errors_at, unit};
@@ -33,8 +34,7 @@ impl CellArray {
     /// Senses a page with references that are each `shift` millivolts, lowest first, away from those of entry `entry` of the retry table.
     pub fn read_shifted(&mut self, look: &Look<'_>, entry: u32, shift: &References) -> Sensed {
         let cells = self.exact(look);
-        let mut references = self.model.references(entry);
-        references.iter_mut().zip(shift).for_each(|(reference, shift)| *reference += shift);
+        let references = shifted(&self.model, entry, shift);
         let rate = cells.error_rate(&self.model, look.page % self.bits, &references);
         let rate = self.with_carried(look.block, look.page, rate);
         self.bring_out(look.block, look.page, rate, cells.wear)
@@ -76,7 +76,7 @@ impl CellArray {
             reads: f64::from(look.reads),
             lock_dose: self.dose(by) as f32,
             reprogrammed,
-            ..self.condition(&life, course)
+            ..self.condition(&life, course, self.gentle(look.block, wordline))
         };
         self.model.wordline(&traits, &condition)
     }

@@ -4,7 +4,7 @@
 //! `1 − healed(dwell)`. It is worked out anew from the history before the erase, so that an erase of n stops leaves what [`History::erased`] says of n, to the
 //! last bit.
 
-use wordline_units::Celsius;
+use wordline_units::{Celsius, WordlineSet};
 
 use crate::physics::Physics;
 use crate::wear::History;
@@ -22,12 +22,19 @@ pub(super) struct Erasing {
     pub(super) dwell: f64,
     /// The temperature at which it began.
     pub(super) temperature: Celsius,
+    /// The wordlines that it spares.
+    pub(super) spared: WordlineSet,
 }
 
 impl Erasing {
     /// The history of the block once it has been erased with so many stops.
     pub(super) fn stopped(&self, physics: &Physics, stops: u32) -> History {
-        self.before.erased(physics, self.dwell, self.temperature, stops, false)
+        self.of_wordline(physics, stops, 0.0, false)
+    }
+
+    /// The same of a wordline of this gentle stress before, which is spared or not.
+    pub(super) fn of_wordline(&self, physics: &Physics, stops: u32, gentle: f32, is_spared: bool) -> History {
+        History { gentle, ..self.before }.erased(physics, self.dwell, self.temperature, stops, is_spared)
     }
 }
 
@@ -35,18 +42,28 @@ impl Erasing {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Erasings {
     last: [Option<Erasing>; AT_ONCE],
+    /// Gentle stress of the wordlines before each of them; empty: nothing was spared before.
+    earlier: [Vec<f32>; AT_ONCE],
     next: usize,
 }
 
 impl Erasings {
-    /// One more has begun.
-    pub(super) fn begin(&mut self, erasing: Erasing) {
+    /// One more has begun, of a block of whose wordlines this was the gentle stress until now.
+    pub(super) fn begin(&mut self, erasing: Erasing, gentle: Option<&[f32]>) {
         let place = self.last.iter().position(|last| last.is_some_and(|last| last.block == erasing.block));
         let place = place.unwrap_or_else(|| {
             self.next = (self.next + 1) % AT_ONCE;
             self.next
         });
         self.last[place] = Some(erasing);
+        self.earlier[place].clear();
+        self.earlier[place].extend_from_slice(gentle.unwrap_or_default());
+    }
+
+    /// The last erase of `block`, with the gentle stress of its wordlines before.
+    pub(super) fn with_earlier(&self, block: u32) -> Option<(&Erasing, &[f32])> {
+        let place = self.last.iter().position(|last| last.is_some_and(|last| last.block == block))?;
+        Some((self.last[place].as_ref()?, &self.earlier[place]))
     }
 
     /// The last erase of `block`.
@@ -60,7 +77,7 @@ mod tests {
     use super::*;
 
     fn erasing(block: u32, dwell: f64) -> Erasing {
-        Erasing { block, before: History::default(), dwell, temperature: Celsius(30.0) }
+        Erasing { block, before: History::default(), dwell, temperature: Celsius(30.0), spared: WordlineSet::NONE }
     }
 
     #[test]
@@ -68,11 +85,11 @@ mod tests {
         let mut erasings = Erasings::default();
         for round in 0..5 {
             for block in [3, 103, 203, 303, 7, 7, 107, 3] {
-                erasings.begin(erasing(block, f64::from(round)));
+                erasings.begin(erasing(block, f64::from(round)), None);
                 assert_eq!(erasings.of(block).map(|last| last.dwell), Some(f64::from(round)));
             }
         }
-        [0, 100, 200, 300].into_iter().for_each(|block| erasings.begin(erasing(block, 9.0)));
+        [0, 100, 200, 300].into_iter().for_each(|block| erasings.begin(erasing(block, 9.0), None));
         assert!([0, 100, 200, 300].into_iter().all(|block| erasings.of(block).is_some()));
         assert!(erasings.of(1).is_none());
     }

@@ -1,6 +1,7 @@
 //! Cache of the h-layers that a die is writing: wordlines of one layer that are programmed in one way are programmed alike, so times, loops and counted
 //! errors are worked out for the first of them.
 
+use super::relief::history;
 use super::{CellArray, Took};
 use crate::condition::Condition;
 use crate::program::LEVELS;
@@ -25,6 +26,8 @@ pub struct Trace {
 struct Written {
     /// Key of block, filling and layer; zero: the entry is empty.
     key: u64,
+    /// Gentle erase stress of the wordline that was written last: where another has another, nothing is shared.
+    gentle: f32,
     wear: f64,
     traits: Traits,
     /// Programs of the layer's wordlines: with default settings, and with others.
@@ -54,7 +57,7 @@ struct Counted {
     all: f64,
 }
 
-const NOTHING: Written = Written { key: 0, wear: 0.0, traits: Traits::NONE, programmed: [None; 2] };
+const NOTHING: Written = Written { key: 0, gentle: 0.0, wear: 0.0, traits: Traits::NONE, programmed: [None; 2] };
 
 /// The layers written last. The memory is allocated at the first program.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +96,7 @@ impl CellArray {
     pub(super) fn took(&mut self, block: u32, page: u32) -> Took {
         let (slot, how) = self.written(block, page);
         let Programmed { pace, loops, .. } = self.known(slot, how);
-        Took { pace: f64::from(*pace), loops: *loops }
+        Took { pace: f64::from(*pace), loops: *loops, part: 0 }
     }
 
     /// The slot of the layer of `page`, and how its wordline was programmed: 0 with default settings, 1 with others.
@@ -107,14 +110,15 @@ impl CellArray {
         if self.writing.written.is_empty() {
             self.writing.written = vec![NOTHING; LAYERS];
         }
-        if self.writing.written[slot].key != key {
+        let gentle = self.gentle(block, wordline);
+        if self.writing.written[slot].key != key || self.writing.written[slot].gentle != gentle {
             let traits = self.traits(block, layer);
-            let wear = self.worn(&self.lives[block as usize], &traits);
-            self.writing.written[slot] = Written { key, wear, traits, programmed: [None; 2] };
+            let wear = self.model.wear(&traits, &history(&self.lives[block as usize], gentle));
+            self.writing.written[slot] = Written { key, gentle, wear, traits, programmed: [None; 2] };
         }
         if self.writing.written[slot].programmed[how].as_ref().is_none_or(|programmed| programmed.course != course) {
             let traits = self.writing.written[slot].traits;
-            let Condition { history, settings, programmed_at, .. } = self.condition(&self.lives[block as usize], course);
+            let Condition { history, settings, programmed_at, .. } = self.condition(&self.lives[block as usize], course, gentle);
             let program = self.model.program(&self.model.warmed(&traits, programmed_at), &history, &settings);
             self.writing.written[slot].programmed[how] = Some(Programmed {
                 course,
@@ -146,7 +150,7 @@ impl CellArray {
 
     /// Counts the misread cells of a layer's wordlines: those of a default program, with the strays of other settings added.
     fn count(&mut self, block: u32, (slot, how): (usize, usize), lowered: f64) -> Counted {
-        let Written { wear, traits, programmed, .. } = self.writing.written[slot];
+        let Written { gentle, wear, traits, programmed, .. } = self.writing.written[slot];
         let life = self.lives[block as usize];
         let by_itself = programmed[0].and_then(|programmed| programmed.counted).filter(|counted| counted.lowered == lowered);
         let mut counted = by_itself.unwrap_or_else(|| {
@@ -155,7 +159,7 @@ impl CellArray {
             Counted { lowered, low, all }
         });
         if let (1, Some(Programmed { course, .. })) = (how, programmed[1]) {
-            let condition = self.condition(&life, course);
+            let condition = self.condition(&life, course, gentle);
             let w = wear / self.model.physics().wear.reference;
             let (low, all) = self.strays(&traits, wear, &condition).misread(&traits, &condition, w, lowered);
             counted = Counted { low: (counted.low + low).max(0.0), all: (counted.all + all).max(0.0), ..counted };

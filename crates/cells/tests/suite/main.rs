@@ -4,6 +4,8 @@ mod array;
 mod carried;
 mod common;
 mod fidelity;
+mod guarded;
 mod locks;
 mod sense;
+mod sets;
 mod shifted;

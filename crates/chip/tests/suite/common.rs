@@ -64,6 +64,8 @@ pub(crate) fn sheet(scope: ProgramScope) -> Sheet {
             reprogram: true,
             any_order: false,
             program_settings: true,
+            guarded_erase: true,
+            erase_trace: true,
         },
     }
 }

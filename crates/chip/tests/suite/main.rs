@@ -6,6 +6,7 @@ mod sealed;
 
 mod contents;
 mod faults;
+mod guarded;
 mod illegal;
 mod suspend;
 mod timing;

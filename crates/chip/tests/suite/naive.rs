@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wordline_flash::{Command, ProgramScope, Sanitisation, Sheet, Status, Stop, Target};
+use wordline_flash::{Command, Feature, ProgramScope, Sanitisation, Sheet, Status, Stop, Target};
 use wordline_units::{Nanos, PlaneId};
 
 /// A plane and a block in it.
@@ -56,6 +56,9 @@ pub(crate) struct Twin {
     pub(crate) unreadable: BTreeSet<(u8, u16, u16)>,
     pub(crate) unerased: BTreeSet<Spot>,
     pub(crate) bad: BTreeSet<Spot>,
+    /// The wordlines that the next erase spares, one bit each, and those that the last one of each block has spared.
+    pub(crate) spares: u32,
+    pub(crate) spared: BTreeMap<Spot, u32>,
     pub(crate) locked_pages: BTreeSet<(u8, u16, u16)>,
     pub(crate) locked_blocks: BTreeSet<Spot>,
     pub(crate) destroyed: BTreeSet<(u8, u16, u16)>,
@@ -93,6 +96,8 @@ impl Twin {
             unreadable: BTreeSet::new(),
             unerased: BTreeSet::new(),
             bad: BTreeSet::new(),
+            spares: 0,
+            spared: BTreeMap::new(),
             locked_pages: BTreeSet::new(),
             locked_blocks: BTreeSet::new(),
             destroyed: BTreeSet::new(),
@@ -116,14 +121,24 @@ impl Twin {
         if self.sheet.capabilities.program_scope == ProgramScope::Wordline { self.sheet.geometry.cell.bits() as u16 } else { 1 }
     }
 
+    /// How many pages are programmed of a die that takes any order; of another, one more than the last.
     pub(crate) fn next_page(&self, (plane, block): Spot) -> u16 {
-        self.pages.range((plane, block, 0)..=(plane, block, u16::MAX)).count() as u16
+        let mut pages = self.pages.range((plane, block, 0)..=(plane, block, u16::MAX));
+        if self.sheet.capabilities.any_order { pages.count() as u16 } else { pages.next_back().map_or(0, |(&(.., page), _)| page + 1) }
+    }
+
+    pub(crate) fn is_spared(&self, spot: Spot, page: u16) -> bool {
+        self.spared.get(&spot).is_some_and(|spared| spared >> (page / 3) & 1 == 1)
     }
 
     /// Whether a page is the one to be programmed next, or one of them.
     fn is_next(&self, (plane, block): Spot, page: u16) -> bool {
+        if self.is_spared((plane, block), page) {
+            return false;
+        }
         if !self.sheet.capabilities.any_order {
-            return self.next_page((plane, block)) == page;
+            let next = self.next_page((plane, block));
+            return page >= next && (next..page).all(|page| self.is_spared((plane, block), page));
         }
         let has = |page| self.pages.contains_key(&(plane, block, page));
         !has(page) && (page.is_multiple_of(3) || has(page - 1))
@@ -359,7 +374,13 @@ impl Twin {
                 self.stopping = None;
                 self.busy(now, t.reset, t.reset, None)
             }
-            Command::SetFeature { .. } | Command::GetFeature { .. } => self.busy(now, t.feature, t.feature, None),
+            Command::SetFeature { feature, value } => {
+                if *feature == Feature::Spare0 {
+                    self.spares = *value;
+                }
+                self.busy(now, t.feature, t.feature, None)
+            }
+            Command::GetFeature { .. } => self.busy(now, t.feature, t.feature, None),
             Command::Read { target, cache } => {
                 let sense = t.read[usize::from(target.page.0) % 3];
                 let ends = if *cache {
@@ -438,6 +459,7 @@ impl Twin {
                     self.destroyed.retain(|&(plane, block, _)| (plane, block) != spot);
                     self.locked_blocks.remove(&spot);
                     self.unerased.remove(&spot);
+                    self.spared.insert(spot, self.spares);
                     if self.copy.is_some_and(|source| spots(&source).contains(&spot)) {
                         self.copy = None;
                     }

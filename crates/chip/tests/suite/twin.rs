@@ -29,7 +29,7 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
     let page = match (wild, twin.sheet.capabilities.any_order) {
         (14, _) => anywhere.page.0,
         (0..11, true) => drawn,
-        _ => twin.next_page(spot),
+        _ => (twin.next_page(spot)..6).find(|&page| !twin.is_spared(spot, page)).unwrap_or(6),
     };
     let next = Target { page: PageId(page), ..anywhere };
     let bytes = Bytes(if wild == 13 { 1_000 } else { u64::from(place[2]) + u64::from(wild > 2) });
@@ -50,6 +50,9 @@ fn command(twin: &Twin, (kind, place, _, _): &Step) -> Command {
         30 => Command::Abort,
         20 | 21 => Command::Resume,
         22 => match place[0] % 4 {
+            0 if twin.sheet.capabilities.guarded_erase => {
+                Command::SetFeature { feature: Feature::Spare0, value: [0, 0, 1, 2][usize::from(place[1] % 4)] }
+            }
             0 => Command::SetFeature { feature: Feature::DriveStrength, value: 1 },
             1 if place[1] < 64 => Command::Reset,
             2 => Command::Status,
@@ -68,6 +71,7 @@ fn run(
 ) -> Result<([usize; 3], [usize; 19]), TestCaseError> {
     let mut sheet = if by_steps { stepping(scope) } else { sheet(scope) };
     sheet.capabilities.any_order = any_order;
+    sheet.capabilities.guarded_erase = seed % 2 == 0;
     let mut chip: Chip = Chip::new(sheet, faults, seed, 0, UNITS);
     let mut twin = Twin::new(sheet);
     for plane in 0..2 {

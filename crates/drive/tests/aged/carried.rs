@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use wordline_cells::{Age, CellArray, Condition, Faults, Model};
-use wordline_chip::{CarriedTables, Chip, Contents, Sanitisation};
+use wordline_chip::{CarriedTables, Chip, Contents, GuardImage, Sanitisation};
 use wordline_drive::{Config, Drive, Image, Pace};
 use wordline_flash::{Command, Status, Target};
 use wordline_plan::Plan;
@@ -238,7 +238,11 @@ fn of_before(image: &Image) -> Vec<u8> {
     let told = serde_json::to_value(image).expect("plain data");
     let tables: Vec<CarriedTables> = serde_json::from_value(told["carried"].clone()).expect("its tables");
     assert!(tables.iter().any(|tables| *tables != CarriedTables::default()), "the drive has copied data");
-    bytes.truncate(bytes.len() - postcard::to_extend(&tables, Vec::new()).expect("plain data").len());
+    // Behind it comes what guarded erases have left.
+    let guard: Vec<GuardImage> = serde_json::from_value(told["guard"].clone()).expect("its dies");
+    let length = |bytes: Result<Vec<u8>, _>| bytes.map_err(|_: postcard::Error| ()).expect("plain data").len();
+    let (guard, tables) = (length(postcard::to_extend(&guard, Vec::new())), length(postcard::to_extend(&tables, Vec::new())));
+    bytes.truncate(bytes.len() - guard - tables);
     bytes[8] = 8;
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);

@@ -14,6 +14,7 @@ mod locks;
 mod lost;
 mod reach;
 mod retries;
+mod sets;
 mod small;
 mod steady;
 mod stops;

@@ -102,6 +102,7 @@ impl Shape {
             link: None,
             ecc: Ecc { latency: Nanos(0), rate: None },
             search: SearchSteps { width: 2, reach: 5 },
+            read_sets: std::sync::Arc::default(),
             cores: self.cores,
             stripe_units: 4,
             costs: Costs::default(),

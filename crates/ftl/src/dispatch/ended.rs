@@ -224,8 +224,8 @@ fn page_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
 fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: u32, cause: Cause) {
     let Rooms { core, panel, metadata, gc, .. } = rooms;
     let at = page_at(core, group, offset);
-    let &Report { status, retries, last, corrected_bits: worst, spans, .. } = report;
-    metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, array: spans.die }));
+    let &Report { status, retries, last, corrected_bits: worst, tally, spans, .. } = report;
+    metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die }));
     if panel.has(Hook::MayWork) {
         gc.look_again(core, report.die, group);
     }

@@ -108,6 +108,7 @@ pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Met
 
 #[cfg(test)]
 mod tests {
+    use wordline_flash::{EraseTrace, OperationKind, Report, Status};
     use wordline_units::{PartId, Priority};
 
     use super::*;
@@ -115,6 +116,7 @@ mod tests {
     use crate::config::{Config, GcConfig};
     use crate::dispatch::Rooms;
     use crate::setup::build;
+    use crate::state::beginning::Watched;
     use crate::state::layout::UnitAddr;
     use crate::state::work::Stream;
     use crate::techniques::{Choice, page_lock};
@@ -168,6 +170,20 @@ mod tests {
         let (mut rooms, group) = emptied(&Config { gc: lazy, ..small(64) });
         rooms.core.groups_mut().condemn(group);
         assert_eq!(hold(&rooms, group, true), None);
+    }
+
+    #[test]
+    fn an_erase_is_traced_where_a_technique_asks_for_it_and_nowhere_else() {
+        for asks in [false, true] {
+            let (mut rooms, group) = emptied(&small(64));
+            rooms.core.watch(Watched { erases: asks, ..Watched::default() }, 0);
+            let Rooms { core, panel, metadata, sanitise, .. } = &mut rooms;
+            let operation = erase_one(core, panel, metadata, sanitise, DIE).expect("nothing holds it");
+            assert!(matches!(operation.kind, OperationKind::Erase { is_traced, .. } if is_traced == asks));
+            let trace = asks.then_some(EraseTrace { loops: 9, part: 40, stops: 1 });
+            let report = Report { erase: trace, ..Report::plain(operation.tag, DIE, Status::Good, &[]) };
+            assert_eq!(EraseReport::of(&report, group, false).trace, trace);
+        }
     }
 
     #[test]

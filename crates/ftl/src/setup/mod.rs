@@ -16,13 +16,18 @@ use crate::sanitise::Sanitise;
 use crate::sanitise::keys::Keys;
 use crate::sanitise::secrets::Secrets;
 use crate::state::Core;
-use crate::state::beginning::Beginning;
+use crate::state::beginning::{Beginning, Watched};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 
 /// Questions about a program or erase that is under way.
-pub(crate) const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::Stopped]);
+const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::Stopped]);
+
+/// Operations that the techniques of `panel` watch.
+pub(crate) fn watched_by(panel: &Panel) -> Watched {
+    Watched { busy: panel.has_any(STOPPING), programs: panel.sets_programs(), erases: panel.traces_erases() }
+}
 
 /// The rooms of a core at its first start, all blocks erased.
 pub(crate) fn build(config: &Config) -> Rooms {
@@ -40,8 +45,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
         groups,
         spares,
         waiters: panel.idle_waits().len(),
-        watches_busy: panel.has_any(STOPPING),
-        sets_programs: panel.sets_programs(),
+        watched: watched_by(&panel),
         watches_reads: has_secrets,
     });
     let keeps_journal = config.keeps_data || config.recovers;

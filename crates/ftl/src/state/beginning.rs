@@ -3,6 +3,17 @@
 use crate::state::layout::Layout;
 use crate::state::settings::Settings;
 
+/// Operations that techniques watch, so that the core does for them what it would not do for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Watched {
+    /// True if a technique is asked about programs and erases under way.
+    pub busy: bool,
+    /// True if a technique sets programs and learns how they went.
+    pub programs: bool,
+    /// True if a technique asks for a trace of each erase.
+    pub erases: bool,
+}
+
 /// Initial contents of a core.
 pub(crate) struct Beginning {
     pub settings: Settings,
@@ -15,7 +26,6 @@ pub(crate) struct Beginning {
     pub spares: Vec<[Vec<u16>; 4]>,
     /// Number of subscribers that wait for idle dies.
     pub waiters: usize,
-    pub watches_busy: bool,
-    pub sets_programs: bool,
+    pub watched: Watched,
     pub watches_reads: bool,
 }

@@ -29,7 +29,7 @@ pub mod wordline_order;
 pub(crate) mod work;
 
 use barriers::Barriers;
-use beginning::Beginning;
+use beginning::{Beginning, Watched};
 use buffer::Buffer;
 use data::{MetadataKind, Newest};
 use die::Die;
@@ -84,16 +84,13 @@ pub(crate) struct Core {
     worn_out: bool,
     /// True if the buffer is to be emptied.
     flushes_all: bool,
-    /// True if a technique may want a program or an erase to be stopped.
-    watches_busy: bool,
-    /// True if a technique sets programs and learns how they went.
-    sets_programs: bool,
+    watched: Watched,
 }
 
 impl Core {
     /// Creates the tables of a new core, with all blocks erased.
     pub(crate) fn new(beginning: Beginning) -> Core {
-        let Beginning { settings, layout, exported, groups, mut spares, waiters, watches_busy, sets_programs, watches_reads } = beginning;
+        let Beginning { settings, layout, exported, groups, mut spares, waiters, watched, watches_reads } = beginning;
         let mut table = BlockGroups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
         let usable = |group: &BlockGroup| groups[group.index()].1;
         (0..groups.len() as u32).map(BlockGroup).filter(|group| !usable(group)).for_each(|group| table.retire(group, None));
@@ -123,8 +120,7 @@ impl Core {
             gc_stalled: false,
             worn_out: false,
             flushes_all: false,
-            watches_busy,
-            sets_programs,
+            watched,
             settings,
             layout,
         }
@@ -322,12 +318,12 @@ impl Core {
     /// True if a technique sets programs and learns how they went.
     #[inline]
     pub(crate) fn sets_programs(&self) -> bool {
-        self.sets_programs
+        self.watched.programs
     }
 
-    /// Set what techniques watch: `busy`, programs and erases to stop; `sets`, settings of programs; `wait`, the number of subscribers to idle dies.
-    pub(crate) fn watch(&mut self, busy: bool, sets: bool, wait: usize) {
-        (self.watches_busy, self.sets_programs) = (busy, sets);
+    /// Set what techniques watch. `wait`: the number of subscribers to idle dies.
+    pub(crate) fn watch(&mut self, watched: Watched, wait: usize) {
+        self.watched = watched;
         self.idle.await_by(wait);
     }
 
@@ -407,7 +403,7 @@ impl Core {
     #[inline]
     pub(crate) fn issue(&mut self, die: DieId, tag: OpTag, kind: OperationKind, cause: Cause) -> Operation {
         self.under_way += 1;
-        if self.watches_busy {
+        if self.watched.busy {
             self.note_busy(die, tag, kind, cause);
         }
         let is_long = matches!(kind, OperationKind::Program { .. } | OperationKind::Erase { .. } | OperationKind::Copyback { .. });
@@ -445,7 +441,7 @@ impl Core {
     pub(crate) fn issue_erase(&mut self, group: BlockGroup, purpose: Purpose, cause: Cause) -> Operation {
         let tag = self.begin(Pending::new(purpose, group, 0, Bytes(0)));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
-        self.issue(self.layout.die(group), tag, OperationKind::Erase { target }, cause)
+        self.issue(self.layout.die(group), tag, OperationKind::Erase { target, is_traced: self.watched.erases }, cause)
     }
 
     /// Order program unit `program` of `group`, with the units that the die has gathered.
@@ -456,7 +452,7 @@ impl Core {
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         let die = self.layout.die(group);
         let origin = self.dies[die].batch().origin();
-        self.issue(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.sets_programs }, cause)
+        self.issue(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.watched.programs }, cause)
     }
 
     /// Order a program of metadata of this `kind` at program unit `program` of `group`.

@@ -82,7 +82,7 @@ pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag)
     let place = core.layout().place(pending.offset);
     let target = core.layout().one_plane(core.groups().blocks(pending.group), place.plane, place.page);
     let first = if panel.has(Hook::Estimate) { first_try(core, panel, pending.group, &place) } else { ReadTry::DEFAULT };
-    core.issue(die, tag, OperationKind::Read { target, bytes: pending.bytes, first }, pending.cause)
+    core.issue(die, tag, OperationKind::Read { target, bytes: pending.bytes, first, tally: false }, pending.cause)
 }
 
 #[inline(never)]

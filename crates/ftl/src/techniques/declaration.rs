@@ -143,6 +143,10 @@ pub enum Need {
     AbortRead,
     /// The die takes settings of programs, and tells of them.
     ProgramSettings,
+    /// The die spares wordlines in erases.
+    GuardedErase,
+    /// The die tells of erases.
+    EraseTrace,
     /// The die can sanitise in this way.
     Sanitise(Sanitisation),
     /// The chip's file has this table.

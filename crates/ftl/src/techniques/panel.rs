@@ -29,6 +29,8 @@ pub struct Panel {
     wanted: Hooks,
     /// True if a technique asks for [`Ask::Programs`].
     sets_programs: bool,
+    /// True if a technique asks for [`Ask::EraseTrace`].
+    traces_erases: bool,
     /// Subscribers to idle dies, each with the time after which it is told.
     idle: Vec<(Member, Nanos)>,
     /// Instant at which each technique is to be told the time; [`Nanos::MAX`]: never.
@@ -47,6 +49,7 @@ impl Panel {
             interest: std::array::from_fn(|_| Vec::new()),
             wanted: Hooks::NONE,
             sets_programs: members.iter().any(|technique| technique.card().asks.contains(&Ask::Programs)),
+            traces_erases: members.iter().any(|technique| technique.card().asks.contains(&Ask::EraseTrace)),
             idle: Vec::new(),
             timers: vec![Nanos::MAX; members.len()],
             alarm: Nanos::MAX,
@@ -94,6 +97,11 @@ impl Panel {
     #[inline]
     pub fn sets_programs(&self) -> bool {
         self.sets_programs
+    }
+
+    /// True if a technique asks for a trace of each erase.
+    pub fn traces_erases(&self) -> bool {
+        self.traces_erases
     }
 
     /// Cards of the techniques, in the order of the panel.

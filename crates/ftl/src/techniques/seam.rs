@@ -24,7 +24,7 @@
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
-use wordline_flash::{Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, WindowMargin};
+use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally, WindowMargin};
 use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
 
 use super::hooks::{Hook, Hooks};
@@ -178,6 +178,8 @@ pub struct ReadReport {
     pub last: ReadTry,
     /// Bits corrected in the worst codeword.
     pub worst: u32,
+    /// Bits corrected in all codewords, where they were to be counted and could be.
+    pub tally: Option<Tally>,
     /// Time that the array worked.
     pub array: Nanos,
 }
@@ -208,6 +210,8 @@ pub struct EraseReport {
     pub loops: u8,
     /// Time that the array worked.
     pub array: Nanos,
+    /// Trace of the erase, where a technique asks for [`Ask::EraseTrace`]; `None`: the die cannot report it, or was not asked.
+    pub trace: Option<EraseTrace>,
     /// True if the group has left its blocks, erased or not: what was learnt of them no longer holds for the group.
     pub has_left: bool,
 }
@@ -215,13 +219,13 @@ pub struct EraseReport {
 impl EraseReport {
     /// Creates the report of the erase of `group` from `report`. `has_left`: its blocks retire.
     pub fn of(report: &Report, group: BlockGroup, has_left: bool) -> EraseReport {
-        let &Report { status, loops, spans, .. } = report;
-        EraseReport { group, status, loops, array: spans.die, has_left }
+        let &Report { status, loops, erase: trace, spans, .. } = report;
+        EraseReport { group, status, loops, array: spans.die, trace, has_left }
     }
 
     /// Creates the report of `group` leaving its blocks without an erase, because a program in it has failed.
     pub fn without_erase(group: BlockGroup) -> EraseReport {
-        EraseReport { group, status: Status::Failed, loops: 0, array: Nanos::ZERO, has_left: true }
+        EraseReport { group, status: Status::Failed, loops: 0, array: Nanos::ZERO, trace: None, has_left: true }
     }
 }
 
@@ -399,6 +403,8 @@ pub enum Persists {
 pub enum Ask {
     /// Settings for programs by [`Technique::program_settings`], and a trace of each program from the die.
     Programs,
+    /// A trace of each erase from the die, in [`EraseReport::trace`].
+    EraseTrace,
 }
 
 /// Description of a technique, for people, for the core and for the interaction matrix.

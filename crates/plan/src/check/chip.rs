@@ -44,6 +44,8 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         reprogram: able(&times.t_reprogram),
         any_order: wanted.any_order.value,
         program_settings: wanted.program_settings.value,
+        guarded_erase: wanted.guarded_erase.value,
+        erase_trace: wanted.erase_trace.value,
     };
     Some(Sheet { geometry: geometry?, timing: timing?, capabilities })
 }

@@ -1,5 +1,7 @@
 //! Rules of what stands around the dies, and the first draft of the drive: all of it but how much the host sees.
 
+use std::sync::Arc;
+
 use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, SearchSteps, Weights};
@@ -159,6 +161,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         link: controller.link.value.0,
         ecc: Ecc { latency: controller.ecc_latency.value, rate: controller.ecc_rate.value.0 },
         search: checked.search,
+        read_sets: Arc::default(),
         cores: controller.cores.value,
         stripe_units: 1,
         costs: Costs { command: costs.command.value, unit: costs.unit.value, operation: costs.operation.value },

@@ -49,9 +49,14 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
             format!("{who}, and the chip has no table of margins: margins.step is not set"),
             Some("`wordline characterize margins` makes one".into()),
         ),
-        Need::Copyback | Need::StopAtStep | Need::StopNowErase | Need::AbortRead | Need::ProgramSettings | Need::Where(..) => {
-            (format!("{who}, and the die cannot do it: {} is false", together(keys)), None)
-        }
+        Need::Copyback
+        | Need::StopAtStep
+        | Need::StopNowErase
+        | Need::AbortRead
+        | Need::ProgramSettings
+        | Need::GuardedErase
+        | Need::EraseTrace
+        | Need::Where(..) => (format!("{who}, and the die cannot do it: {} is false", together(keys)), None),
     };
     mistakes.at(on.origin, what, help);
 }
@@ -66,6 +71,8 @@ fn is_met(sections: &Sections, need: Need) -> bool {
         Need::StopNowErase => able.stop_now_erase.value,
         Need::AbortRead => able.abort_read.value,
         Need::ProgramSettings => able.program_settings.value,
+        Need::GuardedErase => able.guarded_erase.value,
+        Need::EraseTrace => able.erase_trace.value,
         Need::Sanitise(Sanitisation::LockPage) => has(&timing.t_lock_page),
         Need::Sanitise(Sanitisation::LockBlock) => has(&timing.t_lock_block),
         Need::Sanitise(Sanitisation::Scrub) => has(&timing.t_scrub),

@@ -195,7 +195,7 @@ impl World {
                 OperationKind::Program { target, .. } | OperationKind::Copyback { to: target, .. } => {
                     self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
                 }
-                OperationKind::Erase { target } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
+                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
                 OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
                 OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
                     unreachable!("not work")

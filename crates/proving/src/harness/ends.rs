@@ -59,7 +59,7 @@ impl Harness {
                 }
                 landing = spots;
             }
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, .. } => {
                 self.offsets.erased(die, &target);
                 self.flash.erase(die, &target, work.good);
             }

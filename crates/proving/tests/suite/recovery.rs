@@ -83,7 +83,7 @@ impl Driver for Serving<'_> {
                 flash.programmed[block] += 1;
                 assert_eq!(flash.programmed[block], u32::from(target.page.0) + 1);
             }
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, .. } => {
                 let block = flash.block_at(die, target.block(PlaneId(0)));
                 let first = block * flash.pages as usize;
                 let own: Vec<usize> = flash.own.range(first..first + flash.pages as usize).map(|(&at, _)| at).collect();

@@ -38,6 +38,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         link: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
         ecc: Ecc { latency: Nanos(draw.below(20_000)), rate: draw.happens(0.5).then(|| rate(draw, 100, 4_000)) },
         search: SearchSteps { width: draw.below(4) as u8, reach: 2 + draw.below(5) as u8 },
+        read_sets: std::sync::Arc::default(),
         cores,
         stripe_units: 1 + draw.below(8) as u32,
         costs: Costs { command: Nanos(draw.below(3_000)), unit: Nanos(draw.below(500)), operation: Nanos(draw.below(2_000)) },

@@ -27,6 +27,7 @@ fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Statu
         retries,
         last: ReadTry::vendor(entry),
         worst: 0,
+        tally: None,
         array: Nanos::ZERO,
     })
 }
@@ -36,7 +37,7 @@ fn at(group: u32, plane: u8, page: u16) -> FlashPage {
 }
 
 fn erased(group: u32) -> News {
-    News::Erased(EraseReport { group: BlockGroup(group), status: Status::Good, loops: 0, array: Nanos::ZERO, has_left: false })
+    News::Erased(EraseReport { group: BlockGroup(group), status: Status::Good, loops: 0, array: Nanos::ZERO, trace: None, has_left: false })
 }
 
 /// The entry of the vendor's table at which a read of `at` begins.

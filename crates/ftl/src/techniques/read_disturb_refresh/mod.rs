@@ -146,6 +146,7 @@ mod tests {
             retries: 0,
             last: ReadTry::DEFAULT,
             worst: 0,
+            tally: None,
             array: Nanos(1),
         })
     }

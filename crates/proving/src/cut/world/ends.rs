@@ -66,7 +66,7 @@ impl World {
         let mut spare = vec![];
         match work.operation.kind {
             OperationKind::Program { target, .. } => self.nand.program(die, &target, &work.load.units, work.good, &mut self.pace.dice),
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, .. } => {
                 self.offsets.erased(die, &target);
                 self.nand.erase(die, &target, work.good, &mut self.pace.dice);
             }

@@ -31,7 +31,7 @@ impl World {
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 700, good, units);
             }
-            OperationKind::Erase { target } => {
+            OperationKind::Erase { target, .. } => {
                 self.nand.check_erase(die, &target);
                 self.tally.work[0] += 1;
                 let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
