@@ -25,6 +25,7 @@ mod chip;
 mod fault;
 pub mod image;
 mod issue;
+mod lived;
 mod order;
 mod payload;
 mod place;
