@@ -11,6 +11,7 @@
 
 mod carried;
 mod kept;
+mod lived;
 mod locks;
 mod memory;
 mod relaxed;
@@ -386,7 +387,7 @@ impl CellArray {
         if is_first {
             let history = history(life, 0.0);
             // A block rests from one erase to the next; its program shares the rest of its erase.
-            life.program = history.programmed(physics, (now - life.erased).as_secs_f64(), self.temperature).program;
+            life.program = history.programmed(physics, now.saturating_sub(life.erased).as_secs_f64(), self.temperature).program;
             life.first = now;
             self.writing.forget(block);
         }
@@ -405,7 +406,8 @@ impl CellArray {
         self.carried.erase(block);
         let life = &mut self.lives[block as usize];
         let before = history(life, 0.0);
-        let erasing = Erasing { block, before, dwell: (now - life.erased).as_secs_f64(), temperature: self.temperature, spared };
+        let erasing =
+            Erasing { block, before, dwell: now.saturating_sub(life.erased).as_secs_f64(), temperature: self.temperature, spared };
         let history = erasing.stopped(self.model.physics(), 0);
         self.erasing.begin(erasing, self.reliefs.table(block));
         *life = Life {

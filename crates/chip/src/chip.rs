@@ -425,13 +425,16 @@ impl<P: Payload> Chip<P> {
         self.mark_programmed(Place { block, page });
     }
 
-    /// Make `block` as if it had been erased `erases` times.
+    /// Make `block` as if it had been erased `erases` times. Where bytes are kept, the marks of its pages name that number, so none may be programmed.
     pub fn set_erases(&mut self, plane: PlaneId, block: BlockId, erases: u32) {
+        debug_assert!(!P::KEEPS || self.entry(plane, block).next_page == 0, "the marks of a page that is kept name the number of erases");
         self.entry_mut(plane, block).erases = erases;
+        let index = self.index(plane, block) as u32;
+        self.payload.set_erases(index, erases);
     }
 
     #[inline]
-    fn index(&self, plane: PlaneId, block: BlockId) -> usize {
+    pub(crate) fn index(&self, plane: PlaneId, block: BlockId) -> usize {
         debug_assert!(u32::from(plane.0) < self.sheet.geometry.planes && block.0 < self.sheet.geometry.blocks);
         plane.0 as usize * self.sheet.geometry.blocks as usize + block.0 as usize
     }

@@ -26,6 +26,7 @@ mod fault;
 mod guard;
 pub mod image;
 mod issue;
+mod lived;
 mod order;
 mod payload;
 mod place;

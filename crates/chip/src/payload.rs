@@ -171,6 +171,9 @@ pub trait Payload {
     /// The power goes while `block` is erased: by `draw`, so much of it is.
     fn tear_erase(&mut self, _block: u32, _draw: &mut Draw) {}
 
+    /// `block`, of which no page is programmed, counts `erases` from now on, by decree. A store that outlives the drive keeps it with the block.
+    fn set_erases(&mut self, _block: u32, _erases: u32) {}
+
     /// The wear of `block`, or what copybacks carried into it, has changed. A store that outlives the drive keeps it with the block.
     fn keep_life(&mut self, _block: u32, _life: &KeptLife) {}
 }

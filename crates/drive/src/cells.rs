@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use wordline_cells::{Age, CellArray, Model};
+use wordline_cells::{Age, CellArray, History, Model};
 use wordline_chip::{Chip, Payload};
 use wordline_engine::Observer;
-use wordline_units::{DieId, IdMap};
+use wordline_units::{BlockId, DieId, IdMap, PlaneId};
 
 use crate::config::Config;
 use crate::drive::Drive;
@@ -41,10 +41,25 @@ fn install<P: Payload>(config: &Config, chips: &mut IdMap<DieId, Chip<P>>) -> u3
 
 impl<O: Observer, P: Payload> Drive<O, P> {
     /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
+    ///
+    /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
+    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. Techniques are told nothing: they have traced and measured
+    /// no block.
     pub fn set_age(&mut self, age: &Age) {
-        let now = self.now();
+        let Some(cells) = &self.config.cells else { return };
+        let (now, dwells) = (self.now(), cells.dwells.clone());
         for die in 0..self.config.sheet.geometry.dies() {
-            self.chips[DieId(die as u16)].set_age(age, now);
+            let chip = &mut self.chips[DieId(die as u16)];
+            chip.set_age(age, now);
+            if !dwells.is_empty() {
+                chip.set_dwells(age, &dwells);
+            }
         }
+        self.count_cycles((age.cycles + 0.5) as u32);
+    }
+
+    /// Stress that the cells of a block have gone through; `None`: they have no physics.
+    pub fn history(&self, die: DieId, plane: PlaneId, block: BlockId) -> Option<History> {
+        self.chips[die].history(plane, block)
     }
 }

@@ -59,6 +59,8 @@ pub struct Cells {
     pub temperature: Celsius,
     /// Age that [`crate::Drive::set_age`] gives the drive once it is filled; `None`: the drive stays as it was built.
     pub age: Option<Age>,
+    /// Dwells in the place of that of an age, in seconds: each block has one of them, by a keyed die. Empty: all blocks have that of the age.
+    pub dwells: Vec<f64>,
 }
 
 /// Error correction, with one engine per channel.

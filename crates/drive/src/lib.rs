@@ -10,6 +10,7 @@ pub mod config;
 mod construct;
 mod control;
 mod copyback;
+mod counts;
 mod data;
 mod desoldered;
 mod drive;

@@ -481,6 +481,19 @@ impl<B: Backing> Die<B> {
         self.write_record(block, Record { torn: false, ..record })
     }
 
+    /// Sets the number of erases of a block of which no page is programmed.
+    ///
+    /// # Errors
+    /// If the host fails.
+    ///
+    /// # Panics
+    /// If there is no such block, or it holds something: the marks of its pages name the number.
+    pub fn set_erases(&mut self, block: u32, erases: u32) -> Result<(), MediaError> {
+        let Known { record, cursor } = self.blocks[block as usize];
+        assert_eq!(cursor, 0, "block {block} holds pages whose marks name its erases");
+        self.write_record(block, Record { erases, ..record })
+    }
+
     /// Sets the bits that the layers above keep beside a block, until it is erased.
     ///
     /// # Errors

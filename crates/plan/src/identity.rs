@@ -120,6 +120,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("controller", "search_step", "\"20 mV\"")
                 | ("controller", "search_reach", "5")
                 | ("schedule", "held_max", "\"none\"")
+                | ("cells", "dwells", "[]")
                 | ("timing", "t_step_program" | "t_step_erase" | "t_halt_program" | "t_halt_erase" | "t_abort_read", "\"none\"")
                 | ("capabilities", "stop_at_step" | "stop_now_program" | "stop_now_erase" | "abort_read" | "guarded_erase" | "erase_trace", "false")
         )

@@ -189,6 +189,9 @@ sections! {
         cycles: u32 = 0;
         /// Rest between two of those cycles.
         dwell: Span = Span(0);
+        /// Rests between two of those cycles, in the place of `dwell`: each block has one of them, by a throw of its own. A drive whose blocks are as worn as
+        /// each other by their counts and not by their cells.
+        dwells: List<Span> = List(Vec::new());
         /// How long the data have been kept.
         retention: Span = Span(0);
         /// Temperature of that rest and of keeping. "none": the reference temperature of the physics.

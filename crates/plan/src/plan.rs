@@ -170,7 +170,9 @@ impl Plan {
         let cells = &self.sections.cells;
         self.config.cells.as_ref().and_then(|cells| cells.age)?;
         let at = cells.kept_at.value.0.map(|_| format!(" at {}", cells.kept_at.value.write().trim_matches('"'))).unwrap_or_default();
-        Some(format!("{} cycles, {}{at}", cells.cycles.value, cells.retention.value.write().trim_matches('"')))
+        let dwells = &cells.dwells.value;
+        let rests = if dwells.0.is_empty() { String::new() } else { format!(" with rests of {}", dwells.write().replace('"', "")) };
+        Some(format!("{} cycles{rests}, {}{at}", cells.cycles.value, cells.retention.value.write().trim_matches('"')))
     }
 
     /// Whether it may fail requests without that being a failure of a comparison.

@@ -465,6 +465,12 @@ impl<B: Backing> Payload for MediaPayload<B> {
         shared.note(torn);
     }
 
+    fn set_erases(&mut self, block: u32, erases: u32) {
+        let mut shared = self.shared.borrow_mut();
+        let set = shared.media.die_mut(self.die).set_erases(block, erases);
+        shared.note(set);
+    }
+
     fn keep_life(&mut self, block: u32, life: &KeptLife) {
         let mut shared = self.shared.borrow_mut();
         shared.host.spend(life.bytes().len() as u64);

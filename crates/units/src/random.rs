@@ -60,6 +60,8 @@ pub enum Stream {
     ReadRetries = 19,
     /// Faults that a person orders: bits that flip, and how far a program comes before the power goes.
     Injected = 20,
+    /// The rest between two cycles of a block that is set to an age.
+    CellDwell = 21,
 }
 
 /// The random numbers of one entity for one purpose, drawn in sequence.

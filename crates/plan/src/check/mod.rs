@@ -55,13 +55,31 @@ pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &m
     let own = physics.retention.temperature;
     let celsius = |set: &Set<Maybe<Degrees>>| set.value.0.map_or(own, Degrees::celsius);
     let (cycles, retention) = (sections.cells.cycles.value, sections.cells.retention.value.0);
+    let dwells: Vec<f64> = sections.cells.dwells.value.0.iter().map(|dwell| dwell.0 as f64).collect();
+    check_dwells(sections, mistakes);
     let age = (cycles > 0 || retention > 0).then(|| Age {
         cycles: f64::from(cycles),
         dwell: sections.cells.dwell.value.0 as f64,
         retention: retention as f64,
         temperature: celsius(&sections.cells.kept_at),
     });
-    Some(Cells { temperature: Celsius(celsius(&sections.cells.temperature)), age, physics })
+    Some(Cells { temperature: Celsius(celsius(&sections.cells.temperature)), age, dwells, physics })
+}
+
+/// Rests of single blocks take the place of the one rest of all, and are of no use to blocks without cycles.
+fn check_dwells(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let (dwells, dwell) = (&sections.cells.dwells, &sections.cells.dwell);
+    if dwells.value.0.is_empty() {
+        return;
+    }
+    if sections.cells.cycles.value == 0 {
+        let help = "set cells.cycles to the cycles between which blocks have rested";
+        mistakes.at(&dwells.origin, "cells.dwells does nothing: cells.cycles is 0".to_owned(), Some(help.into()));
+    }
+    if dwell.value.0 > 0 {
+        let what = format!("cells.dwell is {}, and cells.dwells takes its place", dwell.value.write().trim_matches('"'));
+        mistakes.at(&dwell.origin, what, Some("set cells.dwell = \"0 s\", or leave out cells.dwells".into()));
+    }
 }
 
 /// A count that must be between two others.
