@@ -19,6 +19,7 @@ pub mod fit;
 pub mod grid;
 pub mod lot;
 pub mod margins;
+mod marker;
 mod paced;
 pub mod page;
 mod programs;
@@ -28,6 +29,7 @@ pub mod raw;
 pub mod reproduce;
 pub mod seeds;
 mod study;
+pub mod tables;
 
 pub use error::LabError;
 pub use study::{Judgement, SetAside, Study};
