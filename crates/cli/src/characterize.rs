@@ -92,13 +92,13 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
         }
     }
     if let Some(kind) = kind {
-        return section(options, setup, kind.name, &|setup| {
+        return section(options, setup, [kind.name, kind.conditions], &|setup| {
             let found = (kind.run)(setup)?;
             Ok(format!("{}{}", found.remarks, found.section))
         });
     }
     if options.bench == MARGINS {
-        return section(options, setup, MARGINS, &|setup| {
+        return section(options, setup, [MARGINS; 2], &|setup| {
             let found = wordline_lab::margins::characterise(setup)?;
             Ok(format!("{}{}", found.remarks(), found.section()))
         });
@@ -136,11 +136,11 @@ pub(crate) fn chip_files<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec
 type Finds<'f> = dyn Fn(&Setup) -> Result<String, LabError> + 'f;
 
 /// A section of a chip file, with remarks on how good it is.
-fn section(options: &CharacterizeOptions, setup: Setup, name: &str, finds: &Finds<'_>) -> Result<(), Failure> {
+fn section(options: &CharacterizeOptions, setup: Setup, [name, conditions]: [&str; 2], finds: &Finds<'_>) -> Result<(), Failure> {
     let unused = options.pe.is_some() || options.retention.is_some() || options.reads.is_some() || options.by.is_some();
     if unused || options.out.is_some() || options.html.is_some() || options.against.is_some() {
         let what = "prints a section of a chip file and takes --chip, --set, --lot, --seed and --threads";
-        return Err(Failure::Usage(format!("{name} {what}; its conditions are in studies/benches/{name}.toml")));
+        return Err(Failure::Usage(format!("{name} {what}; its conditions are in studies/benches/{conditions}.toml")));
     }
     let bar = Arc::new(Parts::new(Board::new(options.quiet).count(name, "tables", 1)));
     bar.at(0, &options.chip);

@@ -13,6 +13,7 @@ pub mod band;
 pub mod bench;
 pub mod claims;
 pub mod conditions;
+mod copies;
 mod error;
 mod filed;
 pub mod fit;

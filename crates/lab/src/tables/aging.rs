@@ -90,6 +90,11 @@ impl<'l> Cycler<'l> {
         Ok(Cycler { lot, at, looks })
     }
 
+    /// The weakest wordline of a block, late in its life.
+    pub(super) fn weakest(&self, block: &Block) -> Traits {
+        self.lot.weakest(block, &self.lot.aged(self.at.late, self.at.kept))
+    }
+
     /// Dwell of a block: a drive has blocks that are written often and others that are not.
     pub(super) fn dwell(&self, block: &Block) -> f64 {
         let drawn = self.lot.dice([block.chip, block.block, 0, 9]) * self.at.dwells.len() as f64;
@@ -128,7 +133,7 @@ impl<'l> Cycler<'l> {
 
     fn life(&self, block: &Block) -> Option<Life> {
         let traits = self.lot.traits(block);
-        let weak = self.lot.weakest(block, &self.lot.aged(self.at.late, self.at.kept));
+        let weak = self.weakest(block);
         let dwell = self.dwell(block);
         let last = self.looks.death(self.lot, &weak, dwell, self.lot.room);
         if last >= self.at.cycles_most {
@@ -154,7 +159,7 @@ impl<'l> Cycler<'l> {
     /// Activation energy by which a year at room temperature is a shorter bake: for each temperature, of one block.
     fn energies(&self, block: &Block) -> Vec<f64> {
         let lot = self.lot;
-        let weak = lot.weakest(block, &lot.aged(self.at.late, self.at.kept));
+        let weak = self.weakest(block);
         let history = lot.worn(self.at.used);
         let errors = |seconds: f64, at: Celsius| lot.worst_page(&weak, &lot.after(history, lot.model.kept(seconds, at)));
         let target = errors(self.at.kept, lot.room);

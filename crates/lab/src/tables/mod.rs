@@ -5,7 +5,10 @@
 //! copied, read and kept until they fail. No parameter of the model is looked at.
 
 mod aging;
+mod copyback;
 mod disturb;
+mod guard;
+mod ort;
 mod retirement;
 mod text;
 
@@ -19,7 +22,10 @@ use crate::error::LabError;
 use crate::lot::Lot;
 
 pub use aging::characterise as aging;
+pub use copyback::characterise as copyback;
 pub use disturb::characterise as disturb;
+pub use guard::characterise as guard;
+pub use ort::characterise as ort;
 pub use retirement::characterise as retirement;
 
 /// A kind of table that a lot gives.
@@ -29,20 +35,25 @@ pub struct Kind {
     pub name: &'static str,
     /// One line on what the table tells.
     pub summary: &'static str,
+    /// Name of the file of its conditions in `studies/benches/`, without ending.
+    pub conditions: &'static str,
     /// Characterises a setup's lot.
     pub run: fn(&Setup) -> Result<Text, LabError>,
 }
 
 macro_rules! kinds {
-    ($($name:ident: $summary:literal,)*) => {
+    ($($name:ident ($conditions:literal): $summary:literal,)*) => {
         /// All kinds of tables.
-        pub const KINDS: &[Kind] = &[$(Kind { name: stringify!($name), summary: $summary, run: |setup| $name(setup).map(|found| found.text()) }),*];
+        pub const KINDS: &[Kind] = &[$(Kind { name: stringify!($name), summary: $summary, conditions: $conditions, run: |setup| $name(setup).map(|found| found.text()) }),*];
     };
 }
 kinds! {
-    aging: "the age of a block, from what its erases and reads show",
-    retirement: "errors just after program beyond which data are not safe for a year",
-    disturb: "reads of a block up to which no retry is needed, and up to which no data are lost",
+    aging ("aging"): "the age of a block, from what its erases and reads show",
+    ort ("ort"): "sets of read references to begin with, by age or P/E count, retention, h-layer and reads",
+    retirement ("retirement"): "errors just after program beyond which data are not safe for a year",
+    disturb ("disturb"): "reads of a block up to which no retry is needed, and up to which no data are lost",
+    copyback ("copyback_table"): "copies in a row without correction that are safe, by P/E count and by age",
+    guard ("guard_table"): "which h-layers are weak, and what erases that spare the weakest wordlines are worth",
 }
 
 /// A table as a section of a chip file.
