@@ -234,7 +234,11 @@ fn found(cycler: &Cycler<'_>, setup: &Setup, halves: &Halves) -> Result<Found<Ag
         return Err(LabError::Usage(format!("aging, lot {}: {what}; expected a larger lot, such as 16x12", setup.lot)));
     }
     let fit = |place: usize| Marker::fit(realwear_terms, &sights(looks(known), place));
-    let errors: Vec<f64> = (0..pages).map(|place| error(|sight| fit(place).of(sight), &sights(looks(known), place))).collect();
+    let of_page = |place: usize| {
+        let marker = fit(place);
+        error(|sight| marker.of(sight), &sights(looks(known), place))
+    };
+    let errors: Vec<f64> = wordline_runs::parallel::map(lot.threads, pages, of_page);
     let best = least(&errors);
     let place = if errors[0] <= best * (1.0 + at.alike) { 0 } else { errors.iter().position(|of| *of <= best).unwrap_or(0) };
     let weights = |marker: &Marker| marker.weights.iter().map(|weight| rounded(*weight, DIGITS)).collect::<Vec<f64>>();
