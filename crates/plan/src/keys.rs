@@ -151,8 +151,8 @@ sections! {
         layers: List<Microvolts> = List(Vec::new());
     }
 
-    /// The age of a block from what its erases and reads show: `wordline characterize aging` prints this section. `physics_of` brings it along for a chip of the
-    /// same shape.
+    /// The age of a block from what its erases and reads show: `wordline characterize aging` prints this section. `physics_of` brings it along for a chip of
+    /// the same shape.
     "aging" (chip) aging: Aging {
         /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
         seed: Maybe<u64> = Maybe(None);
@@ -195,12 +195,13 @@ sections! {
         reads: List<u32> = List(Vec::new());
         /// Most P/E cycles of each step of `by_pe`, rising.
         pe: List<u32> = List(Vec::new());
-        /// Up to three set numbers, the first to try first, for each tenth of age (eleven, the last beyond the end), column, class and step of reads, the last of
-        /// these running fastest.
+        /// Up to three set numbers, the first to try first, for each tenth of age (eleven, the last beyond the end), column, class and step of reads, the
+        /// last of these running fastest.
         by_age: List<List<u32>> = List(Vec::new());
         /// The same for each step of `pe` instead of tenths of age.
         by_pe: List<List<u32>> = List(Vec::new());
-        /// For each tenth of age, the longest retention up to which no read of the chips it was judged by needed more than two retries. "none": even fresh data did.
+        /// For each tenth of age, the longest retention up to which no read of the chips it was judged by needed more than two retries. "none": even fresh
+        /// data did.
         proven_age: List<Maybe<Span>> = List(Vec::new());
         /// The same for each step of `pe`.
         proven_pe: List<Maybe<Span>> = List(Vec::new());

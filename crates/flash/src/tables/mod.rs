@@ -10,8 +10,8 @@
 //! | [`Copyback`] | copies in a row without correction that are safe |
 //! | [`Guard`] | what erases that spare the weakest wordlines are worth |
 //!
-//! Each knows the seed of the lot that it was found on, so that it is never used on chips of that lot. [`Margins`](crate::Margins) is older and has a room of its
-//! own.
+//! Each knows the seed of the lot that it was found on, so that it is never used on chips of that lot. [`Margins`](crate::Margins) is older and has a room of
+//! its own.
 
 mod aging;
 mod copyback;

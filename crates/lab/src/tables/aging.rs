@@ -182,7 +182,7 @@ fn error(of: impl Fn(&Sight) -> f64, sights: &[Sight]) -> f64 {
     mean(&sights.iter().map(|sight| (of(sight) - sight.n12) * (of(sight) - sight.n12)).collect::<Vec<_>>()).sqrt()
 }
 
-/// What firmware sees of a sight.
+/// The signs of a sight that firmware sees.
 pub(super) fn shown(sight: &Sight) -> Shown {
     Shown { cycles: sight.pe as u32, pulses: sight.progress, errors: sight.n0, rest: sight.dwell }
 }

@@ -42,7 +42,7 @@ conditions! {
     }
 }
 
-/// How the sources of copies are sensed.
+/// The ways in which sources of copies are sensed.
 const BOTH: [CopyReferences; 2] = [CopyReferences::Default, CopyReferences::Set];
 
 /// A block at the end of a bin of P/E counts.
@@ -188,7 +188,7 @@ pub fn characterise(setup: &Setup) -> Result<Found<Copyback>, LabError> {
     found(setup, least)
 }
 
-/// As [`characterise`], with what a class has of its blocks' thresholds.
+/// The table as [`characterise`] finds it, with what a class has of its blocks' thresholds.
 fn found(setup: &Setup, pick: fn(&[u32]) -> u32) -> Result<Found<Copyback>, LabError> {
     let (lot, at) = (open(setup, "copyback")?, At::of(setup)?);
     let aging = super::aging(setup)?.table;

@@ -32,7 +32,7 @@ conditions! {
     }
 }
 
-/// Which references must serve.
+/// The references that must serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Served {
     /// The default ones, for data just written.

@@ -1,7 +1,7 @@
 //! The table of guarded erases (001 §3.2): which h-layers are weak, how much longer the others live, and what each mode is worth.
 //!
-//! Blocks of the fitted half are cycled until each h-layer has more errors than can be corrected after a year. A mode's endurance follows from these as the source
-//! works it out: wordlines that need it are spared in so many erases that all that need it live equally long, within what the mode may spare
+//! Blocks of the fitted half are cycled until each h-layer has more errors than can be corrected after a year. A mode's endurance follows from these as the
+//! source works it out: wordlines that need it are spared in so many erases that all that need it live equally long, within what the mode may spare
 //! (`gerase.table2-modes-7-9`: n_WL and f as the `guard` bench has them). The coefficient is the source's; that of the lot is told beside.
 //!
 //! The other half is cycled with the erases that the table asks for, and its real endurance is held against what the table foretells: by each block's own
@@ -52,13 +52,13 @@ impl Guarder<'_> {
         endured.iter().map(|cycles| (*cycles, self.at.coefficient)).collect()
     }
 
-    /// What so many groups live to with a mode.
+    /// Cycles that these groups live to with a mode.
     fn filled(&self, groups: &[Group], (wordlines, gentle): (u32, f64)) -> f64 {
         let budget = f64::from(wordlines) * gentle / f64::from(self.lot.model.physics().shape.wordlines());
         filled(groups, 1.0 / self.lot.layers() as f64, budget, gentle)
     }
 
-    /// What a block really lives to with a mode, where each h-layer is spared as often as `told`, which is endurance by normal erases, says it needs.
+    /// Cycles that a block really lives to with a mode, where each h-layer is spared as often as `told`, which is endurance by normal erases, says it needs.
     fn lives(&self, block: &Block, told: &[f64], mode: (u32, f64)) -> f64 {
         let groups = self.groups(told);
         let target = self.filled(&groups, mode);
@@ -92,7 +92,7 @@ pub fn characterise(setup: &Setup) -> Result<Found<Guard>, LabError> {
     found(setup, &|_| {})
 }
 
-/// As [`characterise`], with endurances that a test may spoil.
+/// The table as [`characterise`] finds it, with endurances that a test may spoil.
 fn found(setup: &Setup, spoil: &dyn Fn(&mut [f64])) -> Result<Found<Guard>, LabError> {
     let (lot, at) = (open(setup, "guard")?, At::of(setup)?);
     let guarder = Guarder { lot: &lot, at: &at };
@@ -113,7 +113,7 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [f64])) -> Result<Found<Guard>, LabE
     let table = Guard { seed: setup.seed, order, relative, modes: modes.iter().map(mode).collect(), coefficient: at.coefficient };
 
     struct Seen {
-        /// How far the relative endurances are off, and their order.
+        /// Difference of the relative endurances to the table's, and correlation of their order.
         off: f64,
         rank: f64,
         /// Endurance with each mode over that without: by the block's own weak wordlines, and by the table's order.

@@ -44,7 +44,12 @@ pub struct Kind {
 macro_rules! kinds {
     ($($name:ident ($conditions:literal): $summary:literal,)*) => {
         /// All kinds of tables.
-        pub const KINDS: &[Kind] = &[$(Kind { name: stringify!($name), summary: $summary, conditions: $conditions, run: |setup| $name(setup).map(|found| found.text()) }),*];
+        pub const KINDS: &[Kind] = &[$(Kind {
+            name: stringify!($name),
+            summary: $summary,
+            conditions: $conditions,
+            run: |setup| $name(setup).map(|found| found.text()),
+        }),*];
     };
 }
 kinds! {
@@ -59,7 +64,7 @@ kinds! {
 /// A table as a section of a chip file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// How the table was judged, as remarks of TOML.
+    /// Judgement of the table, as remarks of TOML.
     pub remarks: String,
     /// The section.
     pub section: String,
@@ -70,9 +75,9 @@ pub struct Text {
 pub struct Judged {
     /// Name of the quantity.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the quantity.
     pub value: f64,
-    /// What it is, with its unit.
+    /// Meaning of the quantity, with its unit.
     pub meaning: String,
 }
 
@@ -85,7 +90,7 @@ pub struct Found<T> {
     pub judged: Vec<Judged>,
     /// Name of its section.
     section: &'static str,
-    /// Where it comes from, in words.
+    /// Text of the table's source.
     source: String,
     /// Keys of the section, each with its value as TOML.
     keys: Vec<(&'static str, String)>,

@@ -1,8 +1,8 @@
 //! The table of read references to begin with, by age and by P/E count (000 §3.4.1, §3.4.2).
 //!
 //! Wordlines of the fitted half are cycled, kept and read to every place of the table, and their best references are searched for, as offsets to the default
-//! ones in registers' steps. The offsets are gathered into a few sets, and each place gets the sets that serve most of its wordlines, three at most, so that two
-//! retries are the most where the table holds. The table by P/E count is built by the same code from the same wordlines.
+//! ones in registers' steps. The offsets are gathered into a few sets, and each place gets the sets that serve most of its wordlines, three at most, so that
+//! two retries are the most where the table holds. The table by P/E count is built by the same code from the same wordlines.
 //!
 //! Choices where the source is open (`ort.lookup`):
 //! - A column of retention reaches from the end of the one before to its own end; one more is for data of which it is not known, up to the longest.
@@ -286,7 +286,7 @@ pub fn characterise(setup: &Setup) -> Result<Found<Ort>, LabError> {
     found(setup, &|_| {})
 }
 
-/// As [`characterise`], with samples that a test may spoil.
+/// The table as [`characterise`] finds it, with samples that a test may spoil.
 fn found(setup: &Setup, spoil: &dyn Fn(&mut [Sample])) -> Result<Found<Ort>, LabError> {
     let (lot, at) = (open(setup, "ort")?, At::of(setup)?);
     if at.sets as usize > Ort::SETS_MOST || at.classes as usize > Ort::CLASSES_MOST {

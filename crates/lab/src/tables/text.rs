@@ -11,7 +11,7 @@ fn command(setup: &Setup, name: &str) -> String {
     format!("wordline characterize {name} --table{chip}{settings} --lot {} --seed {}", setup.lot, setup.seed)
 }
 
-/// Where a table comes from: command, lot, halves, and `how` it was found.
+/// Text of a table's source: command, lot, halves, and `how` it was found.
 pub(super) fn source(setup: &Setup, lot: &Lot, name: &str, how: &str) -> String {
     format!(
         "characterised by `{}`: made from {} blocks of the {} chips of even number, judged by those of the {} others; {how}; all at {} °C, programs with default settings",
