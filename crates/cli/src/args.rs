@@ -364,8 +364,8 @@ pub(crate) struct CompareOptions {
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = crate::characterize::benches())]
 pub(crate) struct CharacterizeOptions {
-    /// rber, retention or disturb (every page over a grid of conditions); margins, the section of a chip file that says how far programs may be narrowed; or a
-    /// bench with conditions of its own: the list below.
+    /// rber, retention or disturb (every page over a grid of conditions); margins or another table, a section of a chip file; or a bench with conditions of its
+    /// own: the lists below.
     #[arg(default_value = "rber")]
     pub(crate) bench: String,
     /// The chip's name (see `wordline chip`) or file.
@@ -377,9 +377,12 @@ pub(crate) struct CharacterizeOptions {
     /// Change a value of the chip, such as "physics.wear.erase_share=70 %". May be given several times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Chips, and blocks of each.
-    #[arg(long, default_value = "4x8", value_name = "CHIPSxBLOCKS", allow_hyphen_values = true)]
-    pub(crate) lot: String,
+    /// Print the table of this name as a section of a chip file, where a bench has the same name.
+    #[arg(long)]
+    pub(crate) table: bool,
+    /// Chips, and blocks of each: 4x8, or 16x12 for a table.
+    #[arg(long, value_name = "CHIPSxBLOCKS", allow_hyphen_values = true)]
+    pub(crate) lot: Option<String>,
     /// P/E counts, such as 0,1k,2k,4k.
     #[arg(long, value_name = "LIST")]
     pub(crate) pe: Option<String>,
@@ -398,9 +401,9 @@ pub(crate) struct CharacterizeOptions {
     /// Write one self-contained HTML page with figures.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// The seed of the lot.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) seed: u64,
+    /// The seed of the lot: 1, or 1001 for a table, since a table is refused on a drive with the seed of its lot.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Threads; as many as there are cores by default. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,

@@ -10,6 +10,7 @@ use wordline_lab::grid::{By, Grid, Row, Summary, read_block};
 use wordline_lab::lot::Lot;
 use wordline_lab::protocol::Changes;
 use wordline_lab::raw::{COLUMNS, FIGURE_COLUMNS, Raw, RawError};
+use wordline_lab::tables::{KINDS, Kind};
 use wordline_plan::{Chip, energies};
 use wordline_report::html::document;
 use wordline_report::text::number;
@@ -28,21 +29,48 @@ const GRIDS: [(&str, &str, &str, &str); 3] = [
     ("disturb", "0,2k", "0", "0,10k,100k,1M"),
 ];
 
-/// What finds a table for a chip file.
+/// What finds a table for a chip file, and is older than the others.
 const MARGINS: &str = "margins";
+
+/// Lot and seed by default: of benches, and of tables, which no drive with a seed of the usual ones may be one of.
+const USUAL: (&str, u64) = ("4x8", 1);
+const OF_TABLES: (&str, u64) = ("16x12", 1_001);
 
 /// The benches that have conditions of their own, and what each is.
 pub(crate) fn benches() -> String {
     // Each summary in a line of its own, so that its further lines stand under it where it is wrapped.
     let lines = BENCHES.iter().map(|bench| format!("\n  {}\n          {}", bench.name, bench.summary));
-    format!("Benches:{}\n\ndocs/reference/characterisation.md describes what each measures.", lines.collect::<String>())
+    let shared = |name: &str| if is_bench(name) { " (with --table)" } else { "" };
+    let tables = KINDS.iter().map(|kind| format!("\n  {}{}\n          {}", kind.name, shared(kind.name), kind.summary));
+    format!(
+        "Tables for a chip file, made from one half of a lot and judged by the other:\n  margins\n          how far programs may be narrowed{}\n\nBenches:{}\n\ndocs/reference/characterisation.md describes what each measures.",
+        tables.collect::<String>(),
+        lines.collect::<String>()
+    )
+}
+
+/// Whether a grid or a bench has this name.
+fn is_bench(name: &str) -> bool {
+    GRIDS.iter().any(|(grid, ..)| *grid == name) || BENCHES.iter().any(|bench| bench.name == name)
+}
+
+/// The table that is asked for: by its name, or with `--table` where a bench has that name too.
+fn table(options: &CharacterizeOptions) -> Result<Option<&'static Kind>, Failure> {
+    let kind = KINDS.iter().find(|kind| kind.name == options.bench);
+    if options.table && kind.is_none() && options.bench != MARGINS {
+        let names = KINDS.iter().map(|kind| kind.name).chain([MARGINS]);
+        return Err(Failure::Lab(LabError::unknown("table", &options.bench, names)));
+    }
+    Ok(kind.filter(|kind| options.table || !is_bench(kind.name)))
 }
 
 /// Blocks that are read before their rows are written, for each thread.
 const AHEAD: usize = 4;
 
 pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure> {
-    let lot = LotSize::read(&options.lot).map_err(Failure::Usage)?;
+    let kind = table(options)?;
+    let usual = if kind.is_some() { OF_TABLES } else { USUAL };
+    let lot = LotSize::read(options.lot.as_deref().unwrap_or(usual.0)).map_err(Failure::Usage)?;
     let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
     let setup = Setup {
         chip: options.chip.clone(),
@@ -50,7 +78,7 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
         settings: options.settings.clone(),
         conditions: Changes::new(),
         lot,
-        seed: options.seed,
+        seed: options.seed.unwrap_or(usual.1),
         threads,
         teller: Teller::default(),
     };
@@ -63,8 +91,17 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
             return Err(Failure::Usage(format!("{}: a raw table's name ends in .csv or .parquet", path.display())));
         }
     }
+    if let Some(kind) = kind {
+        return section(options, setup, [kind.name, kind.conditions], &|setup| {
+            let found = (kind.run)(setup)?;
+            Ok(format!("{}{}", found.remarks, found.section))
+        });
+    }
     if options.bench == MARGINS {
-        return margins(options, setup);
+        return section(options, setup, [MARGINS; 2], &|setup| {
+            let found = wordline_lab::margins::characterise(setup)?;
+            Ok(format!("{}{}", found.remarks(), found.section()))
+        });
     }
     if options.against.is_some() && !BENCHES.iter().any(|bench| bench.name == options.bench && bench.on == On::TwoChips) {
         let compare: Vec<&str> = BENCHES.iter().filter(|bench| bench.on == On::TwoChips).map(|bench| bench.name).collect();
@@ -74,8 +111,13 @@ pub(crate) fn characterize(options: &CharacterizeOptions) -> Result<(), Failure>
     match GRIDS.iter().find(|(name, ..)| *name == options.bench) {
         Some((_, pe, retention, reads)) => grid(options, &setup, [pe, retention, reads]),
         None => {
-            let names: Vec<&str> =
-                GRIDS.iter().map(|(name, ..)| *name).chain([MARGINS]).chain(BENCHES.iter().map(|bench| bench.name)).collect();
+            let names: Vec<&str> = GRIDS
+                .iter()
+                .map(|(name, ..)| *name)
+                .chain([MARGINS])
+                .chain(KINDS.iter().map(|kind| kind.name))
+                .chain(BENCHES.iter().map(|bench| bench.name))
+                .collect();
             let bench = BENCHES
                 .iter()
                 .find(|bench| bench.name == options.bench)
@@ -90,20 +132,23 @@ pub(crate) fn chip_files<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec
     names.into_iter().filter_map(|name| Chip::load(name).ok()).flat_map(|chip| chip.files().to_vec()).collect()
 }
 
-/// The section of a chip file that says how far programs may be narrowed.
-fn margins(options: &CharacterizeOptions, setup: Setup) -> Result<(), Failure> {
+/// What finds a table on a lot, as text.
+type Finds<'f> = dyn Fn(&Setup) -> Result<String, LabError> + 'f;
+
+/// A section of a chip file, with remarks on how good it is.
+fn section(options: &CharacterizeOptions, setup: Setup, [name, conditions]: [&str; 2], finds: &Finds<'_>) -> Result<(), Failure> {
     let unused = options.pe.is_some() || options.retention.is_some() || options.reads.is_some() || options.by.is_some();
     if unused || options.out.is_some() || options.html.is_some() || options.against.is_some() {
         let what = "prints a section of a chip file and takes --chip, --set, --lot, --seed and --threads";
-        return Err(Failure::Usage(format!("{MARGINS} {what}; its conditions are in studies/benches/margins.toml")));
+        return Err(Failure::Usage(format!("{name} {what}; its conditions are in studies/benches/{conditions}.toml")));
     }
-    let bar = Arc::new(Parts::new(Board::new(options.quiet).count(MARGINS, "tables", 1)));
+    let bar = Arc::new(Parts::new(Board::new(options.quiet).count(name, "tables", 1)));
     bar.at(0, &options.chip);
     let told = Arc::clone(&bar);
     let setup = Setup { teller: Teller::new(move |text| told.more(text)), ..setup };
-    let found = wordline_lab::margins::characterise(&setup)?;
+    let found = finds(&setup)?;
     bar.finish();
-    files::write_or_print("-", format!("{}{}", found.remarks(), found.section()).trim_end())?;
+    files::write_or_print("-", found.trim_end())?;
     Ok(())
 }
 

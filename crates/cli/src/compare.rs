@@ -208,6 +208,7 @@ fn slug(number: usize, workload: &str, age: Option<&str>, swept: Option<&Setting
 /// Make all runs, as many at a time as there are cores. Each is a world of its own, so their number changes nothing but the time.
 fn run_all(cells: &[Cell<'_>], options: &CompareOptions, common: &Common<'_>) -> Result<Vec<Made>, Failure> {
     let turns = turns(&cells.iter().map(|cell| cell.plans).collect::<Vec<_>>(), options.seeds);
+    turns.iter().try_for_each(|turn| turn.plan().allows_seed(turn.plan().seed()))?;
     let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
     let board = Board::new(common.output.quiet);
     let titles: Vec<String> = turns.iter().map(|turn| title(&cells[turn.cell()], turn)).collect();

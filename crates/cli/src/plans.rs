@@ -55,7 +55,7 @@ impl DriveOptions {
     /// As [`PlanOptions::load`], with the seed asked for.
     pub(crate) fn load(&self, drive: &str, more: &[&str]) -> Result<(Plan, Vec<String>), Failure> {
         let (plan, settings) = self.plan.load(drive, more)?;
-        Ok((self.seeded(plan), settings))
+        Ok((self.seeded(plan)?, settings))
     }
 
     /// As [`DriveOptions::load`], for a drive that is served, with its media in `folder`. If they are there, and of this drive at this size, the drive is as
@@ -85,15 +85,17 @@ impl DriveOptions {
                 && let Ok((plan, how)) = whole.shaped_as(&kept)
                 && plan.hash() == kept.hash()
             {
-                return Ok((self.seeded(plan), [settings, how].concat()));
+                return Ok((self.seeded(plan)?, [settings, how].concat()));
             }
         }
         self.load(drive, more)
     }
 
     /// `plan` with the seed asked for.
-    pub(crate) fn seeded(&self, plan: Plan) -> Plan {
-        self.seed.map_or(plan.clone(), |seed| plan.with_seed(seed))
+    pub(crate) fn seeded(&self, plan: Plan) -> Result<Plan, Failure> {
+        let Some(seed) = self.seed else { return Ok(plan) };
+        plan.allows_seed(seed)?;
+        Ok(plan.with_seed(seed))
     }
 }
 

@@ -21,7 +21,10 @@ use crate::progress::Board;
 
 pub(crate) fn run(options: &RunOptions) -> Result<(), Failure> {
     let (plan, image) = match &options.from {
-        Some(path) => saved::load(path).map(|saved| (options.options.seeded(saved.plan), Some(saved.image)))?,
+        Some(path) => {
+            let saved = saved::load(path)?;
+            (options.options.seeded(saved.plan)?, Some(saved.image))
+        }
         None => (options.options.load(options.drive.as_deref().unwrap_or("pageftl"), &[])?.0, None),
     };
     let load = options.load.load()?;

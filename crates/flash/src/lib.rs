@@ -7,7 +7,7 @@
 //! - [`operation`]: what firmware orders and the flash controller turns into commands (a read of some units of a page, a program of a program unit,
 //!   the erase of a block group), and the [`Report`] it gets back. Bad flash is a report, not an error.
 //!
-//! Beside the data sheet there may be a table of [`margins`] for programs, found by the maker of the chip.
+//! Beside the data sheet there may be a table of [`margins`] for programs and others of how blocks age ([`tables`]), found by the maker of the chip.
 //!
 //! [`example`] is a made-up die for documents and tests.
 
@@ -19,6 +19,7 @@ pub mod offsets;
 pub mod operation;
 pub mod program;
 pub mod sheet;
+pub mod tables;
 
 pub use command::{Command, Feature, PlaneSet, Stop, Target};
 pub use erase::EraseSettings;
@@ -29,3 +30,4 @@ pub use operation::{
 };
 pub use program::{ProgramSettings, ProgramTrace};
 pub use sheet::{Capabilities, ProgramScope, Sheet, Timing};
+pub use tables::Tables;

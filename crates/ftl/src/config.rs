@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wordline_flash::{Margins, Sheet};
+use wordline_flash::{Margins, Sheet, Tables};
 use wordline_units::Bytes;
 
 use crate::pages::oob::marks_per_page;
@@ -23,6 +23,8 @@ pub struct Config {
     pub read_search: bool,
     /// Limits within which the chip's maker characterised narrowed programs; `None`: not characterised.
     pub margins: Option<Arc<Margins>>,
+    /// Tables of how blocks age, found on lots of chips that are not the drive's.
+    pub tables: Tables,
     /// Number of dies that the core owns.
     pub dies: u32,
     /// Size of a mapping unit, which is what one map entry points to: a page, or a divisor of one.
@@ -100,6 +102,7 @@ pub(crate) mod tests {
             read_entries: 1,
             read_search: false,
             margins: None,
+            tables: Tables::default(),
             dies: 1,
             unit: Bytes::kib(4),
             exported_units: exported,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wordline_cells::Physics;
-use wordline_flash::Margins;
+use wordline_flash::{Margins, Tables};
 
 use crate::check::{IDS, PLANES_MAX, within, wordlines};
 use crate::doubt::Calibrated;
@@ -20,6 +20,7 @@ pub struct Chip {
     summary: String,
     physics: Physics,
     margins: Option<Arc<Margins>>,
+    tables: Tables,
     calibrated: Calibrated,
     files: Vec<PathBuf>,
 }
@@ -76,7 +77,9 @@ impl Chip {
             let help = "chips with physics are tlc48, mlc48, qlc64, tlc2d and tlc64-measured";
             mistakes.whole("this chip has no [physics.*]: its times and failures are fixed", Some(help.into()));
         }
-        // All its keys have defaults.
+        // All keys of tables have defaults.
+        let tables = crate::keys::OwnTables::fill(&sections).zip(shape);
+        let tables = tables.map(|(tables, shape)| crate::check::tables(&tables.borrowed(), &shape, physics.as_ref(), &mut mistakes));
         let table = sections.margins.fill(&mut Vec::new());
         let margins = table.zip(shape).and_then(|(table, shape)| crate::check::margins(&table, &shape, physics.as_ref(), &mut mistakes));
         match physics {
@@ -84,7 +87,8 @@ impl Chip {
                 let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 let name = stem.strip_suffix(".toml").unwrap_or(stem).to_owned();
                 let calibrated = sections.calibrated.fill(&mut Vec::new()).as_ref().map(Calibrated::of).unwrap_or_default();
-                Ok(Chip { name, summary: gathered.summary().to_owned(), physics, margins, calibrated, files: gathered.read })
+                let tables = tables.unwrap_or_default();
+                Ok(Chip { name, summary: gathered.summary().to_owned(), physics, margins, tables, calibrated, files: gathered.read })
             }
             _ => Err(PlanError::Mistakes(mistakes.into_found())),
         }
@@ -103,6 +107,11 @@ impl Chip {
     /// How far its programs may be narrowed, where that was characterised.
     pub fn margins(&self) -> Option<&Margins> {
         self.margins.as_deref()
+    }
+
+    /// The tables of how its blocks age, where lots were characterised.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     /// What its cells were calibrated to.

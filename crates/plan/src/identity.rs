@@ -8,7 +8,7 @@
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_ftl::techniques::declaration::Need;
 
-use crate::keys::table;
+use crate::keys::{LOT_TABLES, table};
 use crate::renamed::first_of;
 use crate::section::Line;
 use crate::techniques::TECHNIQUES;
@@ -86,7 +86,10 @@ fn is_default(line: &Line<'_>) -> bool {
 fn whole<'a>(lines: &'a [Line<'a>], exported: u64, techniques: impl Iterator<Item = &'a Line<'a>>, leaves_out: bool) -> u64 {
     let is_technique = |line: &&Line<'_>| line.section.starts_with(TECHNIQUES);
     // What is set of a part that is off changes nothing.
-    let off: Vec<&str> = lines.iter().filter(|line| line.key == "on" && line.value == "false").map(|line| line.section).collect();
+    let is_off = |line: &Line<'_>| line.key == "on" && line.value == "false";
+    // A table that nobody made is part of no drive: drives made before there were such tables keep their number.
+    let is_unmade = |line: &Line<'_>| LOT_TABLES.contains(&line.section) && line.key == "seed" && line.value == "\"none\"";
+    let off: Vec<&str> = lines.iter().filter(|line| is_off(line) || is_unmade(line)).map(|line| line.section).collect();
     let is_idle = |line: &Line<'_>| line.key != "on" && off.contains(&line.section);
     let before = lines.iter().take_while(|line| !is_technique(line));
     let after = lines.iter().skip_while(|line| !is_technique(line)).filter(|line| !is_technique(line));
@@ -175,6 +178,25 @@ mod tests {
         assert!([able, unable].iter().all(|(now, written)| [now, written].iter().all(|&&of| is_number(&plan.sections().lines(), 1, of))));
         let copying = number(&["capabilities.copyback=true", "techniques.plain-copyback.on=true"]);
         assert_eq!(copying.0, copying.1);
+    }
+
+    #[test]
+    fn a_table_makes_another_drive_and_one_that_nobody_made_leaves_its_number() {
+        let plan = Plan::load("pageftl").expect("a preset");
+        let all = plan.sections().lines();
+        let without: Vec<Line<'_>> = plan.sections().lines().into_iter().filter(|line| !LOT_TABLES.contains(&line.section)).collect();
+        assert!(without.len() + LOT_TABLES.len() < all.len(), "every table has keys");
+        assert_eq!(number(&all, 1), number(&without, 1));
+        for table in LOT_TABLES {
+            let made = |seed: &str| {
+                let mut lines = plan.sections().lines();
+                let line = lines.iter_mut().find(|line| line.section == table && line.key == "seed").expect("each has a seed");
+                seed.clone_into(&mut line.value);
+                number(&lines, 1)
+            };
+            assert_eq!(made("\"none\""), number(&without, 1), "{table}");
+            assert!(made("1001") != number(&without, 1) && made("1001") != made("1002"), "{table}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 
-use crate::kind::{Degrees, Kind, List, Maybe, Number, Share, Span, Transfers};
+use crate::kind::{Decimal, Degrees, Electronvolts, Kind, List, Maybe, Number, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{BEHIND_TECHNIQUES, KeyInfo, Line, SectionInfo, prose, sections};
@@ -153,6 +153,141 @@ sections! {
         end: List<Microvolts> = List(Vec::new());
         /// What every wordline of an h-layer may take from V_final in any block at any age, layer by layer, topmost first.
         layers: List<Microvolts> = List(Vec::new());
+    }
+
+    /// The age of a block from what its erases and reads show: `wordline characterize aging` prints this section. `physics_of` brings it along for a chip of
+    /// the same shape.
+    "aging" (chip) aging: Aging {
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        seed: Maybe<u64> = Maybe(None);
+        /// Errors of a codeword after a year, for each P/E cycle, each pulse of the last erase (the last by the part that was needed), each error of `page` for
+        /// each codeword, each unit of the natural logarithm of the last rest in seconds, and at all.
+        weights: List<Decimal> = List(Vec::new());
+        /// The same of PeWear+: for each P/E cycle, each microsecond of mean t_PROG, and at all.
+        plus: List<Decimal> = List(Vec::new());
+        /// The same of PeWear++: for each P/E cycle, each microsecond of mean t_PROG, each error of `page` for each codeword, and at all.
+        plus_plus: List<Decimal> = List(Vec::new());
+        /// Errors of a codeword that can be corrected, which make an age of 1.
+        limit: Decimal = Decimal(0.0);
+        /// Errors by which ages are raised for telegraph noise.
+        flicker: Decimal = Decimal(0.0);
+        /// Errors by which ages are raised so that no block that was characterised died unforeseen.
+        safe: Decimal = Decimal(0.0);
+        /// Page of a block whose errors are counted just after its program.
+        page: u32 = 0;
+        /// Longest rest that counts, at the reference temperature.
+        rest_max: Span = Span(0);
+        /// P/E counts, rising.
+        pe: List<u32> = List(Vec::new());
+        /// Greatest age, in thousandths, of a block at each of these counts: that of a block of which nothing else is known.
+        pe_worst: List<u32> = List(Vec::new());
+        /// Activation energy of ageing and keeping.
+        energy: Electronvolts = Electronvolts(0.0);
+    }
+
+    /// Sets of read references to begin with: `wordline characterize ort` prints this section. `physics_of` brings it along for a chip of the same shape.
+    "ort" (chip) ort: Ort {
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        seed: Maybe<u64> = Maybe(None);
+        /// At most 64 sets, each with an offset to each default reference, R1 first, in units of 10 mV.
+        sets: List<List<i8>> = List(Vec::new());
+        /// Longest retention of each column, rising. One more column is for data of which it is not known.
+        retention: List<Span> = List(Vec::new());
+        /// Class of each h-layer, topmost first: 0 to 5.
+        layers: List<u32> = List(Vec::new());
+        /// Most reads of a block in each step, rising.
+        reads: List<u32> = List(Vec::new());
+        /// Most P/E cycles of each step of `by_pe`, rising.
+        pe: List<u32> = List(Vec::new());
+        /// Up to three set numbers, the first to try first, for each tenth of age (eleven, the last beyond the end), column, class and step of reads, the
+        /// last of these running fastest.
+        by_age: List<List<u32>> = List(Vec::new());
+        /// The same for each step of `pe` instead of tenths of age.
+        by_pe: List<List<u32>> = List(Vec::new());
+        /// For each tenth of age, the longest retention up to which no read of the chips it was judged by needed more than two retries. "none": even fresh
+        /// data did.
+        proven_age: List<Maybe<Span>> = List(Vec::new());
+        /// The same for each step of `pe`.
+        proven_pe: List<Maybe<Span>> = List(Vec::new());
+    }
+
+    /// Errors just after program beyond which data are not safe: `wordline characterize retirement` prints this section. `physics_of` brings it along for a
+    /// chip of the same shape.
+    "retirement_limits" (chip) retirement_limits: RetirementLimits {
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        seed: Maybe<u64> = Maybe(None);
+        /// Most P/E cycles of each bin, rising.
+        pe: List<u32> = List(Vec::new());
+        /// Most wrong bits of the worst codeword of a page, read with the default references just after its program, in each bin.
+        errors_max: List<u32> = List(Vec::new());
+        /// Retention that data must last.
+        kept: Span = Span(0);
+        /// Probability up to which a page that shows no more may be uncorrectable then.
+        risk: Share = Share::NONE;
+    }
+
+    /// Reads that a block stands: `wordline characterize disturb --table` prints this section. `physics_of` brings it along for a chip of the same shape.
+    "disturb" (chip) disturb: Disturb {
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        seed: Maybe<u64> = Maybe(None);
+        /// Most P/E cycles of each bin, rising.
+        pe: List<u32> = List(Vec::new());
+        /// Most reads up to which the default references serve every page of the worst block, of data just written, in each bin.
+        retry: List<u64> = List(Vec::new());
+        /// Most reads up to which some entry of the retry table serves every page of the worst block, of data as old as `kept`, in each bin.
+        fails: List<u64> = List(Vec::new());
+        /// Retention for which `fails` holds.
+        kept: Span = Span(0);
+        /// Probability up to which the worst page may not be served.
+        risk: Share = Share::NONE;
+    }
+
+    /// Copies in a row without correction that are safe: `wordline characterize copyback --table` prints this section. `physics_of` brings it along for a chip
+    /// of the same shape.
+    "copyback" (chip) copyback: Copyback {
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        seed: Maybe<u64> = Maybe(None);
+        /// Most P/E cycles of each bin, rising.
+        pe: List<u32> = List(Vec::new());
+        /// Retentions after the last copy, rising.
+        retention: List<Span> = List(Vec::new());
+        /// Weakest h-layers, the weakest first: pages of the first tell the class of a block.
+        layers: List<u32> = List(Vec::new());
+        /// An offset to each default reference, R1 first, in units of 10 mV, at which a source may be sensed.
+        set: List<i8> = List(Vec::new());
+        /// Most errors just after program of the best and of the median class, for each bin of `pe`.
+        pe_errors: List<List<u32>> = List(Vec::new());
+        /// Most copies in a row at the default references: for each retention and class (best, median, worst), the last running fastest, a list over `pe`.
+        pe_thresholds: List<List<u32>> = List(Vec::new());
+        /// The same where sources are sensed at `set`.
+        pe_with_set: List<List<u32>> = List(Vec::new());
+        /// As `pe_errors`, for each tenth of age rounded up, and one for blocks beyond their life.
+        age_errors: List<List<u32>> = List(Vec::new());
+        /// As `pe_thresholds`, over ages.
+        age_thresholds: List<List<u32>> = List(Vec::new());
+        /// As `pe_with_set`, over ages.
+        age_with_set: List<List<u32>> = List(Vec::new());
+        /// Probability up to which the worst page of a block may be uncorrectable after so many copies and the retention.
+        risk: Share = Share::NONE;
+    }
+
+    /// What erases that spare the weakest wordlines are worth: `wordline characterize guard --table` prints this section. `physics_of` brings it along for a
+    /// chip of the same shape.
+    "guard" (chip) guard: Guard {
+        /// Seed of the lot of chips that the table was made from: it must not be `run.seed`. "none": there is no table, whatever a parent file says.
+        seed: Maybe<u64> = Maybe(None);
+        /// H-layers, weakest first.
+        order: List<u32> = List(Vec::new());
+        /// Endurance of each h-layer over that of a block's weakest, topmost first.
+        relative: List<Number> = List(Vec::new());
+        /// Wordlines that a guarded erase spares, mode by mode.
+        wordlines: List<u32> = List(Vec::new());
+        /// Share of guarded erases among all, mode by mode.
+        share: List<Share> = List(Vec::new());
+        /// Endurance of a block over that with normal erases alone, mode by mode, rising.
+        endurance: List<Number> = List(Vec::new());
+        /// Wear of a guarded cycle over that of a normal one, by which modes are worked out.
+        coefficient: Number = Number(0);
     }
 
     /// What the cells' physics was calibrated to. Beyond it results are an extrapolation, and say so. `physics_of` brings it along; it changes no run, and is
@@ -362,6 +497,62 @@ impl parsed::Geometry {
             && same(&self.page, &other.page)
             && same(&self.spare, &other.spare)
     }
+
+    /// Whether blocks are alike to the last page.
+    pub(crate) fn same_pages(&self, other: &parsed::Geometry) -> bool {
+        self.same_block(other)
+            && self.wordlines_per_layer.as_ref().map(|set| set.value) == other.wordlines_per_layer.as_ref().map(|set| set.value)
+    }
+}
+
+/// The sections with tables that a lot of chips gives, each with the seed of its lot. Where that is "none", there is no table.
+macro_rules! lot_tables {
+    ($count:literal: $($table:ident: $Name:ident,)*) => {
+        /// Names of the sections whose tables a lot of chips gives.
+        pub(crate) const LOT_TABLES: [&str; $count] = [$(stringify!($table)),*];
+
+        /// The sections of tables, for a chip as for a drive.
+        #[derive(Clone, Copy)]
+        pub(crate) struct Tables<'a> {
+            $(pub(crate) $table: &'a filled::$Name,)*
+        }
+
+        /// The sections of tables of a chip by itself.
+        pub(crate) struct OwnTables {
+            $($table: filled::$Name,)*
+        }
+
+        impl OwnTables {
+            /// The sections as they are written, with defaults: all keys have one.
+            pub(crate) fn fill(sections: &parsed::Sections) -> Option<OwnTables> {
+                Some(OwnTables { $($table: sections.$table.clone().fill(&mut Vec::new())?,)* })
+            }
+
+            pub(crate) fn borrowed(&self) -> Tables<'_> {
+                Tables { $($table: &self.$table,)* }
+            }
+        }
+
+        impl filled::Sections {
+            pub(crate) fn tables(&self) -> Tables<'_> {
+                Tables { $($table: &self.$table,)* }
+            }
+
+            /// The seeds of the lots that tables were made from.
+            pub(crate) fn lot_seeds(&self) -> [(&'static str, &Set<Maybe<u64>>); $count] {
+                [$((stringify!($table), &self.$table.seed)),*]
+            }
+        }
+    };
+}
+lot_tables! {
+    6:
+    aging: Aging,
+    ort: Ort,
+    retirement_limits: RetirementLimits,
+    disturb: Disturb,
+    copyback: Copyback,
+    guard: Guard,
 }
 
 /// The table of keys as data.

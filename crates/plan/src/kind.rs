@@ -352,6 +352,81 @@ impl Kind for bool {
     }
 }
 
+/// A decimal number that may be negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Decimal(pub(crate) f64);
+
+/// Reads a number of either TOML type.
+fn decimal(text: &str) -> Option<f64> {
+    const MOST: f64 = 1e9;
+    text.replace('_', "").parse::<f64>().ok().filter(|number| number.abs() <= MOST)
+}
+
+impl Kind for Decimal {
+    fn expected() -> String {
+        "a number, such as -0.25".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let number = match value {
+            DeValue::Integer(number) => decimal(number.as_str()),
+            DeValue::Float(number) => decimal(number.as_str()),
+            DeValue::String(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+                return Err(unfit(value, &Self::expected()));
+            }
+        };
+        number.map(Decimal).ok_or_else(|| Refusal::new("expected a number between -1000000000 and 1000000000"))
+    }
+    fn write(&self) -> String {
+        self.0.to_string()
+    }
+    fn schema() -> Json {
+        json!({ "type": "number", "minimum": -1e9, "maximum": 1e9 })
+    }
+}
+
+/// An energy of one electron or hole, in eV.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Electronvolts(pub(crate) f64);
+
+impl Kind for Electronvolts {
+    fn expected() -> String {
+        "an energy with its unit, such as \"1.1 eV\"".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        const MOST: f64 = 10.0;
+        let DeValue::String(text) = value else { return Err(unfit(value, &Self::expected())) };
+        let number = text.trim().strip_suffix("eV").and_then(|rest| rest.trim_end().parse::<f64>().ok());
+        match number {
+            Some(energy) if (0.0..=MOST).contains(&energy) => Ok(Electronvolts(energy)),
+            Some(_) => Err(Refusal::new(format!("\"{}\" is no activation energy: 0 eV to {MOST} eV", shown(text)))),
+            None => Err(Refusal::new(format!("\"{}\" is not an energy", shown(text))).with_help(format!("expected {}", Self::expected()))),
+        }
+    }
+    fn write(&self) -> String {
+        quoted(&format!("{} eV", self.0))
+    }
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]+)? ?eV$", "examples": ["1.1 eV"] })
+    }
+}
+
+impl Kind for i8 {
+    fn expected() -> String {
+        "a whole number from -128 to 127".into()
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        let DeValue::Integer(number) = value else { return Err(unfit(value, &Self::expected())) };
+        let read = i8::from_str_radix(number.as_str(), number.radix());
+        read.map_err(|_| Refusal::new(format!("{} is out of range: expected {}", shown(number.as_str()), Self::expected())))
+    }
+    fn write(&self) -> String {
+        self.to_string()
+    }
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": i8::MIN, "maximum": i8::MAX })
+    }
+}
+
 impl Kind for String {
     fn expected() -> String {
         "a text".into()

@@ -289,6 +289,15 @@ impl Gathered {
         if sections.margins.step.is_none() && sections.geometry.same_block(&lent.geometry) {
             sections.margins = lent.margins;
         }
+        // Tables of lots name pages and h-layers, so that blocks must be alike to the last page.
+        if sections.geometry.same_pages(&lent.geometry) {
+            macro_rules! lend {
+                ($($table:ident)*) => { $(if sections.$table.seed.is_none() {
+                    sections.$table = lent.$table;
+                })* };
+            }
+            lend!(aging ort retirement_limits disturb copyback guard);
+        }
         sections
     }
 

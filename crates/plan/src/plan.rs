@@ -79,7 +79,9 @@ impl Plan {
             let physics = sections.physics.check(shape, &mut mistakes);
             let margins = check::margins(&sections.margins, &shape, physics.as_ref(), &mut mistakes);
             let cells = check::cells(&sections, physics.as_ref(), &mut mistakes);
-            let firmware = wordline_ftl::Config { margins, ..config.firmware };
+            let tables = check::tables(&sections.tables(), &shape, physics.as_ref(), &mut mistakes);
+            check::own_seed(&sections, sections.run.seed.value, &mut mistakes);
+            let firmware = wordline_ftl::Config { margins, tables, ..config.firmware };
             let config = wordline_drive::Config { cells, firmware, ..config };
             Some((sections, config, physics))
         });
@@ -180,7 +182,7 @@ impl Plan {
         self.sections.run.may_fail.value
     }
 
-    /// The same drive with another seed. Its hash stays.
+    /// The same drive with another seed, which [`Plan::allows_seed`] has looked at. Its hash stays.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Plan {
         self.sections.run.seed.value = seed;
@@ -188,6 +190,16 @@ impl Plan {
         self.config.seed = seed;
         self.config.firmware.seed = seed;
         self
+    }
+
+    /// Why a run of this drive must not have this seed: a table of its chip was made from the very chips that the seed draws.
+    ///
+    /// # Errors
+    /// Names the table.
+    pub fn allows_seed(&self, seed: u64) -> Result<(), PlanError> {
+        let mut mistakes = Mistakes::new(&self.gathered.layers);
+        check::own_seed(&self.sections, seed, &mut mistakes);
+        if mistakes.is_empty() { Ok(()) } else { Err(PlanError::Mistakes(mistakes.into_found())) }
     }
 
     /// The same drive with one key changed: `gc.victim=fifo`.

@@ -187,3 +187,46 @@ fn a_chip_whose_geometry_cannot_be_is_told_that_and_nothing_else() {
         assert!(told.contains(expected) && !told.contains("margins"), "{key}: {told}");
     }
 }
+
+/// A chip with a table of ages and one of errors, made from a lot of this seed.
+fn with_tables(seed: u64) -> String {
+    format!(
+        "[aging]\nsource = \"test\"\nseed = {seed}\nweights = [0.001, 2.5, 1, -0.5, 3]\nplus = [0.001, 0, 1]\nplus_plus = [0, 0, 1, 1]\nlimit = 64\nflicker = 1.25\nsafe = 2\npage = 3\nrest_max = \"3 h\"\npe = [1000, 2000]\npe_worst = [300, 1000]\nenergy = \"1.1 eV\"\n\n[retirement_limits]\nsource = \"test\"\nseed = {seed}\npe = [1000]\nerrors_max = [30]\nkept = \"1y\"\nrisk = \"1 %\"\n"
+    )
+}
+
+#[test]
+fn a_table_of_a_lot_reaches_the_firmware_and_not_that_of_the_runs_own_seed() {
+    let drive = |lot: u64| format!("inherit = \"pageftl\"\n{}", with_tables(lot));
+    let plan = Plan::parse("x.toml", &drive(1_001)).unwrap_or_else(|error| panic!("{error}"));
+    let tables = plan.build().firmware.tables;
+    assert_eq!(tables.aging.as_ref().map(|aging| (aging.seed, aging.weights[1], aging.rest_max)), Some((1_001, 2.5, 10_800)));
+    assert_eq!(tables.retirement.as_ref().map(|table| (table.errors_max(1), table.risk)), Some((Some(30), 0.01)));
+    assert!(tables.ort.is_none() && tables.guard.is_none());
+    let again = Plan::parse("described.toml", &plan.describe()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((again.build(), again.hash()), (plan.build(), plan.hash()), "a description has the tables");
+    // Every way to the lot's own seed.
+    let told = |error: wordline_plan::PlanError| error.to_string();
+    let refused = told(Plan::parse("x.toml", &drive(1)).expect_err("the default seed"));
+    for table in ["aging", "retirement_limits"] {
+        assert!(refused.contains(&format!("{table}.seed is 1, and so is run.seed")), "{refused}");
+    }
+    assert!(plan.allows_seed(1_002).is_ok());
+    assert!(told(plan.allows_seed(1_001).expect_err("its own")).contains("aging.seed is 1001"));
+    assert!(told(plan.override_key("run.seed=1001").expect_err("its own")).contains("aging.seed is 1001"));
+    let without = plan.override_keys(&["run.seed=1001", "aging.seed=none", "retirement_limits.seed=none"]).expect("it does without");
+    assert_eq!(without.build().firmware.tables, wordline_flash::Tables::default());
+}
+
+#[test]
+fn a_table_comes_with_the_physics_to_a_chip_of_the_same_pages_only() {
+    let lender = format!("inherit = \"tlc48\"\n{}", with_tables(1_001));
+    let drive = |more: &str| format!("inherit = \"paper-cubeftl\"\nchip = \"tlc-48l-oneshot\"\nphysics_of = \"lender.toml\"\n{more}");
+    let load = |text: String| {
+        let lender = lender.clone();
+        let reader = move |path: &Path| Ok(if path.ends_with("lender.toml") { lender.clone() } else { text.clone() });
+        Plan::load_with("x.toml", &reader).unwrap_or_else(|error| panic!("{error}")).build().firmware.tables
+    };
+    assert!(load(drive("")).aging.is_some());
+    assert!(load(drive("[geometry]\nwordlines_per_layer = 2\n")).aging.is_none(), "its pages are others");
+}

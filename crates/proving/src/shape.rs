@@ -1,6 +1,6 @@
 //! Dies and firmware configurations by hand: small, complete and with one thing to change at a time.
 
-use wordline_flash::Sheet;
+use wordline_flash::{Sheet, Tables};
 use wordline_ftl::config::{Acknowledge, BufferConfig, Config, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
 use wordline_ftl::retirement::RetirementPolicy;
@@ -46,6 +46,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: None,
+        tables: Tables::default(),
         schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
         techniques: vec![],
         keeps_data: false,

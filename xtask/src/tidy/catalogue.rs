@@ -9,6 +9,7 @@ use super::tree::{Finding, Severity, Tree};
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = techniques(tree);
     findings.extend(sources(tree));
+    findings.extend(lot_seeds(tree));
     findings.extend(conditions(tree));
     findings.extend(lints(tree));
     findings
@@ -67,6 +68,28 @@ fn sources(tree: &Tree) -> Vec<Finding> {
                     "sourced-numbers",
                     format!("`{section}.{key}` has no source: say where the value comes from, or that it is assumed and why"),
                 ));
+            }
+        }
+    }
+    findings
+}
+
+/// Seeds that chips are fitted on, judged by and run with: no table of the catalogue is made from their chips.
+const USUAL_SEEDS: std::ops::RangeInclusive<i64> = 1..=18;
+
+/// A table of a chip is made from a lot that nobody runs: its seed is none of the usual ones.
+fn lot_seeds(tree: &Tree) -> Vec<Finding> {
+    let files = tree.with_extension("toml").filter(|(path, _)| path.starts_with("chips/"));
+    let parsed = files.filter_map(|(path, text)| Some((path, text.parse::<toml::Table>().ok()?)));
+    let mut findings = Vec::new();
+    for (path, file) in parsed {
+        for (section, keys) in sections(&file) {
+            let seed = keys.get("seed").map(|seed| seed.get("value").unwrap_or(seed)).and_then(toml::Value::as_integer);
+            if let Some(seed) = seed.filter(|seed| USUAL_SEEDS.contains(seed)) {
+                let what = format!(
+                    "`{section}.seed` is {seed}: a table is made from a lot whose seed is none of 1 to 18, which chips are fitted and run with"
+                );
+                findings.push(error(path, "lot-seeds", what));
             }
         }
     }
@@ -147,6 +170,18 @@ mod tests {
         assert_eq!(found(&[("chips/a.toml", &bad), ("drives/b.toml", "no table")]), ["chips/a.toml", "chips/a.toml", "drives/b.toml"]);
         assert_eq!(found(&[("studies/benches/a.toml", "pe = { value = 3, source = \"x\" }\nkept = 3\n")]), ["studies/benches/a.toml"]);
         assert_eq!(found(&[("studies/workloads/a.toml", &bad)]), [""; 0], "a workload is a choice");
+    }
+
+    #[test]
+    fn a_table_of_a_chip_is_of_a_lot_that_nobody_runs() {
+        let table = |seed: &str| format!("[aging]\nsource = \"a lot\"\nseed = {seed}\n");
+        for bad in ["1", "18", "{ value = 7, source = \"me\" }"] {
+            assert_eq!(found(&[("chips/a.toml", &table(bad))]), ["chips/a.toml"], "{bad}");
+        }
+        for good in ["0", "19", "1001", "\"none\""] {
+            assert_eq!(found(&[("chips/a.toml", &table(good))]), [""; 0], "{good}");
+        }
+        assert_eq!(found(&[("drives/a.toml", &table("1"))]), [""; 0], "a run's seed is what it is");
     }
 
     #[test]

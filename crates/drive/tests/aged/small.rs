@@ -83,6 +83,7 @@ impl Shape {
             moved_blocks: 1,
             wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
             margins: None,
+            tables: wordline_flash::Tables::default(),
             schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
             techniques: vec![],
             keeps_data: false,

@@ -8,6 +8,7 @@ use wordline_report::html::figure::{Curve, Curves, Figure, Heat, Scale};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
+use crate::copies::Chain;
 use crate::error::LabError;
 use crate::lot::{Lot, correlation, greatest, least, mean, quantile, share};
 use crate::protocol::{Count, Cycles, Number, Rising, Span, conditions};
@@ -103,17 +104,8 @@ fn weakest(lot: &Lot, at: &At, block: &Block) -> Traits {
 
 /// Errors of a codeword of the worst page after each number of copies, from zero on.
 fn chain(lot: &Lot, at: &At, weak: &Traits, pe: f64, kept: f64) -> Vec<f64> {
-    let (last, source) = (lot.model.wordline(weak, &lot.aged(pe, kept)), lot.model.wordline(weak, &lot.aged(pe, 0.0)));
-    let (best, default) = (last.optimal(), lot.model.references(0));
-    let mut carried = [0.0f32; 4];
-    let mut errors = Vec::new();
-    for _ in 0..=at.copies_most {
-        errors.push(greatest(&lot.rates(&last.carrying(carried), &best)) * lot.model.codeword_bits());
-        for (page, rate) in lot.rates(&source.carrying(carried), &default).into_iter().enumerate() {
-            carried[page] = rate as f32;
-        }
-    }
-    errors
+    let chain = Chain { sensed: lot.aged(pe, 0.0), references: lot.model.references(0), last: lot.aged(pe, kept), most: at.copies_most };
+    chain.rates(lot, weak).into_iter().map(|rate| rate * lot.model.codeword_bits()).collect()
 }
 
 /// The most copies in a row after which the errors can still be corrected.

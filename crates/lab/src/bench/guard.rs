@@ -64,10 +64,10 @@ conditions! {
 }
 
 /// A group of wordlines: its endurance in normal erases, and its coefficient.
-type Group = (f64, f64);
+pub(crate) type Group = (f64, f64);
 
 /// Cycles at which a wordline's errors reach the limit when `gentle` of its erases are low-stress ones.
-pub(super) fn endurance(lot: &Lot, traits: &Traits, gentle: f64, kept: f64, most: f64) -> f64 {
+pub(crate) fn endurance(lot: &Lot, traits: &Traits, gentle: f64, kept: f64, most: f64) -> f64 {
     crossing(0.0, most, lot.limit(), |cycles| {
         let history = lot.worn(cycles);
         lot.worst_page(traits, &lot.after(History { gentle: history.erase * gentle as f32, ..history }, kept))
@@ -75,7 +75,7 @@ pub(super) fn endurance(lot: &Lot, traits: &Traits, gentle: f64, kept: f64, most
 }
 
 /// The coefficient of a wordline from its endurance by `normal` erases and by `mixed` ones, with `gentle` low-stress ones among them.
-pub(super) fn coefficient(normal: f64, mixed: f64, gentle: f64) -> f64 {
+pub(crate) fn coefficient(normal: f64, mixed: f64, gentle: f64) -> f64 {
     // mixed / normal = 1 / (1 - g + g·S)
     (normal / mixed - (1.0 - gentle)) / gentle
 }
@@ -86,12 +86,12 @@ fn endured((normal, coefficient): Group, gentle: f64) -> f64 {
 }
 
 /// Share of low-stress erases that a group needs to endure `cycles`.
-fn needed((normal, coefficient): Group, cycles: f64) -> f64 {
+pub(crate) fn needed((normal, coefficient): Group, cycles: f64) -> f64 {
     ((1.0 - normal / cycles) / (1.0 - coefficient)).max(0.0)
 }
 
 /// The most erases that all groups endure when `gentle` of them are low-stress ones and spare `budget` of a block in the mean; a group is `part` of a block.
-fn filled(groups: &[Group], part: f64, budget: f64, gentle: f64) -> f64 {
+pub(crate) fn filled(groups: &[Group], part: f64, budget: f64, gentle: f64) -> f64 {
     let all = |of: &dyn Fn(Group) -> f64| least(&groups.iter().map(|group| of(*group)).collect::<Vec<f64>>());
     let mut ends = (all(&|group| group.0), all(&|group| endured(group, gentle)));
     // Halved until a cycle more or less makes no difference.

@@ -16,7 +16,7 @@ mod bursts;
 mod copyback;
 mod erase;
 mod followers;
-mod guard;
+pub(crate) mod guard;
 mod height;
 mod held_out;
 mod ispp;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wordline_cells::{Faults, Retries};
 use wordline_drive::config::{Costs, Ecc};
 use wordline_drive::{Config, SearchSteps, Weights};
-use wordline_flash::{ProgramScope, ReadOffsets, Sheet};
+use wordline_flash::{ProgramScope, ReadOffsets, Sheet, Tables};
 use wordline_ftl::config::{BufferConfig, FreeBlockConfig, GcConfig, ScheduleConfig};
 use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::techniques::Choice;
@@ -170,6 +170,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         firmware: wordline_ftl::Config {
             sheet,
             margins: None,
+            tables: Tables::default(),
             dies: 0,
             unit: sections.mapping.unit.value,
             exported_units: 0,

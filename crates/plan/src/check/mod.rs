@@ -5,6 +5,7 @@ mod chip;
 mod drive;
 mod margins;
 mod stops;
+mod tables;
 mod techniques;
 
 use wordline_cells::{Age, Physics};
@@ -19,6 +20,7 @@ use crate::load::Gathered;
 
 pub(crate) use chip::{IDS, PLANES_MAX, wordlines};
 pub(crate) use margins::check as margins;
+pub(crate) use tables::{check as tables, own_seed};
 
 /// Checks a plan and works out what the drive needs; `None` where there are mistakes that leave nothing to work with. What can be checked without it still
 /// is.

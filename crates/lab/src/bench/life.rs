@@ -3,7 +3,7 @@
 //! N(12) is what a codeword of the worst page of a block's weakest wordline has wrong after the retention that is required, at the best references; a block is
 //! dead when it is more than can be corrected. Markers are fitted by least squares on half of the blocks and judged on the other half.
 
-use wordline_cells::{Block, History, Settings, Traits};
+use wordline_cells::Block;
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
 use wordline_units::Celsius;
 
@@ -11,11 +11,8 @@ use super::{Bench, Findings, On, Setup, m};
 use crate::conditions::span_text;
 use crate::error::LabError;
 use crate::lot::{Lot, correlation, crossing, deviation, greatest, least, mean, quantile, share};
+use crate::marker::{Bins, Life, Looks, Marker, Sight, early_terms, life, log_dwell, plus_plus_terms, plus_terms, realwear_terms};
 use crate::protocol::{Bits, Count, Cycles, Number, Rest, Rising, Share, Span, conditions};
-
-mod marker;
-
-use marker::{Marker, Sight, early_terms, life, log_dwell, plus_plus_terms, plus_terms, realwear_terms};
 
 /// The `life` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -145,46 +142,13 @@ struct Seen {
     fitted: Option<Life>,
 }
 
-/// A block that is cycled until it is dead.
-struct Life {
-    sights: Vec<Sight>,
-    death_sight: Sight,
-}
+impl At {
+    fn looks(&self) -> Looks {
+        Looks { kept: self.kept, cycles_most: self.cycles_most, every: self.every, saturated: self.saturated }
+    }
 
-fn n12(lot: &Lot, at: &At, weak: &Traits, history: History) -> f64 {
-    lot.worst_page(weak, &lot.after(history, at.kept))
-}
-
-fn death(lot: &Lot, at: &At, weak: &Traits, dwell: f64, warm: Celsius) -> f64 {
-    crossing(0.0, at.cycles_most, lot.limit(), |pe| n12(lot, at, weak, lot.model.cycled(pe, dwell, warm)))
-}
-
-fn sight(lot: &Lot, at: &At, block: &Block, weak: &Traits, pe: f64, dwell: f64) -> Sight {
-    let history = lot.cycled(pe, dwell);
-    let erase = lot.model.erase(block, &history);
-    // t_PROG is the mean over a block's wordlines: one wordline's is a whole number of loops and verifies.
-    let times = (0..lot.layers() as u32)
-        .step_by(at.every as usize)
-        .map(|layer| lot.model.program(&lot.model.traits(block, layer), &history, &Settings::default()).time);
-    let tprog = mean(&times.collect::<Vec<_>>());
-    let wordline = lot.model.wordline(weak, &lot.after(history, 0.0));
-    // Measured once, in the time of one read: nobody looks for the best references first (000 §3.2.1).
-    let rate = wordline.error_rate(&lot.model, 0, &lot.model.references(0));
-    let bits = lot.model.codeword_bits() * lot.model.codewords();
-    // One read of the page, with the telegraph noise of each of its codewords.
-    let name = [block.chip, block.block, pe as u32, dwell as u32];
-    let flicker = -wordline_cells::special::tail_inverse(lot.dice([name[0], name[1], name[2], name[3] + 1]));
-    let noise = flicker * lot.model.telegraph(wordline.wear) * lot.model.codewords().sqrt();
-    let n0 = (lot.sample(rate * bits, bits, name) + noise) / lot.model.codewords();
-    Sight {
-        pe,
-        tbers: erase.time / 1e3,
-        progress: erase.progress / 1e3,
-        tprog,
-        n0,
-        flicker: lot.model.telegraph(wordline.wear) / lot.model.codewords().sqrt(),
-        dwell: dwell.min(at.saturated),
-        n12: n12(lot, at, weak, history),
+    fn bins(&self) -> Bins {
+        Bins { compared: self.compared, width: self.bin, most: self.bins_most, least: self.bin_least }
     }
 }
 
@@ -194,17 +158,17 @@ fn fitted(lot: &Lot, block: &Block) -> bool {
 }
 
 fn look(lot: &Lot, at: &At, block: &Block) -> Seen {
-    let weak = lot.weakest(block, &lot.aged(at.late, at.kept));
+    let (looks, weak) = (at.looks(), lot.weakest(block, &lot.aged(at.late, at.kept)));
     // One that outlives the search has not been seen to die.
     let seen = |pe: f64| if pe < at.cycles_most { pe } else { f64::INFINITY };
-    let deaths = at.dwells.map(|dwell| seen(death(lot, at, &weak, dwell, lot.room)));
-    let of = |pe: f64| n12(lot, at, &weak, lot.cycled(pe, at.dwells[0]));
+    let deaths = at.dwells.map(|dwell| seen(looks.death(lot, &weak, dwell, lot.room)));
+    let of = |pe: f64| looks.n12(lot, &weak, lot.cycled(pe, at.dwells[0]));
     let live = |dwells: &[f64]| {
         let dwell = dwells[(lot.dice([block.chip, block.block, 0, 9]) * dwells.len() as f64) as usize];
-        let last = death(lot, at, &weak, dwell, lot.room);
+        let last = looks.death(lot, &weak, dwell, lot.room);
         let counts = (1..=(at.until / at.step) as u32).map(|step| f64::from(step) * at.step).filter(|pe| *pe <= last);
-        let sights = counts.map(|pe| sight(lot, at, block, &weak, pe, dwell)).collect();
-        Life { sights, death_sight: sight(lot, at, block, &weak, last, dwell) }
+        let sights = counts.map(|pe| looks.sight(lot, block, &weak, pe, dwell)).collect();
+        Life { sights, death_sight: looks.sight(lot, block, &weak, last, dwell) }
     };
     let same = crossing(0.0, at.same_most, at.same, of);
     let fitted = fitted(lot, block).then(|| live(&at.fitted));
@@ -274,10 +238,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let plus_plus = Marker::fit(plus_plus_terms, &other).made_safe(&other_deaths, limit, 0.0);
     findings.set("life-plus", plus.life(&judged, limit));
     findings.set("life-plus-plus", plus_plus.life(&judged, limit));
-    findings.set("equal-realwear", realwear.spread(&at, &fresh));
+    findings.set("equal-realwear", realwear.spread(&at.bins(), &fresh));
     findings.set("equal-pewear", spread(1));
-    findings.set("equal-plus", plus.spread(&at, &fresh));
-    findings.set("equal-plus-plus", plus_plus.spread(&at, &fresh));
+    findings.set("equal-plus", plus.spread(&at.bins(), &fresh));
+    findings.set("equal-plus-plus", plus_plus.spread(&at.bins(), &fresh));
     findings.set(
         "distinct",
         correlation(
@@ -300,8 +264,8 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 
 /// Measures the effect of rest between cycles on the weakest wordline of one block.
 fn dwell(lot: &Lot, at: &At, findings: &mut Findings) {
-    let weak = lot.weakest(&lot.block(0, 0), &lot.aged(at.late, at.kept));
-    let of = |pe: f64, dwell: f64, warm: Celsius| n12(lot, at, &weak, lot.model.cycled(pe, dwell, warm));
+    let (looks, weak) = (at.looks(), lot.weakest(&lot.block(0, 0), &lot.aged(at.late, at.kept)));
+    let of = |pe: f64, dwell: f64, warm: Celsius| looks.n12(lot, &weak, lot.model.cycled(pe, dwell, warm));
     let [short, long] = at.dwells;
     findings.set("dwell-ordering", share(at.counts.iter().map(|pe| of(*pe, long, lot.room) < of(*pe, short, lot.room))));
     let used = |dwell: f64, warm: Celsius| of(at.used, dwell, warm);
@@ -313,12 +277,12 @@ fn dwell(lot: &Lot, at: &At, findings: &mut Findings) {
     let alike = |warm: &Celsius| used(at.alike / wordline_cells::arrhenius::acceleration(energy, *warm, lot.room), *warm);
     findings.set("equal-dwell", greatest(&at.alike_at.iter().map(|warm| (alike(warm) / reference - 1.0).abs()).collect::<Vec<_>>()));
     let (time, warm) = at.warm;
-    findings.set("warm-gain", death(lot, at, &weak, time, warm) / death(lot, at, &weak, time, lot.room) - 1.0);
+    findings.set("warm-gain", looks.death(lot, &weak, time, warm) / looks.death(lot, &weak, time, lot.room) - 1.0);
     let order: Vec<f64> = at.order.iter().map(|(dwell, warm)| used(*dwell, *warm)).collect();
     findings.set("dwell-age-order", share(order.windows(2).map(|pair| pair[1] < pair[0])));
     let history = lot.cycled(at.used, time);
     let rested = history.rested(lot.model.physics(), at.off.0, at.off.1);
-    findings.set("power-off-drop", 1.0 - n12(lot, at, &weak, rested) / n12(lot, at, &weak, history));
+    findings.set("power-off-drop", 1.0 - looks.n12(lot, &weak, rested) / looks.n12(lot, &weak, history));
 }
 
 fn figures(at: &At, deaths: &[Vec<f64>; 2], ages: &[f64], fresh: &[Sight]) -> Vec<Figure> {
