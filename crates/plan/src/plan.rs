@@ -1,6 +1,7 @@
 //! The checked plan.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use wordline_cells::{Physics, Shape};
 use wordline_drive::Config;
@@ -81,8 +82,9 @@ impl Plan {
             let cells = check::cells(&sections, physics.as_ref(), &mut mistakes);
             let tables = check::tables(&sections.tables(), &shape, physics.as_ref(), &mut mistakes);
             check::own_seed(&sections, sections.run.seed.value, &mut mistakes);
+            let read_sets = tables.ort.as_ref().map(|ort| Arc::new(ort.read_sets())).unwrap_or_default();
             let firmware = wordline_ftl::Config { margins, tables, ..config.firmware };
-            let config = wordline_drive::Config { cells, firmware, ..config };
+            let config = wordline_drive::Config { cells, firmware, read_sets, ..config };
             Some((sections, config, physics))
         });
         match checked {

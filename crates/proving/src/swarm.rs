@@ -184,6 +184,7 @@ pub fn still(seed: u64) -> Scenario {
     let roominess = pick(draw, &[1u64, 8, 200, 4_000]);
     let buffer_units = dies * program + draw.below(roominess) as u32;
     let config = Config {
+        tables: wordline_flash::tables::Tables::default(),
         read_entries: 1,
         read_search: false,
         sheet,

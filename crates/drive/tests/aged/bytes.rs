@@ -179,6 +179,10 @@ impl Payload for Rotting {
         self.sound.erase(block);
     }
 
+    fn set_erases(&mut self, block: u32, erases: u32) {
+        self.sound.set_erases(block, erases);
+    }
+
     fn end(&mut self, block: u32) {
         self.sound.end(block);
     }

@@ -1,7 +1,7 @@
 //! Optimal read references: sets of offsets to begin a read with, by what firmware knows of a block (000 §3.4.1 and §3.4.2).
 
 use super::bin;
-use crate::offsets::ReadOffsets;
+use crate::offsets::{ReadOffsets, ReadSets};
 
 /// Up to three sets of read references, in the order in which a read tries them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +78,14 @@ impl Ort {
     /// Steps of the index by age: tenths of a life, and one beyond.
     pub const AGES: usize = 11;
 
+    /// The table's sets as a controller holds them: the set that the table numbers n has number n + 1 there.
+    ///
+    /// # Panics
+    /// If the table has more than [`Ort::SETS_MOST`] sets, which the plan refuses.
+    pub fn read_sets(&self) -> ReadSets {
+        ReadSets::new(self.sets.clone()).expect("a table has few sets")
+    }
+
     /// Step of an age in thousandths.
     pub fn age_step(age: u16) -> usize {
         usize::from(age / 100).min(Ort::AGES - 1)
@@ -118,6 +126,13 @@ mod tests {
 
     fn ort() -> Ort {
         Ort { retention: vec![0, 86_400], layers: vec![0, 1, 0], reads: vec![1_000, 10_000], pe: vec![1_000, 2_000], ..Ort::default() }
+    }
+
+    #[test]
+    fn a_controller_holds_the_sets_one_number_higher() {
+        let set = |steps| ReadOffsets::NONE.with(1, steps);
+        let sets = Ort { sets: vec![set(-3), set(-5)], ..ort() }.read_sets();
+        assert_eq!((sets.len(), sets.get(1), sets.get(2)), (2, Some(&set(-3)), Some(&set(-5))));
     }
 
     #[test]

@@ -58,6 +58,10 @@ impl Payload for Leaky {
         self.inner.erase(block);
     }
 
+    fn set_erases(&mut self, block: u32, erases: u32) {
+        self.inner.set_erases(block, erases);
+    }
+
     fn end(&mut self, block: u32) {
         self.inner.end(block);
     }

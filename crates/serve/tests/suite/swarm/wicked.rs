@@ -127,6 +127,10 @@ impl<P: Persistent> Payload for Wicked<P> {
         }
     }
 
+    fn set_erases(&mut self, block: u32, erases: u32) {
+        self.inner.set_erases(block, erases);
+    }
+
     fn end(&mut self, block: u32) {
         self.inner.end(block);
     }
