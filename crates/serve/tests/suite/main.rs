@@ -9,6 +9,7 @@ mod drive;
 mod driven;
 mod faults;
 mod full;
+mod guarded;
 mod held;
 mod hostile;
 mod insecure;
