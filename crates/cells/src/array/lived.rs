@@ -12,7 +12,7 @@ impl CellArray {
         let dice = Draw::new(self.seed, Stream::CellDwell, self.die);
         let histories: Vec<History> = dwells.iter().map(|&dwell| self.model.cycled(age.cycles, dwell, Celsius(age.temperature))).collect();
         for (block, life) in self.lives.iter_mut().enumerate() {
-            let chosen = (u128::from(dice.at(block as u64)) * histories.len() as u128 >> 64) as usize;
+            let chosen = ((u128::from(dice.at(block as u64)) * histories.len() as u128) >> 64) as usize;
             (life.erase, life.program) = (histories[chosen].erase, histories[chosen].program);
         }
     }

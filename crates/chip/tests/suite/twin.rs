@@ -71,7 +71,7 @@ fn run(
 ) -> Result<([usize; 3], [usize; 19]), TestCaseError> {
     let mut sheet = if by_steps { stepping(scope) } else { sheet(scope) };
     sheet.capabilities.any_order = any_order;
-    sheet.capabilities.guarded_erase = seed % 2 == 0;
+    sheet.capabilities.guarded_erase = seed.is_multiple_of(2);
     let mut chip: Chip = Chip::new(sheet, faults, seed, 0, UNITS);
     let mut twin = Twin::new(sheet);
     for plane in 0..2 {

@@ -79,8 +79,7 @@ fn a_drive_set_to_300_cycles_is_one_that_has_gone_through_300() {
     assert!(band < margin, "what is within the band is within the margin");
     let off = |told: &[(u32, f64, f64)]| {
         told.iter()
-            .map(|&(count, erase, program)| [f64::from(count), erase, program].map(|of| (of - f64::from(CYCLES)).abs()))
-            .flatten()
+            .flat_map(|&(count, erase, program)| [f64::from(count), erase, program].map(|of| (of - f64::from(CYCLES)).abs()))
             .fold(0.0, f64::max)
     };
     println!("the most that a block is off: cycled {:.1}, set {:.1}", off(&lived(&cycled)), off(&lived(&set)));

@@ -188,6 +188,9 @@ pub fn characterise(setup: &Setup) -> Result<Found<Copyback>, LabError> {
     found(setup, least)
 }
 
+/// An index of the table, the bin of it that a sample belongs to, and the names of the figures that judge it.
+type Judged<'t> = (&'t CopyIndex, &'t dyn Fn(&Sample) -> usize, [&'static str; 6]);
+
 /// The table as [`characterise`] finds it, with what a class has of its blocks' thresholds.
 fn found(setup: &Setup, pick: fn(&[u32]) -> u32) -> Result<Found<Copyback>, LabError> {
     let (lot, at) = (open(setup, "copyback")?, At::of(setup)?);
@@ -236,7 +239,7 @@ fn found(setup: &Setup, pick: fn(&[u32]) -> u32) -> Result<Found<Copyback>, LabE
         risk: at.risk,
     };
     let mut figures = Figures::default();
-    let indices: [(&CopyIndex, &dyn Fn(&Sample) -> usize, [&'static str; 6]); 2] = [
+    let indices: [Judged<'_>; 2] = [
         (&table.by_pe, &|sample: &Sample| sample.bin, ["pe-over", "pe-lost", "pe-given", "pe-own", "pe-set-over", "pe-spread-over"]),
         (
             &table.by_age,

@@ -1,7 +1,7 @@
 //! Does a die on media files know after any cut which wordlines its last erases have spared, and how much that has spared them of wear?
 //!
-//! The process dies at each write to the files. A block that is erased then, and whose erase was not cut short, must spare what was ordered. Media that lose the
-//! spared wordlines are told from those that do not.
+//! The process dies at each write to the files. A block that is erased then, and whose erase was not cut short, must spare what was ordered. Media that lose
+//! the spared wordlines are told from those that do not.
 
 use std::sync::Arc;
 
@@ -30,7 +30,9 @@ fn config(physics: bool) -> Config {
     config
 }
 
-fn die(config: &Config, files: Media<Memory>) -> Chip<MediaPayload<Memory>> {
+type Die = Chip<MediaPayload<Memory>>;
+
+fn die(config: &Config, files: Media<Memory>) -> Die {
     let store = MediaStore::new(files, 1, None);
     let mut die = Chip::with_payload(config.sheet, Default::default(), SEED, 0, 1, store.payload(DieId(0)));
     if let Some(cells) = &config.cells {
@@ -50,7 +52,7 @@ fn at(block: u32, page: u32) -> Target {
 type Known = Vec<(WordlineSet, bool)>;
 
 /// A life of erases and programs, with what is spared after each of its steps and how long the tape was then; and the die.
-fn live(config: &Config) -> (Tape, Identity, Vec<(usize, Known)>, Chip<MediaPayload<Memory>>) {
+fn live(config: &Config) -> (Tape, Identity, Vec<(usize, Known)>, Die) {
     let geometry = config.sheet.geometry;
     let identity = Identity { drive: 7, die: 0, dies: 1, chip: "a chip".to_owned(), shape: Shape::of(&geometry).expect("a small shape") };
     let tape = Tape::new();
@@ -84,7 +86,7 @@ fn live(config: &Config) -> (Tape, Identity, Vec<(usize, Known)>, Chip<MediaPayl
     (tape, identity, states, die)
 }
 
-fn wake(config: &Config, files: Media<Memory>) -> (Chip<MediaPayload<Memory>>, Vec<KeptBlock>) {
+fn wake(config: &Config, files: Media<Memory>) -> (Die, Vec<KeptBlock>) {
     let mut woken = die(config, files);
     let blocks = (0..BLOCKS).map(|block| woken.wake_block(PlaneId(0), BlockId(block))).collect();
     (woken, blocks)
@@ -143,7 +145,7 @@ fn a_die_that_wakes_up_refuses_what_it_refused_and_has_worn_as_it_had() {
     for block in 0..BLOCKS {
         assert_eq!(woken.spared(PlaneId(0), BlockId(block)), lived.spared(PlaneId(0), BlockId(block)));
     }
-    let tables = |die: &Chip<MediaPayload<Memory>>| serde_json::to_value(die.guard_image()).expect("plain data")["relief"].clone();
+    let tables = |die: &Die| serde_json::to_value(die.guard_image()).expect("plain data")["relief"].clone();
     let (was, is) = (tables(&lived), tables(&woken));
     assert_eq!(was.as_array().map(Vec::len), is.as_array().map(Vec::len));
     assert_ne!(was, serde_json::json!([]), "some were spared");
