@@ -13,8 +13,8 @@ use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
-    Command, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ReadTry, Report, Sanitisation, Spans, Status, Tally,
-    Target,
+    Command, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report, Sanitisation,
+    Spans, Status, Tally, Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
@@ -93,6 +93,8 @@ pub(crate) struct Flight {
     core_span: Nanos,
     /// State of the trace of a program or erase, or of the tally of a read.
     telling: Telling,
+    /// Wrong bits of the present try of a read that is counted.
+    tally: Option<Tally>,
     /// Number of stops, by which an outdated completion is recognised: of this operation and of those before it in this place, because an event of a read
     /// that was broken off outlives its flight. It may wrap around, because no event outlives thousands of stops.
     pub(crate) attempt: u16,
@@ -113,18 +115,38 @@ enum Telling {
     ToAsk,
     /// The die has been asked.
     Asked,
-    /// The read is counted; the wrong bits of its present try.
-    Counted(Option<Tally>),
+    /// All errors of the read are counted.
+    Counted,
 }
 
 impl Flight {
     /// Counts the errors of a try that has just been sensed at `chip`, if they are to be counted.
     #[inline]
     fn count<P: Payload>(&mut self, chip: &Chip<P>) {
-        if let Telling::Counted(tally) = &mut self.telling {
-            *tally = chip.tally(&self.target).filter(|_| self.status == Status::Good);
+        if self.telling == Telling::Counted {
+            self.tally = chip.tally(&self.target).filter(|_| self.status == Status::Good);
         }
     }
+
+    /// Takes what `chip` tells of the operation at its end, and what was counted of it.
+    #[cold]
+    #[inline(never)]
+    fn told<P: Payload>(&self, chip: &mut Chip<P>) -> Told {
+        let asked = |of: FlashOp| self.telling == Telling::Asked && (self.op == FlashOp::Erase) == (of == FlashOp::Erase);
+        Told {
+            program: if asked(FlashOp::Program) { chip.program_trace() } else { None },
+            erase: if asked(FlashOp::Erase) { chip.erase_trace() } else { None },
+            tally: self.tally.filter(|_| self.telling == Telling::Counted),
+        }
+    }
+}
+
+/// Reports of a die and of the controller that firmware gets only where it has asked for them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    program: Option<ProgramTrace>,
+    erase: Option<EraseTrace>,
+    tally: Option<Tally>,
 }
 
 const NOWHERE: Target = Target { planes: PlaneSet(0), blocks: [0; PLANES_MAX], page: PageId(0) };
@@ -160,6 +182,7 @@ const IDLE: Flight = Flight {
     in_dram: Nanos::ZERO,
     core_span: Nanos::ZERO,
     telling: Telling::No,
+    tally: None,
     attempt: 0,
     stops: Stops { all: 0, now: 0 },
     stopping: NOT_STOPPING,
@@ -234,7 +257,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 flight.bytes = bytes;
                 flight.last = first_try(first, *read_levels, &config.read_sets);
                 if tally {
-                    flight.telling = Telling::Counted(None);
+                    flight.telling = Telling::Counted;
                 }
                 // The read before may have left the die at other references.
                 let from = set_try(chip, flight.last, &config.read_sets, start);
@@ -484,12 +507,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let ftl = &mut ftls[core as usize];
         let target = &flight.target;
         let Origin { host, moved, padding } = flight.origin;
-        let (mut program, mut erase, mut tally) = (None, None, None);
-        match flight.telling {
-            Telling::No | Telling::ToAsk => {}
-            Telling::Asked if flight.op == FlashOp::Erase => erase = chips[flight.die].erase_trace(),
-            Telling::Asked => program = chips[flight.die].program_trace(),
-            Telling::Counted(counted) => tally = counted,
+        let mut told = Told::default();
+        if flight.telling != Telling::No {
+            told = flight.told(&mut chips[flight.die]);
         }
         let event = Event::Flash(FlashEvent {
             die: flight.die,
@@ -524,10 +544,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             loops: flight.loops,
             retries: flight.retries,
             last: flight.last,
-            tally,
-            erase,
+            tally: told.tally,
+            erase: told.erase,
             spans: Spans { die: flight.array, channel, ecc },
-            program: program.as_ref(),
+            program: told.program.as_ref(),
             oob: spare,
         };
         let units = ftl.report(now, &report).invalidated;
