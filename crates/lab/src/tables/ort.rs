@@ -377,7 +377,8 @@ fn found(setup: &Setup, spoil: &dyn Fn(&mut [Sample])) -> Result<Found<Ort>, Lab
 }
 
 fn keys(table: &Ort, sets: &[Offsets]) -> Vec<(&'static str, String)> {
-    let set = |set: &Offsets| list(set);
+    // Without the sign of a zero.
+    let set = |set: &Offsets| list(&set.iter().map(|of| of + 0.0).collect::<Vec<_>>());
     let sequences = |index: &OrtIndex| {
         let rows: Vec<String> = index.sequences.iter().map(|sequence| list(&sequence.sets().collect::<Vec<_>>())).collect();
         lines(&rows, table.classes() * table.reads.len())
