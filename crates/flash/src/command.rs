@@ -108,7 +108,7 @@ pub enum Feature {
     EraseTrace,
     /// Wordlines 0 to 31 that the next erase spares. See [`crate::EraseSettings`].
     Spare0,
-    /// Wordlines 32 to 63 that the next erase spares. See [`crate::WordlineSet`].
+    /// Wordlines 32 to 63 that the next erase spares. See [`crate::EraseSettings`].
     Spare1,
     /// The same of wordlines 64 to 95.
     Spare2,
