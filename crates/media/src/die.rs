@@ -460,7 +460,7 @@ impl<B: Backing> Die<B> {
     pub fn begin_erase(&mut self, block: u32) -> Result<(), MediaError> {
         self.break_off(block);
         let before = self.blocks[block as usize].record;
-        let begun = Record { erases: before.erases + 1, torn: true, flags: 0, ..before };
+        let begun = Record { erases: before.erases.saturating_add(1), torn: true, flags: 0, ..before };
         // Whatever fails from here on, the block is torn.
         self.blocks[block as usize] = Known { record: begun, cursor: 0 };
         self.write_record(block, begun)?;

@@ -107,9 +107,12 @@ impl Wear {
         };
         let mean = good().map(|view| u64::from(view.erases)).sum::<u64>() as f64 / count as f64;
         let variance = good().map(|view| (f64::from(view.erases) - mean) * (f64::from(view.erases) - mean)).sum::<f64>() / count as f64;
-        let width = (max - min + 1).div_ceil(WEAR_BARS_MAX);
-        let mut bars: Vec<_> =
-            (0..(max - min + 1).div_ceil(width)).map(|bar| (min + bar * width, min + bar * width + width - 1, 0)).collect();
+        let width = ((max - min) / WEAR_BARS_MAX).saturating_add(1);
+        let bar = |number: u32| {
+            let first = min + number * width;
+            (first, first.saturating_add(width - 1), 0)
+        };
+        let mut bars: Vec<_> = (0..=(max - min) / width).map(bar).collect();
         for view in good() {
             bars[((view.erases - min) / width) as usize].2 += 1;
         }

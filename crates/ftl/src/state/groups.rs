@@ -175,7 +175,7 @@ impl BlockGroups {
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} erased with {} valid units", self.valid(group));
         assert_eq!(self.pins[index], 0, "{group:?} erased while it is read");
         self.uses[index] = Use::Free;
-        self.erases[index] += 1;
+        self.erases[index] = self.erases[index].saturating_add(1);
         self.stale[index * self.words..][..self.words].fill(0);
     }
 
@@ -192,7 +192,7 @@ impl BlockGroups {
     /// True if `policy` retires the blocks of `group`, which holds no valid data. `erase`: the status of its erase, if that has just ended.
     pub(crate) fn retires(&self, policy: RetirementPolicy, group: BlockGroup, erase: Option<Status>) -> bool {
         let erase_failed = erase.is_some_and(|status| status != Status::Good);
-        let erases = self.erases(group) + u32::from(erase.is_some());
+        let erases = self.erases(group).saturating_add(u32::from(erase.is_some()));
         let seen = Seen { program_failed: self.is_condemned(group), erase_failed, erases };
         policy.judge(&seen) == Verdict::RetireBlock
     }

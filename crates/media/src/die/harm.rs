@@ -70,7 +70,7 @@ impl<B: Backing> Die<B> {
     /// If there is no such block.
     pub fn tear_erase(&mut self, block: u32, draw: &mut Draw) -> Result<(), MediaError> {
         let record = self.blocks[block as usize].record;
-        self.write_record(block, Record { erases: record.erases + 1, torn: true, flags: 0, ..record })?;
+        self.write_record(block, Record { erases: record.erases.saturating_add(1), torn: true, flags: 0, ..record })?;
         self.blocks[block as usize].cursor = 0;
         let shape = *self.shape();
         let length = draw.below(u64::from(shape.pages) + 1) * shape.slot();
