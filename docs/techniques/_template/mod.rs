@@ -89,10 +89,12 @@ mod tests {
         };
         let at = FlashPage { group: BlockGroup(3), plane: PlaneId(0), page: PageId(7) };
         let (cause, status, array) = (Cause::Host, Status::Good, Nanos::from_micros(70));
-        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, last: ReadTry::DEFAULT, worst: 0, array }));
+        let last = ReadTry::DEFAULT;
+        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, last, worst: 0, tally: None, array }));
         assert_eq!(asked(&technique, 3), [Say::AtMost(Way::Bus), Say::Abstain]);
         assert_eq!(asked(&technique, 4), abstain());
-        technique.learn(ctx, &News::Erased(EraseReport { group: BlockGroup(3), status, loops: 0, array, has_left: false }));
+        let group = BlockGroup(3);
+        technique.learn(ctx, &News::Erased(EraseReport { group, status, loops: 0, array, trace: None, has_left: false }));
         assert_eq!(asked(&technique, 3), abstain());
     }
 }
