@@ -466,6 +466,7 @@ impl CellArray {
         self.aged = lives.aged;
         self.noise.resume(lives.noise);
         self.memory.forget();
+        self.sets.forget();
         self.writing = Writing::default();
         true
     }

@@ -208,7 +208,7 @@ impl<P: Payload> Chip<P> {
         self.features[Feature::EraseTrace as usize] = EraseTrace { stops: stops.min(u32::from(u16::MAX)) as u16, ..trace }.register();
     }
 
-    /// Registers that several commands ask about have changed.
+    /// Registers of shifted references, of the entry of the retry table or of spared wordlines have changed: what commands ask of them is worked out.
     pub(crate) fn note_registers(&mut self) {
         self.shifts_reads = Feature::READ_OFFSETS.iter().any(|&offsets| self.feature(offsets) != 0);
         self.has_spares = Feature::SPARES.iter().any(|&spares| self.feature(spares) != 0);

@@ -117,7 +117,7 @@ impl<P: Payload> Chip<P> {
         }
         Feature::SPARES.into_iter().zip(image.registers).for_each(|(feature, value)| self.features[feature as usize] = value);
         self.features[Feature::EraseTrace as usize] = image.trace;
-        self.has_spares = image.registers.iter().any(|&value| value != 0);
+        self.note_registers();
         self.guard = Guard::default();
         for (block, set) in &image.spared {
             self.guard.set(self.blocks.len(), *block, WordlineSet::of(set.iter().copied()));

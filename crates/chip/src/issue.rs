@@ -1,7 +1,7 @@
 //! Carrying out a command.
 
 use wordline_cells::Outcome;
-use wordline_flash::{Command, ProgramScope, Status, Stop, Target};
+use wordline_flash::{Command, Feature, ProgramScope, Status, Stop, Target};
 use wordline_units::{Lpn, Nanos, PageId};
 
 use crate::block::State;
@@ -48,7 +48,10 @@ impl<P: Payload> Chip<P> {
         self.demand(Class::Feature, &command, now);
         if let Command::SetFeature { feature, value } = command {
             self.features[feature as usize] = value;
-            self.note_registers();
+            // Settings of programs change with each program.
+            if feature == Feature::ReadLevel || feature as usize >= Feature::ReadOffsets1 as usize {
+                self.note_registers();
+            }
         }
         self.occupy(Class::Feature, now, Work::OTHER, Status::Good)
     }

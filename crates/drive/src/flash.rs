@@ -316,7 +316,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             OperationKind::Erase { target, is_traced } => {
                 flight.op = FlashOp::Erase;
                 flight.target = target;
-                if is_traced && chip.sheet().capabilities.erase_trace {
+                if is_traced && config.sheet.capabilities.erase_trace && config.cells.is_some() {
                     flight.telling = Telling::ToAsk;
                 }
                 chip.issue(Command::Erase { target }, start)

@@ -3,6 +3,7 @@
 use wordline_units::Celsius;
 use wordline_units::random::{Draw, Stream};
 
+use super::relief::history;
 use super::{Age, CellArray};
 use crate::wear::History;
 
@@ -23,9 +24,8 @@ impl CellArray {
         (life.erase, life.program) = (0.0, 0.0);
     }
 
-    /// Stress of `block` so far.
+    /// Stress of `block` so far, of a wordline that was never spared.
     pub fn history(&self, block: u32) -> History {
-        let life = &self.lives[block as usize];
-        History { erase: life.erase, program: life.program, gentle: 0.0 }
+        history(&self.lives[block as usize], 0.0)
     }
 }

@@ -2,7 +2,7 @@
 
 use wordline_cells::Shape;
 use wordline_flash::{Capabilities, ProgramScope, Sheet, Timing};
-use wordline_units::{Bytes, CellKind, Geometry, Nanos};
+use wordline_units::{Bytes, CellKind, Geometry, Nanos, WordlineSet};
 
 use super::within;
 use crate::keys::filled::Sections;
@@ -47,7 +47,16 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         guarded_erase: wanted.guarded_erase.value,
         erase_trace: wanted.erase_trace.value,
     };
-    Some(Sheet { geometry: geometry?, timing: timing?, capabilities })
+    let geometry = geometry?;
+    let lines = geometry.layers * geometry.wordlines_per_layer;
+    if capabilities.guarded_erase && lines > WordlineSet::WORDLINES {
+        let most = WordlineSet::WORDLINES;
+        let what = format!(
+            "capabilities.guarded_erase is true, and a block has {lines} wordlines: expected at most {most}, one bit each in the die's registers"
+        );
+        mistakes.at(&wanted.guarded_erase.origin, what, None);
+    }
+    Some(Sheet { geometry, timing: timing?, capabilities })
 }
 
 fn geometry(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<Geometry> {

@@ -10,11 +10,13 @@ use wordline_chip::{Chip, Contents, Kept, KeptBlock, Mark, PageImage, Payload, P
 use wordline_drive::Config;
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Command, PlaneSet, Status, Target};
-use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape, Tear};
+use wordline_media::{Identity, Media, Memory, Shape, Tape};
 use wordline_plan::Plan;
 use wordline_serve::{Durability, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, DieId, Lpn, Nanos, PageId, PlaneId};
+
+use crate::lived::Lived;
 
 const SEED: u64 = 11;
 const UNITS: u32 = 1;
@@ -122,7 +124,7 @@ fn known(die: &mut Chip<Leaky>, config: &Config) -> Known {
 }
 
 /// A life of copies, with what is known of the die after each of its steps, and how long the tape was then.
-fn live(config: &Config, loses: bool) -> (Tape, Identity, Vec<(usize, Known)>) {
+fn live(config: &Config, loses: bool) -> Lived<Known> {
     let geometry = config.sheet.geometry;
     let identity = Identity { drive: 7, die: 0, dies: 1, chip: "a chip".to_owned(), shape: Shape::of(&geometry).expect("a small shape") };
     let tape = Tape::new();
@@ -156,30 +158,17 @@ fn live(config: &Config, loses: bool) -> (Tape, Identity, Vec<(usize, Known)>) {
             now = copied.ready_at;
         }
     }
-    (tape, identity, states)
+    Lived { tape, identity, states }
 }
 
 /// How many pages of dies that woke up after a cut at any write carry another rate than before it, and how many carry any.
 fn cut_everywhere(loses: bool) -> (u32, u32) {
     let config = config();
-    let (tape, identity, states) = live(&config, loses);
-    let (entries, mut replay, mut step) = (tape.entries(), Replay::new(1), 0);
-    let mut draw = Draw::new(SEED, Stream::Mix, 1);
-    entries[..states[0].0].iter().for_each(|entry| replay.apply(entry).expect("memory"));
-    let (mut wrong, mut carrying) = (0, 0);
-    for index in states[0].0..=entries.len() {
-        while states.get(step + 1).is_some_and(|(length, _)| *length <= index) {
-            step += 1;
-        }
-        let mut cut = replay.clone();
-        if let Some(entry) = entries.get(index) {
-            cut.apply_torn(entry, Tear::Prefix(draw.below(2 * config.sheet.geometry.page.0))).expect("memory");
-            replay.apply(entry).expect("memory");
-        }
-        let files = Media::open_memory(cut.files(), Some(&identity), Durability::Process).expect("a cut leaves a die");
+    let (mut cuts, mut wrong, mut carrying) = (0, 0, 0);
+    live(&config, loses).cut_everywhere(SEED, 2 * config.sheet.geometry.page.0, |files, before, after| {
+        cuts += 1;
         let mut woken = die(&config, files, loses);
         (0..config.sheet.geometry.blocks).for_each(|block| _ = woken.wake_block(PlaneId(0), BlockId(block)));
-        let (before, after) = (&states[step].1, &states.get(step + 1).unwrap_or(&states[step]).1);
         for (block, pages) in known(&mut woken, &config).iter().enumerate() {
             for (page, found) in pages.iter().enumerate().filter_map(|(page, found)| found.map(|found| (page, found))) {
                 let may = [before[block][page], after[block][page]];
@@ -187,8 +176,8 @@ fn cut_everywhere(loses: bool) -> (u32, u32) {
                 carrying += u32::from(found > 0);
             }
         }
-    }
-    println!("loses {loses}: {} cuts, {wrong} pages wrong, {carrying} carry errors; seed {SEED}", entries.len() - states[0].0);
+    });
+    println!("loses {loses}: {cuts} cuts, {wrong} pages wrong, {carrying} carry errors; seed {SEED}");
     (wrong, carrying)
 }
 

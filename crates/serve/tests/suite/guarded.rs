@@ -10,11 +10,13 @@ use wordline_chip::{Chip, Contents, KeptBlock, Mark};
 use wordline_drive::Config;
 use wordline_flash::command::PLANES_MAX;
 use wordline_flash::{Command, EraseSettings, PlaneSet, Target};
-use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape, Tear};
+use wordline_media::{Identity, Media, Memory, Replay, Shape, Tape};
 use wordline_plan::Plan;
 use wordline_serve::{Durability, MediaPayload, MediaStore};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{BlockId, Bytes, DieId, Lpn, Nanos, PageId, PlaneId, WordlineSet};
+
+use crate::lived::Lived;
 
 const SEED: u64 = 11;
 const BLOCKS: u32 = 3;
@@ -52,7 +54,7 @@ fn at(block: u32, page: u32) -> Target {
 type Known = Vec<(WordlineSet, bool)>;
 
 /// A life of erases and programs, with what is spared after each of its steps and how long the tape was then; and the die.
-fn live(config: &Config) -> (Tape, Identity, Vec<(usize, Known)>, Die) {
+fn live(config: &Config) -> (Lived<Known>, Die) {
     let geometry = config.sheet.geometry;
     let identity = Identity { drive: 7, die: 0, dies: 1, chip: "a chip".to_owned(), shape: Shape::of(&geometry).expect("a small shape") };
     let tape = Tape::new();
@@ -83,7 +85,7 @@ fn live(config: &Config) -> (Tape, Identity, Vec<(usize, Known)>, Die) {
         die.end(now);
         states.push((tape.len(), spared.clone()));
     }
-    (tape, identity, states, die)
+    (Lived { tape, identity, states }, die)
 }
 
 fn wake(config: &Config, files: Media<Memory>) -> (Die, Vec<KeptBlock>) {
@@ -95,33 +97,19 @@ fn wake(config: &Config, files: Media<Memory>) -> (Die, Vec<KeptBlock>) {
 /// How many blocks of dies that woke up after a cut at any write spare others than were ordered, and how many spare any. `loses`: the files forget them.
 fn cut_everywhere(physics: bool, loses: bool) -> (u32, u32) {
     let config = config(physics);
-    let (tape, identity, states, _) = live(&config);
-    let (entries, mut replay, mut step) = (tape.entries(), Replay::new(1), 0);
-    let mut draw = Draw::new(SEED, Stream::Mix, 1);
-    entries[..states[0].0].iter().for_each(|entry| replay.apply(entry).expect("memory"));
     let (mut wrong, mut sparing) = (0, 0);
-    for index in states[0].0..=entries.len() {
-        while states.get(step + 1).is_some_and(|(length, _)| *length <= index) {
-            step += 1;
-        }
-        let mut cut = replay.clone();
-        if let Some(entry) = entries.get(index) {
-            cut.apply_torn(entry, Tear::Prefix(draw.below(2 * config.sheet.geometry.page.0))).expect("memory");
-            replay.apply(entry).expect("memory");
-        }
-        let files = Media::open_memory(cut.files(), Some(&identity), Durability::Process).expect("a cut leaves a die");
+    live(&config).0.cut_everywhere(SEED, 2 * config.sheet.geometry.page.0, |files, before, after| {
         let (woken, blocks) = wake(&config, files);
-        let next = states.get(step + 1).unwrap_or(&states[step]);
         for (block, kept) in (0..).zip(blocks) {
             if kept.is_torn {
                 continue;
             }
             let found = if loses { WordlineSet::NONE } else { woken.spared(PlaneId(0), BlockId(block)) };
-            let (before, after) = (states[step].1[block as usize], next.1[block as usize]);
+            let (before, after) = (before[block as usize], after[block as usize]);
             wrong += u32::from(found != before.0 && found != after.0);
             sparing += u32::from(!found.is_empty());
         }
-    }
+    });
     (wrong, sparing)
 }
 
@@ -137,7 +125,7 @@ fn spared_wordlines_outlive_a_cut_at_any_write_with_physics_and_without() {
 #[test]
 fn a_die_that_wakes_up_refuses_what_it_refused_and_has_worn_as_it_had() {
     let config = config(true);
-    let (tape, identity, _, lived) = live(&config);
+    let (Lived { tape, identity, .. }, lived) = live(&config);
     let mut replay = Replay::new(1);
     tape.entries().iter().for_each(|entry| replay.apply(entry).expect("memory"));
     let files = Media::open_memory(replay.files(), Some(&identity), Durability::Process).expect("all of it");

@@ -14,6 +14,7 @@ mod held;
 mod hostile;
 mod insecure;
 mod late;
+mod lived;
 mod locks;
 mod metrics;
 mod openmetrics;
