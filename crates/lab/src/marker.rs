@@ -100,6 +100,7 @@ pub(crate) struct Bins {
 pub(crate) struct Sight {
     pub(crate) pe: f64,
     pub(crate) tbers: f64,
+    /// t_BERS as if the last pulse could end once its cells are erased: in ms, or in pulses where a table is made for dies that tell it so.
     pub(crate) progress: f64,
     pub(crate) tprog: f64,
     pub(crate) n0: f64,

@@ -2,7 +2,8 @@
 //!
 //! Each table is fitted on one half of a lot, the chips of even number, and judged on the other half, whose chips it has never seen. The judged figures are
 //! printed beside it. What is measured is what a test bench can measure on real dies: errors that reads count, erase traces, times, and blocks that are cycled,
-//! copied, read and kept until they fail. No parameter of the model is looked at.
+//! copied, read and kept until they fail. What firmware will see once (a count of errors, a trace) is drawn with its noise. What the bench can repeat as often
+//! as it likes (error rates at best references, the weakest wordline, the probability that a page fails) is taken exactly, as if it had.
 
 mod aging;
 mod copyback;
