@@ -368,9 +368,13 @@ impl Life {
                 disk = Some(again);
             } else {
                 (lock(&self.host).capacity, lock(&self.host).failing) = (u64::MAX, 0);
-                // By itself: nobody restarts it, and nobody has to write first.
+                // By itself: nobody restarts it. A read is served at any time, so it says nothing of that.
                 let begun = Instant::now();
-                while !self.step(&mut client, &[NO_SPACE, IO])? {
+                loop {
+                    let written = self.stamp;
+                    if self.step(&mut client, &[NO_SPACE, IO])? && self.stamp > written {
+                        break;
+                    }
                     if begun.elapsed() > Duration::from_secs(30) {
                         return Err("there is room, and the drive does not go on".to_owned());
                     }
