@@ -10,6 +10,7 @@
 //! ```
 
 mod carried;
+mod epoch;
 mod kept;
 mod lived;
 mod locks;
@@ -22,6 +23,7 @@ mod stopped;
 mod written;
 
 pub use carried::CarriedTables;
+pub use epoch::Pace;
 pub use kept::KeptLife;
 pub use locks::Disturbed;
 pub use relief::ReliefTables;
@@ -34,6 +36,7 @@ use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, Nanos, WordlineSet};
 
 use crate::array::carried::Carried;
+use crate::array::epoch::Epoch;
 use crate::array::memory::Memory;
 use crate::array::relaxed::Courses;
 use crate::array::relief::{Reliefs, history};
@@ -155,6 +158,8 @@ pub struct CellArray {
     writing: Writing,
     /// The erases begun last, for stops of them. A die at rest has no use for them.
     erasing: Erasings,
+    /// Use of the blocks since the epoch began, if one did. No snapshot has it.
+    epoch: Option<Box<Epoch>>,
 }
 
 /// A period at one temperature.
@@ -217,6 +222,7 @@ impl CellArray {
             sets: Sets::default(),
             writing: Writing::default(),
             erasing: Erasings::default(),
+            epoch: None,
             model,
         }
     }
@@ -241,6 +247,7 @@ impl CellArray {
             sets: self.sets.sibling(),
             writing: Writing::default(),
             erasing: Erasings::default(),
+            epoch: None,
             ..*self
         }
     }
@@ -388,6 +395,9 @@ impl CellArray {
             let history = history(life, 0.0);
             // A block rests from one erase to the next; its program shares the rest of its erase.
             life.program = history.programmed(physics, now.saturating_sub(life.erased).as_secs_f64(), self.temperature).program;
+            if let Some(epoch) = &mut self.epoch {
+                epoch.programmed(block, f64::from(life.program) - f64::from(history.program));
+            }
             life.first = now;
             self.writing.forget(block);
         }
@@ -409,6 +419,9 @@ impl CellArray {
         let erasing =
             Erasing { block, before, dwell: now.saturating_sub(life.erased).as_secs_f64(), temperature: self.temperature, spared };
         let history = erasing.stopped(self.model.physics(), 0);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.erased(self.model.physics(), &erasing);
+        }
         self.erasing.begin(erasing, self.reliefs.table(block));
         *life = Life {
             erase: history.erase,
@@ -440,6 +453,9 @@ impl CellArray {
     pub fn stopped(&mut self, block: u32, stops: u32) {
         let erasing = self.erasing.of(block).expect("what is stopped has begun");
         self.lives[block as usize].erase = erasing.stopped(self.model.physics(), stops).erase;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.stopped(self.model.physics(), erasing, stops);
+        }
         if self.reliefs.table(block).is_some() {
             self.relieve(block, stops);
         }

@@ -57,6 +57,11 @@ impl Cells {
         }
     }
 
+    /// Erases after which a block can no longer be erased; `None`: no limit.
+    pub fn endurance(&self) -> Option<u32> {
+        self.faults.endurance
+    }
+
     /// Makes every operation fail from now on.
     pub fn kill(&mut self) {
         self.faults = Faults { program_fail: 1.0, erase_fail: 1.0, read_fail: 1.0, ..self.faults };

@@ -43,8 +43,7 @@ impl History {
     pub fn erased(mut self, physics: &Physics, dwell: f64, at: Celsius, suspensions: u32, gentle: bool) -> History {
         let dwell = effective_dwell(physics, dwell, at);
         let rest = deep_rest(&physics.recovery, dwell);
-        let stress =
-            ((1.0 + crate::erase::suspended(&physics.ispe, f64::from(suspensions))) * (1.0 - healed(&physics.recovery, dwell))) as f32;
+        let stress = (unhealed_stress(physics, suspensions) * (1.0 - healed(&physics.recovery, dwell))) as f32;
         let kept = (1.0 - rest) as f32;
         self.erase = self.erase * kept + stress;
         self.program *= kept;
@@ -62,6 +61,17 @@ impl History {
         self
     }
 
+    /// History after the same use many times more. None of it is simulated: the sum is a geometric series.
+    #[must_use]
+    pub(crate) fn further(mut self, again: &Again) -> History {
+        let &Again { times, kept, erase, program, gentle } = again;
+        let all = libm::pow(kept, times);
+        let sum = if kept < 1.0 { (1.0 - all) / (1.0 - kept) } else { times };
+        let grown = |before: f32, each: f64| (f64::from(before) * all + each * sum) as f32;
+        (self.erase, self.program, self.gentle) = (grown(self.erase, erase), grown(self.program, program), grown(self.gentle, gentle));
+        self
+    }
+
     /// History after a rest of `seconds` at `at`, for a block that is read before its next erase.
     #[must_use]
     pub fn rested(mut self, physics: &Physics, seconds: f64, at: Celsius) -> History {
@@ -71,6 +81,24 @@ impl History {
         self.gentle *= kept;
         self
     }
+}
+
+/// Use of a block that is repeated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again {
+    /// Number of repetitions.
+    pub times: f64,
+    /// Share of the stress before one repetition that its deep rests leave.
+    pub kept: f64,
+    /// Stress that one repetition adds, of erases, of programs, and of the erases in which the wordline was spared.
+    pub erase: f64,
+    pub program: f64,
+    pub gentle: f64,
+}
+
+/// Stress of one erase that was suspended so often, before any of it heals.
+pub(crate) fn unhealed_stress(physics: &Physics, suspensions: u32) -> f64 {
+    1.0 + crate::erase::suspended(&physics.ispe, f64::from(suspensions))
 }
 
 /// Dwell time at the reference temperature that heals as much as `seconds` at `at`.

@@ -124,6 +124,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) has_spares: bool,
     /// Wordlines that guarded erases have spared.
     pub(crate) guard: Guard,
+    /// Erases of each block before the present epoch, if one is under way. No image has it.
+    pub(crate) epoch: Option<Box<[u32]>>,
     dead: bool,
     /// What somebody has ordered to go wrong, if anything.
     pub(crate) faults: Option<Box<FaultTable>>,
@@ -189,6 +191,7 @@ impl<P: Payload> Chip<P> {
             read_set: None,
             has_spares: false,
             guard: Guard::default(),
+            epoch: None,
             dead: false,
             faults: None,
         }

@@ -22,6 +22,7 @@
 mod block;
 mod cells;
 mod chip;
+mod epoch;
 mod fault;
 mod guard;
 pub mod image;

@@ -14,6 +14,7 @@ use crate::data::DataPlane;
 use crate::faults::Waiting;
 use crate::flash::{Flight, FlightSlot};
 use crate::host::{HostQueues, InFlight, Pace};
+use crate::leap::Epoch;
 use crate::stripe::{Stripe, Units, Wiring};
 use crate::tries::Tries;
 
@@ -102,6 +103,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) units: Units,
     /// Faults on demand that wait for an operation.
     pub(crate) waiting: Option<Box<Waiting>>,
+    /// The present epoch, if one has begun.
+    pub(crate) epoch: Option<Epoch>,
 }
 
 impl<O: Observer> Drive<O> {
@@ -170,6 +173,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             operations: 0,
             units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
             waiting: None,
+            epoch: None,
             config,
         }
     }

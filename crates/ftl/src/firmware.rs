@@ -23,7 +23,7 @@ use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::techniques::apply::ctx;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Card, Ctx, Technique};
+use crate::techniques::seam::{Card, Ctx, Leap, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
@@ -362,6 +362,24 @@ impl Firmware {
     /// Sets the erase count of `group`.
     pub fn set_erases(&mut self, group: BlockGroup, erases: u32) {
         self.rooms.core.groups_mut().set_erases(group, erases);
+    }
+
+    /// Skips cycles: the erase count of each group grows, techniques are told, and everything else stays.
+    ///
+    /// # Panics
+    /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.
+    pub fn leap(&mut self, leap: &Leap<'_>) {
+        assert!(self.is_quiet(), "only a quiet core can skip cycles");
+        let Rooms { core, panel, metadata, .. } = &mut self.rooms;
+        assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
+        for (group, &cycles) in (0..).map(BlockGroup).zip(leap.cycles) {
+            let erases = core.groups().erases(group);
+            core.groups_mut().set_erases(group, erases.saturating_add(cycles));
+        }
+        for die in core.die_ids() {
+            core.die_mut(die).skip_cycles(|group| leap.cycles[group.index()]);
+        }
+        panel.leap(leap);
     }
 
     // For whoever keeps the bytes.

@@ -53,6 +53,13 @@ impl Reliefs {
         })
     }
 
+    /// Changes the gentle stress of each wordline of a block that has a table.
+    pub(super) fn grow(&mut self, block: u32, grown: impl Fn(usize, f32) -> f32) {
+        if let Some(table) = self.tables.get_mut(block as usize).and_then(Option::as_mut) {
+            table.iter_mut().enumerate().for_each(|(wordline, gentle)| *gentle = grown(wordline, *gentle));
+        }
+    }
+
     /// Drops the table of a block, whose age has been preset.
     pub(super) fn forget(&mut self, block: u32) {
         if let Some(table) = self.tables.get_mut(block as usize)

@@ -7,7 +7,7 @@
 use wordline_units::{Celsius, WordlineSet};
 
 use crate::physics::Physics;
-use crate::wear::History;
+use crate::wear::{History, effective_dwell};
 
 /// A die erases a block in each of so many planes at once at most.
 const AT_ONCE: usize = 4;
@@ -27,6 +27,11 @@ pub(super) struct Erasing {
 }
 
 impl Erasing {
+    /// Seconds since the erase before, at the reference temperature.
+    pub(super) fn effective_dwell(&self, physics: &Physics) -> f64 {
+        effective_dwell(physics, self.dwell, self.temperature)
+    }
+
     /// The history of the block once it has been erased with so many stops.
     pub(super) fn stopped(&self, physics: &Physics, stops: u32) -> History {
         self.of_wordline(physics, stops, 0.0, false)

@@ -10,6 +10,7 @@ mod bytes;
 mod capacitors;
 mod carried;
 mod image;
+mod leaps;
 mod lives;
 mod locks;
 mod lost;

@@ -462,6 +462,13 @@ impl Die {
         self.rewrite_queue.iter().copied()
     }
 
+    /// Make requested rewrites those of groups that have been erased as often more as `skipped` says, with the same data.
+    pub(crate) fn skip_cycles(&mut self, skipped: impl Fn(BlockGroup) -> u32) {
+        for wish in &mut self.rewrite_queue {
+            wish.erases = wish.erases.saturating_add(skipped(wish.group));
+        }
+    }
+
     /// Requested rewrite at place `at`.
     pub(crate) fn rewrite_at(&self, at: usize) -> Option<Rewrite> {
         self.rewrite_queue.get(at).copied()

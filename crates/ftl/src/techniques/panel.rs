@@ -7,9 +7,9 @@ use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
-    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
-    SanitiseMethod, StaleSecrets, Technique, merge_distrust, merge_estimates, merge_fits, merge_key_stores, merge_program_settings,
-    merge_remedies, merge_rungs,
+    Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Leap, Memo, Moving, News, Place, ProgramReport,
+    ProgramUnit, SanitiseMethod, StaleSecrets, Technique, merge_distrust, merge_estimates, merge_fits, merge_key_stores,
+    merge_program_settings, merge_remedies, merge_rungs,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::BlockGroups;
@@ -139,6 +139,11 @@ impl Panel {
             technique.recover(groups, &memos);
             self.set_timer(member, Nanos::ZERO);
         }
+    }
+
+    /// Tells each technique of `leap`.
+    pub fn leap(&mut self, leap: &Leap<'_>) {
+        self.members.iter_mut().for_each(|technique| technique.leap(leap));
     }
 
     /// Tells `news` to its subscribers.

@@ -426,6 +426,15 @@ pub struct Card {
     pub limits: &'static str,
 }
 
+/// Cycles that a drive has skipped: its life was not simulated from one epoch to a later one like it.
+#[derive(Clone, Copy, Debug)]
+pub struct Leap<'a> {
+    /// Number of epochs skipped for each one that was simulated.
+    pub times: u32,
+    /// Erases skipped, by block group.
+    pub cycles: &'a [u32],
+}
+
 /// One technique. Every question has a default answer that changes nothing.
 pub trait Technique: std::fmt::Debug + Send {
     /// Card of the technique.
@@ -445,6 +454,10 @@ pub trait Technique: std::fmt::Debug + Send {
     /// Restarts the technique after a power cut. The core found its flash as `groups` says. `memos` are the technique's own that were written down, at most
     /// one for a group and slot; state that was not written down begins anew.
     fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {}
+
+    /// Skips cycles. A technique that counts them adds those of the leap to its counters, in proportion; it learns nothing else of them. The data of each group
+    /// is what it was.
+    fn leap(&mut self, _leap: &Leap<'_>) {}
 
     /// Learns an event.
     fn learn(&mut self, _ctx: &Ctx<'_>, _news: &News) {}

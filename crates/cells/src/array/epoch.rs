@@ -1,0 +1,138 @@
+//! Epochs: how the blocks of a die were used for a while, so that the same use can be added many times without being simulated.
+//!
+//! ```text
+//! begin_epoch ──▶ erases, programs, stops …  (counted by block) ──▶ leap(block, times, pace)
+//! ```
+//!
+//! A leap adds to the stress of a block what `times` further epochs would have added: as many erases and programs for each one of the epoch, with the
+//! suspensions and the guarded erases of the epoch in proportion. What the block holds stays.
+
+use wordline_units::Nanos;
+
+use super::stopped::Erasing;
+use super::{CellArray, Life};
+use crate::physics::Physics;
+use crate::wear::{Again, History, deep_rest, effective_dwell, healed, unhealed_stress};
+
+/// Rest of blocks in the cycles that a leap adds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// As long as in the epoch.
+    Measured,
+    /// All cycles of a block are spread evenly over so many seconds.
+    Spread(f64),
+}
+
+/// Use of one block since the epoch began. Stresses are in erases or programs without rest.
+#[derive(Clone, Debug)]
+struct Used {
+    erases: u32,
+    programs: u32,
+    /// Stress of the erases before any of it heals.
+    unhealed: f64,
+    /// Stress that the erases have added, as the deep rests since have left it.
+    erase: f64,
+    program: f64,
+    /// Share that the deep rests have left of what was there before the epoch.
+    kept: f64,
+    /// The part of `erase` in which each wordline was spared; empty: none was.
+    gentle: Vec<f64>,
+}
+
+const UNUSED: Used = Used { erases: 0, programs: 0, unhealed: 0.0, erase: 0.0, program: 0.0, kept: 1.0, gentle: Vec::new() };
+
+/// Use of the blocks of a die since an instant.
+#[derive(Clone, Debug)]
+pub(super) struct Epoch {
+    used: Vec<Used>,
+    wordlines: usize,
+}
+
+impl Epoch {
+    /// An erase has begun.
+    pub(super) fn erased(&mut self, physics: &Physics, erasing: &Erasing) {
+        let used = &mut self.used[erasing.block as usize];
+        used.erases += 1;
+        let left = 1.0 - deep_rest(&physics.recovery, erasing.effective_dwell(physics));
+        for stress in [&mut used.kept, &mut used.erase, &mut used.program].into_iter().chain(&mut used.gentle) {
+            *stress *= left;
+        }
+        self.add(physics, erasing, unhealed_stress(physics, 0));
+    }
+
+    /// The erase has been stopped once more, `stops` times by now.
+    pub(super) fn stopped(&mut self, physics: &Physics, erasing: &Erasing, stops: u32) {
+        self.add(physics, erasing, unhealed_stress(physics, stops) - unhealed_stress(physics, stops.saturating_sub(1)));
+    }
+
+    /// An erase has added stress, which was so much before any of it healed.
+    fn add(&mut self, physics: &Physics, erasing: &Erasing, unhealed: f64) {
+        let used = &mut self.used[erasing.block as usize];
+        let stress = unhealed * (1.0 - healed(&physics.recovery, erasing.effective_dwell(physics)));
+        used.unhealed += unhealed;
+        used.erase += stress;
+        if !erasing.spared.is_empty() {
+            used.gentle.resize(self.wordlines, 0.0);
+            let spared = used.gentle.iter_mut().zip(0..).filter(|(_, wordline)| erasing.spared.has(*wordline));
+            spared.for_each(|(gentle, _)| *gentle += stress);
+        }
+    }
+
+    /// The first wordline of a block has been programmed, which added `stress`.
+    pub(super) fn programmed(&mut self, block: u32, stress: f64) {
+        let used = &mut self.used[block as usize];
+        used.programs += 1;
+        used.program += stress;
+    }
+}
+
+impl CellArray {
+    /// Begins an epoch: the use of each block is counted from now on. An epoch that was under way ends.
+    pub fn begin_epoch(&mut self) {
+        self.epoch = Some(Box::new(Epoch { used: vec![UNUSED; self.lives.len()], wordlines: self.wordlines() as usize }));
+    }
+
+    /// Adds to `block` the stress of `times` further epochs like the present one. `clock`: by how much the die's clock has been moved on for them. A block that
+    /// was erased in the epoch would have been so until the end, so its data keeps its age; the data of one that was not has grown older.
+    ///
+    /// # Panics
+    /// If no epoch is under way.
+    pub fn leap(&mut self, block: u32, times: u32, pace: Pace, clock: Nanos) {
+        let physics = self.model.physics();
+        let epoch = self.epoch.as_ref().expect("a leap goes on from an epoch");
+        let used = &epoch.used[block as usize];
+        let life = &mut self.lives[block as usize];
+        if used.erases > 0 {
+            for instant in [&mut life.erased, &mut life.first, &mut life.last] {
+                *instant += clock;
+            }
+        }
+        let times = f64::from(times);
+        let again = match pace {
+            Pace::Measured => Again { times, kept: used.kept, erase: used.erase, program: used.program, gentle: 0.0 },
+            Pace::Spread(seconds) => {
+                // Each repetition is one cycle, with its part of the stress of the epoch.
+                let each = f64::from(used.erases.max(used.programs).max(1));
+                let dwell = effective_dwell(physics, seconds / (times * each).max(1.0), self.temperature);
+                let left = (1.0 - healed(&physics.recovery, dwell)) / each;
+                let kept = 1.0 - deep_rest(&physics.recovery, dwell);
+                Again { times: times * each, kept, erase: left * used.unhealed, program: left * f64::from(used.programs), gentle: 0.0 }
+            }
+        };
+        let further = |life: &Life, gentle: f32, again: &Again| History { erase: life.erase, program: life.program, gentle }.further(again);
+        if self.reliefs.table(block).is_some() {
+            let part = if used.erase > 0.0 { again.erase / used.erase } else { 0.0 };
+            let spared = |wordline: usize| used.gentle.get(wordline).copied().unwrap_or(0.0);
+            self.reliefs.grow(block, |wordline, gentle| further(life, gentle, &Again { gentle: part * spared(wordline), ..again }).gentle);
+        }
+        let history = further(life, 0.0, &again);
+        (life.erase, life.program) = (history.erase, history.program);
+    }
+
+    /// Ends a leap of the die: what was worked out of blocks that have worn since is forgotten.
+    pub fn end_leap(&mut self) {
+        self.memory.forget();
+        self.sets.forget();
+        self.forget_what_was_worked_out();
+    }
+}

@@ -1,0 +1,49 @@
+//! Epochs of a die: its erases since an instant, and leaps that add as many again without carrying them out.
+
+use wordline_cells::Pace;
+use wordline_units::{BlockId, Nanos, PlaneId};
+
+use crate::chip::Chip;
+use crate::payload::NoPayload;
+
+impl Chip<NoPayload> {
+    /// Begins an epoch: the erases of each block are counted from now on, and what they do to its cells.
+    pub fn begin_epoch(&mut self) {
+        self.epoch = Some(self.blocks.iter().map(|block| block.erases).collect());
+        if let Some(array) = &mut self.array {
+            array.begin_epoch();
+        }
+    }
+
+    /// Erases of a block in the present epoch.
+    ///
+    /// # Panics
+    /// If no epoch is under way.
+    pub fn epoch_erases(&self, plane: PlaneId, block: BlockId) -> u32 {
+        let before = self.epoch.as_ref().expect("erases are counted from the beginning of an epoch")[self.index(plane, block)];
+        self.erases(plane, block).saturating_sub(before)
+    }
+
+    /// Erases that a block still takes, by the limit that the drive file sets; `None`: there is no limit.
+    pub fn erases_left(&self, plane: PlaneId, block: BlockId) -> Option<u32> {
+        self.cells.endurance().map(|limit| limit.saturating_sub(self.erases(plane, block)))
+    }
+
+    /// Makes `block` as if `times` further epochs like the present one had passed, which took so much of the die's clock: see
+    /// [`CellArray::leap`](wordline_cells::CellArray::leap). What it holds stays.
+    pub fn leap(&mut self, plane: PlaneId, block: BlockId, times: u32, pace: Pace, clock: Nanos) {
+        let (index, erases) = (self.index(plane, block), self.epoch_erases(plane, block));
+        let entry = &mut self.blocks[index];
+        entry.erases = entry.erases.saturating_add(erases.saturating_mul(times));
+        if let Some(array) = &mut self.array {
+            array.leap(index as u32, times, pace, clock);
+        }
+    }
+
+    /// Ends the leaps of the die's blocks.
+    pub fn end_leap(&mut self) {
+        if let Some(array) = &mut self.array {
+            array.end_leap();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Leaps: lives of years in minutes.
+//!
+//! A life is some thousand cycles of each block, and most of them are like those before. A few are run, as an *epoch*; then the same use is added many times
+//! over, to the wear of cells and to erase counts, and nothing else is simulated:
+//!
+//! ```text
+//! begin_epoch ──▶ Drive::age, or requests in virtual time ──▶ leap(times, rest) ──▶ begin_epoch ──▶ …
+//! ```
+//!
+//! | of a block | becomes |
+//! |---|---|
+//! | erase count, of the die and of the firmware | + `times` · erases in the epoch |
+//! | stress of its cells, by wordline | + what so many erases and programs add, with suspensions and guarded erases in proportion |
+//! | what it holds, its place in the map, its reads since the last erase | as it was |
+//! | age of its data | as it was, if it was erased in the epoch; else older by the leap |
+//!
+//! What a leap does not know: operations that fail by rate are drawn in epochs only, and a block that was not erased in an epoch is not erased in the leap.
+//! A leap ends before erase counts drift so far apart that static wear levelling would have acted (half its gap), and at the first block that comes to the end
+//! of its erases.
+
+use wordline_cells::Pace;
+use wordline_engine::Observer;
+use wordline_ftl::groups::Use;
+use wordline_ftl::techniques::seam::Leap;
+use wordline_ftl::{BlockGroup, Firmware};
+use wordline_units::{BlockId, Nanos, PlaneId};
+
+use crate::drive::Drive;
+
+/// Rest of blocks between the cycles of a leap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rest {
+    /// As long as in the epoch. Each epoch that is skipped takes as long as the present one took.
+    Measured,
+    /// The epochs that are skipped take so long together, and the cycles of each block are spread evenly over that time.
+    Spread {
+        /// Years of 365.25 days.
+        years: f64,
+    },
+}
+
+/// Reason for which a leap is not longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// No more was asked for.
+    Asked,
+    /// Erase counts would drift apart by half the gap of static wear levelling.
+    Gap,
+    /// A block comes to the end of its erases.
+    Retirement,
+}
+
+/// Result of a leap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leapt {
+    /// Number of epochs skipped.
+    pub times: u32,
+    /// Reason for which there were no more.
+    pub bound: Bound,
+    /// Virtual time that they took.
+    pub took: Nanos,
+}
+
+/// Beginning of an epoch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Epoch {
+    began: Nanos,
+}
+
+const YEAR_SECONDS: f64 = 365.25 * 86_400.0;
+
+impl<O: Observer> Drive<O> {
+    /// Begins an epoch: the use of each block is counted from now on.
+    pub fn begin_epoch(&mut self) {
+        self.epoch = Some(Epoch { began: self.now() });
+        self.chips.iter_mut().for_each(|(_, chip)| chip.begin_epoch());
+    }
+
+    /// Greatest number of epochs like the present one that a leap of `times` can skip, and why no more.
+    ///
+    /// # Panics
+    /// If no epoch is under way.
+    pub fn leap_bound(&self, times: u32) -> (u32, Bound) {
+        let mut bound = (times, Bound::Asked);
+        let mut lower = |most: u32, why: Bound| {
+            if most < bound.0 {
+                bound = (most, why);
+            }
+        };
+        let gap = self.config.firmware.free_block.gap;
+        for (core, ftl) in self.ftls.iter().enumerate() {
+            let layout = ftl.layout();
+            for die in ftl.dies() {
+                let chip = &self.chips[self.wiring.die(core as u32, die)];
+                let (mut least, mut most) = (u32::MAX, 0);
+                for index in layout.groups_of(die) {
+                    let group = BlockGroup(index as u32);
+                    if !is_in_service(ftl, group) {
+                        continue;
+                    }
+                    for (plane, block) in blocks_of(ftl, group) {
+                        let erases = chip.epoch_erases(plane, block);
+                        (least, most) = (least.min(erases), most.max(erases));
+                        if let Some(left) = chip.erases_left(plane, block).filter(|_| erases > 0) {
+                            lower(left / erases, Bound::Retirement);
+                        }
+                    }
+                }
+                if let Some(gap) = gap.filter(|_| most > least) {
+                    lower((gap.max(1) - 1) / (2 * (most - least)), Bound::Gap);
+                }
+            }
+        }
+        bound
+    }
+
+    /// Skips `times` epochs like the present one, or as many as [`Drive::leap_bound`] allows. The present epoch goes on: whoever wants to skip more begins the
+    /// next one first.
+    ///
+    /// # Panics
+    /// If no epoch is under way, if the drive is not quiet ([`Drive::settle`] makes it so), or if its firmware keeps a journal.
+    pub fn leap(&mut self, times: u32, rest: Rest) -> Leapt {
+        let Epoch { began } = self.epoch.expect("a leap goes on from an epoch");
+        assert!(self.is_quiet(), "only a quiet drive can leap: settle it first");
+        let (times, bound) = self.leap_bound(times);
+        if times == 0 {
+            return Leapt { times, bound, took: Nanos::ZERO };
+        }
+        let (took, pace) = match rest {
+            Rest::Measured => (Nanos((self.now() - began).0.saturating_mul(u64::from(times))), Pace::Measured),
+            Rest::Spread { years } => (Nanos((years * YEAR_SECONDS * 1e9) as u64), Pace::Spread(years * YEAR_SECONDS)),
+        };
+        for core in 0..self.config.cores {
+            self.skip(core, times, pace, took);
+        }
+        self.chips.iter_mut().for_each(|(_, chip)| chip.end_leap());
+        // The instants of the cells are those of the leap's end by now.
+        let end = self.now() + took;
+        self.run_until(end);
+        if !self.is_quiet() {
+            self.settle();
+        }
+        Leapt { times, bound, took }
+    }
+
+    /// Skip the cycles of the groups of `core`.
+    fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos) {
+        let Drive { ftls, chips, wiring, .. } = self;
+        let ftl = &mut ftls[core as usize];
+        let layout = *ftl.layout();
+        let mut cycles = vec![0; layout.group_count()];
+        for group in (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| is_in_service(ftl, group)) {
+            let chip = &mut chips[wiring.die(core, layout.die(group))];
+            for (plane, block) in blocks_of(ftl, group) {
+                // All planes of a group are erased together.
+                cycles[group.index()] = chip.epoch_erases(plane, block).saturating_mul(times);
+                chip.leap(plane, block, times, pace, took);
+            }
+        }
+        ftl.leap(&Leap { times, cycles: &cycles });
+    }
+}
+
+/// True if the blocks of `group` are used.
+fn is_in_service(ftl: &Firmware, group: BlockGroup) -> bool {
+    ftl.groups().use_of(group) != Use::Bad
+}
+
+/// Blocks of `group`, one of each plane.
+fn blocks_of(ftl: &Firmware, group: BlockGroup) -> impl Iterator<Item = (PlaneId, BlockId)> {
+    let blocks = ftl.groups().blocks(group);
+    (0..ftl.layout().planes as u8).map(move |plane| (PlaneId(plane), BlockId(u32::from(blocks[usize::from(plane)]))))
+}
