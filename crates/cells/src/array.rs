@@ -158,6 +158,8 @@ pub struct CellArray {
     writing: Writing,
     /// The erases begun last, for stops of them. A die at rest has no use for them.
     erasing: Erasings,
+    /// Number of readings that each reading stands for, of which it is the worst. No snapshot has it.
+    times: u32,
     /// Use of the blocks since the epoch began, if one did. No snapshot has it.
     epoch: Option<Box<Epoch>>,
 }
@@ -222,6 +224,7 @@ impl CellArray {
             sets: Sets::default(),
             writing: Writing::default(),
             erasing: Erasings::default(),
+            times: 1,
             epoch: None,
             model,
         }
@@ -247,6 +250,7 @@ impl CellArray {
             sets: self.sets.sibling(),
             writing: Writing::default(),
             erasing: Erasings::default(),
+            times: 1,
             epoch: None,
             ..*self
         }
@@ -319,7 +323,8 @@ impl CellArray {
     #[inline]
     fn bring_out(&mut self, block: u32, page: u32, rate: f64, wear: f64) -> Sensed {
         let dice = self.errors.at(self.filling(block, page));
-        let worst = worst(&self.model, rate, wear, dice, self.noise.next_u64());
+        let noise = self.noise.next_u64();
+        let worst = if self.times == 1 { worst(&self.model, rate, wear, dice, noise) } else { self.worst_of_all(rate, wear, dice, noise) };
         Sensed { worst, corrected: f64::from(worst) <= self.model.physics().ecc.correctable, rate }
     }
 
@@ -490,10 +495,15 @@ impl CellArray {
 
 /// Errors of the worst codeword: [`Model::errors`] without those of the other codewords.
 fn worst(model: &Model, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
-    let (codewords, length) = (model.codewords(), model.codeword_bits());
-    let worst = errors_at(rate * length, length, root(unit(bits), codewords));
+    worst_at(model, rate, wear, root(unit(bits), model.codewords()), unit(noise))
+}
+
+/// The same at these quantiles of a codeword's errors and of the telegraph noise.
+fn worst_at(model: &Model, rate: f64, wear: f64, errors: f64, noise: f64) -> u32 {
+    let length = model.codeword_bits();
+    let worst = errors_at(rate * length, length, errors);
     let telegraph = model.telegraph(wear);
-    let flicker = if telegraph > 0.0 { libm::round(-tail_inverse_roughly(unit(noise)) * telegraph) } else { 0.0 };
+    let flicker = if telegraph > 0.0 { libm::round(-tail_inverse_roughly(noise) * telegraph) } else { 0.0 };
     (f64::from(worst) + flicker).clamp(0.0, length) as u32
 }
 

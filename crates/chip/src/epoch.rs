@@ -40,6 +40,13 @@ impl Chip<NoPayload> {
         }
     }
 
+    /// Lets each reading from now on be the worst of `times`: see [`CellArray::read_worst_of`](wordline_cells::CellArray::read_worst_of).
+    pub fn read_worst_of(&mut self, times: u32) {
+        if let Some(array) = &mut self.array {
+            array.read_worst_of(times);
+        }
+    }
+
     /// Ends the leaps of the die's blocks.
     pub fn end_leap(&mut self) {
         if let Some(array) = &mut self.array {

@@ -23,6 +23,9 @@ pub(crate) enum Command {
     Compare(CompareOptions),
     /// Make a used drive in seconds and save it, to run from again and again.
     Age(AgeOptions),
+    /// Write a drive until it is worn out: TB written, years, P/E cycles by block, what ended it, and how it was on its way. Minutes for years: cycles that are
+    /// like those before are skipped.
+    WearOut(WearOutOptions),
     /// Serve a drive as a network block device (NBD): the same firmware, with real bytes, on the wall's clock or as fast as it goes.
     ///
     /// There are 16 places for clients, and 16 more for those that have not opened the disk yet (with --tls: that have not shown a certificate yet), of whom
@@ -359,6 +362,66 @@ pub(crate) struct CompareOptions {
     pub(crate) load: LoadOptions,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WearOutOptions {
+    /// A drive's name (see `wordline drives`) or file.
+    #[arg(default_value = "pageftl")]
+    pub(crate) drive: String,
+    /// Drives that are worn out under the same workload, to be held against it.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) against: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: DriveOptions,
+    /// A built-in workload, a workload file (.toml) or a block trace, without end: its last phase goes on, a trace begins again.
+    #[arg(long, short, default_value = "default", value_name = "NAME|FILE")]
+    pub(crate) workload: String,
+    /// How full the drive is at the beginning; the drive's own `fill` otherwise.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) fill: Option<String>,
+    /// Keep this many requests outstanding where the speed is measured, whatever the workload says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) qd: Option<u32>,
+    /// The drive is written so that its life takes so many years, 5 if nothing is said: rests between erases and the ages of data follow from that. With --dwpd:
+    /// years after which nobody looks any longer.
+    #[arg(long, value_name = "N")]
+    pub(crate) years: Option<f64>,
+    /// The drive is written so many times a day, however long it lives.
+    #[arg(long, value_name = "N")]
+    pub(crate) dwpd: Option<f64>,
+    /// What ends the life: uncorrectable (a page cannot be read, by the host or to be moved), spare (no write is taken any more), or a share of blocks gone bad
+    /// such as 2.5%, of those that the host sees. If nothing is said: the first of uncorrectable, spare and 2.5%.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) until: Option<String>,
+    /// The life ends, too, when data that is written could not be read any more after it had been kept for so long, such as 1y: what JESD218 asks of client drives
+    /// at the end of their lives. Read from a copy of the drive after each epoch.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) must_keep: Option<String>,
+    /// About how many epochs of a life are run; what is between them is skipped.
+    #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=10_000))]
+    pub(crate) epochs: u32,
+    /// Length of an epoch in drive writes; 1 if nothing is said. Longer ones tell blocks apart better.
+    #[arg(long, value_name = "WRITES")]
+    pub(crate) epoch: Option<f64>,
+    /// Requests of the short run in virtual time, on a copy of the drive, that tells IOPS after each epoch; 0: none.
+    #[arg(long, default_value_t = 4_000, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000_000))]
+    pub(crate) sample: u64,
+    /// Skip nothing. A life takes hours then, or days.
+    #[arg(long)]
+    pub(crate) no_leaps: bool,
+    /// Write the lives as JSON ("-": standard output). docs/reference/wear-out.md describes every name.
+    #[arg(long, value_name = "FILE|-")]
+    pub(crate) json: Option<String>,
+    /// Write one self-contained HTML page with figures.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Drives at the same time; as many as there are cores by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// No progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -34,6 +34,7 @@ mod sweep;
 mod top;
 mod trace;
 mod unfinished;
+mod wear_out;
 
 use std::process::ExitCode;
 
@@ -71,6 +72,7 @@ fn carry_out(command: Command) -> Result<(), Failure> {
         Command::Run(options) => run::run(&options),
         Command::Age(options) => age::age(&options),
         Command::Compare(options) => compare::compare(&options),
+        Command::WearOut(options) => wear_out::wear_out(&options),
         Command::Serve(options) => serve::serve(&options),
         Command::Ctl(options) => ctl::ctl(&options),
         Command::Record(options) => record::record(&options),

@@ -70,7 +70,7 @@ impl Counter {
             self.told = Instant::now();
             let rate = done as f64 / self.started.elapsed().as_secs_f64();
             let left = if rate > 0.0 {
-                format!(", {:.1} per second, {:.0} s left", rate, (self.total - done) as f64 / rate)
+                format!(", {:.1} per second, {:.0} s left", rate, self.total.saturating_sub(done) as f64 / rate)
             } else {
                 String::new()
             };

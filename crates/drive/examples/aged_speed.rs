@@ -36,7 +36,7 @@ fn main() {
     println!("restored and audited in {:.2} s", started.elapsed().as_secs_f64());
     let mut drive = shape.drive();
     let started = Instant::now();
-    drive.construct_steady(1.0, 1);
+    drive.construct_steady(&vec![1.0; drive.config().cores as usize], 1);
     let seconds = started.elapsed().as_secs_f64();
     let aged = drive.age(&mut load, span);
     println!("constructed steady in {seconds:.2} s, WAF of the next overwrite {:.2}", aged.waf());
@@ -60,6 +60,6 @@ fn main() {
     let shape = small::Shape { channels: 8, dies_per_channel: 4, ..shape };
     let mut drive = shape.drive();
     let started = Instant::now();
-    drive.construct_steady(1.0, 1);
+    drive.construct_steady(&vec![1.0; drive.config().cores as usize], 1);
     println!("{} constructed steady in {:.2} s", shape.config().exported(), started.elapsed().as_secs_f64());
 }

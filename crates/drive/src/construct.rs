@@ -37,16 +37,18 @@ impl<O: Observer> Drive<O> {
             }
         }
     }
-    /// Make a new drive look as if its first `fill` share had been overwritten unit by unit, uniformly at random, until its state was steady.
-    /// `docs/models/steady-state-construction.md` says how, and where that differs from the real thing.
+
+    /// Makes a new drive look as if the first share of each core's units, by `fills`, had been overwritten unit by unit, uniformly at random, until the state of
+    /// the core was steady. Cores can be filled differently, as after a repair. `docs/models/steady-state-construction.md` says how, and where that differs from
+    /// the real thing.
     ///
     /// # Panics
-    /// If `fill` is not between 0 and 1, or if the drive is not new.
-    pub fn construct_steady(&mut self, fill: f64, seed: u64) {
-        assert!((0.0..=1.0).contains(&fill), "a drive can be filled to between 0 and 1, not {fill}");
-        let units = (self.config.exported_units as f64 * fill) as u64;
-        for core in 0..self.ftls.len() {
-            let share = self.stripe.share(core as u32, units);
+    /// If there is not one share for each core, between 0 and 1, or if the drive is not new.
+    pub fn construct_steady(&mut self, fills: &[f64], seed: u64) {
+        assert_eq!(fills.len(), self.ftls.len(), "each core has its share");
+        for (core, fill) in fills.iter().enumerate() {
+            assert!((0.0..=1.0).contains(fill), "a core can be filled to between 0 and 1, not {fill}");
+            let share = self.stripe.share(core as u32, (self.config.exported_units as f64 * fill) as u64);
             let Drive { ftls, chips, wiring, .. } = self;
             let layout = *ftls[core].layout();
             let units_per_page = layout.units_per_page as usize;

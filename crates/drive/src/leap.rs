@@ -143,6 +143,12 @@ impl<O: Observer> Drive<O> {
         Leapt { times, bound, took }
     }
 
+    /// Lets each page read from now on stand for `times` reads of pages like it, and have as many errors as the worst of them: what a copy of the drive tells of
+    /// the reads that a leap is going to skip. Without physics nothing changes.
+    pub fn read_worst_of(&mut self, times: u32) {
+        self.chips.iter_mut().for_each(|(_, chip)| chip.read_worst_of(times));
+    }
+
     /// Skip the cycles of the groups of `core`.
     fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos) {
         let Drive { ftls, chips, wiring, .. } = self;

@@ -17,8 +17,9 @@ use wordline_engine::Observer;
 use wordline_flash::{Command, Operation, OperationKind, Origin, ReadOffsets, ReadTry, Report, Status, Stopped, Tally, Target};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, Firmware, Request};
-use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
+use wordline_units::{Bytes, Cause, HostOp, HostRequest, Nanos};
 
+use crate::control::FlashPlace;
 use crate::drive::Drive;
 use crate::flash::set_program;
 use crate::tries::{Sensing, first_try, set_references};
@@ -38,6 +39,16 @@ pub struct Aged {
     pub page_reads: u64,
     /// Number of block groups erased.
     pub erases: u64,
+    /// Number of page reads of whatever cause, without further tries.
+    pub reads: u64,
+    /// Number of tries of those after the first.
+    pub retries: u64,
+    /// Number of reads of the host that could not be corrected.
+    pub failed_host_reads: u64,
+    /// Number of reads of data to be moved or completed that could not be corrected.
+    pub failed_moves: u64,
+    /// The first page of those.
+    pub failed_at: Option<FlashPlace>,
 }
 
 impl Aged {
@@ -270,7 +281,21 @@ impl<O: Observer> Drive<O> {
         let die = self.wiring.die(core, operation.die);
         let (mut program, mut erase) = (None, None);
         match operation.kind {
-            OperationKind::Read { target, .. } => self.chips[die].spare_of(&target, 1, &mut spare),
+            OperationKind::Read { target, .. } => {
+                self.chips[die].spare_of(&target, 1, &mut spare);
+                (aged.reads, aged.retries) = (aged.reads + 1, aged.retries + u64::from(retries));
+                if status == Status::Uncorrectable {
+                    let failed = if operation.cause == Cause::Host { &mut aged.failed_host_reads } else { &mut aged.failed_moves };
+                    *failed += 1;
+                    aged.failed_at = aged.failed_at.or(target.planes.first_plane().map(|plane| FlashPlace {
+                        die,
+                        plane,
+                        block: target.block(plane),
+                        page: target.page,
+                        unit: 0,
+                    }));
+                }
+            }
             OperationKind::Copyback { from, .. } => {
                 self.chips[die].spare_of(&from, self.config.sheet.pages_per_program(), &mut spare);
                 aged.moved_units += u64::from(self.ftls[core as usize].layout().units_per_program);

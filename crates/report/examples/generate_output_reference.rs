@@ -1,4 +1,4 @@
-//! Writes `docs/reference/output.md`, `output.schema.json` and `forensics.md` in `docs/reference` under the folder named by the first argument.
+//! Writes `docs/reference/output.md`, `output.schema.json`, `forensics.md` and `wear-out.md` in `docs/reference` under the folder named by the first argument.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ fn main() -> std::io::Result<()> {
     let folder = root.join("docs/reference");
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("forensics.md"), wordline_report::reference::forensics_markdown())?;
+    std::fs::write(folder.join("wear-out.md"), wordline_report::reference::wear_out_markdown())?;
     std::fs::write(folder.join("output.md"), wordline_report::reference::reference_markdown())?;
     std::fs::write(folder.join("output.schema.json"), wordline_report::reference::json_schema())
 }

@@ -6,6 +6,7 @@ use schemars::schema_for;
 use serde_json::Value;
 
 use crate::forensics::ForensicsResult;
+use crate::lifetime::LifetimesResult;
 use crate::result::Report;
 use crate::table::{Column, INTERVALS, RATIOS, REQUESTS, SWEEP};
 use crate::violation::Account;
@@ -80,6 +81,20 @@ pub fn forensics_markdown() -> String {
          *Generated from the code by `wordline_report::reference::forensics_markdown`. Do not edit.*\n\n\
          `[]` is an entry of a list. Names keep their meaning; new ones may be added. What the words mean, and what the attacker may do, is in the\n\
          [tutorial](../tutorials/forensics.md).\n\n\
+         | name | type | unit | meaning |\n|---|---|---|---|\n",
+    );
+    members(&mut text, &schema, &schema, "", &mut Vec::new());
+    text
+}
+
+/// The reference manual of what `wordline wear-out` writes.
+pub fn wear_out_markdown() -> String {
+    let schema = serde_json::to_value(schema_for!(LifetimesResult)).expect("a schema is valid JSON");
+    let mut text = String::from(
+        "# What `wordline wear-out --json` says\n\n\
+         *Generated from the code by `wordline_report::reference::wear_out_markdown`. Do not edit.*\n\n\
+         `[]` is an entry of a list. Names keep their meaning; new ones may be added. How a life is run is in\n\
+         [lives in leaps](../models/wear-out.md).\n\n\
          | name | type | unit | meaning |\n|---|---|---|---|\n",
     );
     members(&mut text, &schema, &schema, "", &mut Vec::new());

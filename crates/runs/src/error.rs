@@ -113,6 +113,15 @@ pub enum RunError {
         /// The phase that is repeated.
         phase: String,
     },
+    /// A life without an end.
+    #[error(
+        "{0} does not wear out: its cells have no physics and blocks take any number of erases; take a chip with physics (`wordline chip` lists them) or \
+         --set faults.endurance=N"
+    )]
+    NoWear(String),
+    /// A workload that does not wear a drive out.
+    #[error("the workload writes nothing in {0} requests, so no drive wears out under it; take one that writes")]
+    NoWrites(u64),
     /// A drive that wore out before the run.
     #[error("--prefill-reads: the drive wore out before the trace began; take one with more endurance")]
     WornOut,

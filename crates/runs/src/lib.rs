@@ -21,6 +21,7 @@ mod cost;
 mod error;
 mod files;
 mod job;
+mod life;
 mod load;
 pub mod parallel;
 mod prefill;
@@ -34,6 +35,7 @@ mod settle;
 mod source;
 mod tags;
 mod watch;
+pub mod wear_out;
 mod workload;
 
 pub use cost::Stopwatch;

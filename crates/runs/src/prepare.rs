@@ -58,9 +58,9 @@ impl<O: Observer> Prepared<O> {
 
     /// A new drive of `config` with the share `fill` of its units in the steady state of uniform random overwrites.
     pub fn steady(config: Config, fill: f64, observer: O) -> Prepared<O> {
-        let seed = config.seed;
+        let (seed, fills) = (config.seed, vec![fill; config.cores as usize]);
         let mut drive = Drive::new(config, observer);
-        drive.construct_steady(fill, seed);
+        drive.construct_steady(&fills, seed);
         Prepared { drive, is_new: true }
     }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use wordline_report::vertrace::FileStep;
 use wordline_units::{Bytes, HostRequest, Nanos};
 use wordline_workload::spec::Limit;
-use wordline_workload::{FileLoad, Generator, PhaseSpec, Tagged, TraceError};
+use wordline_workload::{FileLoad, FileOptions, Generator, PhaseSpec, Tagged, TraceError};
 
 use crate::error::RunError;
 use crate::load::Load;
@@ -14,6 +14,9 @@ use crate::workload::{Recorded, Workload};
 
 /// Requests outstanding where neither a trace nor anybody else says when they come.
 const USUAL_DEPTH: u32 = 32;
+
+/// Capacities that a workload of files writes where it has no end.
+const ENDLESS: f64 = 1e9;
 
 /// One stretch of requests with one pace.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +67,36 @@ impl Source {
                 Kind::Traced { replay, depth, requests: traced.requests(), begun: false, failure: None }
             }
         }))
+    }
+
+    /// Puts `workload` on a drive of `capacity`, its last stage without end. A trace ends all the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::new`].
+    pub(crate) fn endless(workload: &Workload, load: &Load, seed: u64, capacity: Bytes) -> Result<Source, RunError> {
+        match workload {
+            Workload::Filed(spec, changed) => {
+                let changed = FileOptions { length: Some(ENDLESS), ..*changed };
+                Source::new(&Workload::Filed(spec.clone(), changed), load, seed, capacity)
+            }
+            Workload::Made(_) | Workload::Traced(_) => Source::new(workload, &Load { until_steady: true, ..load.clone() }, seed, capacity),
+        }
+    }
+
+    /// A source of the requests that this one is going to give; `None`: a trace cannot be read from the middle.
+    pub(crate) fn duplicate(&self) -> Option<Source> {
+        let kind = match &self.0 {
+            Kind::Made { generator, depth, totals, begun } => {
+                Kind::Made { generator: generator.clone(), depth: *depth, totals: totals.clone(), begun: *begun }
+            }
+            Kind::Filed { filed, begun } => {
+                let Filed { load, insecure, .. } = filed.as_ref();
+                Kind::Filed { filed: Box::new(Filed { load: load.clone(), told: None, insecure: insecure.clone() }), begun: *begun }
+            }
+            Kind::Traced { .. } => return None,
+        };
+        Some(Source(kind))
     }
 
     /// Begins the next stage, if there is one.

@@ -10,8 +10,9 @@
 use wordline_units::Nanos;
 
 use super::stopped::Erasing;
-use super::{CellArray, Life};
+use super::{CellArray, Life, root, worst_at};
 use crate::physics::Physics;
+use crate::reading::unit;
 use crate::wear::{Again, History, deep_rest, effective_dwell, healed, unhealed_stress};
 
 /// Rest of blocks in the cycles that a leap adds.
@@ -127,6 +128,22 @@ impl CellArray {
         }
         let history = further(life, 0.0, &again);
         (life.erase, life.program) = (history.erase, history.program);
+    }
+
+    /// Lets each reading from now on stand for `times` readings of pages like the one that is read, and be the worst of them.
+    pub fn read_worst_of(&mut self, times: u32) {
+        self.times = times.max(1);
+    }
+
+    /// Errors of the worst of all readings that one stands for. The worst sum of errors and telegraph noise is at least that of the worst errors with any noise,
+    /// and that of any errors with the greatest noise: the greater of these two.
+    #[cold]
+    pub(super) fn worst_of_all(&self, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
+        let (codewords, times) = (self.model.codewords(), f64::from(self.times));
+        let of_all = |u: f64| root(u, times).min(1.0 - f64::EPSILON / 2.0);
+        let errors = root(unit(bits), codewords);
+        let by_errors = worst_at(&self.model, rate, wear, of_all(errors), unit(noise));
+        by_errors.max(worst_at(&self.model, rate, wear, errors, of_all(unit(noise))))
     }
 
     /// Ends a leap of the die: what was worked out of blocks that have worn since is forgotten.

@@ -5,7 +5,8 @@ use wordline_drive::Drive;
 use wordline_engine::BlockState;
 use wordline_flash::ProgramScope;
 use wordline_ftl::victim::VictimPolicy;
-use wordline_units::Bytes;
+use wordline_units::random::{Draw, Stream};
+use wordline_units::{Bytes, HostOp, HostRequest};
 
 use crate::serve;
 use crate::small::{Shape, uniform};
@@ -36,7 +37,7 @@ fn worked(shape: &Shape, fill: f64, times: u64) -> Drive {
 
 fn constructed(shape: &Shape, fill: f64) -> Drive {
     let mut drive = shape.drive();
-    drive.construct_steady(fill, 7);
+    drive.construct_steady(&vec![fill; shape.config().cores as usize], 7);
     drive.audit().unwrap_or_else(|problem| panic!("{shape:?} filled to {fill}: {problem}"));
     assert!(drive.is_quiet() && drive.now().0 == 0);
     let valid: u64 = drive.blocks().map(|block| u64::from(block.valid)).sum();
@@ -71,6 +72,50 @@ fn a_constructed_steady_state_is_the_one_that_overwriting_ends_in() {
             }
         }
     }
+}
+
+/// Fullness of the closed blocks of the dies that `is_core` names, in the mean.
+fn mean_fullness(drive: &Drive, is_core: impl Fn(u16) -> bool) -> f64 {
+    let closed = drive.blocks().filter(|block| block.state == BlockState::Closed && is_core(block.die.0));
+    let (full, count) =
+        closed.fold((0.0, 0.0), |(full, count), block| (full + f64::from(block.valid) / f64::from(block.capacity), count + 1.0));
+    full / count
+}
+
+#[test]
+fn each_core_of_a_drive_is_as_full_and_as_steady_as_it_is_to_be() {
+    const FILLS: [f64; 2] = [0.6, 1.0];
+    let shape = Shape { cores: 2, channels: 2, layers: 4, ..Shape::default() };
+    let config = shape.config();
+    let of_core = config.exported_units / 2;
+    let unit = |core: usize, unit: u64| {
+        let stripe = wordline_drive::Stripe::new(2, config.stripe_units);
+        stripe.global(core as u32, unit as u32)
+    };
+    // Overwrites of the filled units of both cores, uniformly at random.
+    let overwrites = |seed: u64| {
+        let mut draw = Draw::new(seed, Stream::Mix, 3);
+        let spans = FILLS.map(|fill| (of_core as f64 * fill) as u64);
+        let sectors = config.firmware.unit.0 / 512;
+        std::iter::repeat_with(move || {
+            let at = draw.below(spans[0] + spans[1]);
+            let place = if at < spans[0] { unit(0, at) } else { unit(1, at - spans[0]) };
+            HostRequest::new(HostOp::Write, place * sectors, sectors as u32)
+        })
+    };
+    let mut worked = shape.drive();
+    worked.age(&mut overwrites(5), 14 * of_core);
+    let mut drawn = shape.drive();
+    drawn.construct_steady(&FILLS, 7);
+    drawn.audit().expect("sound");
+    let dies = |core: u16| move |die: u16| die % 2 == core;
+    for core in [0, 1] {
+        let [one, other] = [&worked, &drawn].map(|drive| mean_fullness(drive, dies(core)));
+        assert!((one - other).abs() < 0.012, "core {core}: fullness {one:.3} worked for, {other:.3} constructed");
+    }
+    assert!(mean_fullness(&drawn, dies(0)) < mean_fullness(&drawn, dies(1)) - 0.15, "the cores differ, and by their own shares");
+    let wafs = [&mut worked, &mut drawn].map(|drive| drive.age(&mut overwrites(11), 2 * of_core).waf());
+    assert!((wafs[0] / wafs[1] - 1.0).abs() < 0.02, "WAF {wafs:?}");
 }
 
 #[test]

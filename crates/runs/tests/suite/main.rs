@@ -7,6 +7,8 @@ use wordline_runs::{Beside, Job, Load, Logs, Outcome, Plotted, Prepared, Progres
 use wordline_units::{FlashOp, Nanos};
 use wordline_workload::{AnySpec, FileOptions, FileSpec};
 
+mod wear_out;
+
 /// A drive that takes no time, with cells that have physics.
 const SMALL: [&str; 5] =
     ["mapping.over_provisioning=40 %", "geometry.blocks=24", "geometry.layers=4", "flash.channels=1", "flash.dies_per_channel=2"];
@@ -107,7 +109,7 @@ fn a_prepared_drive_that_is_steady_has_its_age_too() {
     };
     let retries = served(&mut Prepared::steady(config.clone(), 0.5, Reads::default()).aged());
     let mut unaged = Drive::new(config.clone(), Reads::default());
-    unaged.construct_steady(0.5, config.seed);
+    unaged.construct_steady(&vec![0.5; config.cores as usize], config.seed);
     assert!(retries > 0 && served(&mut unaged) == 0, "{retries} retries");
 }
 

@@ -1,0 +1,196 @@
+//! `wordline wear-out`: lives of drives to their ends.
+
+use std::path::{Path, PathBuf};
+
+use wordline_lab::conditions::span;
+use wordline_plan::Plan;
+use wordline_report::lifetime::{page, shown};
+use wordline_report::{LifetimeResult, LifetimesResult};
+use wordline_runs::wear_out::{Ends, Pace, WearOut, wear_out as live};
+use wordline_runs::{Load, Progress, parallel, share};
+use wordline_units::Nanos;
+use wordline_workload::trace;
+
+use crate::args::WearOutOptions;
+use crate::command;
+use crate::failure::Failure;
+use crate::files;
+use crate::load;
+use crate::places::Places;
+use crate::plans::raw_flash_note;
+use crate::progress::{Board, Counter};
+
+pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
+    let asked = asked(options)?;
+    let names: Vec<String> = std::iter::once(&options.drive).chain(&options.against).cloned().collect();
+    if let Some((at, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        return Err(Failure::Usage(format!("drive '{name}' is named twice (place {}); hold it against another one", at + 1)));
+    }
+    let plan_options = &options.options.plan;
+    let plans = plan_options.shape.load_alike(&names, &plan_options.cells)?;
+    let plans = plans.into_iter().map(|plan| options.options.seeded(plan)).collect::<Result<Vec<Plan>, Failure>>()?;
+    let load = Load { queue_depth: options.qd, fill: options.fill.as_deref().map(share).transpose()?, ..Load::default() };
+    let workload = load::workload(&options.workload, &load)?;
+    let (name, made_by) = (command::workload_name(&options.workload)?, command::made_by(&plans));
+
+    let mut places = Places::reading(plans.iter().flat_map(Plan::files));
+    places.read(trace::files(Path::new(&options.workload)));
+    let json = options.json.as_deref().filter(|&name| name != "-").map(PathBuf::from);
+    json.iter().try_for_each(|path| places.write(path))?;
+    options.html.iter().try_for_each(|path| places.write_page(path))?;
+
+    let threads = options.threads.map_or_else(parallel::cores, |threads| threads as usize);
+    let board = Board::new(options.quiet);
+    let width = plans.iter().map(|plan| plan.name().chars().count()).max().unwrap_or(0);
+    let drives = parallel::try_map(threads, plans.len(), |index| {
+        let plan = &plans[index];
+        let mut line = Epochs { board: &board, name: format!("{:width$}", plan.name()), counter: None };
+        let life = live(plan, &workload, &load, &asked, &mut line)?;
+        line.finish();
+        Ok::<LifetimeResult, Failure>(life)
+    })?;
+    let mut notes = notes(&plans, &asked);
+    notes.extend(raw_flash_note(&plans));
+    let result = LifetimesResult { workload: name, drives, notes, made_by };
+    if let Some(path) = &options.html {
+        files::write(path, page(&result).as_bytes())?;
+    }
+    match options.json.as_deref() {
+        Some("-") => files::write_or_print("-", result.to_json().trim_end()),
+        Some(path) => {
+            files::write(Path::new(path), result.to_json().as_bytes())?;
+            files::write_or_print("-", &shown(&result))
+        }
+        None => files::write_or_print("-", &shown(&result)),
+    }
+}
+
+/// The life that the options ask for.
+fn asked(options: &WearOutOptions) -> Result<WearOut, Failure> {
+    let usual = WearOut::default();
+    let positive = |name: &str, value: f64| {
+        let is_sound = value.is_finite() && (1e-3..=1e3).contains(&value);
+        if is_sound { Ok(value) } else { Err(Failure::Usage(format!("--{name} {value}: expected a number from 0.001 to 1000"))) }
+    };
+    let years = options.years.map(|years| positive("years", years)).transpose()?;
+    let dwpd = options.dwpd.map(|dwpd| positive("dwpd", dwpd)).transpose()?;
+    let epoch_writes = options.epoch.map_or(Ok(usual.epoch_writes), |writes| positive("epoch", writes))?;
+    let (pace, years) = match (dwpd, years) {
+        (Some(dwpd), years) => (Pace::Dwpd(dwpd), years),
+        (None, Some(years)) => (Pace::Years(years), None),
+        (None, None) => (usual.pace, None),
+    };
+    let wrong_time = |what| Failure::Usage(format!("--must-keep: {what}"));
+    let kept = options.must_keep.as_deref().map(span).transpose().map_err(wrong_time)?.map(|seconds| Nanos((seconds * 1e9) as u64));
+    let ends = match options.until.as_deref() {
+        None => Ends { kept, years, ..usual.ends },
+        Some("uncorrectable") => Ends { uncorrectable: true, bad_blocks: None, kept, years },
+        Some("spare") => Ends { uncorrectable: false, bad_blocks: None, kept, years },
+        Some(text) => {
+            let wrong =
+                |_| Failure::Usage(format!("--until '{text}': expected uncorrectable, spare, or a share of bad blocks such as 2.5%"));
+            Ends { uncorrectable: false, bad_blocks: Some(share(text).map_err(wrong)?), kept, years }
+        }
+    };
+    Ok(WearOut { pace, ends, epochs: options.epochs, epoch_writes, sample: options.sample, leaps: !options.no_leaps })
+}
+
+/// What the figures leave out.
+fn notes(plans: &[Plan], asked: &WearOut) -> Vec<String> {
+    let mut notes = Vec::new();
+    let configs: Vec<_> = plans.iter().map(Plan::build).collect();
+    if asked.leaps {
+        notes.push(
+            "what lies between two epochs is not simulated: erase counts and the wear of cells grow as in the epoch before it, data stays where it is, and \
+             blocks that were not erased in an epoch are not erased until the next one"
+                .to_owned(),
+        );
+        if configs.iter().any(|config| config.faults.program_fail > 0.0 || config.faults.erase_fail > 0.0) {
+            notes.push("programs and erases that fail by rate do so in epochs only: fewer blocks go bad than by the rates".to_owned());
+        }
+        if asked.ends.uncorrectable {
+            notes.push(
+                "reads of data that stays in its block over a leap are not multiplied: read disturb is that of the epochs".to_owned(),
+            );
+        }
+    }
+    for (plan, config) in plans.iter().zip(&configs) {
+        if config.cells.is_none() {
+            notes.push(format!(
+                "{}: cells have no physics, so no page is lost to wear: blocks fail at their limit of erases or by rate",
+                plan.name()
+            ));
+        } else if config.faults.endurance.is_some() {
+            notes.push(format!("{}: beside the wear of its cells, the drive file limits the erases of a block", plan.name()));
+        }
+    }
+    if asked.sample > 0 {
+        notes.push(format!(
+            "IOPS are of {} requests in virtual time on a copy of the drive, behind {} that are not measured",
+            asked.sample,
+            asked.sample / 4
+        ));
+    }
+    notes
+}
+
+/// Progress of a life, in epochs.
+struct Epochs<'a> {
+    board: &'a Board,
+    name: String,
+    counter: Option<Counter>,
+}
+
+impl Epochs<'_> {
+    fn finish(&mut self) {
+        self.counter.take().iter().for_each(Counter::finish);
+    }
+}
+
+impl Progress for Epochs<'_> {
+    fn expect(&mut self, total: Option<u64>) {
+        self.finish();
+        self.counter = total.map(|total| self.board.count(&self.name, "epochs", total));
+    }
+
+    fn update(&mut self, epochs: u64, now: Nanos, doing: &str) {
+        let years = now.as_secs_f64() / (365.25 * 86_400.0);
+        if let Some(counter) = &mut self.counter {
+            counter.at(epochs, &format!("{doing}, {years:.2} years"));
+        }
+    }
+
+    fn say(&mut self, _: &str) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(words: &[&str]) -> WearOutOptions {
+        use clap::Parser;
+        let words = ["wordline", "wear-out"].into_iter().chain(words.iter().copied());
+        match crate::args::Arguments::try_parse_from(words).expect("it is a command").command {
+            crate::args::Command::WearOut(options) => options,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn ends_and_paces_are_read_and_nonsense_is_refused() {
+        let of = |words: &[&str]| asked(&options(words));
+        let usual = WearOut::default();
+        assert_eq!(of(&[]).expect("the defaults"), usual);
+        assert_eq!(of(&["--years", "3"]).expect("years").pace, Pace::Years(3.0));
+        let both = of(&["--years", "3", "--dwpd", "0.5"]).expect("both");
+        assert_eq!((both.pace, both.ends.years), (Pace::Dwpd(0.5), Some(3.0)));
+        let until = |what: &str| of(&["--until", what]).map(|asked| (asked.ends.uncorrectable, asked.ends.bad_blocks));
+        assert_eq!(until("uncorrectable").expect("a word"), (true, None));
+        assert_eq!(until("spare").expect("a word"), (false, None));
+        assert_eq!(until("5 %").expect("a share"), (false, Some(0.05)));
+        assert!(until("never").is_err_and(|failure| failure.to_string().contains("uncorrectable, spare")));
+        for wrong in [["--years", "0"], ["--years", "nan"], ["--dwpd", "-1"], ["--epoch", "1e9"]] {
+            assert!(of(&wrong).is_err_and(|failure| failure.to_string().starts_with(wrong[0])), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! One life of a drive: epochs that are run, and leaps between them.
+
+use wordline_drive::image::Image;
+use wordline_drive::{Aged, Config, Drive, FlashPlace, Leapt, Pace, Rest};
+use wordline_engine::BlockState;
+use wordline_plan::Plan;
+use wordline_report::text::number;
+use wordline_report::{CyclesResult, EpochResult, LifeEnd};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{HostOp, HostRequest, Nanos};
+
+use crate::error::RunError;
+use crate::load::Load;
+use crate::prepare::{Prepared, filled};
+use crate::source::{Source, Stage};
+use crate::workload::Workload;
+
+/// Parts of an epoch, with a rest after each.
+const SLICES: u64 = 16;
+/// Most requests between two looks at how much has been written.
+const LOOK: u64 = 20_000;
+/// Sectors that a request writes, before anything is known of them: many, so that the first look comes early.
+const FIRST_MEAN: f64 = 1_024.0;
+/// Requests that may pass without a write.
+const READS_MAX: u64 = 100_000_000;
+/// Seconds of a year of 365.25 days.
+pub(crate) const YEAR: f64 = 365.25 * 86_400.0;
+
+/// What ends a life, beside a drive that takes no more writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ends {
+    /// A page that cannot be read by the host, or when it is to be moved.
+    pub uncorrectable: bool,
+    /// Time for which all data must be kept without power lost or refresh, from the end of each epoch on: a year at the end of life is what JESD218 asks of
+    /// client drives. `None`: nothing is kept longer than it happens to be.
+    pub kept: Option<Nanos>,
+    /// Share of the blocks that the host sees which may go bad; `None`: any.
+    pub bad_blocks: Option<f64>,
+    /// Years after which nobody looks any longer.
+    pub years: Option<f64>,
+}
+
+/// Things that do not change over a life.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct World<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) config: &'a Config,
+    pub(crate) workload: &'a Workload,
+    pub(crate) load: &'a Load,
+    /// Sectors that the host writes in an epoch.
+    pub(crate) sectors: u64,
+    /// Time that this takes at the pace of the life.
+    pub(crate) time: Nanos,
+    /// Requests of the short run in virtual time after an epoch; 0: there is none.
+    pub(crate) sample: u64,
+}
+
+impl World<'_> {
+    fn source(&self) -> Result<Source, RunError> {
+        Source::endless(self.workload, self.load, self.config.seed, self.config.exported())
+    }
+}
+
+/// A drive on its way.
+pub(crate) struct Life<'a> {
+    world: World<'a>,
+    drive: Drive,
+    source: Source,
+    stage: Stage,
+    tally: Tally,
+    /// Work of the last epoch, and the sectors that the host wrote in it.
+    last: Aged,
+    last_sectors: u64,
+    /// Sectors that a request writes, in the mean of the last ones.
+    mean: f64,
+}
+
+/// Sums over a life, with what was skipped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    /// Sectors that the host has written.
+    sectors: u64,
+    /// Units programmed for the host, and all units programmed.
+    host_units: f64,
+    units: f64,
+}
+
+/// A point of a life to go back to.
+pub(crate) struct Point {
+    image: Image,
+    now: Nanos,
+    source: Option<Source>,
+    stage: Stage,
+    tally: Tally,
+}
+
+/// The end of a life, and the reason in words.
+pub(crate) type End = (LifeEnd, String);
+
+impl<'a> Life<'a> {
+    /// A new drive of `world`, with its first data.
+    pub(crate) fn begin(world: World<'a>) -> Result<Life<'a>, RunError> {
+        let mut source = world.source()?;
+        let units = filled(world.plan, world.config, &source, world.load);
+        let stage = source.next_stage().expect("a workload has a stage");
+        let drive = Prepared::filled(world.config.clone(), units, ()).aged();
+        Ok(Life { world, drive, source, stage, tally: Tally::default(), last: Aged::default(), last_sectors: 0, mean: FIRST_MEAN })
+    }
+
+    /// Runs an epoch. Returns its figures, and the end of the life if it brought that.
+    pub(crate) fn epoch(&mut self, ends: &Ends) -> Result<(EpochResult, Option<End>), RunError> {
+        let (mut work, before) = (Aged::default(), self.tally.sectors);
+        self.drive.begin_epoch();
+        for _ in 0..SLICES {
+            self.write(self.world.sectors / SLICES, &mut work)?;
+            if self.drive.is_worn_out() {
+                break;
+            }
+            self.rest(Nanos(self.world.time.0 / SLICES));
+        }
+        self.tally.add(&work, 1.0);
+        (self.last, self.last_sectors) = (work, self.tally.sectors - before);
+        let (health, cycles) = (self.drive.health(), self.cycles());
+        let epoch = EpochResult {
+            written_bytes: self.tally.sectors * SECTOR_BYTES,
+            years: self.years(),
+            skipped: 0,
+            cycles_mean: cycles.mean,
+            cycles_least: cycles.least,
+            cycles_most: cycles.most,
+            waf: work.waf(),
+            retries: if work.reads > 0 { work.retries as f64 / work.reads as f64 } else { 0.0 },
+            iops: None,
+            grown_bad: health.grown_bad,
+            failed_host_reads: work.failed_host_reads,
+            failed_moves: work.failed_moves,
+        };
+        let end = self.end(ends, health.grown_bad);
+        Ok((epoch, end))
+    }
+
+    /// The end of the life that the next `times` epochs would bring by a page that cannot be read, if a copy of the drive tells of one: all its data is read, each
+    /// page for as many as there would be in its place.
+    ///
+    /// A life in leaps reads a page far less often than a whole life does, so that the rare read that fails would come too late.
+    pub(crate) fn foresee(&self, ends: &Ends, times: u32) -> Result<Option<End>, RunError> {
+        let is_calm = self.last.retries == 0 && ends.kept.is_none();
+        if is_calm || !(ends.uncorrectable || ends.kept.is_some()) || (times <= 1 && ends.kept.is_none()) {
+            return Ok(None);
+        }
+        let mut twin = restored(self.world.config, self.drive.image()?, self.drive.now())?;
+        twin.run_until(twin.now() + ends.kept.unwrap_or_default());
+        if !twin.is_quiet() {
+            twin.settle();
+        }
+        let sectors = (twin.unit_bytes().0 / SECTOR_BYTES) as u32;
+        let held: Vec<u64> = (0..self.world.config.exported_units).filter(|&unit| twin.is_held(unit)).collect();
+        let mut reads = held.iter().map(|unit| HostRequest::new(HostOp::Read, unit * u64::from(sectors), sectors));
+        twin.read_worst_of(times);
+        let work = twin.age(&mut reads, u64::MAX);
+        let lost = work.failed_host_reads + work.failed_moves;
+        if lost == 0 {
+            return Ok(None);
+        }
+        let place = work.failed_at.map(|place| place_of(&place)).unwrap_or_default();
+        Ok(Some(match ends.kept {
+            Some(kept) => {
+                let days = kept.as_secs_f64() / 86_400.0;
+                (LifeEnd::KeptData, format!("data could not be read after it had been kept for {} days{place}", number(days)))
+            }
+            None => (LifeEnd::HostRead, format!("data could not be read{place}")),
+        }))
+    }
+
+    /// Lets time pass on the drive.
+    fn rest(&mut self, time: Nanos) {
+        self.drive.run_until(self.drive.now() + time);
+        if !self.drive.is_quiet() {
+            self.drive.settle();
+        }
+    }
+
+    /// Serves requests without timing until the host has written so many sectors more.
+    fn write(&mut self, sectors: u64, work: &mut Aged) -> Result<(), RunError> {
+        let (goal, mut unwritten) = (self.tally.sectors + sectors, 0);
+        while self.tally.sectors < goal && !self.drive.is_worn_out() {
+            let left = (goal - self.tally.sectors) as f64;
+            let asked = ((left / self.mean) as u64).clamp(1, LOOK);
+            let mut counted = Counted { source: &mut self.source, requests: 0, sectors: 0 };
+            let aged = self.drive.age(&mut counted, asked);
+            let Counted { requests, sectors, .. } = counted;
+            self.tally.sectors += sectors;
+            add(work, &aged);
+            if sectors > 0 {
+                (self.mean, unwritten) = (sectors as f64 / requests as f64, 0);
+            } else {
+                unwritten += requests;
+            }
+            if unwritten > READS_MAX {
+                return Err(RunError::NoWrites(unwritten));
+            }
+            if requests < asked && !self.drive.is_worn_out() {
+                self.go_on()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the next stage of the workload, or the workload again.
+    fn go_on(&mut self) -> Result<(), RunError> {
+        if let Some(error) = self.source.failure() {
+            return Err(error.into());
+        }
+        let mut next = self.source.next_stage();
+        if next.is_none() {
+            self.source = self.world.source()?;
+            next = self.source.next_stage();
+        }
+        self.stage = next.expect("a workload has a stage");
+        Ok(())
+    }
+
+    /// Skips `times` epochs like the last one, or fewer: see [`Drive::leap`].
+    pub(crate) fn leap(&mut self, times: u32) -> Leapt {
+        let leapt = self.drive.leap(times, Rest::Measured);
+        self.tally.add(&self.last, f64::from(leapt.times));
+        self.tally.sectors += self.last_sectors * u64::from(leapt.times);
+        leapt
+    }
+
+    /// The end of the life that the last epoch has brought.
+    fn end(&self, ends: &Ends, grown_bad: u64) -> Option<End> {
+        let work = &self.last;
+        let place = || work.failed_at.map(|place| place_of(&place)).unwrap_or_default();
+        let layout = self.drive.firmware()[0].layout();
+        let seen = self.world.config.exported_units as f64 / f64::from(layout.units_per_group);
+        if ends.uncorrectable && work.failed_moves > 0 {
+            return Some((LifeEnd::MovedUnit, format!("data that was to be moved could not be read{}", place())));
+        }
+        if ends.uncorrectable && work.failed_host_reads > 0 {
+            return Some((LifeEnd::HostRead, format!("a read of the host could not be corrected{}", place())));
+        }
+        if self.drive.is_worn_out() {
+            return Some((LifeEnd::WornOut, format!("it takes no more writes: {grown_bad} block groups have failed")));
+        }
+        if ends.bad_blocks.is_some_and(|share| grown_bad as f64 > share * seen) {
+            return Some((LifeEnd::BadBlocks, format!("{grown_bad} block groups have failed, of {seen:.0} that the host sees")));
+        }
+        let years = ends.years.filter(|&years| self.years() >= years)?;
+        Some((LifeEnd::Years, format!("it has outlived {years} years")))
+    }
+
+    /// Requests in a second of a short run in virtual time on a copy of the drive, behind some that are not measured.
+    pub(crate) fn speed(&self) -> Result<Option<f64>, RunError> {
+        let requests = self.world.sample;
+        if requests == 0 || self.drive.is_worn_out() {
+            return Ok(None);
+        }
+        let mut twin = restored(self.world.config, self.drive.image()?, self.drive.now())?;
+        let (mut source, stage) = match self.source.duplicate() {
+            Some(source) => (source, self.stage.clone()),
+            None => {
+                let mut source = self.world.source()?;
+                let stage = source.next_stage().expect("a workload has a stage");
+                (source, stage)
+            }
+        };
+        // An open loop goes on from here, whenever its next request would have come.
+        let mut begins = None;
+        let mut load = std::iter::from_fn(|| {
+            let request = source.next()?;
+            let begins = *begins.get_or_insert(request.at);
+            Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
+        });
+        let pace = stage.depth.map_or(Pace::Open { origin: twin.now() }, |depth| Pace::Closed { depth });
+        twin.serve(&mut load, pace, Some(requests / 4));
+        let began = twin.now();
+        let served = twin.serve(&mut load, pace, Some(requests));
+        let took = (twin.now() - began).as_secs_f64();
+        Ok((served > 0 && took > 0.0).then(|| served as f64 / took))
+    }
+
+    /// The present point of the life.
+    pub(crate) fn point(&self) -> Result<Point, RunError> {
+        Ok(Point {
+            image: self.drive.image()?,
+            now: self.drive.now(),
+            source: self.source.duplicate(),
+            stage: self.stage.clone(),
+            tally: self.tally,
+        })
+    }
+
+    /// Goes back to `point`, just behind an epoch, which is run again so that a leap can follow.
+    pub(crate) fn go_back(&mut self, point: &Point) -> Result<(), RunError> {
+        self.drive = restored(self.world.config, point.image.clone(), point.now)?;
+        match &point.source {
+            Some(source) => self.source = source.duplicate().expect("it is a copy"),
+            // A trace goes on at its beginning.
+            None => {
+                self.source = self.world.source()?;
+                self.source.next_stage();
+            }
+        }
+        (self.stage, self.tally) = (point.stage.clone(), point.tally);
+        Ok(())
+    }
+
+    /// Age of the drive.
+    pub(crate) fn years(&self) -> f64 {
+        self.drive.now().as_secs_f64() / YEAR
+    }
+
+    /// Sectors that the host has written.
+    pub(crate) fn sectors(&self) -> u64 {
+        self.tally.sectors
+    }
+
+    /// Units programmed for each unit of the host, over the life.
+    pub(crate) fn waf(&self) -> f64 {
+        self.tally.units / self.tally.host_units
+    }
+
+    /// Erase counts of the block groups in service.
+    pub(crate) fn cycles(&self) -> CyclesResult {
+        CyclesResult::of(self.drive.blocks().filter(|block| block.state != BlockState::Bad).map(|block| block.erases).collect())
+    }
+}
+
+impl Tally {
+    /// Adds the work of an epoch, so many times. Sectors are counted as they come.
+    fn add(&mut self, work: &Aged, times: f64) {
+        let Aged { host_units, moved_units, padding_units, .. } = *work;
+        self.host_units += times * host_units as f64;
+        self.units += times * (host_units + moved_units + padding_units) as f64;
+    }
+}
+
+fn place_of(place: &FlashPlace) -> String {
+    format!(": die {}, plane {}, block {}, page {}", place.die.0, place.plane.0, place.block.0, place.page.0)
+}
+
+/// The drive of `image`, at the instant `now` at which it was taken: what its cells hold has ages by that clock.
+fn restored(config: &Config, image: Image, now: Nanos) -> Result<Drive, RunError> {
+    let mut drive = Drive::from_image(config.clone(), image, ())?;
+    drive.run_until(now);
+    Ok(drive)
+}
+
+/// Adds the work of a part of an epoch.
+fn add(sum: &mut Aged, part: &Aged) {
+    let &Aged { requests, host_units, moved_units, padding_units, page_reads, erases, reads, retries, .. } = part;
+    sum.requests += requests;
+    sum.host_units += host_units;
+    sum.moved_units += moved_units;
+    sum.padding_units += padding_units;
+    sum.page_reads += page_reads;
+    sum.erases += erases;
+    sum.reads += reads;
+    sum.retries += retries;
+    sum.failed_host_reads += part.failed_host_reads;
+    sum.failed_moves += part.failed_moves;
+    sum.failed_at = sum.failed_at.or(part.failed_at);
+}
+
+/// Requests of a source, and the sectors that they write.
+struct Counted<'s> {
+    source: &'s mut Source,
+    requests: u64,
+    sectors: u64,
+}
+
+impl Iterator for Counted<'_> {
+    type Item = HostRequest;
+
+    fn next(&mut self) -> Option<HostRequest> {
+        let request = self.source.next()?;
+        self.requests += 1;
+        if request.op == HostOp::Write {
+            self.sectors += u64::from(request.sectors);
+        }
+        Some(request)
+    }
+}

@@ -1,0 +1,264 @@
+//! Drives worn out: lives of years in minutes.
+//!
+//! ```text
+//! scout, with leaps that grow ──▶ how much a life is ──▶ pass with even leaps ──▶ is it as long as was asked for? ──▶ result
+//!                                                             ▲                        │ no: other rests
+//!                                                             └────────────────────────┘
+//! ```
+//!
+//! - A new drive is filled, and epochs follow on each other until its write amplification has settled. From then on each epoch stands for itself and for those
+//!   that are skipped after it.
+//! - An epoch that ends a life may do so only because the leap before it was long: the life goes back to before the leap and takes half of it, until the leap is
+//!   a small part of the life. That part is told as the resolution.
+//! - Rests between erases and the ages of data follow from the pace: at a number of drive writes a day, or such that the life takes so many years. What a life
+//!   takes is known only when it has ended, so a life of so many years is looked for in several passes.
+
+use wordline_plan::Plan;
+use wordline_report::{CyclesResult, EpochResult, LifeEnd, LifetimeResult};
+use wordline_units::Nanos;
+use wordline_units::host::SECTOR_BYTES;
+
+use crate::error::RunError;
+pub use crate::life::Ends;
+use crate::life::{End, Life, World, YEAR};
+use crate::load::Load;
+use crate::progress::Progress;
+use crate::workload::Workload;
+
+/// Pace at which a drive is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// Such that the life takes so many years.
+    Years(f64),
+    /// So many drive writes a day.
+    Dwpd(f64),
+}
+
+/// What is asked of a life.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WearOut {
+    /// Pace at which the drive is written.
+    pub pace: Pace,
+    /// What ends the life.
+    pub ends: Ends,
+    /// About how many epochs a life has.
+    pub epochs: u32,
+    /// Drive writes in each epoch.
+    pub epoch_writes: f64,
+    /// Requests of the short run in virtual time after an epoch; 0: there is none.
+    pub sample: u64,
+    /// True if what lies between epochs is skipped; without that, all of the life is run.
+    pub leaps: bool,
+}
+
+impl Default for WearOut {
+    /// A life of five years in some sixty epochs, until a page is lost, no write is taken, or 2.5 % of the blocks that the host sees are bad (001 §5.1.1).
+    fn default() -> WearOut {
+        let ends = Ends { uncorrectable: true, kept: None, bad_blocks: Some(0.025), years: None };
+        WearOut { pace: Pace::Years(5.0), ends, epochs: 60, epoch_writes: 1.0, sample: 4_000, leaps: true }
+    }
+}
+
+/// Drive writes of a life of which nothing is known yet.
+const UNKNOWN: f64 = 3_000.0;
+/// Epochs of the scout, and by how much it makes a life longer with each.
+const SCOUT_EPOCHS: u32 = 20;
+const SCOUT_GROWTH: f64 = 0.5;
+/// Parts of a life within which its end is looked for, by the scout and by a pass.
+const SCOUT_PARTS: f64 = 15.0;
+const PARTS: f64 = 400.0;
+/// Passes to find a life of so many years, and how far one may be off.
+const PASSES: usize = 4;
+const YEARS_BAND: f64 = 0.15;
+/// Change of write amplification below which it has settled, and the most epochs until then.
+const SETTLED: f64 = 0.03;
+const SETTLING: usize = 12;
+/// Drive writes after which a drive is said not to wear out.
+const DRIVE_WRITES_MAX: f64 = 1e7;
+
+/// One way through a life.
+struct Passed {
+    epochs: Vec<EpochResult>,
+    end: End,
+    sectors: u64,
+    years: f64,
+    waf: f64,
+    cycles: CyclesResult,
+    /// Share of the life within which its end is known.
+    resolution: f64,
+}
+
+/// Leaps of a pass, in drive writes.
+#[derive(Clone, Copy)]
+enum Steps {
+    /// None.
+    None,
+    /// A share of the life so far.
+    Growing,
+    /// So many.
+    Even(f64),
+}
+
+/// Wears out a drive of `plan` under `workload`.
+///
+/// # Errors
+///
+/// The drive does not wear out, the workload does not go with it or writes nothing, or a trace cannot be read.
+pub fn wear_out(
+    plan: &Plan,
+    workload: &Workload,
+    load: &Load,
+    asked: &WearOut,
+    progress: &mut dyn Progress,
+) -> Result<LifetimeResult, RunError> {
+    let config = plan.build();
+    let faults = &config.faults;
+    let may_fail = faults.endurance.is_some() || faults.program_fail > 0.0 || faults.erase_fail > 0.0;
+    if config.cells.is_none() && !may_fail {
+        return Err(RunError::NoWear(plan.name().to_owned()));
+    }
+    let drive_write = config.exported().0 / SECTOR_BYTES;
+    let sectors = (drive_write as f64 * asked.epoch_writes) as u64;
+    let pass = |per_write: f64, sample: u64, steps: Steps, name: &str, progress: &mut dyn Progress| {
+        let time = Nanos((per_write * asked.epoch_writes * YEAR * 1e9) as u64);
+        let world = World { plan, config: &config, workload, load, sectors, time, sample };
+        go_through(world, asked, steps, drive_write as f64, name, progress)
+    };
+    let per_day = |dwpd: f64| 1.0 / (dwpd * 365.25);
+    let mut per_write = match asked.pace {
+        Pace::Years(years) => years / UNKNOWN,
+        Pace::Dwpd(dwpd) => per_day(dwpd),
+    };
+    let mut steps = Steps::None;
+    let mut length = None;
+    if asked.leaps {
+        let scout = pass(per_write, 0, Steps::Growing, "scout", progress)?;
+        let writes = scout.sectors as f64 / drive_write as f64;
+        (length, steps) = (Some(writes), Steps::Even(writes / f64::from(asked.epochs)));
+    }
+    let mut passes_years = Vec::new();
+    let passed = loop {
+        if let (Pace::Years(years), Some(writes)) = (asked.pace, length) {
+            per_write = years / writes;
+        }
+        let name = format!("pass {}", passes_years.len() + 1);
+        let passed = pass(per_write, asked.sample, steps, &name, progress)?;
+        passes_years.push(passed.years);
+        let is_as_asked = match asked.pace {
+            Pace::Dwpd(_) => true,
+            Pace::Years(years) => passed.end.0 == LifeEnd::Years || (passed.years / years - 1.0).abs() <= YEARS_BAND,
+        };
+        if is_as_asked || passes_years.len() == PASSES {
+            break passed;
+        }
+        let writes = passed.sectors as f64 / drive_write as f64;
+        length = Some(writes);
+        if asked.leaps {
+            steps = Steps::Even(writes / f64::from(asked.epochs));
+        }
+    };
+    let Passed { epochs, end: (end, reason), sectors, years, waf, cycles, resolution } = passed;
+    let drive_writes = sectors as f64 / drive_write as f64;
+    let grown_bad = epochs.last().map_or(0, |epoch| epoch.grown_bad);
+    Ok(LifetimeResult {
+        name: plan.name().to_owned(),
+        plan_hash: plan.hash_hex(),
+        seed: config.seed,
+        exported_bytes: config.exported().0,
+        end,
+        reason,
+        written_bytes: sectors * SECTOR_BYTES,
+        drive_writes,
+        years,
+        dwpd: drive_writes / (years * 365.25),
+        resolution,
+        waf,
+        cycles,
+        grown_bad,
+        passes_years,
+        epochs,
+    })
+}
+
+/// Goes through a life once.
+fn go_through(
+    world: World<'_>,
+    asked: &WearOut,
+    steps: Steps,
+    drive_write: f64,
+    name: &str,
+    progress: &mut dyn Progress,
+) -> Result<Passed, RunError> {
+    let mut life = Life::begin(world)?;
+    let mut epochs: Vec<EpochResult> = Vec::new();
+    let (mut is_settled, mut halved) = (false, u32::MAX);
+    // Where the last leap began: the point, and the number of epochs before.
+    let mut before: Option<(crate::life::Point, usize)> = None;
+    let (mut leapt, mut number) = (0, 0);
+    let expected = match steps {
+        Steps::Growing => SCOUT_EPOCHS,
+        Steps::Even(_) | Steps::None => asked.epochs,
+    };
+    progress.expect(Some(u64::from(expected)));
+    let end = loop {
+        let (mut epoch, end) = life.epoch(&asked.ends)?;
+        number += 1;
+        let writes = life.sectors() as f64 / drive_write;
+        progress.update(
+            number.min(u64::from(expected)),
+            Nanos((life.years() * YEAR * 1e9) as u64),
+            &format!("{name}, {writes:.0} drive writes"),
+        );
+        let parts = if matches!(steps, Steps::Growing) { SCOUT_PARTS } else { PARTS };
+        let fine = ((writes / parts / asked.epoch_writes) as u32).max(1);
+        if let (Some(_), Some((point, count))) = (&end, before.as_ref().filter(|_| leapt > fine)) {
+            // The end may lie anywhere in the leap: take half of it.
+            halved = leapt / 2;
+            life.go_back(point)?;
+            epochs.truncate(*count);
+            epochs.last_mut().expect("it leapt from an epoch").skipped = 0;
+            (before, leapt) = (None, 0);
+            continue;
+        }
+        let step = match steps {
+            Steps::None => 0.0,
+            Steps::Growing => (SCOUT_GROWTH * writes).max(10.0),
+            Steps::Even(step) => step,
+        };
+        let settles = epochs.last().is_some_and(|last: &EpochResult| (epoch.waf / last.waf - 1.0).abs() < SETTLED);
+        is_settled |= settles || epochs.len() >= SETTLING;
+        let mut times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(halved) } else { 0 };
+        let mut end = end;
+        while end.is_none()
+            && let Some(foreseen) = life.foresee(&asked.ends, times + 1)?
+        {
+            // The end lies somewhere in the leap: take half of it, until that is a small part of the life.
+            if times > fine {
+                halved = times / 2;
+                times = halved;
+            } else {
+                end = Some(foreseen);
+            }
+        }
+        if end.is_none() {
+            epoch.iops = life.speed()?;
+        }
+        epochs.push(epoch);
+        if let Some(end) = end {
+            break end;
+        }
+        if writes > DRIVE_WRITES_MAX {
+            return Err(RunError::NoWear(world.plan.name().to_owned()));
+        }
+        if times == 0 {
+            (before, leapt) = (None, 0);
+            continue;
+        }
+        before = Some((life.point()?, epochs.len()));
+        leapt = life.leap(times).times;
+        epochs.last_mut().expect("one was just run").skipped = leapt;
+    };
+    let sectors = life.sectors();
+    let resolution = f64::from(leapt + 1) * world.sectors as f64 / sectors as f64;
+    Ok(Passed { epochs, end, sectors, years: life.years(), waf: life.waf(), cycles: life.cycles(), resolution })
+}
