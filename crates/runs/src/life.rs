@@ -22,7 +22,7 @@ const LOOK: u64 = 20_000;
 /// Sectors that a request writes, before anything is known of them: many, so that the first look comes early.
 const FIRST_MEAN: f64 = 1_024.0;
 /// Requests that may pass without a write.
-const READS_MAX: u64 = 100_000_000;
+const READS_MAX: u64 = 5_000_000;
 /// Seconds of a year of 365.25 days.
 pub(crate) const YEAR: f64 = 365.25 * 86_400.0;
 

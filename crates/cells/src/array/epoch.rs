@@ -12,7 +12,8 @@ use wordline_units::Nanos;
 use super::stopped::Erasing;
 use super::{CellArray, Life, root, worst_at};
 use crate::physics::Physics;
-use crate::reading::unit;
+use crate::reading::{errors_at, unit};
+use crate::special::{tail, tail_inverse_roughly};
 use crate::wear::{Again, History, deep_rest, effective_dwell, healed, unhealed_stress};
 
 /// Rest of blocks in the cycles that a leap adds.
@@ -22,6 +23,14 @@ pub enum Pace {
     Measured,
     /// All cycles of a block are spread evenly over so many seconds.
     Spread(f64),
+}
+
+/// The highest quantile there is.
+const MOST: f64 = 1.0 - f64::EPSILON / 2.0;
+
+/// Share of a standard normal draw's values below `score`.
+fn quantile(score: f64) -> f64 {
+    tail(-score)
 }
 
 /// Use of one block since the epoch began. Stresses are in erases or programs without rest.
@@ -135,15 +144,22 @@ impl CellArray {
         self.times = times.max(1);
     }
 
-    /// Errors of the worst of all readings that one stands for. The worst sum of errors and telegraph noise is at least that of the worst errors with any noise,
-    /// and that of any errors with the greatest noise: the greater of these two.
+    /// Errors of the worst of all readings that one stands for.
+    ///
+    /// A reading is a sum of two draws, the errors of the worst codeword and the telegraph noise. Both are taken as normal, each with its own spread: then the
+    /// worst sum of all lies so many deviations of the sum further out, and each part has its share of that.
     #[cold]
     pub(super) fn worst_of_all(&self, rate: f64, wear: f64, bits: u64, noise: u64) -> u32 {
-        let (codewords, times) = (self.model.codewords(), f64::from(self.times));
-        let of_all = |u: f64| root(u, times).min(1.0 - f64::EPSILON / 2.0);
-        let errors = root(unit(bits), codewords);
-        let by_errors = worst_at(&self.model, rate, wear, of_all(errors), unit(noise));
-        by_errors.max(worst_at(&self.model, rate, wear, errors, of_all(unit(noise))))
+        let (codewords, length, times) = (self.model.codewords(), self.model.codeword_bits(), f64::from(self.times));
+        let scores = [unit(bits), unit(noise)].map(|u| -tail_inverse_roughly(u));
+        let at = |score: f64| root(quantile(score), codewords);
+        let errors = |score: f64| f64::from(errors_at(rate * length, length, at(score)));
+        let spreads = [((errors(1.0) - errors(-1.0)) / 2.0).max(0.5), self.model.telegraph(wear)];
+        let spread = (spreads[0] * spreads[0] + spreads[1] * spreads[1]).sqrt();
+        let score = (spreads[0] * scores[0] + spreads[1] * scores[1]) / spread;
+        let further = -tail_inverse_roughly(root(quantile(score), times).min(MOST)) - score;
+        let out = |part: usize| scores[part] + further * spreads[part] / spread;
+        worst_at(&self.model, rate, wear, at(out(0)), quantile(out(1)).min(MOST))
     }
 
     /// Ends a leap of the die: what was worked out of blocks that have worn since is forgotten.

@@ -27,6 +27,7 @@ mod stopped;
 mod sweep;
 mod tables;
 mod then;
+mod worn;
 
 /// Run the command in `folder`.
 fn wordline(folder: &Path, arguments: &[&str]) -> Output {

@@ -1,0 +1,81 @@
+//! `wordline wear-out`: drives written until their ends.
+
+use serde_json::Value;
+
+use crate::{Scratch, wordline};
+
+/// A drive of 64 small blocks, each good for 300 erases.
+const SMALL: [&str; 17] = [
+    "wear-out",
+    "pageftl",
+    "--quiet",
+    "--physics",
+    "off",
+    "--set",
+    "geometry.blocks=64",
+    "--set",
+    "geometry.layers=4",
+    "--set",
+    "flash.channels=1",
+    "--set",
+    "flash.dies_per_channel=1",
+    "--set",
+    "mapping.over_provisioning=30 %",
+    "--workload",
+    "uniform-write",
+];
+const LIMIT: [&str; 6] = ["--set", "faults.endurance=300", "--set", "mapping.spare_blocks=3", "--epochs", "12"];
+
+fn told(scratch: &Scratch, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = wordline(&scratch.0, arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_drive_lives_as_long_as_its_blocks_are_good_for() {
+    let scratch = Scratch::new("worn");
+    let asked = [&SMALL[..], &LIMIT, &["--json", "-", "--html", "life.html"]].concat();
+    let (code, stdout, stderr) = told(&scratch, &asked);
+    assert_eq!(code, Some(0), "{stderr}");
+    let result: Value = serde_json::from_str(&stdout).expect("JSON and nothing else");
+    let life = &result["drives"][0];
+    assert!(["worn-out", "bad-blocks"].contains(&life["end"].as_str().expect("a word")), "{}", life["end"]);
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    // Blocks are worn unevenly, and the first that fail end the life.
+    assert!((240.0..=301.0).contains(&number(&life["cycles"]["mean"])), "{}", life["cycles"]["mean"]);
+    assert!(number(&life["cycles"]["most"]) <= 301.0);
+    // What blocks were written with is what the host wrote, and what was moved beside it.
+    let blocks = 64.0 * 0.7 / 61.0;
+    let expected = number(&life["cycles"]["mean"]) / number(&life["waf"]) / blocks;
+    let writes = number(&life["drive_writes"]);
+    assert!((writes / expected - 1.0).abs() < 0.05, "{writes} drive writes, {expected} by erases and WAF");
+    assert!((number(&life["years"]) / 5.0 - 1.0).abs() < 0.16, "its pace is that of five years: {}", life["years"]);
+    let epochs = life["epochs"].as_array().expect("epochs");
+    assert!(epochs.len() >= 10 && epochs.iter().any(|epoch| epoch["iops"].is_number()));
+    let bytes: Vec<f64> = epochs.iter().map(|epoch| number(&epoch["written_bytes"])).collect();
+    assert!(bytes.is_sorted(), "{bytes:?}");
+    assert_eq!(told(&scratch, &asked).1, stdout, "the same seed is the same life");
+    let page = std::fs::read_to_string(scratch.0.join("life.html")).expect("a page");
+    assert!(page.contains("Write amplification") && page.contains("P/E cycles at the end"));
+    let (_, shown, _) = told(&scratch, &[&SMALL[..], &LIMIT].concat());
+    assert!(shown.contains("drive writes") && shown.contains("note: what lies between two epochs is not simulated"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_worn_out_is_refused_before_anything_is_written() {
+    let scratch = Scratch::new("worn-refused");
+    for (arguments, expected) in [
+        (&[][..], "pageftl does not wear out"),
+        (&["--against", "pageftl"], "named twice"),
+        (&["--years", "0"], "--years 0"),
+        (&["--until", "never"], "expected uncorrectable, spare"),
+        (&["--must-keep", "1x"], "is no unit of time"),
+        (&["--workload", "no-such-load"], "no-such-load"),
+    ] {
+        let (code, _, stderr) = told(&scratch, &[&SMALL[..15], arguments, &["--html", "life.html"]].concat());
+        assert_eq!(code, Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+        assert!(!scratch.0.join("life.html").exists());
+    }
+}
