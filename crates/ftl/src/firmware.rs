@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
 use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
-use wordline_units::{BlockId, DieId, Lpn, Nanos, OpTag, PlaneId};
+use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds};
 
 use crate::config::Config;
 use crate::dispatch::load::{self, Load};
@@ -20,6 +20,8 @@ use crate::state::lost::LostSectors;
 use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
+use crate::state::services::ServiceTables;
+use crate::state::view::View;
 use crate::techniques::apply::ctx;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
@@ -63,11 +65,14 @@ impl Firmware {
     /// Adds `technique`, which no plan names, to those that are switched on. It must join before the first request. A late technique gets nothing that a
     /// core is built with: it is asked about secrets only where another technique is a sanitiser, and it can have no key store.
     pub fn join(&mut self, technique: Box<dyn Technique>) {
-        let Rooms { core, panel, .. } = &mut self.rooms;
+        let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(technique.key_store().is_none(), "a key store is for techniques that the core is built with");
         assert!(core.under_way() == 0 && core.requests().is_empty(), "a technique joins before anything is submitted");
         *panel = std::mem::replace(panel, Panel::new(Vec::new(), Ladder::NONE)).with(technique);
         core.watch(setup::watched_by(panel), panel.idle_waits().len());
+        if core.services().has() != setup::wanted_by(panel) {
+            setup::begin_services(&self.config, core, panel, metadata);
+        }
     }
 
     // What happens.
@@ -129,6 +134,30 @@ impl Firmware {
         }
         core.set_now(now);
         self.rooms.tick();
+    }
+
+    /// Tells the core the temperature of the board's sensor, from now on.
+    pub fn warmth(&mut self, now: Nanos, sensor: Celsius) {
+        let core = &mut self.rooms.core;
+        core.set_now(now);
+        core.services_mut().feel(now, sensor);
+    }
+
+    /// Tells the core for how long its drive was away: the seconds at 30 °C between the last birth of data that it has written down and this start, or more. A
+    /// core that was not told takes all data for kept at least as long as it knows.
+    pub fn away(&mut self, span: Seconds) {
+        if let Some(services) = self.rooms.core.services_mut().get_mut() {
+            services.away(span);
+        }
+    }
+
+    /// Tells the core that its data has been kept for `span` by decree, in seconds at this temperature: whoever ages cells without time passing tells it here.
+    pub fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
+        let core = &mut self.rooms.core;
+        core.set_now(now);
+        if let Some(services) = core.services_mut().get_mut() {
+            services.decree(now, span, at);
+        }
     }
 
     /// Turns on or off that everything in the write buffer is programmed soon, whether or not a request waits for it.
@@ -210,6 +239,11 @@ impl Firmware {
     /// Numbers of the core's dies.
     pub fn dies(&self) -> impl Iterator<Item = DieId> {
         self.core().die_ids()
+    }
+
+    /// Read-only view of the core's tables, as techniques get it.
+    pub fn view(&self) -> View<'_> {
+        self.core().view()
     }
 
     /// Cards of the techniques that are switched on.
@@ -340,6 +374,17 @@ impl Firmware {
     /// Restores the lost sectors of a core that was just restored.
     pub fn restore_lost(&mut self, lost: Lost) -> Result<(), &'static str> {
         setup::image::restore_lost(&mut self.rooms.core, lost.0)
+    }
+
+    /// State of the core's services. An image does not have it, because not every core has services.
+    pub fn service_tables(&self) -> ServiceTables {
+        self.core().services().get().map_or_else(ServiceTables::default, |services| services.image(self.core().now()))
+    }
+
+    /// Restores the services of a core that was just restored.
+    pub fn restore_service_tables(&mut self, tables: ServiceTables) -> Result<(), &'static str> {
+        let is_mine = self.rooms.core.services_mut().get_mut().is_none_or(|services| services.restore(tables));
+        if is_mine { Ok(()) } else { Err("the services of a core are of another shape") }
     }
 
     /// Makes this fresh core look as if its first `units` units had been written once in order. It costs nothing per unit. It returns, for each group that

@@ -257,12 +257,13 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
                 loops: 3,
                 array: Nanos::from_millis(3),
                 trace: None,
+                rest: None,
                 has_left: status != Status::Good,
             })
         }
         6 => {
             let [from, to] = [draw_unit(draw, layout), draw_unit(draw, layout)];
-            News::Copied(CopyReport { from, to, status: Status::Good, array: Nanos::from_micros(700) })
+            News::Copied(CopyReport { from, to, status: Status::Good, copies: None, array: Nanos::from_micros(700) })
         }
         7 => News::Opened { group, moved: draw.happens(0.5) },
         8 => News::Closed { group },

@@ -26,7 +26,7 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
     let core = &mut rooms.core;
     // Asked after every event, and most leave nothing to say: every die is at work, or there is nothing to write.
     let nothing_to_write = core.idle().is_empty() || core.buffer().complete() == 0;
-    if !core.is_any_ready() && nothing_to_write && !core.has_stops() && core.under_way() > 0 {
+    if !core.is_any_ready() && nothing_to_write && !core.outbox().has_stops() && core.under_way() > 0 {
         return None;
     }
     core.set_now(now);
@@ -34,7 +34,7 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
 }
 
 fn find(rooms: &mut Rooms) -> Option<Operation> {
-    if let Some(stop) = rooms.core.next_stop() {
+    if let Some(stop) = rooms.core.outbox_mut().next_stop() {
         return Some(stop);
     }
     loop {

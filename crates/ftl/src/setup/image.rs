@@ -92,6 +92,7 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     core.map_mut().restore(image.segments);
     core.groups_mut().restore(image.groups);
     core.restore(image.dies, image.turn, image.gc_stalled, image.worn_out);
+    core.find_data(|_| [None; 2]);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
     Ok(())

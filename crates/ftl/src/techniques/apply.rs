@@ -17,7 +17,7 @@ use crate::util::list::NIL;
 /// Context for techniques: the instant, and their view of `core`.
 #[inline]
 pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
-    Ctx { now: core.now(), view: core.view() }
+    Ctx { now: core.now(), warmth: core.services().warmth(), view: core.view() }
 }
 
 /// Order a stop of what `die` does for a waiting read, if the techniques agree on it.
@@ -44,7 +44,7 @@ fn stop(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
         Activity::Busy if core.settings().capabilities.abort_read && busy.reader.is_some_and(|reader| priority < reader) => {
             if urgency() == Urgency::Now {
                 let tag = core.die_mut(die).abort();
-                core.order_stop(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
+                core.outbox_mut().order_stop(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
             }
         }
         Activity::Busy | Activity::Aborting | Activity::Suspended(_) | Activity::Free => {}
@@ -57,7 +57,7 @@ fn suspend(core: &mut Core, die: DieId, wanted: Stop) {
     if let Some(stop) = core.settings().capabilities.strongest(is_erase, wanted)
         && core.die_mut(die).suspend(stop)
     {
-        core.order_stop(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
+        core.outbox_mut().order_stop(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
     }
 }
 
@@ -166,10 +166,10 @@ mod tests {
         for (techniques, is_asked) in [(vec![], false), (vec![Choice::ReadPreemption], true)] {
             let Rooms { mut core, panel, .. } = build(&crate::Config { techniques, ..small(64) });
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert!(!core.has_stops(), "the die is idle");
+            assert!(!core.outbox().has_stops(), "the die is idle");
             core.die_mut(DieId(0)).begin(Cause::Host, true);
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert_eq!(core.has_stops(), is_asked);
+            assert_eq!(core.outbox().has_stops(), is_asked);
         }
     }
 }

@@ -1,0 +1,183 @@
+//! Services of the core for techniques that ask for them: the warm clock and the provenance of data. A core in which nobody asks has none.
+
+use serde::{Deserialize, Serialize};
+use wordline_units::{Celsius, Nanos, Seconds};
+
+use crate::state::groups::BlockGroups;
+use crate::state::layout::{BlockGroup, Layout};
+use crate::state::provenance::{Provenance, ProvenanceTable};
+use crate::state::warm_clock::{ClockTable, Day, Kept, WarmClock};
+
+/// The services of one core, if anybody asks for one, and the temperature of the board's sensor, if anybody tells it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServiceRoom {
+    services: Option<Box<Services>>,
+    warmth: Option<Celsius>,
+}
+
+impl ServiceRoom {
+    /// Services that techniques ask for, if any does.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&Services> {
+        self.services.as_deref()
+    }
+
+    /// Services, for whoever has something to note in them.
+    #[inline]
+    pub(crate) fn get_mut(&mut self) -> Option<&mut Services> {
+        self.services.as_deref_mut()
+    }
+
+    /// Services that there are.
+    pub(crate) fn has(&self) -> Wanted {
+        self.get().map_or(Wanted::default(), |services| Wanted { clock: true, provenance: services.provenance.is_some() })
+    }
+
+    /// Begin `services` at `now`, in the place of those that there are.
+    pub(crate) fn begin(&mut self, mut services: Services, now: Nanos) {
+        services.clock.feel(now, self.warmth);
+        self.services = Some(Box::new(services));
+    }
+
+    /// Temperature of the sensor.
+    pub(crate) fn warmth(&self) -> Option<Celsius> {
+        self.warmth
+    }
+
+    /// Set the temperature of the sensor from `now` on.
+    pub(crate) fn feel(&mut self, now: Nanos, sensor: Celsius) {
+        self.warmth = Some(sensor);
+        if let Some(services) = &mut self.services {
+            services.clock.feel(now, self.warmth);
+        }
+    }
+
+    /// Note a program of corrected data in `group`.
+    #[inline]
+    pub(crate) fn programmed(&mut self, group: BlockGroup, now: Nanos) {
+        if let Some(services) = &mut self.services {
+            services.programmed(group, now);
+        }
+    }
+
+    /// Note which of `groups` hold data from before there were services. `memos_of` gives what the core has written down of a group.
+    pub(crate) fn find(&mut self, groups: &BlockGroups, now: Nanos, memos_of: impl Fn(BlockGroup) -> OwnMemos) {
+        if let Some(services) = &mut self.services {
+            services.find(groups, now, memos_of);
+        }
+    }
+}
+
+/// Services that techniques ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub clock: bool,
+    /// The provenance, which goes by the days of the clock.
+    pub provenance: bool,
+}
+
+/// The services of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Services {
+    clock: WarmClock,
+    provenance: Option<Provenance>,
+}
+
+/// State of a core's services, beside its image: a core without services has none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServiceTables {
+    clock: Option<ClockTable>,
+    provenance: Option<ProvenanceTable>,
+}
+
+/// A memo of the core about a group: of its copies, and of its birth.
+pub(crate) type OwnMemos = [Option<u32>; 2];
+
+impl Services {
+    /// Creates the services of a new core. `energy`: activation energy of ageing in eV.
+    pub(crate) fn new(wanted: Wanted, layout: &Layout, energy: f64, today: Day) -> Services {
+        let provenance = wanted.provenance.then(|| Provenance::new(layout.group_count(), layout.programs));
+        Services { clock: WarmClock::new(layout.group_count(), energy, today), provenance }
+    }
+
+    /// Note which of `groups` hold data from before there were services. `memos_of` gives what the core has written down of a group.
+    fn find(&mut self, groups: &BlockGroups, now: Nanos, memos_of: impl Fn(BlockGroup) -> OwnMemos) {
+        let all = (0..groups.layout().group_count() as u32).map(BlockGroup);
+        for group in all.filter(|&group| groups.valid(group) > 0) {
+            let [copies, birth] = memos_of(group);
+            self.clock.found(group, birth.map(Provenance::day_of), now);
+            if let Some(provenance) = &mut self.provenance {
+                provenance.found(group, copies, birth);
+            }
+        }
+    }
+
+    /// Let the time pass that the drive was away. What is known to be born on some day has been kept as long as the clock says.
+    pub(crate) fn away(&mut self, span: Seconds) {
+        self.clock.skip(span.0 as f64);
+        let Services { clock, provenance: Some(provenance) } = self else { return };
+        provenance.born_on_a_day().for_each(|group| clock.is_known(group));
+    }
+
+    /// Let `span` seconds at this temperature pass at once, in which all data that there is was kept and no block was erased.
+    pub(crate) fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
+        self.clock.decree(now, span, at);
+    }
+
+    /// Note a program of corrected data in `group`.
+    #[cold]
+    #[inline(never)]
+    fn programmed(&mut self, group: BlockGroup, now: Nanos) {
+        self.clock.programmed(group, now);
+        if let Some(provenance) = &mut self.provenance {
+            provenance.corrected(group, self.clock.today(now));
+        }
+    }
+
+    /// Note a copyback of program unit `from` of a group to program unit `to` of a group.
+    pub(crate) fn copied(&mut self, from: (BlockGroup, u32), to: (BlockGroup, u32), now: Nanos) {
+        self.clock.programmed(to.0, now);
+        if let Some(provenance) = &mut self.provenance {
+            provenance.copied(from, to);
+        }
+    }
+
+    /// End the filling of `group`, which was erased or is on other blocks (`has_left`). Returns the time that it had rested since its erase before.
+    pub(crate) fn erased(&mut self, group: BlockGroup, has_left: bool, now: Nanos) -> Kept {
+        let rest = self.clock.rest(group, now);
+        self.clock.erased(group, has_left, now);
+        if let Some(provenance) = &mut self.provenance {
+            provenance.erased(group);
+        }
+        rest
+    }
+
+    /// Memos of `group`, which takes no more data.
+    pub(crate) fn memos(&self, group: BlockGroup) -> OwnMemos {
+        self.provenance.as_ref().map_or([None; 2], |provenance| provenance.memos(group))
+    }
+
+    /// Clock of the core.
+    pub(crate) fn clock(&self) -> &WarmClock {
+        &self.clock
+    }
+
+    /// Provenance of the core's data, if somebody asks for it.
+    pub(crate) fn provenance(&self) -> Option<&Provenance> {
+        self.provenance.as_ref()
+    }
+
+    /// Image of the services at `now`.
+    pub(crate) fn image(&self, now: Nanos) -> ServiceTables {
+        ServiceTables { clock: Some(self.clock.image(now)), provenance: self.provenance.as_ref().map(Provenance::image) }
+    }
+
+    /// Restore the services from `tables`, as far as they hold anything. Returns false if they are of another core.
+    #[must_use]
+    pub(crate) fn restore(&mut self, tables: ServiceTables) -> bool {
+        let ServiceTables { clock, provenance } = tables;
+        let has_clock = clock.is_none_or(|clock| self.clock.restore(clock));
+        let mine = self.provenance.as_mut().zip(provenance);
+        has_clock && mine.is_none_or(|(mine, table)| mine.restore(table))
+    }
+}
