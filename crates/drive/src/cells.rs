@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wordline_cells::{Age, CellArray, History, Model};
 use wordline_chip::{Chip, Payload};
 use wordline_engine::Observer;
-use wordline_units::{BlockId, DieId, IdMap, PlaneId};
+use wordline_units::{BlockId, Celsius, DieId, IdMap, PlaneId};
 
 use crate::config::Config;
 use crate::drive::Drive;
@@ -43,7 +43,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
-    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. Techniques are told nothing: they have traced and measured
+    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the decreed time, too. Techniques are told nothing: they have traced and measured
     /// no block.
     pub fn set_age(&mut self, age: &Age) {
         let Some(cells) = &self.config.cells else { return };
@@ -56,6 +56,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             }
         }
         self.count_cycles((age.cycles + 0.5) as u32);
+        self.ftls.iter_mut().for_each(|ftl| ftl.decree(now, age.retention, Celsius(age.temperature)));
     }
 
     /// Stress that the cells of a block have gone through; `None`: they have no physics.

@@ -138,9 +138,7 @@ impl Firmware {
 
     /// Tells the core the temperature of the board's sensor, from now on.
     pub fn warmth(&mut self, now: Nanos, sensor: Celsius) {
-        let core = &mut self.rooms.core;
-        core.set_now(now);
-        core.services_mut().feel(now, sensor);
+        self.rooms.core.services_mut().feel(now, sensor);
     }
 
     /// Tells the core for how long its drive was away: the seconds at 30 °C between the last birth of data that it has written down and this start, or more. A
@@ -153,9 +151,7 @@ impl Firmware {
 
     /// Tells the core that its data has been kept for `span` by decree, in seconds at this temperature: whoever ages cells without time passing tells it here.
     pub fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
-        let core = &mut self.rooms.core;
-        core.set_now(now);
-        if let Some(services) = core.services_mut().get_mut() {
+        if let Some(services) = self.rooms.core.services_mut().get_mut() {
             services.decree(now, span, at);
         }
     }
@@ -241,9 +237,9 @@ impl Firmware {
         self.core().die_ids()
     }
 
-    /// Read-only view of the core's tables, as techniques get it.
-    pub fn view(&self) -> View<'_> {
-        self.core().view()
+    /// Read-only view of the core's tables at `now`, as techniques get it.
+    pub fn view(&self, now: Nanos) -> View<'_> {
+        self.core().view().at(now)
     }
 
     /// Cards of the techniques that are switched on.

@@ -19,6 +19,7 @@ mod sets;
 mod small;
 mod steady;
 mod stops;
+mod warm;
 
 /// Serve `count` requests at a depth that keeps every die busy.
 fn serve<O: Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {

@@ -181,3 +181,50 @@ impl Services {
         has_clock && mine.is_none_or(|(mine, table)| mine.restore(table))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    const NOW: Nanos = Nanos::ZERO;
+
+    /// Three groups, of which the first two hold data from before.
+    fn woken() -> Services {
+        let layout = Layout::new(&small_sheet(1, 3, ProgramScope::Page), 1, 3, Bytes::kib(4));
+        let mut groups = BlockGroups::new(layout, vec![[0; 4]; 3]);
+        [0, 1].into_iter().for_each(|group| groups.add_valid(BlockGroup(group), 5));
+        let mut services = Services::new(Wanted { clock: true, provenance: true }, &layout, 0.0, Day(9));
+        services.find(&groups, NOW, |group| if group == BlockGroup(0) { [Some(3), Some(u32::MAX - 7)] } else { [None; 2] });
+        services
+    }
+
+    fn days(services: &Services, group: u32) -> Option<(u64, bool)> {
+        services.clock().kept(BlockGroup(group), NOW).map(|kept| (kept.effective.0 / 86_400, kept.is_least))
+    }
+
+    #[test]
+    fn after_a_wake_all_data_is_kept_at_least_so_long_and_exactly_where_the_birth_is_known_and_the_time_away_is_told() {
+        let mut services = woken();
+        assert_eq!([0, 1, 2].map(|group| days(&services, group)), [Some((2, true)), Some((0, true)), None]);
+        services.away(Seconds::from_days(30));
+        assert_eq!([0, 1, 2].map(|group| days(&services, group)), [Some((32, false)), Some((30, true)), None]);
+        assert_eq!(services.clock().today(NOW), Day(39), "the days go on from the last that was written down");
+        let first = services.erased(BlockGroup(0), false, NOW);
+        assert_eq!(first, Kept { effective: Seconds(0), is_least: true });
+    }
+
+    #[test]
+    fn a_copy_of_old_data_is_as_old_and_new_data_is_of_today() {
+        let mut services = woken();
+        services.copied((BlockGroup(0), 1), (BlockGroup(2), 0), NOW);
+        let born = |services: &Services, group| services.provenance().and_then(|provenance| provenance.born(BlockGroup(group)));
+        assert_eq!((born(&services, 2), days(&services, 2)), (Some(Day(7)), Some((0, false))));
+        assert_eq!(services.memos(BlockGroup(2)), [Some(4), Some(u32::MAX - 7)]);
+        services.erased(BlockGroup(2), false, NOW);
+        services.programmed(BlockGroup(2), NOW);
+        assert_eq!((born(&services, 2), born(&services, 1)), (Some(Day(9)), None));
+    }
+}

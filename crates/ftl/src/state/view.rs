@@ -28,6 +28,11 @@ impl<'a> View<'a> {
         View { groups, dies, services, now }
     }
 
+    /// The same view at `now`.
+    pub(crate) fn at(self, now: Nanos) -> View<'a> {
+        View { now, ..self }
+    }
+
     /// Address arithmetic of the core.
     pub fn layout(&self) -> &'a Layout {
         self.groups.layout()

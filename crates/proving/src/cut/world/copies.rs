@@ -83,7 +83,7 @@ impl World {
         if !self.scenario.habits.is_copying {
             return Ok(());
         }
-        let (layout, view) = (*self.ftl.layout(), self.ftl.view());
+        let (layout, view) = (*self.ftl.layout(), self.ftl.view(self.pace.now));
         for lpn in 0..self.ftl.map().exported() {
             let addr = self.ftl.map().get(lpn);
             if addr == UnitAddr::NONE {
