@@ -25,7 +25,7 @@ use crate::state::view::View;
 use crate::techniques::apply::ctx;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Card, Ctx, Technique};
+use crate::techniques::seam::{Card, Ctx, FlashPage, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
@@ -109,7 +109,7 @@ impl Firmware {
     pub fn next_try(&self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &self.rooms;
         let Pending { group, offset, .. } = core.pending(tag);
-        panel.next_try(&Ctx { now, ..ctx(core) }, ended::page_at(core, group, offset), failed)
+        panel.next_try(&Ctx { now, ..ctx(core) }, FlashPage::holding(core.layout(), group, offset), failed)
     }
 
     /// Tells the core that `die` can take an operation.
@@ -374,12 +374,13 @@ impl Firmware {
 
     /// State of the core's services. An image does not have it, because not every core has services.
     pub fn service_tables(&self) -> ServiceTables {
-        self.core().services().get().map_or_else(ServiceTables::default, |services| services.image(self.core().now()))
+        self.core().services().image(self.core().now())
     }
 
     /// Restores the services of a core that was just restored.
     pub fn restore_service_tables(&mut self, tables: ServiceTables) -> Result<(), &'static str> {
-        let is_mine = self.rooms.core.services_mut().get_mut().is_none_or(|services| services.restore(tables));
+        let layout = *self.layout();
+        let is_mine = self.rooms.core.services_mut().restore(tables, &layout);
         if is_mine { Ok(()) } else { Err("the services of a core are of another shape") }
     }
 

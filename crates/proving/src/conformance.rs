@@ -158,6 +158,7 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     if let Some(work) = work {
         let is_there = match work.kind {
             WorkKind::Rewrite(group) => group.index() < layout.group_count(),
+            WorkKind::Measure { at, .. } => at.group.index() < layout.group_count() && u32::from(at.plane.0) < layout.planes,
             WorkKind::Collect(die) => u32::from(die.0) < layout.dies,
         };
         if !is_there {

@@ -13,6 +13,7 @@ mod image;
 mod lives;
 mod locks;
 mod lost;
+mod measures;
 mod reach;
 mod retries;
 mod sets;

@@ -294,12 +294,13 @@ mod tests {
         construct::fill(core, sanitise, 60);
         let (from, to) = (BlockGroup(0), BlockGroup(1));
         core.services_mut().get_mut().expect("somebody asks").copied((from, 0), (to, 2), Nanos::ZERO);
-        let tables = core.services().get().expect("somebody asks").image(Nanos::ZERO);
+        let tables = core.services().image(Nanos::ZERO);
         let image = image(&rooms).expect("it is quiet");
+        let layout = *rooms.core.layout();
         let restored = |tables: Option<crate::ServiceTables>| {
             let mut back = serving();
             restore(&mut back, image.clone()).expect("it is of the same kind");
-            tables.into_iter().for_each(|tables| assert!(back.core.services_mut().get_mut().expect("somebody asks").restore(tables)));
+            tables.into_iter().for_each(|tables| assert!(back.core.services_mut().restore(tables, &layout)));
             let view = back.core.view();
             (view.copies(to, 2), view.copies(from, 0), view.born(to).is_some(), view.kept(to).map(|kept| kept.is_least))
         };

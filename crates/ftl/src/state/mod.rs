@@ -16,6 +16,7 @@ pub(crate) mod idle;
 pub mod layout;
 pub(crate) mod lost;
 pub mod map;
+pub(crate) mod measures;
 pub(crate) mod outbox;
 pub(crate) mod pending;
 pub(crate) mod provenance;
@@ -228,7 +229,7 @@ impl Core {
         self.now = now;
     }
 
-    /// Services for techniques, with the sensor that they go by.
+    /// Services for techniques, with the sensor that they go by, and measurements.
     #[inline]
     pub(crate) fn services(&self) -> &ServiceRoom {
         &self.services

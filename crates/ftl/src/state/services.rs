@@ -1,18 +1,21 @@
-//! Services of the core for techniques that ask for them: the warm clock and the provenance of data. A core in which nobody asks has none.
+//! Services of the core for techniques that ask for them: the warm clock, the provenance of data, measurements. A core in which nobody asks has none.
 
 use serde::{Deserialize, Serialize};
 use wordline_units::{Celsius, Nanos, Seconds};
 
 use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
+use crate::state::measures::{Measurement, Measures};
 use crate::state::provenance::{Provenance, ProvenanceTable};
 use crate::state::warm_clock::{ClockTable, Day, Kept, WarmClock};
+use crate::state::work::Asked;
 
-/// The services of one core, if anybody asks for one, and the temperature of the board's sensor, if anybody tells it.
+/// The services of one core, if anybody asks for one, the temperature of the board's sensor, if anybody tells it, and measurements that wait.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServiceRoom {
     services: Option<Box<Services>>,
     warmth: Option<Celsius>,
+    measures: Measures,
 }
 
 impl ServiceRoom {
@@ -26,6 +29,17 @@ impl ServiceRoom {
     #[inline]
     pub(crate) fn get_mut(&mut self) -> Option<&mut Services> {
         self.services.as_deref_mut()
+    }
+
+    /// Measurements that wait.
+    #[inline]
+    pub(crate) fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    #[inline]
+    pub(crate) fn measures_mut(&mut self) -> &mut Measures {
+        &mut self.measures
     }
 
     /// Services that there are.
@@ -50,6 +64,34 @@ impl ServiceRoom {
         if let Some(services) = &mut self.services {
             services.clock.feel(now, self.warmth);
         }
+    }
+
+    /// Image of the services at `now`.
+    pub(crate) fn image(&self, now: Nanos) -> ServiceTables {
+        let services = self.get();
+        ServiceTables {
+            clock: services.map(|services| services.clock.image(now)),
+            provenance: services.and_then(|services| services.provenance.as_ref().map(Provenance::image)),
+            measures: self.measures.image(),
+        }
+    }
+
+    /// Restore the services that there are from `tables`, as far as they hold anything. Returns false if they are not of a core with this `layout`.
+    #[must_use]
+    pub(crate) fn restore(&mut self, tables: ServiceTables, layout: &Layout) -> bool {
+        let ServiceTables { clock, provenance, measures } = tables;
+        let is_page = |wanted: &Measurement| {
+            let Measurement { group, offset, .. } = *wanted;
+            group.index() < layout.group_count() && offset < layout.data_units && layout.page_start(offset) == offset
+        };
+        if !measures.iter().all(is_page) {
+            return false;
+        }
+        measures.into_iter().for_each(|wanted| self.measures.ask(layout.die(wanted.group), wanted, Asked::BY_CORE));
+        let Some(services) = self.services.as_deref_mut() else { return true };
+        let has_clock = clock.is_none_or(|clock| services.clock.restore(clock));
+        let mine = services.provenance.as_mut().zip(provenance);
+        has_clock && mine.is_none_or(|(mine, table)| mine.restore(table))
     }
 
     /// Note a program of corrected data in `group`.
@@ -83,11 +125,12 @@ pub(crate) struct Services {
     provenance: Option<Provenance>,
 }
 
-/// State of a core's services, beside its image: a core without services has none.
+/// State of a core's services and the measurements that wait, beside its image: most cores have none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServiceTables {
     clock: Option<ClockTable>,
     provenance: Option<ProvenanceTable>,
+    measures: Vec<Measurement>,
 }
 
 /// A memo of the core about a group: of its copies, and of its birth.
@@ -165,20 +208,6 @@ impl Services {
     /// Provenance of the core's data, if somebody asks for it.
     pub(crate) fn provenance(&self) -> Option<&Provenance> {
         self.provenance.as_ref()
-    }
-
-    /// Image of the services at `now`.
-    pub(crate) fn image(&self, now: Nanos) -> ServiceTables {
-        ServiceTables { clock: Some(self.clock.image(now)), provenance: self.provenance.as_ref().map(Provenance::image) }
-    }
-
-    /// Restore the services from `tables`, as far as they hold anything. Returns false if they are of another core.
-    #[must_use]
-    pub(crate) fn restore(&mut self, tables: ServiceTables) -> bool {
-        let ServiceTables { clock, provenance } = tables;
-        let has_clock = clock.is_none_or(|clock| self.clock.restore(clock));
-        let mine = self.provenance.as_mut().zip(provenance);
-        has_clock && mine.is_none_or(|(mine, table)| mine.restore(table))
     }
 }
 

@@ -47,6 +47,14 @@ pub struct FlashPage {
     pub page: PageId,
 }
 
+impl FlashPage {
+    /// Page that holds the unit at `offset` of `group`.
+    pub fn holding(layout: &Layout, group: BlockGroup, offset: u32) -> FlashPage {
+        let crate::state::layout::Place { page, plane, .. } = layout.place(offset);
+        FlashPage { group, plane, page }
+    }
+}
+
 /// A program unit of a block group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProgramUnit {

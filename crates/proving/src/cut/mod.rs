@@ -187,6 +187,8 @@ pub struct Tally {
     /// Units that were compared and had been copied more than once; copied ones whose count rests on what was written down; units born after the first day, on
     /// a day that is known.
     pub copies: [u64; 3],
+    /// Measurements that somebody has asked for, and that were done.
+    pub measured: [u64; 2],
     /// Reads that began elsewhere than at the default.
     pub reused: u64,
     /// Erases, moved units, failed programs and erases.
@@ -216,6 +218,7 @@ impl Tally {
         self.keys.iter_mut().zip(other.keys).for_each(|(a, b)| both(a, b));
         self.marks.iter_mut().zip(other.marks).for_each(|(a, b)| both(a, b));
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
+        self.measured.iter_mut().zip(other.measured).for_each(|(a, b)| both(a, b));
         self.copies.iter_mut().zip(other.copies).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));

@@ -89,7 +89,7 @@ fn join(ftl: &mut Firmware, scenario: &Scenario) {
         ftl.join(Box::new(Hasty::new(scenario.seed)));
     }
     if scenario.habits.is_copying {
-        ftl.join(Box::new(Chain));
+        ftl.join(Box::<Chain>::default());
     }
 }
 
@@ -231,6 +231,8 @@ impl World {
         }
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
+        let asked = self.ftl.learnt("chain").unwrap_or_default();
+        self.tally.measured.iter_mut().zip(asked).for_each(|(sum, count)| *sum += u64::from(count));
         self.ftl = Firmware::recover(config.clone(), &mut self.flash_reader());
         join(&mut self.ftl, &self.scenario);
         let again = Firmware::recover(config, &mut self.flash_reader());
