@@ -22,6 +22,7 @@ mod host;
 pub mod image;
 mod inspect;
 pub mod precondition;
+mod relive;
 mod stop;
 mod stripe;
 mod tries;

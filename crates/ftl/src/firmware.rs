@@ -1,6 +1,6 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
-use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
+use wordline_flash::{EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
 use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds};
 
 use crate::config::Config;
@@ -25,7 +25,7 @@ use crate::state::view::View;
 use crate::techniques::apply::ctx;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Card, Ctx, FlashPage, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, FlashPage, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
@@ -38,6 +38,23 @@ pub struct Firmware {
     rooms: Rooms,
     /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
+}
+
+/// The last erase of a block group, in a life that was decreed and not lived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PastErase {
+    /// The group.
+    pub group: BlockGroup,
+    /// Number of erase loops.
+    pub loops: u8,
+    /// Time that the array worked.
+    pub array: Nanos,
+    /// Trace of the erase, where a technique asks for traces.
+    pub trace: Option<EraseTrace>,
+    /// Seconds of rest before the erase.
+    pub rest: f64,
+    /// Temperature of the rest.
+    pub temperature: Celsius,
 }
 
 /// The lost sectors of a core, as plain data.
@@ -399,6 +416,24 @@ impl Firmware {
         assert!(self.is_quiet(), "only a quiet core can be constructed");
         let Rooms { core, sanitise, .. } = &mut self.rooms;
         setup::construct::steady(&self.config, core, sanitise, units, seed, write);
+    }
+
+    /// True if a technique wants to be told of a past that was decreed.
+    pub fn relives(&self) -> bool {
+        self.rooms.panel.relives()
+    }
+
+    /// True if a technique asks for traces of erases.
+    pub fn traces_erases(&self) -> bool {
+        self.rooms.panel.asks(Ask::EraseTrace)
+    }
+
+    /// Tells the techniques the past of a group as ordinary news: its last erase, and that what it holds was written since. They may have pages measured.
+    pub fn relive(&mut self, now: Nanos, past: &PastErase) {
+        self.rooms.core.set_now(now);
+        let &PastErase { group, loops, array, trace, rest, temperature } = past;
+        let rest = self.rooms.core.services().get().map(|services| services.decreed(rest, temperature));
+        self.rooms.relive(EraseReport { group, status: Status::Good, loops, array, trace, rest, has_left: false });
     }
 
     /// Sets the erase count of `group`.

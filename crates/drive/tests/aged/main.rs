@@ -15,6 +15,7 @@ mod locks;
 mod lost;
 mod measures;
 mod reach;
+mod relive;
 mod retries;
 mod sets;
 mod small;

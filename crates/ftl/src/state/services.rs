@@ -167,6 +167,11 @@ impl Services {
         self.clock.decree(now, span, at);
     }
 
+    /// Rest of `span` seconds at this temperature that is decreed.
+    pub(crate) fn decreed(&self, span: f64, at: Celsius) -> Kept {
+        Kept { effective: Seconds(self.clock.effective(span, at) as u64), is_least: false }
+    }
+
     /// Note a program of corrected data in `group`.
     #[cold]
     #[inline(never)]

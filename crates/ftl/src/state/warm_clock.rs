@@ -74,6 +74,11 @@ impl WarmClock {
         self.pace = sensor.map_or(1.0, |sensor| self.pace_at(sensor));
     }
 
+    /// Seconds at 30 °C that `span` seconds at this temperature are worth.
+    pub(crate) fn effective(&self, span: f64, at: Celsius) -> f64 {
+        span * self.pace_at(at)
+    }
+
     /// Seconds at 30 °C for each second at this temperature.
     fn pace_at(&self, at: Celsius) -> f64 {
         acceleration(self.energy, at, REFERENCE)
@@ -88,7 +93,7 @@ impl WarmClock {
     pub(crate) fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
         let before = self.tick(now);
         self.programmed.iter_mut().filter(|tick| **tick != NEVER).for_each(|tick| *tick = before);
-        self.skip(span * self.pace_at(at));
+        self.skip(self.effective(span, at));
         let after = self.tick_after(now);
         self.erased.fill(after);
     }

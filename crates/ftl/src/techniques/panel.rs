@@ -97,6 +97,11 @@ impl Panel {
         self.sets_programs
     }
 
+    /// True if a technique wants to be told the past of a drive that is set to an age: it asks for traces of erases, or may have pages measured.
+    pub fn relives(&self) -> bool {
+        self.asks(Ask::EraseTrace) || (self.has(Hook::Work) && self.has_any(Hooks::of(&[Hook::Opened, Hook::Closed])))
+    }
+
     /// True if a technique asks for `service`.
     pub fn asks(&self, service: Ask) -> bool {
         self.cards().any(|card| card.asks.contains(&service))
