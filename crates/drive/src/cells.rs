@@ -43,8 +43,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
-    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the decreed time, too. Techniques that ask for traces of
-    /// erases, or have pages measured, are told what the life would have shown them; others are told nothing.
+    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the
+    /// decreed time, too. Techniques that ask for traces of erases, or have pages measured, are told what the life would have shown them; others are told
+    /// nothing.
     pub fn set_age(&mut self, age: &Age) {
         let Some(cells) = &self.config.cells else { return };
         let (now, dwells) = (self.now(), cells.dwells.clone());

@@ -31,7 +31,7 @@ pub(crate) struct Provenance {
 /// Day of the oldest data of a group, in an order in which the least holds for a group with data of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Born {
-    /// Nobody knows.
+    /// The day is unknown.
     Unknown,
     /// On this day.
     On(Day),

@@ -426,8 +426,8 @@ pub enum Ask {
     Programs,
     /// A trace of each erase from the die, in [`EraseReport::trace`].
     EraseTrace,
-    /// Provenance of all data: [`View::copies`], [`View::born`] and [`CopyReport::copies`]. It brings the warm clock with it, by whose days it goes, and outlasts
-    /// a power cut.
+    /// Provenance of all data: [`View::copies`], [`View::born`] and [`CopyReport::copies`]. It brings the warm clock with it, by whose days it goes, and
+    /// outlasts a power cut.
     Provenance,
     /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
     WarmClock,
