@@ -441,14 +441,25 @@ impl CellArray {
         if is_guarded {
             self.relieve(block, 0);
         }
+        self.took_by_erase(block, is_guarded, &history)
+    }
+
+    /// Time and pulses of the erase of `block` that has left this `history`.
+    fn took_by_erase(&mut self, block: u32, is_guarded: bool, history: &History) -> Took {
         let specimen = self.specimen(block);
-        let erase = if is_guarded { self.guarded(block, &specimen) } else { self.model.erase(&specimen, &history) };
+        let erase = if is_guarded { self.guarded(block, &specimen) } else { self.model.erase(&specimen, history) };
         let part = (erase.progress - (erase.time - erase.each)) / erase.each;
         Took {
             pace: erase.time / self.nominal.1,
             loops: erase.loops.min(u32::from(u8::MAX)) as u8,
             part: libm::ceil(part.clamp(0.0, 1.0) * 255.0) as u8,
         }
+    }
+
+    /// Time and pulses of the last erase of `block`, by the stress that its cells have now.
+    pub fn last_erase(&mut self, block: u32) -> Took {
+        let (is_guarded, history) = (self.reliefs.table(block).is_some(), history(&self.lives[block as usize], 0.0));
+        self.took_by_erase(block, is_guarded, &history)
     }
 
     /// Tells of a stop of the erase of `block`, the last one of it: it has been stopped `stops` times.

@@ -38,7 +38,6 @@
 //! [`Model::traits`] costs a hundred nanoseconds; a die that reads at random keeps the last few thousand in a table by block and layer. The errors of a page
 //! are drawn from dice named after the page and its program ([`Model::errors`]), so that reading twice finds the same errors but for telegraph noise.
 
-pub mod arrhenius;
 pub mod effects;
 pub mod erase;
 pub mod flag;

@@ -1,8 +1,8 @@
 //! The cells of a kind of chip, prepared for use.
 
 use wordline_units::Celsius;
+use wordline_units::arrhenius::acceleration;
 
-use crate::arrhenius::acceleration;
 use crate::condition::Condition;
 use crate::erase::Erase;
 use crate::physics::{Fault, Physics};

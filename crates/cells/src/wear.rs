@@ -13,8 +13,8 @@
 //! Sources: erase share 001 §3.1.2; logarithm of dwell and its end near 180 min 000 §3.2.1; drop of age by a long rest 000 §3.3.3.
 
 use wordline_units::Celsius;
+use wordline_units::arrhenius::acceleration;
 
-use crate::arrhenius::acceleration;
 use crate::physics::{Physics, Recovery};
 use crate::variation::Traits;
 

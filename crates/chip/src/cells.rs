@@ -185,6 +185,22 @@ impl<P: Payload> Chip<P> {
             let Some(array) = &mut self.array else { continue };
             self.took = self.took.with(array.erase_guarded(block, now, spared));
         }
+        self.note_erase();
+    }
+
+    /// Bring out an erase again that has ended long ago.
+    pub(crate) fn bring_out_erase(&mut self, target: &Target) {
+        self.took = Took::default();
+        for plane in planes(target.planes) {
+            let block = self.flat(target, plane) as u32;
+            let Some(array) = &mut self.array else { continue };
+            self.took = self.took.with(array.last_erase(block));
+        }
+        self.note_erase();
+    }
+
+    /// Put what an erase was like into the register.
+    fn note_erase(&mut self) {
         let Took { loops, part, .. } = self.took;
         self.features[Feature::EraseTrace as usize] = EraseTrace { loops, part, stops: 0 }.register();
     }

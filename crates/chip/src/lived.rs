@@ -1,7 +1,8 @@
 //! Lives that a die is given and has not lived: the rests of single blocks, and blocks that are new.
 
 use wordline_cells::{Age, History};
-use wordline_units::{BlockId, PlaneId};
+use wordline_flash::Target;
+use wordline_units::{BlockId, Nanos, PlaneId};
 
 use crate::chip::Chip;
 use crate::payload::Payload;
@@ -13,6 +14,26 @@ impl<P: Payload> Chip<P> {
             array.set_dwells(age, dwells);
             (0..self.blocks.len() as u32).for_each(|block| self.keep_life(block));
         }
+    }
+
+    /// Makes all that is programmed now as old as `age` says, after [`Chip::set_age`] with an age of the same cycles.
+    pub fn set_retention(&mut self, age: &Age) {
+        if let Some(array) = &mut self.array {
+            array.set_retention(age);
+            (0..self.blocks.len() as u32).for_each(|block| self.keep_life(block));
+        }
+    }
+
+    /// Dwell of a block among `dwells`, as [`Chip::set_dwells`] chooses it.
+    pub fn dwell_of(&self, plane: PlaneId, block: BlockId, dwells: &[f64]) -> Option<f64> {
+        self.array.as_ref()?.dwell_of(self.index(plane, block) as u32, dwells)
+    }
+
+    /// Brings out the last erase of the blocks of `target` once more, for [`Chip::erase_trace`], by what their cells are like now. Nothing happens to them, and
+    /// no time passes. Returns the loops and the time of that erase.
+    pub fn relive_erase(&mut self, target: &Target) -> (u8, Nanos) {
+        self.bring_out_erase(target);
+        (self.took.loops, self.paced(self.sheet.timing.erase))
     }
 
     /// Makes the cells of a block as fresh as they left the factory, after [`Chip::set_age`].

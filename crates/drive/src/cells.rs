@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wordline_cells::{Age, CellArray, History, Model};
 use wordline_chip::{Chip, Payload};
 use wordline_engine::Observer;
-use wordline_units::{BlockId, DieId, IdMap, PlaneId};
+use wordline_units::{BlockId, Celsius, DieId, IdMap, PlaneId};
 
 use crate::config::Config;
 use crate::drive::Drive;
@@ -43,19 +43,28 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// Set every block to `age` without writing it: its wear, and how long its present data has been kept. Without physics nothing ages.
     ///
     /// Firmware and dies count the cycles as they would have counted them: a block that is worn is not taken for new. Spare blocks stay as new as they would
-    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. Techniques are told nothing: they have traced and measured
-    /// no block.
+    /// have. Of blocks that hold bytes the count stays, because the marks of their pages name it. The clock of the firmware goes on by the
+    /// decreed time, too. Techniques that ask for traces of erases, or have pages measured, are told what the life would have shown them; others are told
+    /// nothing.
     pub fn set_age(&mut self, age: &Age) {
         let Some(cells) = &self.config.cells else { return };
         let (now, dwells) = (self.now(), cells.dwells.clone());
+        // Who wants to know the past of the blocks measures data that has just been programmed.
+        let relives = self.relives();
+        let at_first = Age { retention: if relives { 0.0 } else { age.retention }, ..*age };
         for die in 0..self.config.sheet.geometry.dies() {
             let chip = &mut self.chips[DieId(die as u16)];
-            chip.set_age(age, now);
+            chip.set_age(&at_first, now);
             if !dwells.is_empty() {
                 chip.set_dwells(age, &dwells);
             }
         }
         self.count_cycles((age.cycles + 0.5) as u32);
+        if relives {
+            self.relive(age);
+            self.chips.iter_mut().for_each(|(_, chip)| chip.set_retention(age));
+        }
+        self.ftls.iter_mut().for_each(|ftl| ftl.decree(now, age.retention, Celsius(age.temperature)));
     }
 
     /// Stress that the cells of a block have gone through; `None`: they have no physics.

@@ -71,12 +71,15 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.chips[die].is_dead()
     }
 
-    /// Sets the temperature of the drive. Returns false, without effect, if the cells have no physics.
+    /// Sets the temperature of the drive, which the board's sensor tells its firmware. Returns false, without effect, if the cells have no physics.
     pub fn set_temperature(&mut self, temperature: Celsius) -> bool {
         let now = self.now();
         let mut is_felt = false;
         for die in 0..self.config.sheet.geometry.dies() {
             is_felt |= self.chips[DieId(die as u16)].set_temperature(temperature, now);
+        }
+        if is_felt {
+            self.ftls.iter_mut().for_each(|ftl| ftl.warmth(now, temperature));
         }
         is_felt
     }

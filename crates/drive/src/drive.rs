@@ -136,7 +136,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 firmware.exported_units = stripe.share(core, config.exported_units);
                 firmware.factory_bad =
                     (0..dies as u16).map(|local| factory_bad(&chips[wiring.die(core, DieId(local))], &geometry)).collect();
-                Firmware::new(firmware)
+                let mut core = Firmware::new(firmware);
+                config.cells.iter().for_each(|cells| core.warmth(Nanos::ZERO, cells.temperature));
+                core
             })
             .collect();
         Drive {

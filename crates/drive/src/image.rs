@@ -22,10 +22,11 @@ use crate::drive::Drive;
 
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
-const VERSION: u32 = 10;
-/// Formats that can be read, and the lists that are missing at their ends, which were empty: no erase was guarded before format 10, copybacks carried nothing
-/// before format 9, dies had no registers of read offsets before format 8, and drives had no lost sectors before format 7.
-const READABLE: [(u32, &[u8]); 5] = [(VERSION, &[]), (9, &[0]), (8, &[0, 0]), (7, &[0, 0, 0]), (6, &[0, 0, 0, 0])];
+const VERSION: u32 = 11;
+/// Formats that can be read, and the lists that are missing at their ends, which were empty: cores had no services before format 11, no erase was guarded
+/// before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had no lost sectors before
+/// format 7.
+const READABLE: [(u32, &[u8]); 6] = [(VERSION, &[]), (10, &[0]), (9, &[0, 0]), (8, &[0, 0, 0]), (7, &[0, 0, 0, 0]), (6, &[0, 0, 0, 0, 0])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -96,6 +97,8 @@ pub struct Image {
     carried: Vec<wordline_chip::CarriedTables>,
     /// State of each die that guarded erases have left.
     guard: Vec<wordline_chip::GuardImage>,
+    /// State of each core's services for techniques.
+    services: Vec<wordline_ftl::ServiceTables>,
 }
 
 impl Image {
@@ -156,8 +159,9 @@ impl<O: Observer> Drive<O> {
         let read_offsets = self.chips.iter().map(|(_, chip)| chip.read_offsets()).collect();
         let carried = self.chips.iter().map(|(_, chip)| chip.carried_tables()).collect();
         let guard = self.chips.iter().map(|(_, chip)| chip.guard_image()).collect();
+        let services = self.ftls.iter().map(wordline_ftl::Firmware::service_tables).collect();
         let Config { exported_units, stripe_units, .. } = self.config;
-        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard })
+        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services })
     }
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
@@ -200,6 +204,12 @@ impl<O: Observer> Drive<O> {
         }
         for ((_, chip), guard) in drive.chips.iter_mut().zip(&image.guard) {
             chip.restore_guard(guard).map_err(misfit)?;
+        }
+        if !image.services.is_empty() && image.services.len() != drive.ftls.len() {
+            return Err(misfit("it has services of another number of cores"));
+        }
+        for (ftl, tables) in drive.ftls.iter_mut().zip(image.services) {
+            ftl.restore_service_tables(tables).map_err(misfit)?;
         }
         drive.check_blocks().map_err(misfit)?;
         if drive.config.exported_units <= AUDITED_MAX {

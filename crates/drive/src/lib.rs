@@ -23,6 +23,7 @@ pub mod image;
 mod inspect;
 mod leap;
 pub mod precondition;
+mod relive;
 mod stop;
 mod stripe;
 mod tries;

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use wordline_chip::{Contents, Issued};
+use wordline_chip::{Contents, Issued, Payload};
 use wordline_engine::Observer;
 use wordline_flash::{Command, Operation, OperationKind, Origin, ReadOffsets, ReadTry, Report, Status, Stopped, Tally, Target};
 use wordline_ftl::driver::{self, Driver};
@@ -83,8 +83,8 @@ impl From<Issued> for Outcome {
 }
 
 /// Driver of a core that is made old.
-struct Ageing<'a, O: Observer> {
-    drive: &'a mut Drive<O>,
+struct Ageing<'a, O: Observer, P: Payload> {
+    drive: &'a mut Drive<O, P>,
     core: u32,
     line: &'a mut Line,
     aged: &'a mut Aged,
@@ -92,7 +92,7 @@ struct Ageing<'a, O: Observer> {
     done: u32,
 }
 
-impl<O: Observer> Driver for Ageing<'_, O> {
+impl<O: Observer, P: Payload> Driver for Ageing<'_, O, P> {
     fn core(&mut self) -> &mut Firmware {
         &mut self.drive.ftls[self.core as usize]
     }
@@ -192,6 +192,40 @@ impl<O: Observer> Drive<O> {
         assert!(outstanding == 0 || self.is_worn_out(), "{}", self.post_mortem("ageing ended with requests outstanding"));
         self.chips.iter_mut().for_each(|(_, chip)| chip.rest(now));
         aged
+    }
+
+    /// Parts of `request` for each core.
+    fn parts_of(&self, request: &HostRequest, parts: &mut Vec<(u32, Request)>) {
+        let end = request.sector + u64::from(request.sectors);
+        let sectors = self.units.sectors();
+        assert!(
+            end <= self.config.exported_units * sectors,
+            "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
+        );
+        let (first, units) = self.units.touched(request.sector, request.sectors);
+        parts.clear();
+        parts.extend((0..self.config.cores).filter_map(|core| self.cut(request, core, first, units).map(|part| (core, part))));
+    }
+
+    /// True if no request and no operation is under way and the buffer is empty.
+    pub fn is_quiet(&self) -> bool {
+        self.host.outstanding == 0
+            && self.expected.is_none()
+            && self.ftls.iter().all(Firmware::is_quiet)
+            && self.chips.iter().all(|(_, chip)| chip.is_at_rest(self.now()))
+    }
+}
+
+impl<O: Observer, P: Payload> Drive<O, P> {
+    /// Let the firmware do all that it wants done, with every operation taking no time. The drive must be quiet, and a drive that keeps bytes has no such time.
+    pub(crate) fn work_without_time(&mut self) {
+        let (now, mut aged, mut line) = (self.now(), Aged::default(), Line::new());
+        loop {
+            self.order(&mut line, &mut aged);
+            let Some((core, operation, outcome)) = line.pop_front() else { break };
+            self.conclude(now, core, &operation, &outcome, &mut aged);
+        }
+        self.chips.iter_mut().for_each(|(_, chip)| chip.rest(now));
     }
 
     /// Let every core order its operations. Returns the number of parts of requests that were acknowledged.
@@ -318,27 +352,6 @@ impl<O: Observer> Drive<O> {
         let report = Report { corrected_bits: errors, loops, retries, last, tally, erase, program: program.as_ref(), ..plain };
         driver::ended(&mut self.ftls[core as usize], now, &report);
         self.spare = spare;
-    }
-
-    /// Parts of `request` for each core.
-    fn parts_of(&self, request: &HostRequest, parts: &mut Vec<(u32, Request)>) {
-        let end = request.sector + u64::from(request.sectors);
-        let sectors = self.units.sectors();
-        assert!(
-            end <= self.config.exported_units * sectors,
-            "a request ends at sector {end}, beyond the drive: the host edge must refuse it"
-        );
-        let (first, units) = self.units.touched(request.sector, request.sectors);
-        parts.clear();
-        parts.extend((0..self.config.cores).filter_map(|core| self.cut(request, core, first, units).map(|part| (core, part))));
-    }
-
-    /// True if no request and no operation is under way and the buffer is empty.
-    pub fn is_quiet(&self) -> bool {
-        self.host.outstanding == 0
-            && self.expected.is_none()
-            && self.ftls.iter().all(Firmware::is_quiet)
-            && self.chips.iter().all(|(_, chip)| chip.is_at_rest(self.now()))
     }
 }
 

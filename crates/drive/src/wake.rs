@@ -4,7 +4,7 @@ use wordline_chip::{Chip, Kept, PageImage, Persistent};
 use wordline_engine::Observer;
 use wordline_flash::Mark;
 use wordline_ftl::{BlockRecord, Firmware, FlashReader, Found, Held, PagePlace};
-use wordline_units::{BlockId, DieId, IdMap, PlaneId};
+use wordline_units::{BlockId, DieId, IdMap, Nanos, PlaneId};
 
 use crate::capacitors::Capacitors;
 use crate::config::Config;
@@ -73,6 +73,8 @@ impl<O: Observer, P: Persistent> Drive<O, P> {
             }
         }
         for core in 0..drive.config.cores {
+            let Drive { config, ftls, .. } = &mut drive;
+            config.cells.iter().for_each(|cells| ftls[core as usize].warmth(Nanos::ZERO, cells.temperature));
             drive.pump(drive.now(), core);
         }
         drive

@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
-use wordline_flash::{Failed, Mark, Operation, ReadTry, Report, Stopped};
-use wordline_units::{BlockId, DieId, Lpn, Nanos, OpTag, PlaneId};
+use wordline_flash::{EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
+use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds};
 
 use crate::config::Config;
 use crate::dispatch::load::{self, Load};
@@ -20,10 +20,12 @@ use crate::state::lost::LostSectors;
 use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
+use crate::state::services::ServiceTables;
+use crate::state::view::View;
 use crate::techniques::apply::ctx;
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{Card, Ctx, Leap, Technique};
+use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, FlashPage, Leap, Technique};
 
 /// A firmware core, sans-IO: it owns a share of the logical space and some dies, and nothing that moves.
 ///
@@ -36,6 +38,23 @@ pub struct Firmware {
     rooms: Rooms,
     /// Summary of the recovery from a power cut, if there was one.
     recovery: Option<Recovery>,
+}
+
+/// The last erase of a block group, in a life that was decreed and not lived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PastErase {
+    /// The group.
+    pub group: BlockGroup,
+    /// Number of erase loops.
+    pub loops: u8,
+    /// Time that the array worked.
+    pub array: Nanos,
+    /// Trace of the erase, where a technique asks for traces.
+    pub trace: Option<EraseTrace>,
+    /// Seconds of rest before the erase.
+    pub rest: f64,
+    /// Temperature of the rest.
+    pub temperature: Celsius,
 }
 
 /// The lost sectors of a core, as plain data.
@@ -63,11 +82,14 @@ impl Firmware {
     /// Adds `technique`, which no plan names, to those that are switched on. It must join before the first request. A late technique gets nothing that a
     /// core is built with: it is asked about secrets only where another technique is a sanitiser, and it can have no key store.
     pub fn join(&mut self, technique: Box<dyn Technique>) {
-        let Rooms { core, panel, .. } = &mut self.rooms;
+        let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(technique.key_store().is_none(), "a key store is for techniques that the core is built with");
         assert!(core.under_way() == 0 && core.requests().is_empty(), "a technique joins before anything is submitted");
         *panel = std::mem::replace(panel, Panel::new(Vec::new(), Ladder::NONE)).with(technique);
         core.watch(setup::watched_by(panel), panel.idle_waits().len());
+        if core.services().has() != setup::wanted_by(panel) {
+            setup::begin_services(&self.config, core, panel, metadata);
+        }
     }
 
     // What happens.
@@ -104,7 +126,7 @@ impl Firmware {
     pub fn next_try(&self, now: Nanos, tag: OpTag, failed: &Failed<'_>) -> Option<ReadTry> {
         let Rooms { core, panel, .. } = &self.rooms;
         let Pending { group, offset, .. } = core.pending(tag);
-        panel.next_try(&Ctx { now, ..ctx(core) }, ended::page_at(core, group, offset), failed)
+        panel.next_try(&Ctx { now, ..ctx(core) }, FlashPage::holding(core.layout(), group, offset), failed)
     }
 
     /// Tells the core that `die` can take an operation.
@@ -129,6 +151,26 @@ impl Firmware {
         }
         core.set_now(now);
         self.rooms.tick();
+    }
+
+    /// Tells the core the temperature of the board's sensor, from now on.
+    pub fn warmth(&mut self, now: Nanos, sensor: Celsius) {
+        self.rooms.core.services_mut().feel(now, sensor);
+    }
+
+    /// Tells the core for how long its drive was away: the seconds at 30 °C between the last birth of data that it has written down and this start, or more. A
+    /// core that was not told takes all data for kept at least as long as it knows.
+    pub fn away(&mut self, span: Seconds) {
+        if let Some(services) = self.rooms.core.services_mut().get_mut() {
+            services.away(span);
+        }
+    }
+
+    /// Tells the core that its data has been kept for `span` by decree, in seconds at this temperature: whoever ages cells without time passing tells it here.
+    pub fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
+        if let Some(services) = self.rooms.core.services_mut().get_mut() {
+            services.decree(now, span, at);
+        }
     }
 
     /// Turns on or off that everything in the write buffer is programmed soon, whether or not a request waits for it.
@@ -210,6 +252,11 @@ impl Firmware {
     /// Numbers of the core's dies.
     pub fn dies(&self) -> impl Iterator<Item = DieId> {
         self.core().die_ids()
+    }
+
+    /// Read-only view of the core's tables at `now`, as techniques get it.
+    pub fn view(&self, now: Nanos) -> View<'_> {
+        self.core().view().at(now)
     }
 
     /// Cards of the techniques that are switched on.
@@ -342,6 +389,18 @@ impl Firmware {
         setup::image::restore_lost(&mut self.rooms.core, lost.0)
     }
 
+    /// State of the core's services. An image does not have it, because not every core has services.
+    pub fn service_tables(&self) -> ServiceTables {
+        self.core().services().image(self.core().now())
+    }
+
+    /// Restores the services of a core that was just restored.
+    pub fn restore_service_tables(&mut self, tables: ServiceTables) -> Result<(), &'static str> {
+        let layout = *self.layout();
+        let is_mine = self.rooms.core.services_mut().restore(tables, &layout);
+        if is_mine { Ok(()) } else { Err("the services of a core are of another shape") }
+    }
+
     /// Makes this fresh core look as if its first `units` units had been written once in order. It costs nothing per unit. It returns, for each group that
     /// holds data, how many of its program units are written; the caller gives the flash the same content ([`crate::Layout::regular_lpn`]).
     pub fn construct_filled(&mut self, units: u32) -> Vec<(BlockGroup, u32)> {
@@ -357,6 +416,24 @@ impl Firmware {
         assert!(self.is_quiet(), "only a quiet core can be constructed");
         let Rooms { core, sanitise, .. } = &mut self.rooms;
         setup::construct::steady(&self.config, core, sanitise, units, seed, write);
+    }
+
+    /// True if a technique wants to be told of a past that was decreed.
+    pub fn relives(&self) -> bool {
+        self.rooms.panel.relives()
+    }
+
+    /// True if a technique asks for traces of erases.
+    pub fn traces_erases(&self) -> bool {
+        self.rooms.panel.asks(Ask::EraseTrace)
+    }
+
+    /// Tells the techniques the past of a group as ordinary news: its last erase, and that what it holds was written since. They may have pages measured.
+    pub fn relive(&mut self, now: Nanos, past: &PastErase) {
+        self.rooms.core.set_now(now);
+        let &PastErase { group, loops, array, trace, rest, temperature } = past;
+        let rest = self.rooms.core.services().get().map(|services| services.decreed(rest, temperature));
+        self.rooms.relive(EraseReport { group, status: Status::Good, loops, array, trace, rest, has_left: false });
     }
 
     /// Sets the erase count of `group`.

@@ -34,7 +34,7 @@ pub mod victim;
 
 pub use config::Config;
 pub use dispatch::load::Load;
-pub use firmware::{Firmware, Lost};
+pub use firmware::{Firmware, Lost, PastErase};
 pub use pages::checkpoint::{CheckpointPage, KnownGroup, KnownState, Said};
 pub use pages::journal::{Facts, History, Owner, Page as JournalPage, Record, Serial, WrittenMemo};
 pub use pages::kept::{FACTS, fact_bytes};
@@ -48,4 +48,5 @@ pub use setup::image;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
+pub use state::services::ServiceTables;
 pub use state::{groups, layout, map, request, view, wordline_order};

@@ -158,6 +158,10 @@ fn tell_opened(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, grou
 /// Closes `group`: it takes no more data, and can be a victim.
 pub(crate) fn close(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup) {
     core.groups_mut().close(group);
+    if let Some(services) = core.services().get() {
+        let memos = services.memos(group);
+        metadata.note_own(core, group, memos);
+    }
     metadata.notify(core, panel, News::Closed { group });
 }
 

@@ -158,6 +158,7 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     if let Some(work) = work {
         let is_there = match work.kind {
             WorkKind::Rewrite(group) => group.index() < layout.group_count(),
+            WorkKind::Measure { at, .. } => at.group.index() < layout.group_count() && u32::from(at.plane.0) < layout.planes,
             WorkKind::Collect(die) => u32::from(die.0) < layout.dies,
         };
         if !is_there {
@@ -257,12 +258,13 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
                 loops: 3,
                 array: Nanos::from_millis(3),
                 trace: None,
+                rest: None,
                 has_left: status != Status::Good,
             })
         }
         6 => {
             let [from, to] = [draw_unit(draw, layout), draw_unit(draw, layout)];
-            News::Copied(CopyReport { from, to, status: Status::Good, array: Nanos::from_micros(700) })
+            News::Copied(CopyReport { from, to, status: Status::Good, copies: None, array: Nanos::from_micros(700) })
         }
         7 => News::Opened { group, moved: draw.happens(0.5) },
         8 => News::Closed { group },

@@ -247,11 +247,11 @@ impl Harness {
                 self.twin.host_read(&page, |spot| flash.at(spot));
             }
             Cause::Fill => self.twin.fill_read(&found),
-            Cause::Gc | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise => {}
+            Cause::Gc | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise | Cause::Measure => {}
             Cause::Recovery | Cause::Keys => unreachable!("what it has written for itself is read after a power cut only"),
         }
         let spare = found.iter().map(|stored| stored.lpn).collect();
-        if !matches!(operation.cause, Cause::Host | Cause::Fill) {
+        if !matches!(operation.cause, Cause::Host | Cause::Fill | Cause::Measure) {
             // Kept until the report, which is when the firmware decides what of it is still wanted.
             self.gathering.insert(operation.tag, (page, found));
         }

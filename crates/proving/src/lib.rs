@@ -13,6 +13,7 @@
 
 pub mod bench;
 pub mod bystander;
+pub mod chain;
 pub mod conformance;
 pub mod core;
 pub mod cut;

@@ -40,6 +40,8 @@ pub struct Habits {
     pub insecure: f64,
     /// Somebody stops whatever can be stopped, by dice.
     pub is_hasty: bool,
+    /// Somebody has data copied back again and again, and days pass.
+    pub is_copying: bool,
     /// Share of programs of which the die tells, where it is asked, that many cells are wrong.
     pub odd_programs: f64,
 }
@@ -71,6 +73,8 @@ fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
 
 /// The number of the dice of stops.
 const STOPS: u32 = 12;
+/// The number of the dice of copies.
+const COPIES: u32 = 13;
 
 /// A technique with values of its parameters worth trying, as it declares them. A flag is what it is by default four times out of five.
 pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
@@ -241,6 +245,7 @@ pub fn still(seed: u64) -> Scenario {
         insecure: 0.0,
         odd_programs: 0.0,
         is_hasty: false,
+        is_copying: false,
     };
     let mut scenario = Scenario { seed, config, habits };
     let layers = &mut Draw::new(seed, Stream::Mix, 11);
@@ -277,4 +282,15 @@ pub(crate) fn stops(seed: u64, scenario: &mut Scenario) {
     able.abort_read = draw.happens(0.7);
     scenario.config.schedule.held_max = pick(draw, &[None, Some(Nanos(1)), Some(Nanos::from_micros(150)), Some(Nanos::from_millis(1))]);
     scenario.habits.is_hasty = draw.happens(0.8);
+}
+
+/// Dies that copy back, and somebody who has them do so. Drawn apart from all else, and only where the journal has room for memos.
+pub(crate) fn copies(seed: u64, scenario: &mut Scenario) {
+    let techniques = &scenario.config.techniques;
+    let remembers = techniques.iter().any(|choice| choice.card().hooks.has(Hook::Remember));
+    let has_keys = techniques.iter().any(|choice| choice.card().hooks.has(Hook::KeyStore));
+    if remembers && !has_keys && Draw::new(seed, Stream::Mix, COPIES).happens(0.6) {
+        scenario.config.sheet.capabilities.copyback = true;
+        scenario.habits.is_copying = true;
+    }
 }

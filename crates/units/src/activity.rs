@@ -75,12 +75,24 @@ pub enum Cause {
     Sanitise,
     /// Keys of stale secrets are destroyed: the log of the key store is written and let go.
     Keys,
+    /// A page is read for nothing but the count of its errors.
+    Measure,
 }
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 9] =
-        [Cause::Host, Cause::Fill, Cause::Gc, Cause::Wear, Cause::Disturb, Cause::Retire, Cause::Recovery, Cause::Sanitise, Cause::Keys];
+    pub const ALL: [Cause; 10] = [
+        Cause::Host,
+        Cause::Fill,
+        Cause::Gc,
+        Cause::Wear,
+        Cause::Disturb,
+        Cause::Retire,
+        Cause::Recovery,
+        Cause::Sanitise,
+        Cause::Keys,
+        Cause::Measure,
+    ];
 
     /// The word used in tables and files.
     pub const fn name(self) -> &'static str {
@@ -94,6 +106,7 @@ impl Cause {
             Cause::Recovery => "recovery",
             Cause::Sanitise => "sanitise",
             Cause::Keys => "keys",
+            Cause::Measure => "measure",
         }
     }
 }

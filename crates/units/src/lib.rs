@@ -4,6 +4,7 @@
 //! command is.
 
 pub mod activity;
+pub mod arrhenius;
 pub mod calendar;
 pub mod geometry;
 pub mod host;
@@ -17,5 +18,5 @@ pub use activity::{Cause, FlashOp};
 pub use geometry::{CellKind, Geometry};
 pub use host::{HostOp, HostRequest, Priority};
 pub use id::{BlockId, ChannelId, DieId, GroupId, Id, IdMap, LayerId, Lpn, OpTag, PageId, PartId, PlaneId, RequestId, WordlineId};
-pub use quantity::{Bytes, Celsius, Microvolts, Millivolts, Nanos, Rate, Rber};
+pub use quantity::{Bytes, Celsius, Microvolts, Millivolts, Nanos, Rate, Rber, Seconds};
 pub use wordlines::WordlineSet;

@@ -106,6 +106,17 @@ fn trimmed(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A span of whole seconds, for what lasts days and years.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Seconds(pub u64);
+
+impl Seconds {
+    /// A span of whole days.
+    pub const fn from_days(days: u64) -> Seconds {
+        Seconds(days * 86_400)
+    }
+}
+
 /// An amount of data in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(asked(&technique, 3), [Say::AtMost(Way::Bus), Say::Abstain]);
         assert_eq!(asked(&technique, 4), abstain());
         let group = BlockGroup(3);
-        technique.learn(ctx, &News::Erased(EraseReport { group, status, loops: 0, array, trace: None, has_left: false }));
+        technique.learn(ctx, &News::Erased(EraseReport { group, status, loops: 0, array, trace: None, rest: None, has_left: false }));
         assert_eq!(asked(&technique, 3), abstain());
     }
 }

@@ -14,12 +14,15 @@ mod leaps;
 mod lives;
 mod locks;
 mod lost;
+mod measures;
 mod reach;
+mod relive;
 mod retries;
 mod sets;
 mod small;
 mod steady;
 mod stops;
+mod warm;
 
 /// Serve `count` requests at a depth that keeps every die busy.
 fn serve<O: Observer>(drive: &mut Drive<O>, load: &mut impl Iterator<Item = HostRequest>, count: u64) {

@@ -11,7 +11,7 @@ use crate::placement;
 use crate::state::Core;
 use crate::state::data::MetadataKind;
 use crate::state::groups::Use;
-use crate::state::layout::{BlockGroup, Place};
+use crate::state::layout::BlockGroup;
 use crate::state::pending::{Pending, Purpose};
 use crate::state::request::Note;
 use crate::state::work::Moved;
@@ -35,6 +35,12 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             filled(rooms, (group, offset), slot, good);
             page_read(rooms, report, group, offset, cause);
             wake_for_erase(&mut rooms.core, report.die, group);
+        }
+        Purpose::Measure { .. } => {
+            rooms.core.services_mut().measures_mut().end(report.die);
+            rooms.core.groups_mut().unpin(group);
+            page_read(rooms, report, group, offset, cause);
+            rooms.core.wake(report.die);
         }
         Purpose::Move { units } => {
             let moved = gather(rooms, report.die, (group, offset), units, report.oob, good);
@@ -223,7 +229,7 @@ fn page_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
 #[inline(never)]
 fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: u32, cause: Cause) {
     let Rooms { core, panel, metadata, gc, .. } = rooms;
-    let at = page_at(core, group, offset);
+    let at = FlashPage::holding(core.layout(), group, offset);
     let &Report { status, retries, last, corrected_bits: worst, tally, spans, .. } = report;
     metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die }));
     if panel.has(Hook::MayWork) {
@@ -235,13 +241,7 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
 #[cold]
 fn tell_lost(rooms: &mut Rooms, group: BlockGroup, offset: u32, units: u16) {
     let Rooms { core, panel, metadata, .. } = rooms;
-    let at = page_at(core, group, offset);
+    let at = FlashPage::holding(core.layout(), group, offset);
     core.outbox_mut().note(Note::DataLost(group, u32::from(units)));
     metadata.notify(core, panel, News::DataLost { at, units });
-}
-
-/// Flash page that holds `offset` of `group`.
-pub(crate) fn page_at(core: &Core, group: BlockGroup, offset: u32) -> FlashPage {
-    let Place { page, plane, .. } = core.layout().place(offset);
-    FlashPage { group, plane, page }
 }

@@ -40,6 +40,8 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     let die = report.die;
     let good = report.status == Status::Good;
     let batch = core.die_mut(die).batch_mut().take();
+    let now = core.now();
+    core.services_mut().programmed(group, now);
     let carried = sanitise.is_on().then(|| sanitise.before_landing(core, &batch));
     if metadata.has_oob() {
         // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
@@ -270,7 +272,9 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
     let units = core.layout().units_per_program;
     let good = report.status == Status::Good;
     let [source, place] = [from, to].map(|(group, program)| ProgramUnit::new(core.layout(), group, program));
-    metadata.notify(core, panel, News::Copied(CopyReport { from: source, to: place, status: report.status, array: report.spans.die }));
+    let &Report { status, spans, .. } = report;
+    let copies = core.view().copies(from.0, from.1).map(|copies| copies.saturating_add(1));
+    metadata.notify(core, panel, News::Copied(CopyReport { from: source, to: place, status, copies, array: spans.die }));
     let named: Vec<Lpn>;
     let mut spare = report.oob;
     if metadata.has_oob() {
@@ -296,6 +300,10 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
         }
         let Rooms { core, panel, metadata, .. } = rooms;
         core.groups_mut().add_valid(to.0, valid);
+        let now = core.now();
+        if let Some(services) = core.services_mut().get_mut() {
+            services.copied(from, to, now);
+        }
         metadata.notify(core, panel, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
         if to.1 + 1 == core.layout().data_programs {
             placement::complete(core, panel, metadata, to.0);

@@ -17,12 +17,13 @@ use crate::metadata::Metadata;
 use crate::sanitise::Sanitise;
 use crate::state::Core;
 use crate::state::die::Die;
+use crate::state::groups::Use;
 use crate::state::request::Request;
 use crate::state::work::Stream;
 use crate::techniques::apply::{ctx, enqueue_work};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::panel::Panel;
-use crate::techniques::seam::{News, StopReport};
+use crate::techniques::seam::{EraseReport, News, StopReport};
 use crate::techniques::work::Work;
 use landing::Landing;
 
@@ -73,6 +74,20 @@ impl Rooms {
     pub(crate) fn go_down(&mut self) {
         self.metadata.go_down(&mut self.core);
         self.settle();
+    }
+
+    /// Tell the techniques the past of the group of `report` as they would have lived it: the erase, and the present filling.
+    pub(crate) fn relive(&mut self, report: EraseReport) {
+        let Rooms { core, panel, metadata, .. } = self;
+        let group = report.group;
+        let (use_of, is_filled) = (core.groups().use_of(group), core.groups().valid(group) > 0);
+        metadata.notify(core, panel, News::Erased(report));
+        if is_filled && matches!(use_of, Use::Active | Use::Closed) {
+            metadata.notify(core, panel, News::Opened { group, moved: false });
+        }
+        if is_filled && use_of == Use::Closed {
+            metadata.notify(core, panel, News::Closed { group });
+        }
     }
 
     /// Take the answer to the order to stop what `die` is doing, and tell the techniques.

@@ -8,7 +8,7 @@ use wordline_flash::{Operation, OperationKind};
 use wordline_units::{Cause, DieId, Nanos, OpTag};
 
 use super::Rooms;
-use crate::gc::{fail_guarded, has_program, program_batch};
+use crate::gc::{fail_guarded, has_program, measure, program_batch};
 use crate::host::is_pressed;
 use crate::metadata::Metadata;
 use crate::metadata::log::Rescue;
@@ -26,7 +26,7 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
     let core = &mut rooms.core;
     // Asked after every event, and most leave nothing to say: every die is at work, or there is nothing to write.
     let nothing_to_write = core.idle().is_empty() || core.buffer().complete() == 0;
-    if !core.is_any_ready() && nothing_to_write && !core.has_stops() && core.under_way() > 0 {
+    if !core.is_any_ready() && nothing_to_write && !core.outbox().has_stops() && core.under_way() > 0 {
         return None;
     }
     core.set_now(now);
@@ -34,7 +34,7 @@ pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation>
 }
 
 fn find(rooms: &mut Rooms) -> Option<Operation> {
-    if let Some(stop) = rooms.core.next_stop() {
+    if let Some(stop) = rooms.core.outbox_mut().next_stop() {
         return Some(stop);
     }
     loop {
@@ -87,7 +87,7 @@ fn is_rescued(rooms: &mut Rooms) -> bool {
 
 /// Next operation of `die`, which is free or suspended.
 fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
-    let Rooms { core, panel, .. } = rooms;
+    let Rooms { core, panel, gc, .. } = rooms;
     if let Activity::Suspended(cause) = core.die(die).activity() {
         if serves_while_held(core, panel, die)
             && let Some(read) = next_read(core, panel, die)
@@ -105,6 +105,11 @@ fn decide(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     let reads_first = core.settings().schedule.reads_first;
     if core.die_mut(die).reads_mut().takes_turn(reads_first) {
         return next_read(core, panel, die);
+    }
+    if core.services().measures().has(die)
+        && let Some(read) = measure(gc, core, panel, die)
+    {
+        return Some(read);
     }
     // One after the other: handed on by `or_else`, an operation is copied once for each that is asked.
     if let Some(work) = next_work(rooms, die) {

@@ -98,12 +98,13 @@ pub(crate) fn erased(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata
 
 /// Forget all that is known of the content of a group, after its erase or after it left its blocks.
 pub(crate) fn erase_ended(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, report: EraseReport) {
-    let group = report.group;
+    let (group, now) = (report.group, core.now());
+    let rest = core.services_mut().get_mut().map(|services| services.erased(group, report.has_left, now));
     metadata.forget_marks(group);
     sanitise.erased(core, metadata, group);
     sanitise.wake_keys(core, metadata);
     metadata.forget(core, group);
-    metadata.notify(core, panel, News::Erased(report));
+    metadata.notify(core, panel, News::Erased(EraseReport { rest, ..report }));
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@
 
 mod bad_blocks;
 mod erase;
+mod measure;
 mod wear;
 
 pub(crate) use bad_blocks::{fail_guarded, form_groups, replace, wear_out};
 pub(crate) use erase::{erase_ended, erased};
+pub(crate) use measure::measure;
 pub(crate) use wear::level;
 
 use wordline_flash::{Operation, OperationKind};
@@ -219,7 +221,9 @@ impl Gc {
         self.held_until = NEVER;
         for die in core.die_ids() {
             let state = core.die(die);
-            let earliest = state.rewrites().map(|wanted| wanted.asked).chain(state.extra_victim()).map(|asked| asked.due).min();
+            let measures = core.services().measures().of(die).iter().map(|&(_, asked)| asked);
+            let earliest =
+                state.rewrites().map(|wanted| wanted.asked).chain(state.extra_victim()).chain(measures).map(|asked| asked.due).min();
             match earliest {
                 Some(due) if due <= core.now() => core.wake(die),
                 Some(due) => self.held_until = self.held_until.min(due),
@@ -230,7 +234,8 @@ impl Gc {
 
     /// Wake `die` after a read of a page of `group`: work on the group that was held back may start now.
     pub(crate) fn look_again(&self, core: &mut Core, die: DieId, group: BlockGroup) {
-        if self.has_held && core.die(die).rewrites().any(|wanted| wanted.group == group) {
+        let is_measured = || core.services().measures().of(die).iter().any(|(wanted, _)| wanted.group == group);
+        if self.has_held && (core.die(die).rewrites().any(|wanted| wanted.group == group) || is_measured()) {
             core.wake(die);
         }
     }

@@ -190,6 +190,10 @@ impl Journal {
     }
 
     /// Memos of techniques.
+    pub(crate) fn memos(&self) -> &Memos {
+        &self.memos
+    }
+
     pub(crate) fn memos_mut(&mut self) -> &mut Memos {
         &mut self.memos
     }

@@ -12,14 +12,20 @@ use crate::pages::journal::{Owner, WrittenMemo};
 use crate::state::Core;
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
+use crate::state::services::OwnMemos;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Card, Memo};
 
-/// Number of slot `slot` of the technique that `card` describes: FNV-1a of its name, and of the slot where that is not the first. So memos of the first slot
-/// are told as they were when a technique had no other.
-fn owner(card: &Card, slot: u8) -> Owner {
+/// Name under which the core has memos of its own. No technique has a name of two words.
+const CORE: &str = "the core";
+/// Slot of the core's memo of a birth.
+const BIRTH: u8 = 1;
+
+/// Number of slot `slot` of the technique of this `name`: FNV-1a of its name, and of the slot where that is not the first. So memos of the first slot are told
+/// as they were when a technique had no other.
+fn owner(name: &str, slot: u8) -> Owner {
     let slot = (slot > 0).then_some(slot);
-    Owner(card.name.bytes().chain(slot).fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+    Owner(name.bytes().chain(slot).fold(0x811C_9DC5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
 }
 
 /// The memos of one core.
@@ -31,7 +37,11 @@ pub(crate) struct Memos {
     unwritten: BTreeSet<(BlockGroup, Owner)>,
     /// Memos in the program that is under way.
     ordered: Vec<(BlockGroup, Owner)>,
+    latest_birth: Option<u32>,
 }
+
+/// Block groups by their die, first block and erase count.
+type Stands = BTreeMap<(u16, u16, u32), BlockGroup>;
 
 impl Memos {
     /// True if a memo waits to be written.
@@ -42,11 +52,31 @@ impl Memos {
     /// Record `memo` of the technique that `card` describes. Returns true if it was news.
     pub(crate) fn note(&mut self, card: &Card, memo: Memo) -> bool {
         debug_assert!(memo.slot < Memo::SLOTS, "{} has no memo slot {}", card.name, memo.slot);
-        let key = (memo.group, owner(card, memo.slot));
+        self.keep((memo.group, owner(card.name, memo.slot)), memo.value)
+    }
+
+    /// Record memos of the core itself about `group`. Returns true if one was news.
+    pub(crate) fn note_own(&mut self, group: BlockGroup, memos: OwnMemos) -> bool {
+        let told = (0..).zip(memos).filter_map(|(slot, value)| Some((slot, value?)));
+        told.fold(false, |has_news, (slot, value)| self.keep((group, owner(CORE, slot)), value) || has_news)
+    }
+
+    /// Memos of the core itself about `group`.
+    pub(crate) fn own(&self, group: BlockGroup) -> OwnMemos {
+        std::array::from_fn(|slot| self.values.get(&(group, owner(CORE, slot as u8))).copied())
+    }
+
+    /// Memo of the latest birth that was found after a power cut, whether or not its group still holds what was born then.
+    pub(crate) fn latest_birth(&self) -> Option<u32> {
+        self.latest_birth
+    }
+
+    /// Keep `value` under `key`, if it is greater than what is there. Returns true if it is.
+    fn keep(&mut self, key: (BlockGroup, Owner), value: u32) -> bool {
         let known = self.values.entry(key).or_insert(0);
-        let grows = memo.value > *known;
+        let grows = value > *known;
         if grows {
-            *known = memo.value;
+            *known = value;
             self.unwritten.insert(key);
         }
         grows
@@ -88,26 +118,32 @@ impl Memos {
         WrittenMemo { owner, die: groups.layout().die(group).0, block: groups.blocks(group)[0], erases: groups.erases(group), value }
     }
 
-    /// Give the techniques those of their memos that were `found` after a power cut.
+    /// Give the techniques those of their memos that were `found` after a power cut, and keep the core's own: they hold whoever asks for them.
     pub(crate) fn recall(&mut self, core: &Core, panel: &mut Panel, found: &[WrittenMemo]) {
         let (groups, layout) = (core.groups(), core.layout());
-        let stands: BTreeMap<(u16, u16, u32), BlockGroup> = (0..layout.group_count() as u32)
+        let stands: Stands = (0..layout.group_count() as u32)
             .map(BlockGroup)
             .map(|group| ((layout.die(group).0, groups.blocks(group)[0], groups.erases(group)), group))
             .collect();
-        panel.recover(groups, |card| {
-            let owners: [Owner; Memo::SLOTS as usize] = std::array::from_fn(|slot| owner(card, slot as u8));
-            let mut newest: BTreeMap<(BlockGroup, u8), u32> = BTreeMap::new();
-            for memo in found {
-                let Some(slot) = owners.iter().position(|&owner| owner == memo.owner) else { continue };
-                if let Some(&group) = stands.get(&(memo.die, memo.block, memo.erases)) {
-                    let known = newest.entry((group, slot as u8)).or_insert(0);
-                    *known = (*known).max(memo.value);
-                }
+        panel.recover(groups, |card| self.take_found(card.name, &stands, found));
+        self.take_found(CORE, &stands, found);
+        let birth = owner(CORE, BIRTH);
+        self.latest_birth = found.iter().filter(|memo| memo.owner == birth).map(|memo| memo.value).min();
+    }
+
+    /// Take those memos of the technique of this `name` that are of the present filling of a group. Returns them.
+    fn take_found(&mut self, name: &str, stands: &Stands, found: &[WrittenMemo]) -> Vec<Memo> {
+        let owners: [Owner; Memo::SLOTS as usize] = std::array::from_fn(|slot| owner(name, slot as u8));
+        let mut newest: BTreeMap<(BlockGroup, u8), u32> = BTreeMap::new();
+        for memo in found {
+            let Some(slot) = owners.iter().position(|&owner| owner == memo.owner) else { continue };
+            if let Some(&group) = stands.get(&(memo.die, memo.block, memo.erases)) {
+                let known = newest.entry((group, slot as u8)).or_insert(0);
+                *known = (*known).max(memo.value);
             }
-            self.values.extend(newest.iter().map(|(&(group, slot), &value)| ((group, owners[usize::from(slot)]), value)));
-            newest.into_iter().map(|((group, slot), value)| Memo { group, slot, value }).collect()
-        });
+        }
+        self.values.extend(newest.iter().map(|(&(group, slot), &value)| ((group, owners[usize::from(slot)]), value)));
+        newest.into_iter().map(|((group, slot), value)| Memo { group, slot, value }).collect()
     }
 }
 
@@ -173,8 +209,23 @@ mod tests {
         let known = "read-disturb-refresh".bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let card = crate::techniques::DECLARATIONS.iter().find(|declaration| declaration.card.name == "read-disturb-refresh");
         let card = card.expect("it is one of them");
-        assert_eq!(owner(&card.card, 0), Owner(known));
-        assert!((1..Memo::SLOTS).all(|slot| owner(&card.card, slot) != owner(&card.card, slot - 1)));
+        assert_eq!(owner(card.card.name, 0), Owner(known));
+        assert!((1..Memo::SLOTS).all(|slot| owner(card.card.name, slot) != owner(card.card.name, slot - 1)));
+    }
+
+    #[test]
+    fn memos_of_the_core_come_back_and_the_latest_birth_even_of_a_group_that_was_erased() {
+        let mut rooms = build(&small(64));
+        let mut memos = Memos::default();
+        assert!(memos.note_own(BlockGroup(3), [Some(4), Some(900)]) && memos.note_own(BlockGroup(5), [Some(1), Some(800)]));
+        assert!(!memos.note_own(BlockGroup(3), [Some(4), None]));
+        let written = memos.take_unwritten(10, rooms.core.groups());
+        rooms.core.groups_mut().set_erases(BlockGroup(5), 1);
+        let Rooms { core, panel, .. } = &mut rooms;
+        let mut back = Memos::default();
+        back.recall(core, panel, &written);
+        assert_eq!((back.own(BlockGroup(3)), back.own(BlockGroup(5))), ([Some(4), Some(900)], [None; 2]));
+        assert_eq!(back.latest_birth(), Some(800));
     }
 
     const ONE: &Card = &read_disturb_refresh::DECLARATION.card;
@@ -220,9 +271,9 @@ mod tests {
         let config =
             crate::Config { techniques: vec![Choice::ReadDisturbRefresh(read_disturb_refresh::Params { reads_max: 80 })], ..small(64) };
         let mut rooms = build(&config);
-        let of = |block, erases, value| WrittenMemo { owner: owner(ONE, 0), die: 0, block, erases, value };
+        let of = |block, erases, value| WrittenMemo { owner: owner(ONE.name, 0), die: 0, block, erases, value };
         rooms.core.groups_mut().set_erases(BlockGroup(2), 3);
-        let found = [of(1, 0, 20), of(1, 0, 10), of(2, 2, 30), WrittenMemo { owner: owner(OTHER, 0), ..of(3, 0, 40) }];
+        let found = [of(1, 0, 20), of(1, 0, 10), of(2, 2, 30), WrittenMemo { owner: owner(OTHER.name, 0), ..of(3, 0, 40) }];
         let mut memos = Memos::default();
         memos.recall(&rooms.core, &mut rooms.panel, &found);
         assert_eq!(values(&memos.take_all(rooms.core.groups())), [20], "the second is of an earlier filling, the third of another");

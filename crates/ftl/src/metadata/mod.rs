@@ -32,6 +32,7 @@ use crate::pages::oob::MarkCopy;
 use crate::state::Core;
 use crate::state::buffer::Dropped;
 use crate::state::layout::BlockGroup;
+use crate::state::services::OwnMemos;
 use crate::techniques::apply::{ctx, enqueue_work};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
@@ -184,6 +185,15 @@ impl Metadata {
         let mut has_news = false;
         panel.memos(&ctx(core), news, |card, memo| has_news |= journal.memos_mut().note(card, memo));
         if has_news {
+            self.wake_journal(core);
+        }
+    }
+
+    /// Record memos of the core itself about `group`.
+    #[cold]
+    pub(crate) fn note_own(&mut self, core: &mut Core, group: BlockGroup, memos: OwnMemos) {
+        let Some(journal) = &mut self.journal else { return };
+        if journal.memos_mut().note_own(group, memos) {
             self.wake_journal(core);
         }
     }

@@ -120,6 +120,7 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     let Rooms { core, panel, metadata, .. } = &mut rooms;
     let memos = memos(&scan, journal.as_ref());
     metadata.journal_mut().expect("the core keeps data").memos_mut().recall(core, panel, &memos);
+    setup::begin_services(config, core, panel, metadata);
     core.die_ids().for_each(|die| core.wake(die));
     (rooms, scan.tally)
 }

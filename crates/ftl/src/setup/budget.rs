@@ -11,7 +11,7 @@ use crate::sanitise::keys::{Forest, GROWTH};
 use crate::state::layout::Layout;
 use crate::state::settings::Settings;
 use crate::techniques::hooks::Hook;
-use crate::techniques::seam::{KeyStore, Persists, merge_key_stores};
+use crate::techniques::seam::{Ask, KeyStore, Persists, merge_key_stores};
 
 /// Number of block groups of the journal.
 const JOURNAL_GROUPS: u32 = 2;
@@ -146,7 +146,9 @@ fn key_store(config: &Config, layout: &Layout) -> Option<KeyStore> {
 /// The longest snapshot's memos.
 fn most_memos(config: &Config, layout: &Layout) -> usize {
     let remember = config.techniques.iter().filter(|choice| matches!(choice.card().persists, Persists::Memos(_)));
-    remember.count() * layout.group_count()
+    // The core's own: of copies, and of birth.
+    let asks = config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Provenance));
+    (remember.count() + if asks { 2 } else { 0 }) * layout.group_count()
 }
 
 #[cfg(test)]

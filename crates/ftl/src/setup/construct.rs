@@ -45,6 +45,7 @@ pub(crate) fn fill(core: &mut Core, sanitise: &mut Sanitise, units: u32) -> Vec<
         let place = core.die(die).free_groups().position(|free| free == group).expect("a fill needs every group it uses in service");
         core.die_mut(die).take_free_at(place);
         core.groups_mut().open(group);
+        note_written(core, group);
         let first = layout.regular_lpn(group, (programs - 1) * layout.units_per_program);
         let last = layout.units_per_program.min(units - first);
         let valid = (programs - 1) * layout.units_per_program + last;
@@ -88,6 +89,12 @@ pub(crate) fn steady(
     balance(&mut patterns, units, core.layout(), &mut draw);
     lay_out(core, &patterns, units, &mut draw, &mut write);
     sanitise.assume_secret(core);
+}
+
+/// Note for the core's services that `group` has been written just now.
+fn note_written(core: &mut Core, group: BlockGroup) {
+    let now = core.now();
+    core.services_mut().programmed(group, now);
 }
 
 /// Draw a pattern for each die, from a few counted dies at different times.
@@ -163,6 +170,7 @@ fn lay_out(core: &mut Core, patterns: &[Pattern], units: u32, draw: &mut Draw, w
         let (mut places, mut left) = (programs * layout.units_per_program, counted.valid[number as usize] & !Candidates::OUT);
         let blocks = core.groups().blocks(group);
         core.groups_mut().open(group);
+        note_written(core, group);
         core.groups_mut().add_valid(group, left);
         for program in 0..programs {
             spare.clear();

@@ -92,6 +92,7 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     core.map_mut().restore(image.segments);
     core.groups_mut().restore(image.groups);
     core.restore(image.dies, image.turn, image.gc_stalled, image.worn_out);
+    core.find_data(|_| [None; 2]);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
     Ok(())
@@ -235,9 +236,13 @@ fn demand(holds: bool, why: &'static str) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use wordline_units::Nanos;
+
     use super::*;
     use crate::config::tests::small;
-    use crate::setup::{build, construct};
+    use crate::setup::{begin_services, build, construct};
+    use crate::techniques::hooks::Hooks;
+    use crate::techniques::seam::{Ask, Card, Persists, Technique};
 
     fn filled() -> Rooms {
         let mut rooms = build(&small(64));
@@ -253,6 +258,54 @@ mod tests {
         restore(&mut rooms, before.clone()).expect("it is of the same kind");
         assert_eq!(image(&rooms), Some(before));
         assert_eq!(rooms.core.map().mapped(), 60);
+    }
+
+    const ASKER: Card = Card {
+        name: "asker",
+        source: "a test",
+        claim: "none",
+        hooks: Hooks::NONE,
+        asks: &[Ask::Provenance],
+        persists: Persists::Nothing("it knows nothing"),
+        limits: "none",
+    };
+
+    /// Asks for provenance.
+    #[derive(Debug)]
+    struct Asker;
+
+    impl Technique for Asker {
+        fn card(&self) -> &'static Card {
+            &ASKER
+        }
+    }
+
+    fn serving() -> Rooms {
+        let mut rooms = build(&small(64));
+        rooms.panel = rooms.panel.with(Box::new(Asker));
+        begin_services(&small(64), &mut rooms.core, &rooms.panel, &rooms.metadata);
+        rooms
+    }
+
+    #[test]
+    fn what_services_know_comes_back_beside_an_image_and_without_it_nothing_is_taken_for_fresh() {
+        let mut rooms = serving();
+        let Rooms { core, sanitise, .. } = &mut rooms;
+        construct::fill(core, sanitise, 60);
+        let (from, to) = (BlockGroup(0), BlockGroup(1));
+        core.services_mut().get_mut().expect("somebody asks").copied((from, 0), (to, 2), Nanos::ZERO);
+        let tables = core.services().image(Nanos::ZERO);
+        let image = image(&rooms).expect("it is quiet");
+        let layout = *rooms.core.layout();
+        let restored = |tables: Option<crate::ServiceTables>| {
+            let mut back = serving();
+            restore(&mut back, image.clone()).expect("it is of the same kind");
+            tables.into_iter().for_each(|tables| assert!(back.core.services_mut().restore(tables, &layout)));
+            let view = back.core.view();
+            (view.copies(to, 2), view.copies(from, 0), view.born(to).is_some(), view.kept(to).map(|kept| kept.is_least))
+        };
+        assert_eq!(restored(Some(tables)), (Some(1), Some(0), true, Some(false)));
+        assert_eq!(restored(None), (Some(u8::MAX), Some(u8::MAX), false, Some(true)));
     }
 
     #[test]

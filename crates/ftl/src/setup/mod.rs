@@ -11,22 +11,48 @@ use wordline_units::random::{Draw, Stream as Dice};
 use crate::config::Config;
 use crate::dispatch::Rooms;
 use crate::gc::{Gc, form_groups};
+use crate::metadata::journal::Journal;
+use crate::metadata::memos::Memos;
 use crate::metadata::{Kinds, Metadata};
 use crate::sanitise::Sanitise;
 use crate::sanitise::keys::Keys;
 use crate::sanitise::secrets::Secrets;
 use crate::state::Core;
 use crate::state::beginning::{Beginning, Watched};
+use crate::state::provenance::Provenance;
+use crate::state::services::{Services, Wanted};
+use crate::state::warm_clock::Day;
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
+use crate::techniques::seam::Ask;
 
 /// Questions about a program or erase that is under way.
 const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::Stopped]);
 
 /// Operations that the techniques of `panel` watch.
 pub(crate) fn watched_by(panel: &Panel) -> Watched {
-    Watched { busy: panel.has_any(STOPPING), programs: panel.sets_programs(), erases: panel.traces_erases() }
+    Watched { busy: panel.has_any(STOPPING), programs: panel.sets_programs(), erases: panel.asks(Ask::EraseTrace) }
+}
+
+/// Services that techniques ask for.
+pub(crate) fn wanted_by(panel: &Panel) -> Wanted {
+    let provenance = panel.asks(Ask::Provenance);
+    Wanted { clock: provenance || panel.asks(Ask::WarmClock), provenance }
+}
+
+/// Begin the services that techniques ask for. What lies on flash by now is from before.
+pub(crate) fn begin_services(config: &Config, core: &mut Core, panel: &Panel, metadata: &Metadata) {
+    let wanted = wanted_by(panel);
+    if !wanted.clock {
+        return;
+    }
+    let memos = metadata.journal().map(Journal::memos);
+    let today = memos.and_then(Memos::latest_birth).map_or(Day(0), Provenance::day_of);
+    let energy = config.tables.aging.as_ref().map_or(0.0, |aging| aging.energy);
+    let (services, now) = (Services::new(wanted, core.layout(), energy, today), core.now());
+    core.services_mut().begin(services, now);
+    core.find_data(|group| memos.map_or([None; 2], |memos| memos.own(group)));
 }
 
 /// The rooms of a core at its first start, all blocks erased.
@@ -59,6 +85,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
         checkpoints: keeps_journal && !has_secrets && config.checkpoint_every.is_some(),
     };
     let metadata = Metadata::new(&mut core, kinds);
+    begin_services(config, &mut core, &panel, &metadata);
     let key_bytes = if config.keeps_data { core.settings().unit_bytes(layout.units_per_program).0 as usize } else { 0 };
     let keys = panel.key_store().map(|store| Keys::new(store, &layout, config.sheet.geometry.blocks, key_bytes));
     let sanitise = Sanitise::new(has_secrets.then(|| Secrets::new(layout)), keys);

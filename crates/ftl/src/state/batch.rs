@@ -3,7 +3,9 @@
 use wordline_flash::{Origin, ProgramSettings};
 use wordline_units::Lpn;
 
+use crate::state::buffer::Buffer;
 use crate::state::data::MetadataKind;
+use crate::state::map::Map;
 use crate::state::work::Entry;
 
 /// The program that a die is doing.
@@ -54,6 +56,21 @@ impl Batch {
     pub(crate) fn fill(&mut self, units: u32, kind: MetadataKind) {
         self.begin();
         (0..units).for_each(|unit| self.push(Entry::Metadata { kind, unit }, kind.lpn().0));
+    }
+
+    /// Fill a program of `units` units from the buffer, and with padding where the buffer has too few.
+    #[inline]
+    pub(crate) fn fill_from(&mut self, units: u32, buffer: &mut Buffer, map: &Map) {
+        self.begin();
+        for _ in 0..units {
+            match buffer.take() {
+                Some((slot, lpn)) => {
+                    map.prefetch(lpn);
+                    self.push(Entry::Host { slot }, lpn);
+                }
+                None => self.push(Entry::Padding, u32::MAX),
+            }
+        }
     }
 
     /// The units of the program.

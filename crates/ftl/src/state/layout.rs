@@ -226,6 +226,12 @@ impl Layout {
         Place { page: PageId(page as u16), plane: PlaneId(plane as u8), unit }
     }
 
+    /// Offset of the first unit of `page` of `plane`.
+    #[inline]
+    pub fn page_offset(&self, plane: PlaneId, page: PageId) -> u32 {
+        (u32::from(page.0) * self.planes + u32::from(plane.0)) * self.units_per_page
+    }
+
     /// The offsets of the units of program unit `program`.
     #[inline]
     pub fn units_of(&self, program: u32) -> std::ops::Range<u32> {
@@ -344,6 +350,7 @@ pub(crate) mod tests {
                 assert_eq!(layout.regular_lpn(layout.group(addr), layout.offset(addr)), lpn);
                 assert_eq!(layout.regular_run(lpn / 7 * 7).nth(lpn as usize % 7), Some(addr), "a run goes on as it began");
                 let place = layout.place(layout.offset(addr));
+                assert_eq!(layout.page_offset(place.plane, place.page), layout.page_start(layout.offset(addr)));
                 assert!(u32::from(place.page.0) < 12 && u32::from(place.plane.0) < planes && place.unit < layout.units_per_page);
             }
         }

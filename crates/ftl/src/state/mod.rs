@@ -16,15 +16,19 @@ pub(crate) mod idle;
 pub mod layout;
 pub(crate) mod lost;
 pub mod map;
+pub(crate) mod measures;
 pub(crate) mod outbox;
 pub(crate) mod pending;
+pub(crate) mod provenance;
 pub(crate) mod readers;
 pub(crate) mod reads;
 pub(crate) mod refused;
 pub mod request;
+pub(crate) mod services;
 pub(crate) mod settings;
 pub(crate) mod spare_blocks;
 pub mod view;
+pub(crate) mod warm_clock;
 pub mod wordline_order;
 pub(crate) mod work;
 
@@ -43,9 +47,10 @@ use pending::{Pending, Purpose};
 use readers::Readers;
 use refused::Refused;
 use request::{Note, Requests};
+use services::{OwnMemos, ServiceRoom};
 use settings::{Acknowledge, Settings};
 use view::View;
-use work::{Activity, Busy, Entry, Moved, Stream};
+use work::{Activity, Busy, Moved, Stream};
 
 use crate::util::list::Slab;
 
@@ -61,8 +66,6 @@ pub(crate) struct Core {
     idle: IdleDies,
     /// Dies that can take an operation and may have one to do.
     ready: Vec<DieId>,
-    /// Orders to stop what dies are doing.
-    stops: Vec<Operation>,
     pending: Slab<OpTag, Pending>,
     under_way: u32,
     requests: Requests,
@@ -73,6 +76,7 @@ pub(crate) struct Core {
     /// Lost sectors, once there are any in a core that stores no bytes.
     lost: Option<Box<LostSectors>>,
     outbox: Outbox,
+    services: ServiceRoom,
     /// Instant of the call that is being answered.
     now: Nanos,
     /// Count of host changes to what is valid: programs and trims.
@@ -105,7 +109,6 @@ impl Core {
             dies,
             idle: IdleDies::new(layout.dies, waiters),
             ready: Vec::new(),
-            stops: Vec::new(),
             pending: Slab::default(),
             under_way: 0,
             requests: Requests::default(),
@@ -114,6 +117,7 @@ impl Core {
             refused: None,
             lost: None,
             outbox: Outbox::new(settings.keeps_data),
+            services: ServiceRoom::default(),
             now: Nanos::ZERO,
             changes: 0,
             invalidated: 0,
@@ -209,7 +213,7 @@ impl Core {
     /// View of the tables for techniques.
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        View::new(&self.groups, &self.dies)
+        View::new(&self.groups, &self.dies, self.services.get(), self.now)
     }
 
     // Time.
@@ -223,6 +227,22 @@ impl Core {
     #[inline]
     pub(crate) fn set_now(&mut self, now: Nanos) {
         self.now = now;
+    }
+
+    /// Services for techniques, with the sensor that they go by, and measurements.
+    #[inline]
+    pub(crate) fn services(&self) -> &ServiceRoom {
+        &self.services
+    }
+
+    #[inline]
+    pub(crate) fn services_mut(&mut self) -> &mut ServiceRoom {
+        &mut self.services
+    }
+
+    /// Note for the services that what the groups hold is from before.
+    pub(crate) fn find_data(&mut self, memos_of: impl Fn(BlockGroup) -> OwnMemos) {
+        self.services.find(&self.groups, self.now, memos_of);
     }
 
     // Dies that wait, and are waited for.
@@ -310,11 +330,6 @@ impl Core {
         self.dies[die].free_count() > self.settings.gc.floor
     }
 
-    /// Order `stop` of what its die does.
-    pub(crate) fn order_stop(&mut self, stop: Operation) {
-        self.stops.push(stop);
-    }
-
     /// True if a technique sets programs and learns how they went.
     #[inline]
     pub(crate) fn sets_programs(&self) -> bool {
@@ -325,18 +340,6 @@ impl Core {
     pub(crate) fn watch(&mut self, watched: Watched, wait: usize) {
         self.watched = watched;
         self.idle.await_by(wait);
-    }
-
-    /// The next order to stop what a die is doing.
-    #[inline]
-    pub(crate) fn next_stop(&mut self) -> Option<Operation> {
-        self.stops.pop()
-    }
-
-    /// True if a die is to be stopped.
-    #[inline]
-    pub(crate) fn has_stops(&self) -> bool {
-        !self.stops.is_empty()
     }
 
     /// Note whether nothing can be collected on `die` at present.
@@ -424,17 +427,7 @@ impl Core {
     /// Fill a program of `die` from the buffer, and with padding where the buffer has too few units.
     pub(crate) fn batch_host(&mut self, die: DieId) {
         let Core { dies, buffer, map, layout, .. } = self;
-        let batch = dies[die].batch_mut();
-        batch.begin();
-        for _ in 0..layout.units_per_program {
-            match buffer.take() {
-                Some((slot, lpn)) => {
-                    map.prefetch(lpn);
-                    batch.push(Entry::Host { slot }, lpn);
-                }
-                None => batch.push(Entry::Padding, u32::MAX),
-            }
-        }
+        dies[die].batch_mut().fill_from(layout.units_per_program, buffer, map);
     }
 
     /// Order the erase of `group`, for `purpose`.
@@ -678,7 +671,7 @@ impl Core {
 
     /// True if every die is free and no read waits.
     pub(crate) fn is_still(&self) -> bool {
-        self.stops.is_empty() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
+        !self.outbox.has_stops() && self.dies.iter().all(|(_, die)| die.activity() == Activity::Free && die.reads().waiting() == 0)
     }
 
     /// Restore the core from these dies, which the caller has checked, and from the other facts of an image.

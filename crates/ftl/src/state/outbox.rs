@@ -1,14 +1,17 @@
-//! The outbox: notes for the log and data steps, which the drive collects beside operations and acknowledgements.
+//! The outbox: orders to stop what dies do, notes for the log and data steps, which the drive collects beside operations and acknowledgements.
 
 use std::collections::VecDeque;
+
+use wordline_flash::Operation;
 
 use crate::state::data::DataStep;
 use crate::state::request::Note;
 
-/// Notes, data steps and facts for the drive, oldest first.
+/// Orders to stop, the newest first, and notes, data steps and facts for the drive, oldest first.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     keeps_data: bool,
+    stops: Vec<Operation>,
     notes: VecDeque<Note>,
     steps: VecDeque<DataStep>,
     /// Facts for capacitors to keep, beside the buffer.
@@ -18,7 +21,24 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// Creates an empty outbox. `keeps_data`: the drive stores the bytes of user data.
     pub(crate) fn new(keeps_data: bool) -> Outbox {
-        Outbox { keeps_data, notes: VecDeque::new(), steps: VecDeque::new(), facts: VecDeque::new() }
+        Outbox { keeps_data, stops: Vec::new(), notes: VecDeque::new(), steps: VecDeque::new(), facts: VecDeque::new() }
+    }
+
+    /// Order `stop` of what its die does.
+    pub(crate) fn order_stop(&mut self, stop: Operation) {
+        self.stops.push(stop);
+    }
+
+    /// The next order to stop what a die is doing.
+    #[inline]
+    pub(crate) fn next_stop(&mut self) -> Option<Operation> {
+        self.stops.pop()
+    }
+
+    /// True if a die is to be stopped.
+    #[inline]
+    pub(crate) fn has_stops(&self) -> bool {
+        !self.stops.is_empty()
     }
 
     /// Queue a note for the log.

@@ -13,6 +13,8 @@ pub(crate) enum Purpose {
     HostRead { part: PartId },
     /// Read of the rest of a partly written unit.
     Fill { slot: u32 },
+    /// Read of a page for the count of its errors; `tally`: of all codewords.
+    Measure { tally: bool },
     /// Read of a victim's page: its valid units, one bit each from the page's first unit.
     Move { units: u64 },
     /// Program of the die's batch; `closes`: the last of its group.

@@ -1,16 +1,20 @@
 //! The read-only view of the core's tables that techniques get.
 
-use wordline_units::{DieId, IdMap};
+use wordline_units::{DieId, IdMap, Nanos};
 
 use crate::state::die::Die;
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
+use crate::state::services::Services;
+use crate::state::warm_clock::{Day, Kept};
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     groups: &'a BlockGroups,
     dies: &'a IdMap<DieId, Die>,
+    services: Option<&'a Services>,
+    now: Nanos,
 }
 
 impl std::fmt::Debug for View<'_> {
@@ -20,8 +24,13 @@ impl std::fmt::Debug for View<'_> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>) -> View<'a> {
-        View { groups, dies }
+    pub(crate) fn new(groups: &'a BlockGroups, dies: &'a IdMap<DieId, Die>, services: Option<&'a Services>, now: Nanos) -> View<'a> {
+        View { groups, dies, services, now }
+    }
+
+    /// The same view at `now`.
+    pub(crate) fn at(self, now: Nanos) -> View<'a> {
+        View { now, ..self }
     }
 
     /// Address arithmetic of the core.
@@ -52,5 +61,27 @@ impl<'a> View<'a> {
     /// Number of free groups of `die`.
     pub fn free(&self, die: DieId) -> u32 {
         self.dies[die].free_count()
+    }
+
+    // Services: each answers nothing where no technique asks for it.
+
+    /// Copies in a row since error correction of program unit `program` of `group`. [`u8::MAX`] is more than any threshold: so many, or nobody knows.
+    pub fn copies(&self, group: BlockGroup, program: u32) -> Option<u8> {
+        Some(self.services?.provenance()?.copies(group, program))
+    }
+
+    /// Day since when the oldest data of `group` has been on flash; `None` also where nobody knows, and where there is no data.
+    pub fn born(&self, group: BlockGroup) -> Option<Day> {
+        self.services?.provenance()?.born(group)
+    }
+
+    /// Present day of the warm clock.
+    pub fn today(&self) -> Option<Day> {
+        Some(self.services?.clock().today(self.now))
+    }
+
+    /// Time since the first program of `group`; `None` also where it has not been programmed since its erase.
+    pub fn kept(&self, group: BlockGroup) -> Option<Kept> {
+        self.services?.clock().kept(group, self.now)
     }
 }

@@ -10,14 +10,16 @@ use super::seam::{Ctx, FlashPage, Held, ProgramUnit};
 use super::work::{Work, WorkKind};
 use crate::state::Core;
 use crate::state::groups::Use;
-use crate::state::layout::{BlockGroup, Place};
+use crate::state::layout::BlockGroup;
+use crate::state::measures::Measurement;
+use crate::state::pending::Purpose;
 use crate::state::work::{Activity, Asked, Rewrite};
 use crate::util::list::NIL;
 
 /// Context for techniques: the instant, and their view of `core`.
 #[inline]
 pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
-    Ctx { now: core.now(), view: core.view() }
+    Ctx { now: core.now(), warmth: core.services().warmth(), view: core.view() }
 }
 
 /// Order a stop of what `die` does for a waiting read, if the techniques agree on it.
@@ -44,7 +46,7 @@ fn stop(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
         Activity::Busy if core.settings().capabilities.abort_read && busy.reader.is_some_and(|reader| priority < reader) => {
             if urgency() == Urgency::Now {
                 let tag = core.die_mut(die).abort();
-                core.order_stop(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
+                core.outbox_mut().order_stop(Operation { tag, die, kind: OperationKind::Abort, cause: Cause::Host });
             }
         }
         Activity::Busy | Activity::Aborting | Activity::Suspended(_) | Activity::Free => {}
@@ -57,7 +59,7 @@ fn suspend(core: &mut Core, die: DieId, wanted: Stop) {
     if let Some(stop) = core.settings().capabilities.strongest(is_erase, wanted)
         && core.die_mut(die).suspend(stop)
     {
-        core.order_stop(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
+        core.outbox_mut().order_stop(Operation { tag: OpTag(NIL), die, kind: OperationKind::Suspend { stop }, cause: Cause::Host });
     }
 }
 
@@ -79,15 +81,19 @@ pub(crate) fn serves_while_held(core: &Core, panel: &Panel, die: DieId) -> bool 
 #[inline]
 pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag) -> Operation {
     let pending = core.pending(tag);
-    let place = core.layout().place(pending.offset);
-    let target = core.layout().one_plane(core.groups().blocks(pending.group), place.plane, place.page);
-    let first = if panel.has(Hook::Estimate) { first_try(core, panel, pending.group, &place) } else { ReadTry::DEFAULT };
-    core.issue(die, tag, OperationKind::Read { target, bytes: pending.bytes, first, tally: false }, pending.cause)
+    let at = FlashPage::holding(core.layout(), pending.group, pending.offset);
+    let target = core.layout().one_plane(core.groups().blocks(pending.group), at.plane, at.page);
+    let first = if panel.has(Hook::Estimate) { first_try(core, panel, at) } else { ReadTry::DEFAULT };
+    core.issue(
+        die,
+        tag,
+        OperationKind::Read { target, bytes: pending.bytes, first, tally: matches!(pending.purpose, Purpose::Measure { tally: true }) },
+        pending.cause,
+    )
 }
 
 #[inline(never)]
-fn first_try(core: &Core, panel: &Panel, group: BlockGroup, place: &Place) -> ReadTry {
-    let at = FlashPage { group, plane: place.plane, page: place.page };
+fn first_try(core: &Core, panel: &Panel, at: FlashPage) -> ReadTry {
     panel.estimate(&ctx(core), at).map_or(ReadTry::DEFAULT, |estimate| estimate.first)
 }
 
@@ -122,6 +128,17 @@ pub(crate) fn enqueue_work(core: &mut Core, work: Work) {
             if core.groups().use_of(group) == Use::Closed
                 && core.die_mut(die).queue_rewrite(Rewrite { group, cause: work.cause, erases, asked })
             {
+                core.wake(die);
+            }
+        }
+        WorkKind::Measure { at, tally } => {
+            let (layout, groups) = (core.layout(), core.groups());
+            let offset = layout.page_offset(at.plane, at.page);
+            // The second copy of its marks is nobody's to measure.
+            if matches!(groups.use_of(at.group), Use::Active | Use::Closed) && offset < layout.data_units {
+                let wanted = Measurement { group: at.group, erases: groups.erases(at.group), offset, tally };
+                let die = layout.die(at.group);
+                core.services_mut().measures_mut().ask(die, wanted, asked);
                 core.wake(die);
             }
         }
@@ -166,10 +183,10 @@ mod tests {
         for (techniques, is_asked) in [(vec![], false), (vec![Choice::ReadPreemption], true)] {
             let Rooms { mut core, panel, .. } = build(&crate::Config { techniques, ..small(64) });
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert!(!core.has_stops(), "the die is idle");
+            assert!(!core.outbox().has_stops(), "the die is idle");
             core.die_mut(DieId(0)).begin(Cause::Host, true);
             give_way(&mut core, &panel, DieId(0), Priority::Normal);
-            assert_eq!(core.has_stops(), is_asked);
+            assert_eq!(core.outbox().has_stops(), is_asked);
         }
     }
 }

@@ -25,7 +25,7 @@ impl EmptyCore {
 
     /// Context that techniques get at `now`.
     pub fn ctx(&self, now: Nanos) -> Ctx<'_> {
-        Ctx { now, view: View::new(&self.groups, &self.dies) }
+        Ctx { now, warmth: None, view: View::new(&self.groups, &self.dies, None, now) }
     }
 
     /// Block groups of the core, as found after a power cut.

@@ -29,8 +29,6 @@ pub struct Panel {
     wanted: Hooks,
     /// True if a technique asks for [`Ask::Programs`].
     sets_programs: bool,
-    /// True if a technique asks for [`Ask::EraseTrace`].
-    traces_erases: bool,
     /// Subscribers to idle dies, each with the time after which it is told.
     idle: Vec<(Member, Nanos)>,
     /// Instant at which each technique is to be told the time; [`Nanos::MAX`]: never.
@@ -48,8 +46,7 @@ impl Panel {
         let mut panel = Panel {
             interest: std::array::from_fn(|_| Vec::new()),
             wanted: Hooks::NONE,
-            sets_programs: members.iter().any(|technique| technique.card().asks.contains(&Ask::Programs)),
-            traces_erases: members.iter().any(|technique| technique.card().asks.contains(&Ask::EraseTrace)),
+            sets_programs: false,
             idle: Vec::new(),
             timers: vec![Nanos::MAX; members.len()],
             alarm: Nanos::MAX,
@@ -71,6 +68,7 @@ impl Panel {
             }
         }
         panel.alarm = panel.timers.iter().copied().min().unwrap_or(Nanos::MAX);
+        panel.sets_programs = panel.asks(Ask::Programs);
         panel
     }
 
@@ -99,9 +97,14 @@ impl Panel {
         self.sets_programs
     }
 
-    /// True if a technique asks for a trace of each erase.
-    pub fn traces_erases(&self) -> bool {
-        self.traces_erases
+    /// True if a technique wants to be told the past of a drive that is set to an age: it asks for traces of erases, or may have pages measured.
+    pub fn relives(&self) -> bool {
+        self.asks(Ask::EraseTrace) || (self.has(Hook::Work) && self.has_any(Hooks::of(&[Hook::Opened, Hook::Closed])))
+    }
+
+    /// True if a technique asks for `service`.
+    pub fn asks(&self, service: Ask) -> bool {
+        self.cards().any(|card| card.asks.contains(&service))
     }
 
     /// Cards of the techniques, in the order of the panel.

@@ -25,7 +25,7 @@
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
 use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally, WindowMargin};
-use wordline_units::{Cause, DieId, Nanos, PageId, PlaneId, Priority};
+use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
 
 use super::hooks::{Hook, Hooks};
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
@@ -33,6 +33,7 @@ use super::work::{Waiting, Work};
 use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::view::View;
+pub use crate::state::warm_clock::{Day, Kept};
 pub use crate::state::work::Busy;
 
 /// A page of a block group.
@@ -44,6 +45,14 @@ pub struct FlashPage {
     pub plane: PlaneId,
     /// Page of the plane, in program order.
     pub page: PageId,
+}
+
+impl FlashPage {
+    /// Page that holds the unit at `offset` of `group`.
+    pub fn holding(layout: &Layout, group: BlockGroup, offset: u32) -> FlashPage {
+        let crate::state::layout::Place { page, plane, .. } = layout.place(offset);
+        FlashPage { group, plane, page }
+    }
 }
 
 /// A program unit of a block group.
@@ -63,6 +72,11 @@ impl ProgramUnit {
         let each = layout.programs_per_layer;
         ProgramUnit { group, layer: program / each, place: program % each }
     }
+
+    /// Number of the unit in its group, counted in program order.
+    pub fn program(&self, layout: &Layout) -> u32 {
+        self.layer * layout.programs_per_layer + self.place
+    }
 }
 
 /// Context of a call: the instant, and a view of the core.
@@ -70,6 +84,8 @@ impl ProgramUnit {
 pub struct Ctx<'a> {
     /// The present instant.
     pub now: Nanos,
+    /// Temperature of the board's sensor; `None`: there is none.
+    pub warmth: Option<Celsius>,
     /// Read-only view of the core's tables.
     pub view: View<'a>,
 }
@@ -212,6 +228,8 @@ pub struct EraseReport {
     pub array: Nanos,
     /// Trace of the erase, where a technique asks for [`Ask::EraseTrace`]; `None`: the die cannot report it, or was not asked.
     pub trace: Option<EraseTrace>,
+    /// Time that the group had rested since its erase before, where a technique asks for [`Ask::WarmClock`].
+    pub rest: Option<Kept>,
     /// True if the group has left its blocks, erased or not: what was learnt of them no longer holds for the group.
     pub has_left: bool,
 }
@@ -220,12 +238,12 @@ impl EraseReport {
     /// Creates the report of the erase of `group` from `report`. `has_left`: its blocks retire.
     pub fn of(report: &Report, group: BlockGroup, has_left: bool) -> EraseReport {
         let &Report { status, loops, erase: trace, spans, .. } = report;
-        EraseReport { group, status, loops, array: spans.die, trace, has_left }
+        EraseReport { group, status, loops, array: spans.die, trace, rest: None, has_left }
     }
 
     /// Creates the report of `group` leaving its blocks without an erase, because a program in it has failed.
     pub fn without_erase(group: BlockGroup) -> EraseReport {
-        EraseReport { group, status: Status::Failed, loops: 0, array: Nanos::ZERO, trace: None, has_left: true }
+        EraseReport { group, status: Status::Failed, loops: 0, array: Nanos::ZERO, trace: None, rest: None, has_left: true }
     }
 }
 
@@ -238,6 +256,8 @@ pub struct CopyReport {
     pub to: ProgramUnit,
     /// Status of the copyback.
     pub status: Status,
+    /// Copies in a row since error correction that the data has gone through, this one counted, where a technique asks for [`Ask::Provenance`].
+    pub copies: Option<u8>,
     /// Time that the array worked.
     pub array: Nanos,
 }
@@ -398,13 +418,19 @@ pub enum Persists {
     Memos(&'static str),
 }
 
-/// A service of the dies that a technique asks for and that costs time. Subscribing to a hook never changes what a die does.
+/// A service that a technique asks for: of the dies, where it costs time, or of the core, where it costs memory. Subscribing to a hook never changes what a die
+/// does, or what a core keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Settings for programs by [`Technique::program_settings`], and a trace of each program from the die.
     Programs,
     /// A trace of each erase from the die, in [`EraseReport::trace`].
     EraseTrace,
+    /// Provenance of all data: [`View::copies`], [`View::born`] and [`CopyReport::copies`]. It brings the warm clock with it, by whose days it goes, and
+    /// outlasts a power cut.
+    Provenance,
+    /// The warm clock: [`View::kept`], [`View::today`] and [`EraseReport::rest`].
+    WarmClock,
 }
 
 /// Description of a technique, for people, for the core and for the interaction matrix.
@@ -418,7 +444,7 @@ pub struct Card {
     pub claim: &'static str,
     /// Hooks that the technique subscribes to.
     pub hooks: Hooks,
-    /// Services that the technique asks of dies.
+    /// Services that the technique asks for.
     pub asks: &'static [Ask],
     /// State that outlasts a power cut.
     pub persists: Persists,

@@ -2,6 +2,7 @@
 
 use wordline_units::{Cause, DieId, Nanos, Priority};
 
+use super::seam::FlashPage;
 use crate::state::layout::BlockGroup;
 
 /// A piece of work, with the instant until which others may hold it back.
@@ -25,6 +26,14 @@ pub enum WorkKind {
     Rewrite(BlockGroup),
     /// Collection of one victim of the die, if that would free anything.
     Collect(DieId),
+    /// Read of a page for the count of its errors, as soon as the page is programmed and no read of the host waits for the die. It counts as [`Cause::Measure`]
+    /// and ends as [`News::Read`](super::seam::News::Read), but for a page of which nothing is needed any more: that is not read.
+    Measure {
+        /// Page that is read.
+        at: FlashPage,
+        /// True if the bits of all codewords are to be counted.
+        tally: bool,
+    },
 }
 
 /// Situation in which techniques are asked whether a piece of work may start.
@@ -41,8 +50,21 @@ pub fn merge_work(answers: impl IntoIterator<Item = Option<Work>>, into: &mut Ve
     into.extend(answers.into_iter().flatten());
     if into.len() > 1 {
         into.sort_unstable_by_key(|work| (work.kind, work.due, work.cause));
-        into.dedup_by_key(|work| work.kind);
+        into.dedup_by(|next, kept| next.kind == kept.kind || is_measured_with(kept, next));
     }
+}
+
+/// True if `next` measures the page that `kept` measures: then `kept` does so as thoroughly and as early as either.
+fn is_measured_with(kept: &mut Work, next: &Work) -> bool {
+    let (WorkKind::Measure { at, tally }, WorkKind::Measure { at: other, tally: counts }) = (&mut kept.kind, next.kind) else {
+        return false;
+    };
+    let is_same = *at == other;
+    if is_same {
+        *tally |= counts;
+        kept.due = kept.due.min(next.due);
+    }
+    is_same
 }
 
 #[cfg(test)]
@@ -50,11 +72,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+    use wordline_units::{PageId, PlaneId};
+
+    fn page_at(page: u16) -> FlashPage {
+        FlashPage { group: BlockGroup(1), plane: PlaneId(0), page: PageId(page) }
+    }
+
+    /// The same kind for all measurements of a page.
+    fn thorough(kind: WorkKind) -> WorkKind {
+        if let WorkKind::Measure { at, .. } = kind { WorkKind::Measure { at, tally: true } } else { kind }
+    }
 
     fn work() -> impl Strategy<Value = Option<Work>> {
         let kind = prop_oneof![
             (0u32..3).prop_map(|group| WorkKind::Rewrite(BlockGroup(group))),
-            (0u16..3).prop_map(|die| WorkKind::Collect(DieId(die)))
+            (0u16..3).prop_map(|die| WorkKind::Collect(DieId(die))),
+            (0u16..2, any::<bool>()).prop_map(|(page, tally)| WorkKind::Measure { at: page_at(page), tally })
         ];
         prop::option::of((kind, 0u64..3).prop_map(|(kind, due)| Work { kind, cause: Cause::Disturb, due: Nanos(due) }))
     }
@@ -64,15 +97,19 @@ mod tests {
         fn work_of_one_kind_is_done_once_by_the_earliest_deadline_in_any_order(
             all in prop::collection::vec(work(), 0..10).prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
         ) {
+            let asked: Vec<Work> = all.0.iter().flatten().copied().collect();
             let mut earliest = BTreeMap::new();
             for work in all.0.iter().flatten() {
-                let due = earliest.entry(work.kind).or_insert(work.due);
+                let due = earliest.entry(thorough(work.kind)).or_insert(work.due);
                 *due = work.due.min(*due);
             }
             for answers in [all.0, all.1] {
                 let mut merged = Vec::new();
                 merge_work(answers, &mut merged);
-                let found: BTreeMap<_, _> = merged.iter().map(|work| (work.kind, work.due)).collect();
+                let found: BTreeMap<_, _> = merged.iter().map(|work| (thorough(work.kind), work.due)).collect();
+                let counts = |works: &[Work]| works.iter().filter(|work| matches!(work.kind, WorkKind::Measure { tally: true, .. })).count();
+                let wanted: std::collections::BTreeSet<_> = asked.iter().map(|work| work.kind).filter(|&kind| kind == thorough(kind)).collect();
+                prop_assert_eq!(counts(&merged), wanted.iter().filter(|kind| matches!(kind, WorkKind::Measure { .. })).count());
                 prop_assert_eq!(found.len(), merged.len());
                 prop_assert_eq!(&found, &earliest);
             }

@@ -49,7 +49,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let mut findings = Findings::default();
     let (at, lot) = (At::of(setup)?, Lot::open(setup)?);
     let physics = lot.model.physics();
-    let faster = |energy: f64, celsius| wordline_cells::arrhenius::acceleration(energy, celsius, lot.room);
+    let faster = |energy: f64, celsius| wordline_units::arrhenius::acceleration(energy, celsius, lot.room);
     findings.set("bake", at.bake.0 * faster(physics.retention.energy, at.bake.1) / MONTH);
     findings.set("warm-dwell", at.warm.0 * faster(physics.recovery.energy, at.warm.1) / crate::conditions::HOUR);
     let wordlines = lot.size.total() as f64 * f64::from(physics.shape.wordlines());

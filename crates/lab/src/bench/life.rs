@@ -274,7 +274,7 @@ fn dwell(lot: &Lot, at: &At, findings: &mut Findings) {
     findings.set("dwell-saturation", (saturated - day).max(0.0) / (none - saturated));
     let reference = used(at.alike, lot.room);
     let energy = lot.model.physics().recovery.energy;
-    let alike = |warm: &Celsius| used(at.alike / wordline_cells::arrhenius::acceleration(energy, *warm, lot.room), *warm);
+    let alike = |warm: &Celsius| used(at.alike / wordline_units::arrhenius::acceleration(energy, *warm, lot.room), *warm);
     findings.set("equal-dwell", greatest(&at.alike_at.iter().map(|warm| (alike(warm) / reference - 1.0).abs()).collect::<Vec<_>>()));
     let (time, warm) = at.warm;
     findings.set("warm-gain", looks.death(lot, &weak, time, warm) / looks.death(lot, &weak, time, lot.room) - 1.0);

@@ -184,6 +184,11 @@ pub struct Tally {
     pub marks: [u64; 4],
     /// Read counts of block groups compared; of those, counts that rest on what was written down.
     pub counts: [u64; 2],
+    /// Units that were compared and had been copied more than once; copied ones whose count rests on what was written down; units born after the first day, on
+    /// a day that is known.
+    pub copies: [u64; 3],
+    /// Measurements that somebody has asked for, and that were done.
+    pub measured: [u64; 2],
     /// Reads that began elsewhere than at the default.
     pub reused: u64,
     /// Erases, moved units, failed programs and erases.
@@ -213,6 +218,8 @@ impl Tally {
         self.keys.iter_mut().zip(other.keys).for_each(|(a, b)| both(a, b));
         self.marks.iter_mut().zip(other.marks).for_each(|(a, b)| both(a, b));
         self.counts.iter_mut().zip(other.counts).for_each(|(a, b)| both(a, b));
+        self.measured.iter_mut().zip(other.measured).for_each(|(a, b)| both(a, b));
+        self.copies.iter_mut().zip(other.copies).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
     }
@@ -222,6 +229,7 @@ impl Tally {
 pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = still(seed);
     swarm::stops(seed, &mut scenario);
+    swarm::copies(seed, &mut scenario);
     scenario
 }
 

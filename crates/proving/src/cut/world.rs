@@ -1,6 +1,7 @@
 //! The world around a core that keeps data: a random host, dies with random delays, and a power switch.
 
 mod checks;
+mod copies;
 mod counts;
 mod ends;
 mod gone;
@@ -20,6 +21,7 @@ use super::keys::Opened;
 use super::ledger::Ledger;
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
+use crate::chain::Chain;
 use crate::hasty::Hasty;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
@@ -74,6 +76,7 @@ pub struct World {
     is_leaky: bool,
     broken: Option<String>,
     offsets: Offsets,
+    copies: copies::Copies,
     /// Pages become unreadable at each cut, each with this probability.
     rot: Option<f64>,
     /// Reads that have asked for something that is lost.
@@ -84,6 +87,9 @@ pub struct World {
 fn join(ftl: &mut Firmware, scenario: &Scenario) {
     if scenario.habits.is_hasty {
         ftl.join(Box::new(Hasty::new(scenario.seed)));
+    }
+    if scenario.habits.is_copying {
+        ftl.join(Box::<Chain>::default());
     }
 }
 
@@ -120,6 +126,7 @@ impl World {
             rot: None,
             was_lost: BTreeSet::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
+            copies: copies::Copies::new(scenario.seed),
             ftl,
             scenario,
         }
@@ -157,6 +164,7 @@ impl World {
             let room = self.asked.len() < self.scenario.habits.depth;
             if room && (self.pace.dice.happens(0.4) || !self.pace.has_something_due(&self.ftl)) {
                 self.requests += 1;
+                self.pass_days();
                 let (habits, size) = (&self.scenario.habits, (self.ftl.map().exported(), self.sectors()));
                 let lasting = [HostOp::Write, HostOp::Trim];
                 let request = crate::pace::request(self.requests, habits, size, &lasting, &mut self.pace.dice);
@@ -178,6 +186,7 @@ impl World {
         if !self.is_dark() {
             self.look()?;
         }
+        self.compare_copies()?;
         self.broken.take().map_or(Ok(()), Err)
     }
 
@@ -187,6 +196,7 @@ impl World {
         for work in self.pace.cut() {
             self.tally.in_flight += 1;
             let (die, good) = (work.operation.die, work.good);
+            self.note_past(&work.operation);
             match work.operation.kind {
                 OperationKind::Program { target, .. } if self.bug == Some(Bug::TornCheckpointPasses) => {
                     let units = self.half_of(&work.load.units);
@@ -221,6 +231,8 @@ impl World {
         }
         let config = self.scenario.config.clone();
         let whole = self.ftl.checkpoint();
+        let asked = self.ftl.learnt("chain").unwrap_or_default();
+        self.tally.measured.iter_mut().zip(asked).for_each(|(sum, count)| *sum += u64::from(count));
         self.ftl = Firmware::recover(config.clone(), &mut self.flash_reader());
         join(&mut self.ftl, &self.scenario);
         let again = Firmware::recover(config, &mut self.flash_reader());
@@ -234,6 +246,8 @@ impl World {
             return Err(format!("unit {lpn} is recovered to two places"));
         }
         self.nand.count_cut();
+        self.copies.cut();
+        self.compare_copies()?;
         self.compare_with_scan()?;
         if self.rot.is_none() {
             self.compare_counts()?;

@@ -34,6 +34,9 @@ fn long_runs_survive_cuts_at_random() {
     // Every kind of work was under the knife.
     assert!(tally.reused > 100 && tally.in_flight > 200 && tally.older > 100 && tally.held > 100, "{tally:?}");
     assert!(tally.stops.iter().all(|&count| count > 10), "all that can be is stopped: {tally:?}");
+    let [asked, done] = tally.measured;
+    assert!(done > 1_000 && 3 * done > asked, "pages are measured: {tally:?}");
+    assert!(tally.copies.iter().all(|&count| count > 100), "data is copied in a row, over cuts and days: {tally:?}");
     assert!(tally.journal.iter().chain(&tally.work).chain(&tally.checkpoints).chain(&tally.counts).all(|&count| count > 10), "{tally:?}");
 }
 

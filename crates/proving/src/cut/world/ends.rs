@@ -62,6 +62,7 @@ impl World {
 
     fn worked(&mut self, die: DieId) {
         let work = self.pace.finish(die);
+        self.note_past(&work.operation);
         self.tally.work[2] += u64::from(!work.good);
         let mut spare = vec![];
         match work.operation.kind {

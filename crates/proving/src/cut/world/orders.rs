@@ -186,7 +186,7 @@ impl World {
         } else if let Some(mut said) = JournalPage::read(page) {
             match (&mut said.facts, self.bug) {
                 (Facts::Memos(memos), Some(Bug::MemosDropped)) => memos.clear(),
-                (Facts::Memos(memos), Some(Bug::MemosDoubled)) => memos.iter_mut().for_each(|memo| memo.value *= 2),
+                (Facts::Memos(memos), Some(Bug::MemosDoubled)) => memos.iter_mut().for_each(|memo| memo.value = memo.value.wrapping_mul(2)),
                 (Facts::Marks(records), Some(Bug::MarksDropped)) => records.clear(),
                 _ => {}
             }

@@ -2,7 +2,7 @@
 //!
 //! `t(T₀) = t(T) · exp(E_a/k_B · (1/T₀ − 1/T))`, 000 §3.1.1. With E_a = 1.1 eV: 13 h at 85 °C are 348 days at 30 °C, 1 h at 50 °C is 13.5 h.
 
-use wordline_units::Celsius;
+use crate::quantity::Celsius;
 
 /// Boltzmann's constant, as 000 §3.1.1 has it.
 const BOLTZMANN_EV_PER_KELVIN: f64 = 8.62e-5;
