@@ -20,7 +20,7 @@ use wordline_ftl::{Acknowledgement, Firmware, Request};
 use wordline_units::{Bytes, HostOp, HostRequest, Nanos};
 
 use crate::drive::Drive;
-use crate::flash::set_program;
+use crate::flash::{set_erase, set_program};
 use crate::tries::{Sensing, first_try, set_references};
 
 /// Work that ageing did on the flash.
@@ -205,6 +205,11 @@ impl<O: Observer> Drive<O> {
         {
             at = set_program(chip, settings, at);
         }
+        if let OperationKind::Erase { is_set: true, .. } = operation.kind
+            && let Some(settings) = ftl.erase_settings(operation.die)
+        {
+            at = set_erase(chip, settings, at);
+        }
         match operation.kind {
             OperationKind::Read { target, bytes, first, tally } => {
                 self.read_through(core, operation, (target, bytes, first), tally, at, aged)
@@ -214,7 +219,7 @@ impl<O: Observer> Drive<O> {
                 chip.program(Command::Program { target, cache: false }, at, ftl.load(operation.die, operation.tag).oob, Contents::NONE)
                     .into()
             }
-            OperationKind::Erase { target, is_traced: _ } => {
+            OperationKind::Erase { target, .. } => {
                 aged.erases += 1;
                 chip.issue(Command::Erase { target }, at).into()
             }

@@ -48,4 +48,5 @@ pub use setup::image;
 pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind, Newest, OOB};
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
+pub use state::spared::Spared;
 pub use state::{groups, layout, map, request, view, wordline_order};

@@ -212,6 +212,7 @@ pub fn still(seed: u64) -> Scenario {
             gap: pick(draw, &[None, Some(4), Some(20)]),
         },
         retirement: RetirementPolicy::Failed,
+        spared_max: 0,
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: Some(Arc::new(margins())),

@@ -238,11 +238,13 @@ fn of_before(image: &Image) -> Vec<u8> {
     let told = serde_json::to_value(image).expect("plain data");
     let tables: Vec<CarriedTables> = serde_json::from_value(told["carried"].clone()).expect("its tables");
     assert!(tables.iter().any(|tables| *tables != CarriedTables::default()), "the drive has copied data");
-    // Behind it comes what guarded erases have left.
+    // Behind it comes what guarded erases have left, and what the cores know of it.
     let guard: Vec<GuardImage> = serde_json::from_value(told["guard"].clone()).expect("its dies");
+    let spared: Vec<wordline_ftl::Spared> = serde_json::from_value(told["spared"].clone()).expect("its cores");
     let length = |bytes: Result<Vec<u8>, _>| bytes.map_err(|_: postcard::Error| ()).expect("plain data").len();
     let (guard, tables) = (length(postcard::to_extend(&guard, Vec::new())), length(postcard::to_extend(&tables, Vec::new())));
-    bytes.truncate(bytes.len() - guard - tables);
+    let spared = length(postcard::to_extend(&spared, Vec::new()));
+    bytes.truncate(bytes.len() - guard - tables - spared);
     bytes[8] = 8;
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);

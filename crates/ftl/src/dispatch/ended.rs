@@ -44,8 +44,8 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             }
         }
         Purpose::Program { program, closes } => super::landing::programmed(rooms, report, (group, program), closes),
-        Purpose::Copyback { from, from_program, program } => {
-            super::landing::copied(rooms, report, (from, from_program), (group, program));
+        Purpose::Copyback { from, from_program, program, closes } => {
+            super::landing::copied(rooms, report, (from, from_program), (group, program), closes);
         }
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
