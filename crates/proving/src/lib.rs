@@ -21,6 +21,7 @@ pub mod harness;
 pub mod hashes;
 pub mod hasty;
 pub mod interactions;
+mod masks;
 pub mod naive;
 mod offsets;
 mod pace;

@@ -71,6 +71,10 @@ fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
 
 /// The number of the dice of stops.
 const STOPS: u32 = 12;
+/// The number of the dice of spared wordlines.
+const MASKS: u32 = 13;
+/// A drive that would show fewer units has no guarded erases.
+const MASKED_LEAST: u32 = 32;
 
 /// A technique with values of its parameters worth trying, as it declares them. A flag is what it is by default four times out of five.
 pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
@@ -152,6 +156,7 @@ fn margins() -> Margins {
 pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = still(seed);
     stops(seed, &mut scenario);
+    masks(seed, &mut scenario);
     scenario
 }
 
@@ -278,4 +283,28 @@ pub(crate) fn stops(seed: u64, scenario: &mut Scenario) {
     able.abort_read = draw.happens(0.7);
     scenario.config.schedule.held_max = pick(draw, &[None, Some(Nanos(1)), Some(Nanos::from_micros(150)), Some(Nanos::from_millis(1))]);
     scenario.habits.is_hasty = draw.happens(0.8);
+}
+
+/// Dies with guarded erases, which may spare some wordlines of a block; so the drive shows fewer units. Drawn apart from all else.
+pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
+    let draw = &mut Draw::new(seed, Stream::Mix, MASKS);
+    if draw.happens(0.4) {
+        spare(1 + draw.below(3) as u32, scenario);
+    }
+}
+
+/// Erases of the drive may spare up to `most` wordlines, or as many as leave some to the data; if they leave too little, none are guarded.
+pub fn spare(most: u32, scenario: &mut Scenario) {
+    let config = &mut scenario.config;
+    let whole = u64::from(wordline_ftl::data_units(config));
+    for spared_max in (1..=most).rev() {
+        let least = u64::from(wordline_ftl::data_units(&Config { spared_max, ..config.clone() }));
+        let exported = (u64::from(config.exported_units) * least / whole) as u32;
+        if exported >= MASKED_LEAST {
+            (config.spared_max, config.exported_units) = (spared_max, exported);
+            config.sheet.capabilities.guarded_erase = true;
+            scenario.habits.units_max = scenario.habits.units_max.min(exported);
+            return;
+        }
+    }
 }

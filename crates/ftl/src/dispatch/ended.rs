@@ -63,6 +63,9 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             metadata.journal_erased(core, !has_left, group);
             if has_left {
                 gc::replace(core, panel, metadata, sanitise, group);
+            } else if let Some(keys) = sanitise.keys_mut() {
+                // Data may have been in it, and may come into it next.
+                keys.next_epoch(core, group);
             }
             // After a power cut it may have been taken as it was, with what its last user has left in it.
             gc::erase_ended(core, panel, metadata, sanitise, EraseReport::of(report, group, has_left));

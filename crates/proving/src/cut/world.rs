@@ -14,13 +14,14 @@ use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, Nanos};
+use wordline_units::{HostOp, Nanos, WordlineSet};
 
 use super::keys::Opened;
 use super::ledger::Ledger;
 use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::hasty::Hasty;
+use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
@@ -35,6 +36,8 @@ const OPERATIONS_WITHOUT_ANSWER: u64 = 100_000;
 #[derive(Clone, Debug, Default)]
 struct Load {
     units: Vec<Stored>,
+    /// Wordlines that an erase spares.
+    spared: WordlineSet,
     /// The firmware has been told already.
     told: bool,
 }
@@ -74,6 +77,7 @@ pub struct World {
     is_leaky: bool,
     broken: Option<String>,
     offsets: Offsets,
+    masks: Masks,
     /// Pages become unreadable at each cut, each with this probability.
     rot: Option<f64>,
     /// Reads that have asked for something that is lost.
@@ -120,6 +124,7 @@ impl World {
             rot: None,
             was_lost: BTreeSet::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
+            masks: Masks::new(&scenario.config, scenario.seed),
             ftl,
             scenario,
         }
@@ -195,7 +200,7 @@ impl World {
                 OperationKind::Program { target, .. } | OperationKind::Copyback { to: target, .. } => {
                     self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
                 }
-                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
+                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, work.load.spared, good, &mut self.pace.dice),
                 OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
                 OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
                     unreachable!("not work")
@@ -234,6 +239,7 @@ impl World {
             return Err(format!("unit {lpn} is recovered to two places"));
         }
         self.nand.count_cut();
+        self.tally.guarded[1] += u64::from(self.nand.has_spared());
         self.compare_with_scan()?;
         if self.rot.is_none() {
             self.compare_counts()?;
@@ -326,6 +332,7 @@ impl World {
     }
 
     fn step(&mut self) {
+        self.masks.order(&mut self.ftl);
         match self.pace.next(&self.ftl) {
             Next::Never => {
                 let waiting: Vec<_> = self.asked.values().collect();
