@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use wordline_flash::{Operation, OperationKind, Origin, Stopped, Target};
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
+use wordline_ftl::groups::Use;
+use wordline_ftl::{Acknowledgement, BlockGroup, Firmware, Note, Request};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Cause, HostOp, Lpn, Nanos, OpTag, WordlineSet};
 
@@ -115,6 +116,19 @@ impl Harness {
         }
         self.twin.rest();
         self.audit();
+        self.miss_no_group();
+    }
+
+    /// Every group that is being written goes on being written, or was closed: none is neither open nor closed. A program that fails gives one up, which is
+    /// emptied later.
+    fn miss_no_group(&self) {
+        if !self.ftl.is_quiet() || self.scenario.habits.program_fail > 0.0 {
+            return;
+        }
+        for group in (0..self.ftl.layout().group_count() as u32).map(BlockGroup) {
+            let is_lost = self.ftl.groups().use_of(group) == Use::Active && self.ftl.programmed_pages(group).is_none();
+            assert!(!is_lost, "{group:?} is active, and neither open nor closed: it will never be collected");
+        }
     }
 
     fn request(&mut self) -> Request {

@@ -183,9 +183,16 @@ impl Nand {
         }
     }
 
-    /// Whether the last erase of any block has spared wordlines.
-    pub(super) fn has_spared(&self) -> bool {
-        self.blocks.iter().any(|block| !block.spared.is_empty())
+    /// How many blocks have spared wordlines, and how many of them are blank.
+    pub(super) fn spared(&self) -> [u64; 2] {
+        let spared = || self.blocks.iter().filter(|block| !block.spared.is_empty());
+        let blank = spared().filter(|block| block.pages.iter().all(|page| *page == Page::Erased));
+        [spared().count() as u64, blank.count() as u64]
+    }
+
+    /// Whether the last erase of the block of `place` has spared its first wordline.
+    pub(super) fn begins_spared(&self, place: PagePlace) -> bool {
+        self.blocks[self.index(place.die, place.plane, place.block)].spared.has(0)
     }
 
     /// Erase all blocks with checkpoints.
@@ -426,10 +433,6 @@ pub(super) struct Kept {
 }
 
 impl Look<'_> {
-    fn begins_spared(&self, place: PagePlace) -> bool {
-        self.nand.blocks[self.nand.index(place.die, place.plane, place.block)].spared.has(0)
-    }
-
     fn is_missed(&self, place: PagePlace) -> bool {
         let block = &self.nand.blocks[self.nand.index(place.die, place.plane, place.block)];
         let is_data = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn.0 < OOB.0);
@@ -469,7 +472,7 @@ impl FlashReader for Look<'_> {
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
         match self.nand.page(place) {
             Page::Erased => Found::Erased,
-            _ if self.bug == Some(Bug::SparedPassesForBlank) && self.begins_spared(place) => Found::Erased,
+            _ if self.bug == Some(Bug::SparedPassesForBlank) && self.nand.begins_spared(place) => Found::Erased,
             _ if self.bug == Some(Bug::OpenedMissed) && self.is_missed(place) => Found::Erased,
             Page::Torn(_) | Page::Gone if self.bug == Some(Bug::TornPasses) => {
                 let units = self.nand.layout.units_per_page;

@@ -239,7 +239,9 @@ impl World {
             return Err(format!("unit {lpn} is recovered to two places"));
         }
         self.nand.count_cut();
-        self.tally.guarded[1] += u64::from(self.nand.has_spared());
+        let [spared, blank] = self.nand.spared();
+        self.tally.guarded[1] += u64::from(spared > 0);
+        self.tally.guarded[4] += blank;
         self.compare_with_scan()?;
         if self.rot.is_none() {
             self.compare_counts()?;
@@ -253,6 +255,9 @@ impl World {
         self.tally.checkpoints[3] += recovery.doubts;
         self.audit()?;
         for lpn in 0..units {
+            let addr = self.ftl.map().get(lpn);
+            let is_behind = addr != UnitAddr::NONE && self.nand.begins_spared(self.place(addr));
+            self.tally.guarded[if recovery.checkpoint.is_some() { 2 } else { 3 }] += u64::from(is_behind);
             let found: Rc<[u32]> = self.newest(lpn).map_err(|problem| format!("unit {lpn}: {problem}"))?.into();
             self.tally.older += u64::from(self.ledger.after_cut(lpn, &found, self.rot.is_some())?);
             let is_lost = found.contains(&LOST);
