@@ -1,8 +1,8 @@
 //! Flash as a table: what each programmed unit holds, and the rules every NAND die insists on.
 //!
-//! Checks: pages are programmed in order and once between erases, but for those of spared wordlines, which are not; nothing is programmed or erased in a block that has failed, or was bad from the
-//! start; nothing is read that was not programmed. Does not check: time, buses, which commands a die takes when (the chip's own tests do), data
-//! beyond the spare area.
+//! Checks: pages are programmed in order and once between erases, but for those of spared wordlines, which are not; nothing is programmed or erased in a
+//! block that has failed, or was bad from the start; nothing is read that was not programmed. Does not check: time, buses, which commands a die takes when
+//! (the chip's own tests do), data beyond the spare area.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which free block group is taken next: for data, and for metadata of the core.
+//! The choice of the free block group that is taken next: for data, and for metadata of the core.
 //!
 //! Metadata lies in groups of which the last erase has spared nothing. So where erases spare wordlines, data leaves a few such groups to it.
 
