@@ -44,7 +44,7 @@ pub fn measure(preset: &str, settings: &[&str]) -> Against {
     let units_per_page = geometry.page.0 / config.firmware.unit.0;
     let mut floor = Floor::new(blocks, geometry.pages(), (units / units_per_page) as u32);
     let mut drive = Drive::new(config, ());
-    drive.construct_steady(FILL, 1);
+    drive.construct_steady(&vec![FILL; drive.config().cores as usize], 1);
     let mut draw = Draw::new(798, Stream::Address, 0);
     let mut load = std::iter::from_fn(|| Some(HostRequest::new(HostOp::Write, draw.below(units) * u64::from(sectors), sectors)));
     let pace = Pace::Closed { depth: 32 };

@@ -65,6 +65,11 @@ impl<P: Payload> Chip<P> {
         self.guard.of(block).copied().unwrap_or_default()
     }
 
+    /// The wordlines of a block that its last erase has spared, if it has spared any.
+    pub(crate) fn guard_of(&self, block: u32) -> Option<&WordlineSet> {
+        self.guard.of(block)
+    }
+
     /// Whether the last erase of a block has spared the wordline of a page.
     #[inline(always)]
     pub(crate) fn is_spared(&self, place: Place) -> bool {

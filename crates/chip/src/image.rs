@@ -10,6 +10,7 @@ use crate::chip::{Chip, Work};
 use crate::payload::{Payload, Place};
 use crate::registers::Registers;
 use crate::seal::Seals;
+use crate::spare::Spare;
 
 impl<P: Payload> Chip<P> {
     /// Whether nothing is going on at `now` and nothing is suspended or half collected.
@@ -70,10 +71,7 @@ impl Chip {
     /// The die as plain data, if it is at rest at `now`.
     pub fn image(&self, now: Nanos) -> Option<Image> {
         self.is_at_rest(now).then(|| Image {
-            blocks: (0..)
-                .zip(&self.blocks)
-                .map(|(n, block)| Block { spare: block.spare.cut(self.grain, self.extent(n)), ..*block })
-                .collect(),
+            blocks: (0..).zip(&self.blocks).map(|(n, block)| Block { spare: self.spare_for_image(n, &block.spare), ..*block }).collect(),
             written: self.written(),
             ruined: self.ruined.iter().map(|place| (place.block, place.page)).collect(),
             seals: self.seals.clone(),
@@ -81,6 +79,16 @@ impl Chip {
             features: self.features[..SETTINGS].try_into().expect("there are more"),
             cells: self.array.as_ref().map(|array| array.lives()),
         })
+    }
+
+    /// Spare areas of a block, for an image: up to the last page that is programmed, without what an earlier filling has left in spared pages before it.
+    fn spare_for_image(&self, block: u32, spare: &Spare) -> Spare {
+        let extent = self.extent(block);
+        let mut cut = spare.cut(self.grain, extent);
+        if self.guard_of(block).is_some() {
+            (0..u32::from(extent)).filter(|&page| self.is_spared(Place { block, page })).for_each(|page| cut.blank(self.grain, page));
+        }
+        cut
     }
 
     /// Registers of the shifted read references, which [`Chip::image`] leaves out.

@@ -59,6 +59,15 @@ impl Spare {
         into.extend((0..grain.units).map(|unit| self.get(grain, page, unit)));
     }
 
+    /// Forget what page `page` holds, which is not programmed.
+    pub(crate) fn blank(&mut self, grain: Grain, page: u32) {
+        match self {
+            Spare::PageGrain(pages) => pages[page as usize] = PADDING.0,
+            Spare::UnitGrain(units) => units[(page * grain.units) as usize..][..grain.units as usize].fill(PADDING.0),
+            Spare::Empty | Spare::Regular { .. } | Spare::Stored => {}
+        }
+    }
+
     /// Write a page's units.
     #[inline]
     pub(crate) fn set(&mut self, grain: Grain, page: u32, units: &[Lpn]) {

@@ -1,9 +1,9 @@
-//! Commands for a running drive: locating data, changing its temperature, killing a die.
+//! Commands for a running drive: locating data, sparing wordlines, changing its temperature, killing a die.
 
 use wordline_chip::Payload;
 use wordline_engine::Observer;
-use wordline_ftl::UnitAddr;
-use wordline_units::{BlockId, Celsius, DieId, PageId, PlaneId};
+use wordline_ftl::{BlockGroup, UnitAddr};
+use wordline_units::{BlockId, Celsius, DieId, PageId, PlaneId, WordlineSet};
 
 use crate::drive::Drive;
 
@@ -69,6 +69,14 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     /// True if `die` was killed.
     pub fn is_dead(&self, die: DieId) -> bool {
         self.chips[die].is_dead()
+    }
+
+    /// Orders the next erase of `group` of `core` to spare `wordlines`: see [`wordline_ftl::Firmware::spare_next`].
+    ///
+    /// # Panics
+    /// If there is no such core or group.
+    pub fn spare_next(&mut self, core: u32, group: BlockGroup, wordlines: WordlineSet) -> Result<(), &'static str> {
+        self.ftls[core as usize].spare_next(group, wordlines)
     }
 
     /// Sets the temperature of the drive, which the board's sensor tells its firmware. Returns false, without effect, if the cells have no physics.

@@ -13,8 +13,8 @@ use wordline_chip::{Chip, Contents, Issued, Payload, Stops};
 use wordline_engine::{Event, FlashEvent, Observer};
 use wordline_flash::command::{PLANES_MAX, PlaneSet};
 use wordline_flash::{
-    Command, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report, Sanitisation,
-    Spans, Status, Tally, Target,
+    Command, EraseSettings, EraseTrace, Failed, Feature, Operation, OperationKind, Origin, ProgramSettings, ProgramTrace, ReadTry, Report,
+    Sanitisation, Spans, Status, Tally, Target,
 };
 use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos, OpTag, PageId};
 
@@ -313,13 +313,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let Drive { flights, chips, ftls, config, .. } = self;
         let (flight, chip) = (&mut flights[slot.index()], &mut chips[die]);
         let issued = match operation.kind {
-            OperationKind::Erase { target, is_traced } => {
+            OperationKind::Erase { target, is_traced, is_set } => {
                 flight.op = FlashOp::Erase;
                 flight.target = target;
+                let settings = if is_set { ftls[flight.core as usize].erase_settings(operation.die) } else { None };
+                let from = settings.map_or(start, |settings| set_erase(chip, settings, start));
+                flight.array_from = from;
                 if is_traced && config.sheet.capabilities.erase_trace && config.cells.is_some() {
                     flight.telling = Telling::ToAsk;
                 }
-                chip.issue(Command::Erase { target }, start)
+                chip.issue(Command::Erase { target }, from)
             }
             OperationKind::Copyback { from, to, is_set: _ } => {
                 flight.op = FlashOp::Copyback;
@@ -578,7 +581,18 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 /// Set the registers of `chip` for its next programs by `settings`. Returns the instant at which they are set.
 pub(crate) fn set_program<P: Payload>(chip: &mut Chip<P>, settings: &ProgramSettings, now: Nanos) -> Nanos {
     let states = (1 << chip.sheet().geometry.cell.bits()) - 1;
-    settings.registers(states).fold(now, |now, (feature, value)| {
+    set_registers(chip, settings.registers(states), now)
+}
+
+/// Set the registers of `chip` for its next erase by `settings`. Returns the instant at which they are set.
+pub(crate) fn set_erase<P: Payload>(chip: &mut Chip<P>, settings: &EraseSettings, now: Nanos) -> Nanos {
+    let geometry = chip.sheet().geometry;
+    set_registers(chip, settings.registers(geometry.layers * geometry.wordlines_per_layer), now)
+}
+
+/// Set those of the `registers` of `chip` that hold something else. Returns the instant at which they are set.
+fn set_registers<P: Payload>(chip: &mut Chip<P>, registers: impl Iterator<Item = (Feature, u32)>, now: Nanos) -> Nanos {
+    registers.fold(now, |now, (feature, value)| {
         let stands = chip.feature(feature) == value;
         if stands { now } else { chip.issue(Command::SetFeature { feature, value }, now).ready_at }
     })

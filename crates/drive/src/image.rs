@@ -23,10 +23,10 @@ use crate::drive::Drive;
 const MAGIC: [u8; 8] = *b"wordline";
 /// Format version, which grows with every change of what an image holds.
 const VERSION: u32 = 11;
-/// Formats that can be read, and the lists that are missing at their ends, which were empty: cores had no services before format 11, no erase was guarded
-/// before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had no lost sectors before
-/// format 7.
-const READABLE: [(u32, &[u8]); 6] = [(VERSION, &[]), (10, &[0]), (9, &[0, 0]), (8, &[0, 0, 0]), (7, &[0, 0, 0, 0]), (6, &[0, 0, 0, 0, 0])];
+/// Formats that can be read, and the lists that are missing at their ends, which were empty: cores had no services and ordered no guarded erases before
+/// format 11, no die had any before format 10, copybacks carried nothing before format 9, dies had no registers of read offsets before format 8, and drives had
+/// no lost sectors before format 7.
+const READABLE: [(u32, &[u8]); 6] = [(VERSION, &[]), (10, &[0; 2]), (9, &[0; 3]), (8, &[0; 4]), (7, &[0; 5]), (6, &[0; 6])];
 const HEADER: usize = 28;
 /// Greatest number of units for which the whole audit of a restored drive takes about a second.
 const AUDITED_MAX: u64 = 1 << 24;
@@ -99,6 +99,8 @@ pub struct Image {
     guard: Vec<wordline_chip::GuardImage>,
     /// State of each core's services for techniques.
     services: Vec<wordline_ftl::ServiceTables>,
+    /// Spared wordlines as each core knows them.
+    spared: Vec<wordline_ftl::Spared>,
 }
 
 impl Image {
@@ -160,8 +162,9 @@ impl<O: Observer> Drive<O> {
         let carried = self.chips.iter().map(|(_, chip)| chip.carried_tables()).collect();
         let guard = self.chips.iter().map(|(_, chip)| chip.guard_image()).collect();
         let services = self.ftls.iter().map(wordline_ftl::Firmware::service_tables).collect();
+        let spared = self.ftls.iter().map(wordline_ftl::Firmware::spared_wordlines).collect();
         let Config { exported_units, stripe_units, .. } = self.config;
-        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services })
+        Ok(Image { exported_units, stripe_units, cores, chips, lost, read_offsets, carried, guard, services, spared })
     }
 
     /// Creates a drive of this `config` that goes on where `image` was taken, at time zero. The seed of `config` may be another: dice go on under it, while
@@ -174,6 +177,12 @@ impl<O: Observer> Drive<O> {
         }
         if (image.exported_units, image.stripe_units) != (drive.config.exported_units, drive.config.stripe_units) {
             return Err(misfit("it shows the host another space"));
+        }
+        if !image.spared.is_empty() && image.spared.len() != drive.ftls.len() {
+            return Err(misfit("it has spared wordlines of another number of cores"));
+        }
+        for (ftl, spared) in drive.ftls.iter_mut().zip(&image.spared) {
+            ftl.restore_spared(spared).map_err(misfit)?;
         }
         for (ftl, image) in drive.ftls.iter_mut().zip(image.cores) {
             ftl.restore(image).map_err(misfit)?;
@@ -229,6 +238,9 @@ impl<O: Observer> Drive<O> {
                     let (id, block) = (PlaneId(plane), BlockId(u32::from(ftl.groups().blocks(group)[usize::from(plane)])));
                     if chip.is_factory_bad(id, block) {
                         return Err("a bad block is in service");
+                    }
+                    if chip.spared(id, block) != ftl.groups().spared(group) {
+                        return Err("a block has other spared wordlines than the firmware knows");
                     }
                     if pages.is_some_and(|pages| pages != chip.next_page(id, block)) {
                         return Err("a block holds more or less than the firmware has written");

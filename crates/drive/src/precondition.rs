@@ -21,7 +21,7 @@ use wordline_units::{Bytes, Cause, HostOp, HostRequest, Nanos};
 
 use crate::control::FlashPlace;
 use crate::drive::Drive;
-use crate::flash::set_program;
+use crate::flash::{set_erase, set_program};
 use crate::tries::{Sensing, first_try, set_references};
 
 /// Work that ageing did on the flash.
@@ -250,6 +250,11 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         {
             at = set_program(chip, settings, at);
         }
+        if let OperationKind::Erase { is_set: true, .. } = operation.kind
+            && let Some(settings) = ftl.erase_settings(operation.die)
+        {
+            at = set_erase(chip, settings, at);
+        }
         match operation.kind {
             OperationKind::Read { target, bytes, first, tally } => {
                 self.read_through(core, operation, (target, bytes, first), tally, at, aged)
@@ -259,7 +264,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 chip.program(Command::Program { target, cache: false }, at, ftl.load(operation.die, operation.tag).oob, Contents::NONE)
                     .into()
             }
-            OperationKind::Erase { target, is_traced: _ } => {
+            OperationKind::Erase { target, .. } => {
                 aged.erases += 1;
                 chip.issue(Command::Erase { target }, at).into()
             }

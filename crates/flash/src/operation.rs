@@ -52,6 +52,8 @@ pub enum OperationKind {
         target: Target,
         /// The die is to be asked what the erase was like: see [`Report::erase`].
         is_traced: bool,
+        /// Settings stand with it.
+        is_set: bool,
     },
     /// Move one page inside its plane without the bus.
     Copyback {

@@ -47,6 +47,8 @@ pub struct Config {
     pub schedule: ScheduleConfig,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
+    /// Greatest number of wordlines that an erase spares; 0: no erase spares any.
+    pub spared_max: u32,
     /// Number of blocks of a die that take moved data at once, where a technique says that places suit it differently; 1 elsewhere.
     pub moved_blocks: u32,
     /// The techniques that are switched on, in any order.
@@ -121,6 +123,7 @@ pub(crate) mod tests {
             retirement: RetirementPolicy::Failed,
             schedule: ScheduleConfig { reads_first: true, linger: None, held_max: None },
             wordline_order: WordlineOrder::HorizontalFirst,
+            spared_max: 0,
             moved_blocks: 1,
             techniques: vec![],
             keeps_data: false,

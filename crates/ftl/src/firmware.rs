@@ -1,7 +1,7 @@
 //! The API of one firmware core: its inputs, its flash operations, its acknowledgements.
 
-use wordline_flash::{EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
-use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds};
+use wordline_flash::{EraseSettings, EraseTrace, Failed, Mark, Operation, ReadTry, Report, Status, Stopped};
+use wordline_units::{BlockId, Celsius, DieId, Lpn, Nanos, OpTag, PlaneId, Seconds, WordlineSet};
 
 use crate::config::Config;
 use crate::dispatch::load::{self, Load};
@@ -21,6 +21,7 @@ use crate::state::map::Map;
 use crate::state::pending::Pending;
 use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
+use crate::state::spared::Spared;
 use crate::state::view::View;
 use crate::techniques::apply::ctx;
 use crate::techniques::ladder::Ladder;
@@ -199,6 +200,12 @@ impl Firmware {
         Load::new(&self.rooms, die, tag)
     }
 
+    /// Settings of the erase of `die` that was ordered last, valid until its report; `None`: no erase of the core has settings.
+    #[inline]
+    pub fn erase_settings(&self, die: DieId) -> Option<&EraseSettings> {
+        self.core().groups().erase_settings(die)
+    }
+
     /// The next finished host request. The caller asks until there is none before it tells the core anything else.
     #[inline]
     pub fn acknowledge(&mut self) -> Option<Acknowledgement> {
@@ -299,18 +306,28 @@ impl Firmware {
     pub fn is_written(&self, group: BlockGroup, page: u16) -> bool {
         let layout = self.layout();
         let program = u32::from(page) / layout.pages_per_program;
-        self.core().die(layout.die(group)).open_at(group).is_some_and(|open| open.has(program, layout))
+        let is_ordered = || self.core().die(layout.die(group)).open_at(group).is_some_and(|open| open.has(program, layout));
+        !self.groups().is_spared(group, program) && is_ordered()
     }
 
-    /// Number of programmed pages in each plane of `group`, as far as a quiet core can tell; `None` where it cannot, because a program failed.
+    /// Number of programmed pages in each plane of `group`, as far as a quiet core can tell; `None` where it cannot, because a program failed. On dies that
+    /// program in order, spared pages between programmed ones count.
     pub fn programmed_pages(&self, group: BlockGroup) -> Option<u32> {
         let layout = self.layout();
-        match self.groups().use_of(group) {
-            Use::Free => Some(0),
-            Use::Closed => Some(layout.programs * layout.pages_per_program),
-            Use::Active => self.core().die(layout.die(group)).open_at(group).map(|open| open.ordered() * layout.pages_per_program),
-            Use::Draining | Use::Drained | Use::Bad | Use::Metadata => None,
-        }
+        let open = match self.groups().use_of(group) {
+            Use::Free => return Some(0),
+            Use::Closed => None,
+            Use::Active => Some(self.core().die(layout.die(group)).open_at(group)?),
+            Use::Draining | Use::Drained | Use::Bad | Use::Metadata => return None,
+        };
+        let programs = if self.groups().is_plain(group) {
+            open.map_or(layout.programs, |open| open.ordered())
+        } else {
+            let is_ordered = |program| open.is_none_or(|open| open.has(program, layout));
+            let mut written = (0..layout.programs).filter(|&program| is_ordered(program) && !self.groups().is_spared(group, program));
+            if self.core().settings().any_order { written.count() as u32 } else { written.next_back().map_or(0, |last| last + 1) }
+        };
+        Some(programs * layout.pages_per_program)
     }
 
     /// True if no operation is under way and the buffer is empty: the core can be snapshotted.
@@ -434,6 +451,22 @@ impl Firmware {
         let &PastErase { group, loops, array, trace, rest, temperature } = past;
         let rest = self.rooms.core.services().get().map(|services| services.decreed(rest, temperature));
         self.rooms.relive(EraseReport { group, status: Status::Good, loops, array, trace, rest, has_left: false });
+    }
+
+    /// Orders the next erase of `group` to spare `wordlines`, the same in each plane. Those that hold the second copy of marks are left out. More than the
+    /// configuration allows are refused, with the reason. An erase that is to bring a group for metadata spares nothing all the same.
+    pub fn spare_next(&mut self, group: BlockGroup, wordlines: WordlineSet) -> Result<(), &'static str> {
+        self.rooms.core.groups_mut().spare_next(group, wordlines)
+    }
+
+    /// Spared wordlines of the core. Its image does not have them.
+    pub fn spared_wordlines(&self) -> Spared {
+        self.core().groups().spared_image()
+    }
+
+    /// Restores the spared wordlines of a new core, before [`Firmware::restore`].
+    pub fn restore_spared(&mut self, spared: &Spared) -> Result<(), &'static str> {
+        self.rooms.core.groups_mut().restore_spared(spared)
     }
 
     /// Sets the erase count of `group`.

@@ -49,4 +49,5 @@ pub use state::data::{CHECKPOINT, Carried, DataStep, JOURNAL, KEYS, MetadataKind
 pub use state::layout::{BlockGroup, Layout, UnitAddr};
 pub use state::request::{Acknowledgement, Deeds, Note, Request};
 pub use state::services::ServiceTables;
+pub use state::spared::Spared;
 pub use state::{groups, layout, map, request, view, wordline_order};

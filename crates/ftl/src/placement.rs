@@ -4,6 +4,7 @@ use wordline_units::{Cause, DieId};
 
 use crate::metadata::Metadata;
 use crate::state::Core;
+use crate::state::allocation;
 use crate::state::layout::BlockGroup;
 use crate::state::wordline_order::{self, Open, Pick, WordlineOrder};
 use crate::state::work::Stream;
@@ -63,7 +64,7 @@ pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Me
     let Pick { at, program } = match picked {
         Some(pick) => pick,
         None => {
-            let group = core.allocate(die, stream)?;
+            let group = allocation::allocate(core, die, stream)?;
             open(core, panel, metadata, group, stream)
         }
     };
@@ -78,7 +79,18 @@ fn open(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: Bloc
         tell_opened(core, panel, metadata, group, stream);
     }
     let (die, open) = (core.layout().die(group), Open::at(group, 0, core.layout()));
-    Pick { at: core.die_mut(die).push_open(stream, open), program: 0 }
+    let at = core.die_mut(die).push_open(stream, open);
+    let program = if core.groups().can_spare() { first_usable(core, die, stream, at) } else { 0 };
+    Pick { at, program }
+}
+
+/// First program unit of the group that has just been opened for `stream` at `at`, behind those on spared wordlines.
+#[cold]
+fn first_usable(core: &mut Core, die: DieId, stream: Stream, at: usize) -> u32 {
+    let is_full = core.pass_spared(die, core.die(die).open(stream)[at].group);
+    assert!(!is_full, "an erase has spared all wordlines");
+    let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
+    core.die(die).open(stream)[at].first(order, core.layout()).expect("it is not full")
 }
 
 /// Destination of the next program of `data` where techniques say how well places suit it.
@@ -98,8 +110,8 @@ fn next_fitting(
         Picked::Nothing => return None,
         Picked::Free(places) => {
             let group = match places {
-                Some(places) => core.allocate_among(die, stream, &places)?,
-                None => core.allocate(die, stream)?,
+                Some(places) => allocation::allocate_among(core, die, stream, &places)?,
+                None => allocation::allocate(core, die, stream)?,
             };
             open(core, panel, metadata, group, stream)
         }

@@ -1,14 +1,14 @@
 //! Flash as a table: what each programmed unit holds, and the rules every NAND die insists on.
 //!
-//! Checks: pages are programmed in order and once between erases; nothing is programmed or erased in a block that has failed, or was bad from the
-//! start; nothing is read that was not programmed. Does not check: time, buses, which commands a die takes when (the chip's own tests do), data
-//! beyond the spare area.
+//! Checks: pages are programmed in order and once between erases, but for those of spared wordlines, which are not; nothing is programmed or erased in a
+//! block that has failed, or was bad from the start; nothing is read that was not programmed. Does not check: time, buses, which commands a die takes when
+//! (the chip's own tests do), data beyond the spare area.
 
 use std::collections::BTreeSet;
 
-use wordline_flash::{PlaneSet, Sanitisation, Target};
+use wordline_flash::{PlaneSet, Sanitisation, Sheet, Target};
 use wordline_ftl::Layout;
-use wordline_units::{DieId, Lpn, PageId};
+use wordline_units::{DieId, Lpn, PageId, WordlineSet};
 
 /// One mapping unit on flash. `version` tells apart what the host has written to the same unit over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ struct Block {
     failed: bool,
     dead: bool,
     units: Vec<Option<Stored>>,
+    /// Wordlines that the last erase has spared.
+    spared: WordlineSet,
 }
 
 /// All dies of one firmware core.
@@ -54,18 +56,27 @@ pub struct Flash {
     layout: Layout,
     blocks_per_plane: u32,
     pages_per_block: u16,
+    /// Pages of a wordline.
+    bits: u32,
     /// Wordlines go in any order.
     any_order: bool,
     blocks: Vec<Block>,
 }
 
 impl Flash {
-    /// Dies as delivered: erased, with `factory_bad` (plane, block) marks per die. `any_order`: they program the wordlines of a block in any order.
-    pub fn new(layout: Layout, blocks_per_plane: u32, any_order: bool, factory_bad: &[Vec<(u8, u16)>]) -> Flash {
+    /// Dies as delivered: erased, with `factory_bad` (plane, block) marks per die.
+    pub fn new(layout: Layout, sheet: &Sheet, factory_bad: &[Vec<(u8, u16)>]) -> Flash {
+        let (blocks_per_plane, bits, any_order) = (sheet.geometry.blocks, sheet.geometry.cell.bits(), sheet.capabilities.any_order);
         let count = layout.dies * layout.planes * blocks_per_plane;
         let pages = layout.programs * layout.pages_per_program;
-        let mut flash =
-            Flash { layout, blocks_per_plane, pages_per_block: pages as u16, any_order, blocks: vec![Block::default(); count as usize] };
+        let mut flash = Flash {
+            layout,
+            blocks_per_plane,
+            pages_per_block: pages as u16,
+            bits,
+            any_order,
+            blocks: vec![Block::default(); count as usize],
+        };
         for block in &mut flash.blocks {
             block.units = vec![None; (pages * layout.units_per_page) as usize];
         }
@@ -127,13 +138,16 @@ impl Flash {
         let spots = self.spots(die, target, pages);
         assert_eq!(spots.len(), data.len(), "a program brings data for all its units");
         for plane in target.planes.iter() {
-            let (limit, any_order) = (self.pages_per_block, self.any_order);
+            let (limit, any_order, bits) = (self.pages_per_block, self.any_order, self.bits);
             let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
             assert!(!block.failed && !block.dead, "die {die} {target:?}: program of a bad block");
+            let is_spared = |page: u16| block.spared.has(u32::from(page) / bits);
             if !any_order {
-                assert_eq!(block.pages.len(), usize::from(target.page.0), "die {die} {target:?}: pages are programmed in order");
+                let next = (0..limit).find(|page| !block.pages.contains(page) && !is_spared(*page));
+                assert_eq!(next, Some(target.page.0), "die {die} {target:?}: pages are programmed in order");
             }
             for page in target.page.0..target.page.0 + pages as u16 {
+                assert!(!is_spared(page), "die {die} {target:?}: page {page} is programmed, of a spared wordline");
                 assert!(page < limit && block.pages.insert(page), "die {die} {target:?}: page {page} is programmed twice");
             }
             block.failed |= !good;
@@ -166,12 +180,14 @@ impl Flash {
         }
     }
 
-    /// Erase a block in each plane. With `good` false it fails and the blocks are dead.
-    pub fn erase(&mut self, die: DieId, target: &Target, good: bool) {
+    /// Erase a block in each plane but for its `spared` wordlines. With `good` false it fails and the blocks are dead.
+    pub fn erase(&mut self, die: DieId, target: &Target, spared: WordlineSet, good: bool) {
         for plane in target.planes.iter() {
             let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
             assert!(!block.failed && !block.dead, "die {die} {target:?}: erase of a bad block");
-            assert!(!block.pages.is_empty(), "die {die} {target:?}: erase of an erased block wears it for nothing");
+            let is_needed = !block.pages.is_empty() || (!block.spared.is_empty() && spared.is_empty());
+            assert!(is_needed, "die {die} {target:?}: erase of an erased block wears it for nothing");
+            block.spared = spared;
             block.pages.clear();
             block.dead = !good;
             block.units.fill(None);

@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 use wordline_flash::{Operation, OperationKind, Origin, Stopped, Target};
 use wordline_ftl::config::Acknowledge;
 use wordline_ftl::driver::{self, Driver};
-use wordline_ftl::{Acknowledgement, Firmware, Note, Request};
+use wordline_ftl::groups::Use;
+use wordline_ftl::{Acknowledgement, BlockGroup, Firmware, Note, Request};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Cause, HostOp, Lpn, Nanos, OpTag};
+use wordline_units::{Cause, HostOp, Lpn, Nanos, OpTag, WordlineSet};
 
 use crate::flash::{Flash, Spot, Stored};
 use crate::hasty::Hasty;
+use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
@@ -30,6 +32,8 @@ struct Load {
     host: Vec<Stored>,
     moved: Vec<Moved>,
     padding: usize,
+    /// Wordlines that an erase spares.
+    spared: WordlineSet,
 }
 
 /// The world around one core.
@@ -45,6 +49,9 @@ pub struct Harness {
     /// Victims' pages on their way to the firmware.
     gathering: BTreeMap<OpTag, (Vec<Spot>, Vec<Stored>)>,
     offsets: Offsets,
+    masks: Masks,
+    /// Erases so far that have spared wordlines.
+    pub guarded: u64,
     /// Host requests submitted so far.
     pub requests: u64,
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
@@ -64,12 +71,7 @@ impl Harness {
             ftl.join(Box::new(Hasty::new(scenario.seed)));
         }
         let layout = *ftl.layout();
-        let flash = Flash::new(
-            layout,
-            scenario.config.sheet.geometry.blocks,
-            scenario.config.sheet.capabilities.any_order,
-            &scenario.config.factory_bad,
-        );
+        let flash = Flash::new(layout, &scenario.config.sheet, &scenario.config.factory_bad);
         let sectors = (scenario.config.unit.0 / 512) as u32;
         Harness {
             twin: Twin::new(layout.dies, flash.block_count(), sectors),
@@ -77,6 +79,8 @@ impl Harness {
             pace: Pace::new(layout.dies, Draw::new(scenario.seed, Stream::Arrival, 0)),
             gathering: BTreeMap::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
+            masks: Masks::new(&scenario.config, scenario.seed),
+            guarded: 0,
             requests: 0,
             operations: [0; 6],
             stops: [0; 3],
@@ -112,6 +116,19 @@ impl Harness {
         }
         self.twin.rest();
         self.audit();
+        self.miss_no_group();
+    }
+
+    /// Every group that is being written goes on being written, or was closed: none is neither open nor closed. A program that fails gives one up, which is
+    /// emptied later.
+    fn miss_no_group(&self) {
+        if !self.ftl.is_quiet() || self.scenario.habits.program_fail > 0.0 {
+            return;
+        }
+        for group in (0..self.ftl.layout().group_count() as u32).map(BlockGroup) {
+            let is_lost = self.ftl.groups().use_of(group) == Use::Active && self.ftl.programmed_pages(group).is_none();
+            assert!(!is_lost, "{group:?} is active, and neither open nor closed: it will never be collected");
+        }
     }
 
     fn request(&mut self) -> Request {
@@ -143,6 +160,7 @@ impl Harness {
 
     /// Let the next thing happen.
     fn step(&mut self) {
+        self.masks.order(&mut self.ftl);
         match self.pace.next(&self.ftl) {
             Next::Never => panic!("nothing is due and {} requests wait", self.twin.outstanding()),
             Next::Tick(at) => self.ftl.tick(at),
@@ -184,9 +202,9 @@ impl Harness {
                 let host: Vec<Stored> = spare[..host].iter().map(|&lpn| self.twin.take(lpn)).collect();
                 let moved: Vec<Moved> = spare[..moved].iter().map(|&lpn| self.take_moved(slot, lpn)).collect();
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
-                self.pace.begin(operation, 700, good, Load { host, moved, padding });
+                self.pace.begin(operation, 700, good, Load { host, moved, padding, ..Load::default() });
             }
-            OperationKind::Erase { target, .. } => {
+            OperationKind::Erase { target, is_set, .. } => {
                 for spot in self.flash.spots(die, &target, 1) {
                     let index = self.flash.block_index(spot.die, spot.plane, spot.block);
                     assert_eq!(self.twin.valid(index), 0, "{spot:?} is erased with valid data");
@@ -195,7 +213,10 @@ impl Harness {
                     self.twin.moved[slot].retain(|moved| is_elsewhere(moved.1));
                 }
                 let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
-                self.pace.begin(operation, 4_000, good, Load::default());
+                let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
+                assert!(spared.len() <= self.scenario.config.spared_max && is_set == (self.scenario.config.spared_max > 0));
+                self.guarded += u64::from(!spared.is_empty());
+                self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
             OperationKind::Copyback { .. } => {
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);

@@ -22,6 +22,7 @@ pub mod harness;
 pub mod hashes;
 pub mod hasty;
 pub mod interactions;
+mod masks;
 pub mod naive;
 mod offsets;
 mod pace;

@@ -43,6 +43,7 @@ pub fn firmware(sheet: Sheet, dies: u32, exported_units: u32) -> Config {
         },
         free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
         retirement: RetirementPolicy::Failed,
+        spared_max: 0,
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: None,

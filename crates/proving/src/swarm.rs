@@ -75,6 +75,10 @@ fn pick<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
 const STOPS: u32 = 12;
 /// The number of the dice of copies.
 const COPIES: u32 = 13;
+/// The number of the dice of spared wordlines.
+const MASKS: u32 = 14;
+/// A drive that would show fewer units has no guarded erases.
+const MASKED_LEAST: u32 = 32;
 
 /// A technique with values of its parameters worth trying, as it declares them. A flag is what it is by default four times out of five.
 pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
@@ -156,6 +160,7 @@ fn margins() -> Margins {
 pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = still(seed);
     stops(seed, &mut scenario);
+    masks(seed, &mut scenario);
     scenario
 }
 
@@ -216,6 +221,7 @@ pub fn still(seed: u64) -> Scenario {
             gap: pick(draw, &[None, Some(4), Some(20)]),
         },
         retirement: RetirementPolicy::Failed,
+        spared_max: 0,
         moved_blocks: 1,
         wordline_order: WordlineOrder::HorizontalFirst,
         margins: Some(Arc::new(margins())),
@@ -292,5 +298,29 @@ pub(crate) fn copies(seed: u64, scenario: &mut Scenario) {
     if remembers && !has_keys && Draw::new(seed, Stream::Mix, COPIES).happens(0.6) {
         scenario.config.sheet.capabilities.copyback = true;
         scenario.habits.is_copying = true;
+    }
+}
+
+/// Dies with guarded erases, which may spare some wordlines of a block; so the drive shows fewer units. Drawn apart from all else.
+pub(crate) fn masks(seed: u64, scenario: &mut Scenario) {
+    let draw = &mut Draw::new(seed, Stream::Mix, MASKS);
+    if draw.happens(0.4) {
+        spare(1 + draw.below(3) as u32, scenario);
+    }
+}
+
+/// Erases of the drive may spare up to `most` wordlines, or as many as leave some to the data; if they leave too little, none are guarded.
+pub fn spare(most: u32, scenario: &mut Scenario) {
+    let config = &mut scenario.config;
+    let whole = u64::from(wordline_ftl::data_units(config));
+    for spared_max in (1..=most).rev() {
+        let least = u64::from(wordline_ftl::data_units(&Config { spared_max, ..config.clone() }));
+        let exported = (u64::from(config.exported_units) * least / whole) as u32;
+        if exported >= MASKED_LEAST {
+            (config.spared_max, config.exported_units) = (spared_max, exported);
+            config.sheet.capabilities.guarded_erase = true;
+            scenario.habits.units_max = scenario.habits.units_max.min(exported);
+            return;
+        }
     }
 }

@@ -238,13 +238,14 @@ fn of_before(image: &Image) -> Vec<u8> {
     let told = serde_json::to_value(image).expect("plain data");
     let tables: Vec<CarriedTables> = serde_json::from_value(told["carried"].clone()).expect("its tables");
     assert!(tables.iter().any(|tables| *tables != CarriedTables::default()), "the drive has copied data");
-    // Behind it comes what guarded erases have left, and what services know.
+    // Behind it comes what guarded erases have left, and what services and cores know.
     let guard: Vec<GuardImage> = serde_json::from_value(told["guard"].clone()).expect("its dies");
     let services: Vec<wordline_ftl::ServiceTables> = serde_json::from_value(told["services"].clone()).expect("its cores");
+    let spared: Vec<wordline_ftl::Spared> = serde_json::from_value(told["spared"].clone()).expect("its cores");
     let length = |bytes: Result<Vec<u8>, _>| bytes.map_err(|_: postcard::Error| ()).expect("plain data").len();
     let (guard, tables) = (length(postcard::to_extend(&guard, Vec::new())), length(postcard::to_extend(&tables, Vec::new())));
-    let services = length(postcard::to_extend(&services, Vec::new()));
-    bytes.truncate(bytes.len() - services - guard - tables);
+    let (services, spared) = (length(postcard::to_extend(&services, Vec::new())), length(postcard::to_extend(&spared, Vec::new())));
+    bytes.truncate(bytes.len() - services - spared - guard - tables);
     bytes[8] = 8;
     let sum = wordline_drive::image::checksum(&bytes[28..]).to_le_bytes();
     bytes[20..28].copy_from_slice(&sum);

@@ -9,6 +9,7 @@ mod alike;
 mod bytes;
 mod capacitors;
 mod carried;
+mod guarded;
 mod image;
 mod leaps;
 mod lives;

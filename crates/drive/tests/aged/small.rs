@@ -80,6 +80,7 @@ impl Shape {
             },
             free_block: FreeBlockConfig { key: FreeBlockPolicy::LongestFree, gap: None },
             retirement: RetirementPolicy::Failed,
+            spared_max: 0,
             moved_blocks: 1,
             wordline_order: wordline_ftl::wordline_order::WordlineOrder::HorizontalFirst,
             margins: None,

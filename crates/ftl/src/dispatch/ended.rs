@@ -50,8 +50,8 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             }
         }
         Purpose::Program { program, closes } => super::landing::programmed(rooms, report, (group, program), closes),
-        Purpose::Copyback { from, from_program, program } => {
-            super::landing::copied(rooms, report, (from, from_program), (group, program));
+        Purpose::Copyback { from, from_program, program, closes } => {
+            super::landing::copied(rooms, report, (from, from_program), (group, program), closes);
         }
         Purpose::Erase => {
             let Rooms { core, panel, metadata, sanitise, .. } = rooms;
@@ -69,6 +69,9 @@ pub(crate) fn ended(rooms: &mut Rooms, report: &Report<'_>) {
             metadata.journal_erased(core, !has_left, group);
             if has_left {
                 gc::replace(core, panel, metadata, sanitise, group);
+            } else if let Some(keys) = sanitise.keys_mut() {
+                // Data may have been in it, and may come into it next.
+                keys.next_epoch(core, group);
             }
             // After a power cut it may have been taken as it was, with what its last user has left in it.
             gc::erase_ended(core, panel, metadata, sanitise, EraseReport::of(report, group, has_left));

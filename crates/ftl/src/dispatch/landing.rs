@@ -265,9 +265,9 @@ fn repoint(rooms: &mut Rooms, lpn: u32, addr: UnitAddr) -> bool {
     had_data
 }
 
-/// End the copyback of program unit `from` to program unit `to`.
+/// End the copyback of program unit `from` to program unit `to`. `closes`: that was the last of its group.
 #[inline(never)]
-pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, u32), to: (BlockGroup, u32)) {
+pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, u32), to: (BlockGroup, u32), closes: bool) {
     let Rooms { core, panel, metadata, .. } = rooms;
     let units = core.layout().units_per_program;
     let good = report.status == Status::Good;
@@ -305,7 +305,7 @@ pub(super) fn copied(rooms: &mut Rooms, report: &Report<'_>, from: (BlockGroup, 
             services.copied(from, to, now);
         }
         metadata.notify(core, panel, News::Moved { from: from.0, to: place, units: valid as u16, way: Way::Copyback });
-        if to.1 + 1 == core.layout().data_programs {
+        if closes {
             placement::complete(core, panel, metadata, to.0);
         }
         metadata.count_program(core);

@@ -46,7 +46,13 @@ pub(crate) fn replace(core: &mut Core, panel: &mut Panel, metadata: &mut Metadat
     core.groups_mut().retire(group, replacement.map(|(blocks, _)| blocks));
     if let Some((_, erases)) = replacement {
         core.groups_mut().set_erases(group, erases);
-        core.die_mut(die).give_free(group);
+        if core.groups().can_spare() && erases > 0 {
+            // It was in service before a power cut, and what its last erase has spared is not known.
+            core.groups_mut().release(group);
+            core.die_mut(die).give_erasable(group, Cause::Retire);
+        } else {
+            core.die_mut(die).give_free(group);
+        }
     }
     core.outbox_mut().note(Note::Retired(group));
     metadata.notify(core, panel, News::Retired { group });

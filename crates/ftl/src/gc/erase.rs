@@ -117,6 +117,7 @@ mod tests {
     use crate::config::{Config, GcConfig};
     use crate::dispatch::Rooms;
     use crate::setup::build;
+    use crate::state::allocation;
     use crate::state::beginning::Watched;
     use crate::state::layout::UnitAddr;
     use crate::state::work::Stream;
@@ -128,7 +129,7 @@ mod tests {
     fn emptied(config: &Config) -> (Rooms, BlockGroup) {
         let mut rooms = build(config);
         let core = &mut rooms.core;
-        let group = core.allocate(DIE, Stream::Host).expect("all are free");
+        let group = allocation::allocate(core, DIE, Stream::Host).expect("all are free");
         core.groups_mut().open(group);
         core.groups_mut().close(group);
         core.groups_mut().start_gc(group);
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(hold(&rooms, group, true), Some(Hold::Lazy));
         assert!(!erases(&mut rooms), "nine groups are free");
         while rooms.core.is_roomy(DIE) {
-            rooms.core.allocate(DIE, Stream::Host);
+            allocation::allocate(&mut rooms.core, DIE, Stream::Host);
         }
         assert!(erases(&mut rooms));
         let (mut rooms, group) = emptied(&Config { gc: lazy, ..small(64) });

@@ -28,6 +28,7 @@ use crate::state::Core;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::{Pending, Purpose};
+use crate::state::wordline_order::Open;
 use crate::state::work::{Asked, Job, Offer, Rewrite, Source, Stream};
 use crate::techniques::apply::{ctx, issue_read, set_program};
 use crate::techniques::hooks::Hook;
@@ -147,13 +148,13 @@ impl Gc {
         }
         let candidates = core.groups().candidates(die);
         let (state, layout) = (core.die(die), core.layout());
-        let programs: u32 = state.open(Stream::Moved).iter().map(|open| layout.data_programs - open.ordered()).sum();
+        let programs: u32 = state.open(Stream::Moved).iter().map(|open| programs_left(core, open)).sum();
         let room = (programs * layout.units_per_program).saturating_sub(state.moved().len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free_count() == 0 || must_be_empty;
         let policy = if has_none { VictimPolicy::Greedy } else { core.settings().gc.victim };
         // Groups that have been read to their end are free once the rest of them is programmed.
-        let promised = state.awaiting_last_units() as u32 * layout.data_units;
+        let promised = state.awaiting_last_units() as u32 * candidates.least;
         let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
         let victim = victim.filter(|&victim| !has_none || candidates.valid[victim] <= room);
         let Some(victim) = victim else {
@@ -252,12 +253,22 @@ fn drop_overtaken(core: &mut Core, die: DieId) -> u32 {
 /// Begin to empty `victim`, which is programmed up to `end`.
 fn begin(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, victim: BlockGroup, cause: Cause, end: u32) {
     core.groups_mut().start_gc(victim);
-    let valid = core.groups().valid(victim);
-    core.die_mut(die).begin_job(victim, cause, end, valid);
+    let groups = core.groups();
+    let (valid, spared) = (groups.valid(victim), core.layout().data_units - groups.usable(victim));
+    core.die_mut(die).begin_job(victim, cause, end, (valid, spared));
     if valid == 0 {
         earn(core, die, 0);
     }
     metadata.notify(core, panel, News::VictimChosen { victim, why: cause });
+}
+
+/// Program units that the `open` group still takes.
+fn programs_left(core: &Core, open: &Open) -> u32 {
+    let (groups, layout) = (core.groups(), core.layout());
+    if groups.can_spare() {
+        return open.left(layout, |program| groups.is_spared(open.group, program));
+    }
+    layout.data_programs - open.ordered()
 }
 
 fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &mut Sanitise, die: DieId, job: Job) {
@@ -274,7 +285,10 @@ fn end_job(core: &mut Core, panel: &Panel, metadata: &mut Metadata, sanitise: &m
 /// Count `moved` more units of the victim of `die` as moved: the host earns its share of the space gained.
 #[inline]
 fn earn(core: &mut Core, die: DieId, moved: u32) {
-    let units = core.layout().data_units;
+    let mut units = core.layout().data_units;
+    if core.groups().can_spare() {
+        units = core.die(die).job().map_or(units, |job| core.groups().usable(job.victim));
+    }
     let policy = core.settings().gc.scheduler;
     let state = core.die_mut(die);
     let earned = policy.earned(moved, state.victim_valid(), units);
@@ -366,11 +380,11 @@ fn copy_back(
     job: Job,
     from_program: u32,
 ) -> Option<Operation> {
-    let ProgramPlace { group, program, .. } = next_program(core, panel, metadata, die, Data::Copied(job.victim, job.cause))?;
+    let ProgramPlace { group, program, closes } = next_program(core, panel, metadata, die, Data::Copied(job.victim, job.cause))?;
     let layout = *core.layout();
     core.die_mut(die).advance_job((from_program + 1) * layout.units_per_program);
     earn(core, die, layout.units_per_program);
-    let purpose = Purpose::Copyback { from: job.victim, from_program, program };
+    let purpose = Purpose::Copyback { from: job.victim, from_program, program, closes };
     let tag = core.begin(Pending::new(purpose, group, 0, Bytes(0)));
     let from = layout.all_planes(core.groups().blocks(job.victim), layout.first_page(from_program));
     let to = layout.all_planes(core.groups().blocks(group), layout.first_page(program));

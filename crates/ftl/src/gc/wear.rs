@@ -34,7 +34,7 @@ mod tests {
         for (erases, expected) in [(4, 0), (5, 1)] {
             let key = FreeBlockPolicy::LongestFree;
             let mut core = build(&crate::Config { free_block: FreeBlockConfig { key, gap: Some(5) }, ..small(64) }).core;
-            let cold = core.allocate(die, crate::state::work::Stream::Host).expect("all are free");
+            let cold = crate::state::allocation::allocate(&mut core, die, crate::state::work::Stream::Host).expect("all are free");
             core.groups_mut().open(cold);
             core.groups_mut().close(cold);
             let worn = BlockGroup(9);

@@ -34,6 +34,7 @@ use super::oob::OobCopies;
 use crate::pages::journal::{Facts, History, Page, Record, Serial, marks_per_page, memos_per_page, records_per_page, units_per_page};
 use crate::pages::kept::{Fact, KEPT_MAX, TRIMS_MAX};
 use crate::state::Core;
+use crate::state::allocation;
 use crate::state::data::MetadataKind;
 use crate::state::layout::{BlockGroup, UnitAddr};
 use crate::state::pending::Purpose;
@@ -124,10 +125,10 @@ impl Journal {
     pub(crate) fn new(core: &mut Core) -> Journal {
         let bytes = core.settings().unit_bytes(core.layout().units_per_program).0 as usize;
         let mut log = Log::new(MetadataKind::Journal, bytes);
-        if let Some(first) = core.take_last_group() {
+        if let Some(first) = allocation::take_last_group(core) {
             log.extend(first);
         }
-        let reserve = core.take_last_group().map_or(Reserve::Missing, Reserve::Erased);
+        let reserve = allocation::take_last_group(core).map_or(Reserve::Missing, Reserve::Erased);
         let layout = core.layout();
         Journal {
             log,
@@ -203,9 +204,9 @@ impl Journal {
         self.reserve == Reserve::Missing && self.snapshot.is_none() && !self.log.is_stuck()
     }
 
-    /// Give the journal the group for its next snapshot, which is erased.
-    pub(crate) fn give_group(&mut self, group: BlockGroup) {
-        self.reserve = Reserve::Erased(group);
+    /// Give the journal the group for its next snapshot.
+    pub(crate) fn give_group(&mut self, group: Reserve) {
+        self.reserve = group;
     }
 
     /// Record that `count` units from `first` have been trimmed. Returns true if there are enough records to write.
@@ -536,13 +537,13 @@ impl Journal {
         let die = core.layout().die(group);
         core.groups_mut().erased(group);
         core.die_mut(die).give_free(group);
-        let next = core.take_metadata_group(core.settings().gc.floor).unwrap_or_else(|| {
+        let next = allocation::take_metadata_group(core, core.settings().gc.floor).unwrap_or_else(|| {
             // Its die has none to spare: it goes on with this one.
             core.die_mut(die).take_last_free();
             core.groups_mut().take_for_core(group);
             group
         });
-        self.give_group(next);
+        self.give_group(Reserve::Erased(next));
     }
 }
 

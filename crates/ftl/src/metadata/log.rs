@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use wordline_flash::Operation;
 
 use crate::state::Core;
+use crate::state::allocation;
 use crate::state::data::MetadataKind;
 use crate::state::layout::{BlockGroup, Layout};
 
@@ -86,7 +87,7 @@ impl Log {
 
     /// Add a free group of the dies that have more than `left` of them, as the free-block policy chooses. Returns false if there is none.
     pub(crate) fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
-        let group = core.take_metadata_group(left);
+        let group = allocation::take_metadata_group(core, left);
         group.inspect(|&group| self.extend(group)).is_some()
     }
 
@@ -107,12 +108,12 @@ impl Log {
 
     /// Release the `count` oldest groups, because newer records say all that they say: they are to be erased.
     pub(crate) fn release_oldest(&mut self, core: &mut Core, count: usize) {
-        self.groups.drain(..count).for_each(|group| core.release_metadata_group(group, self.kind.cause()));
+        self.groups.drain(..count).for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));
     }
 
     /// Release all groups but the `count` oldest, because what they say is not whole and never will be.
     pub(crate) fn release_newest(&mut self, core: &mut Core, count: usize) {
-        self.groups.drain(count..).for_each(|group| core.release_metadata_group(group, self.kind.cause()));
+        self.groups.drain(count..).for_each(|group| allocation::release_metadata_group(core, group, self.kind.cause()));
     }
 
     // Its programs.

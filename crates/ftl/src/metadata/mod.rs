@@ -22,7 +22,7 @@ use wordline_flash::{Mark, Operation};
 use wordline_units::{DieId, Lpn, PartId};
 
 use checkpoint::{Checkpoints, TrimsFirst};
-use journal::{Journal, Journaled, Step, marks_per_program, records_per_program};
+use journal::{Journal, Journaled, Reserve, Step, marks_per_program, records_per_program};
 use log::Rescue;
 use oob::OobCopies;
 
@@ -30,6 +30,7 @@ use crate::pages::journal::History;
 use crate::pages::kept::Fact;
 use crate::pages::oob::MarkCopy;
 use crate::state::Core;
+use crate::state::allocation;
 use crate::state::buffer::Dropped;
 use crate::state::layout::BlockGroup;
 use crate::state::services::OwnMemos;
@@ -354,11 +355,12 @@ impl Metadata {
     }
 
     fn find_room(&mut self, core: &mut Core, left: u32) -> bool {
-        let group = core.take_metadata_group(left);
-        if let (Some(group), Some(journal)) = (group, &mut self.journal) {
+        let plain = allocation::take_metadata_group(core, left).map(Reserve::Erased);
+        let found = plain.or_else(|| allocation::take_spared_group(core, left).map(Reserve::Used));
+        if let (Some(group), Some(journal)) = (found, &mut self.journal) {
             journal.give_group(group);
         }
-        group.is_some()
+        found.is_some()
     }
 
     /// Rescue a journal that has no room, when no operation is under way: it takes the last free group, or gives up.

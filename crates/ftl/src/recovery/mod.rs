@@ -37,6 +37,7 @@ use crate::pages::journal::{Facts, Page, Record, WrittenMemo};
 use crate::pages::oob::MarkCopy;
 use crate::setup;
 use crate::state::Core;
+use crate::state::allocation;
 use crate::state::die::Die;
 use crate::state::groups::Use;
 use crate::state::layout::BlockGroup;
@@ -263,6 +264,11 @@ fn lay_out_groups(
             continue;
         }
         if !holds_data && !stand.touched {
+            if core.groups().can_spare() && stand.erases > 0 {
+                // Nobody can see whether its last erase has spared something, and what that was is not known any more.
+                core.groups_mut().release(group);
+                core.die_mut(die).give_erasable(group, Cause::Recovery);
+            }
             continue;
         }
         if !holds_data {
@@ -318,6 +324,9 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: 
     }
     let summary = if config.sheet.capabilities.any_order {
         Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
+    } else if config.spared_max > 0 {
+        // Which of the wordlines behind its data take a summary is not known.
+        None
     } else {
         // A sanitiser may scrub what was not programmed yet of a wordline that it scrubs.
         let is_whole = !sanitise.is_on() || layout.ends_wordline(seen.written);
@@ -404,7 +413,7 @@ fn take_empty_group(core: &mut Core, needed: &dyn Fn(BlockGroup) -> Evidence) ->
     let die = core.die_ids().max_by_key(best).expect("a core has a die");
     let erasable = core.die(die).erasable();
     let at = (0..erasable.len()).min_by_key(|&at| needed(erasable[at].0));
-    let other = match (core.allocate(die, Stream::Host), at) {
+    let other = match (allocation::allocate(core, die, Stream::Host), at) {
         (Some(group), _) => Reserve::Erased(group),
         (None, Some(at)) => Reserve::Used(core.die_mut(die).take_erasable(at).0),
         (None, None) => Reserve::Missing,

@@ -42,11 +42,11 @@ pub(crate) struct PhysicalBlocks {
 /// Extent to which a stand has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// The first program unit, up to its first whole page: the stand holds data, or a part of the key store.
+    /// The first program units, up to their first whole page: the stand holds data, or a part of the key store.
     Data,
-    /// The first program unit, which is erased.
+    /// The first program units, which are erased: nothing was programmed behind them.
     Blank,
-    /// Nothing yet, or the first program unit: it is not erased, and no page of it is whole.
+    /// Nothing yet, or the first program units: the last of them is not erased, and no page of it is whole.
     Unclear,
     /// All of the stand, or as much as is needed.
     Done,

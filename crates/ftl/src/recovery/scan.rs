@@ -105,6 +105,8 @@ pub(crate) struct RecoveryScan {
     pub(crate) is_distrusted: bool,
     /// True if the dies program the units of a group in order, so that only the last one can have been cut short.
     is_in_order: bool,
+    /// Greatest number of wordlines that an erase has spared: they are erased whatever lies behind them.
+    spared_max: u32,
     /// True if an unreadable page of unknown content may be needed, or a record of a trim may be missing: then all units are refused.
     pub(crate) is_unknown: bool,
 }
@@ -184,6 +186,7 @@ impl RecoveryScan {
             is_rotten: false,
             is_distrusted: false,
             is_in_order: !config.sheet.capabilities.any_order,
+            spared_max: config.spared_max,
             is_unknown: false,
         };
         for group in (0..layout.group_count() as u32).map(BlockGroup) {
@@ -219,28 +222,46 @@ impl RecoveryScan {
         }
     }
 
-    /// Read pages of the first program unit until one is whole, which tells what the stand holds. Stands of the journal and of checkpoints are read to their
-    /// first erased program unit.
+    /// Number of program units in a row that must be erased for the rest of stand `number` to be blank, where programs go in order. Of one more wordline than
+    /// an erase may spare, one takes data; and blocks that were never erased have none spared.
+    fn erased_run(&self, number: usize, layout: &Layout) -> u32 {
+        if self.spared_max == 0 || self.stands[number].erases == 0 { 1 } else { (self.spared_max + 1) * layout.programs_per_wordline() }
+    }
+
+    /// Number of program units at the beginning of stand `number` of which one is not erased, unless nothing was programmed in the stand.
+    fn first_programs(&self, number: usize, layout: &Layout) -> u32 {
+        let run = self.erased_run(number, layout);
+        // Where wordlines go in any order, the spared one may be the first that would have been programmed, and any other has been instead.
+        if run > 1 && !self.is_in_order { layout.programs } else { run.min(layout.programs) }
+    }
+
+    /// Read pages of the first program units until one is whole, which tells what the stand holds. Stands of the journal and of checkpoints are read to their
+    /// first erased program unit: nothing of them is ever spared.
     fn look_at_first(&mut self, number: usize, reader: &mut Reader<'_>) {
         let mut is_blank = true;
-        for place in reader.places(self.stands[number].die, self.stands[number].blocks, 0) {
-            match reader.page(place, &mut self.tally) {
-                Found::Erased => {}
-                Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
-                Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
-                    return self.look_at(number, reader, Until::Erased);
+        for program in 0..self.first_programs(number, &reader.layout) {
+            for place in reader.places(self.stands[number].die, self.stands[number].blocks, program) {
+                match reader.page(place, &mut self.tally) {
+                    Found::Erased => {}
+                    Found::Torn | Found::Gone | Found::Unreadable => is_blank = false,
+                    Found::Whole if matches!(reader.marks[0].lpn, JOURNAL | CHECKPOINT) => {
+                        return self.look_at(number, reader, Until::Erased);
+                    }
+                    Found::Whole => {
+                        (self.stands[number].touched, self.stands[number].look) = (true, Look::Data);
+                        return;
+                    }
                 }
-                Found::Whole => {
-                    (self.stands[number].touched, self.stands[number].look) = (true, Look::Data);
-                    return;
-                }
+            }
+            if !is_blank {
+                break;
             }
         }
         self.stands[number].look = if is_blank { Look::Blank } else { Look::Unclear };
     }
 
-    /// Deal with a stand whose first program unit is erased. Programs go in order, so nothing was programmed behind it; but an erase that was cut short may
-    /// have left anything there.
+    /// Deal with a stand whose first program units are erased, as many as it takes. Programs go in order, so nothing was programmed behind them; but an erase
+    /// that was cut short may have left anything there.
     fn look_behind(&mut self, number: usize, reader: &mut Reader<'_>) {
         if self.stands[number].erases == 0 {
             return;
@@ -256,6 +277,7 @@ impl RecoveryScan {
     fn look_at(&mut self, number: usize, reader: &mut Reader<'_>, until: Until) {
         self.stands[number].look = Look::Done;
         self.tally.groups += 1;
+        let (last_run, mut run) = (self.erased_run(number, &reader.layout), 0);
         for program in 0..reader.layout.programs {
             let (mut erased, mut whole, mut gone) = (0, 0, 0);
             let places = reader.places(self.stands[number].die, self.stands[number].blocks, program);
@@ -279,7 +301,8 @@ impl RecoveryScan {
                 }
             }
             self.stands[number].seen.note_program(program, (erased, whole, gone, pages));
-            if erased == pages && until == Until::Erased {
+            run = if erased == pages { run + 1 } else { 0 };
+            if run == last_run && until == Until::Erased {
                 break;
             }
         }
@@ -582,6 +605,6 @@ fn is_set(bits: &[u64], lpn: u32) -> bool {
 enum Until {
     /// Up to the last page of the stand.
     TheEnd,
-    /// Up to the first program unit that is erased: programs go in order.
+    /// Up to the first program units that are erased, as many as it takes: programs go in order.
     Erased,
 }

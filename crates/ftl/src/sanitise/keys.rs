@@ -25,6 +25,7 @@ use wordline_units::{DieId, Id, Nanos};
 use crate::metadata::log::{Log, Rescue};
 use crate::pages::keys::{KeyFacts, KeyPage, Tree, entries_per_page, pack};
 use crate::state::Core;
+use crate::state::allocation;
 use crate::state::data::{DataStep, MetadataKind};
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
@@ -342,6 +343,10 @@ impl Keys {
         }
         if self.find_room(core, 0) {
             self.wake(core, durable);
+            return Rescue::Found;
+        }
+        if allocation::make_plain(core) {
+            // The erase ends in the same place, with a group that the key store takes.
             return Rescue::Found;
         }
         self.log.set_stuck();

@@ -148,6 +148,7 @@ fn skip_scrubbed(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, di
     if let Some((skipped, is_full)) = core.die_mut(die).skip_open(scope.group, end, &layout) {
         let units = layout.units_per_program;
         (skipped.start * units..skipped.end * units).for_each(|offset| core.groups_mut().add_stale(layout.unit(scope.group, offset)));
+        let is_full = is_full || (core.groups().can_spare() && core.pass_spared(die, scope.group));
         if is_full {
             placement::complete(core, panel, metadata, scope.group);
         }

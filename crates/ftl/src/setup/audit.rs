@@ -29,6 +29,7 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
         if core.groups().valid(group) != mapped {
             return Err(format!("{group:?} counts {} valid units, the map has {mapped}", core.groups().valid(group)));
         }
+        audit_spared(core, group)?;
         if mapped > 0 && matches!(core.groups().use_of(group), Use::Free | Use::Bad) {
             return Err(format!("{group:?} holds {mapped} valid units but is {:?}", core.groups().use_of(group)));
         }
@@ -37,6 +38,26 @@ pub(crate) fn audit(core: &Core, spare: impl Fn(UnitAddr) -> Lpn) -> Result<(), 
         audit_die(core, die, &state.free_groups().collect::<Vec<_>>())?;
     }
     Ok(())
+}
+
+/// Check that usable and spared units and those of the summary are all that `group` has, and that nothing on a spared wordline passes for valid.
+fn audit_spared(core: &Core, group: BlockGroup) -> Result<(), String> {
+    let (groups, layout) = (core.groups(), core.layout());
+    if !groups.can_spare() {
+        return Ok(());
+    }
+    let spared: Vec<u32> = (0..layout.programs).filter(|&program| groups.is_spared(group, program)).collect();
+    let (usable, valid) = (groups.usable(group), groups.valid(group));
+    let summary = layout.oob_programs() * layout.units_per_program;
+    if usable + summary + spared.len() as u32 * layout.units_per_program != layout.units_per_group || valid > usable {
+        return Err(format!("{group:?} can hold {usable} units, holds {valid}, and has the spared program units {spared:?}"));
+    }
+    let is_written = matches!(groups.use_of(group), Use::Active | Use::Closed | Use::Draining | Use::Drained);
+    let valid = spared.iter().find(|&&program| layout.units_of(program).any(|offset| groups.is_valid(group, offset)));
+    match valid.filter(|_| is_written) {
+        Some(program) => Err(format!("{group:?} is written, and program unit {program}, which is spared, passes for valid")),
+        None => Ok(()),
+    }
 }
 
 fn audit_die(core: &Core, die: DieId, free: &[BlockGroup]) -> Result<(), String> {

@@ -10,11 +10,14 @@ use crate::pages::keys::{entries_per_page, most_bytes, most_pages};
 use crate::sanitise::keys::{Forest, GROWTH};
 use crate::state::layout::Layout;
 use crate::state::settings::Settings;
+use crate::state::spared::least_usable;
 use crate::techniques::hooks::Hook;
 use crate::techniques::seam::{Ask, KeyStore, Persists, merge_key_stores};
 
 /// Number of block groups of the journal.
 const JOURNAL_GROUPS: u32 = 2;
+/// Number of free groups without spared wordlines that data leaves to metadata: one that takes its next group, and one for when a program in that fails.
+const PLAIN_GROUPS: u32 = 2;
 
 /// Settings of a core with this configuration.
 pub(crate) fn settings(config: &Config) -> Settings {
@@ -37,6 +40,8 @@ pub(crate) fn settings(config: &Config) -> Settings {
         schedule: config.schedule,
         wordline_order: config.wordline_order,
         moved_blocks: config.moved_blocks,
+        spared_max: config.spared_max,
+        plain_groups: if groups(config, &layout) > 0 { PLAIN_GROUPS } else { 0 },
     }
 }
 
@@ -51,9 +56,9 @@ pub fn metadata_groups(config: &Config) -> u32 {
     groups(config, &config.layout())
 }
 
-/// Mapping units of a block group that take data, in a core with this configuration.
+/// Mapping units of a block group that take data after any erase, in a core with this configuration.
 pub fn data_units(config: &Config) -> u32 {
-    config.layout().data_units
+    least_usable(&config.layout(), config.spared_max)
 }
 
 /// Checks that a core with this configuration has room for its metadata beside its data, and its journal for a snapshot. The error says what is missing.
@@ -63,6 +68,13 @@ pub fn fits(config: &Config) -> Result<(), String> {
     if layout.data_programs == 0 {
         return Err("a block group has no room for the second copy of its marks: larger blocks would fit, or recovery.oob_copies = false"
             .to_owned());
+    }
+    if config.spared_max >= layout.data_wordlines() {
+        return Err(format!(
+            "an erase may spare {} wordlines and a block has {} that take data: fewer would leave some",
+            config.spared_max,
+            layout.data_wordlines()
+        ));
     }
     let programs = snapshot_programs(config, &layout);
     if programs >= layout.programs as usize {
@@ -74,7 +86,7 @@ pub fn fits(config: &Config) -> Result<(), String> {
     }
     let own = groups(config, &layout);
     let reserve = config.dies * config.reserve() + own;
-    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(layout.data_units.max(1)));
+    let (room, needed) = (config.dies * layout.groups, reserve + config.exported_units.div_ceil(data_units(config).max(1)));
     if needed > room {
         return Err(format!(
             "a core that keeps data needs {needed} block groups, {own} of them for its journal and checkpoints, and has {room}: \

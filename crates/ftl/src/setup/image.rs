@@ -171,14 +171,22 @@ fn check_die(core: &Core, die: DieId, holdings: &Holdings, table: &GroupTable) -
         claim(group, Use::Free)?;
         demand(table.stale[group.index()].iter().flatten().all(|&word| word == 0), blank)?;
     }
-    for open in open.iter().flatten() {
+    let orders = [core.settings().wordline_order, WordlineOrder::HorizontalFirst];
+    for (open, order) in open.iter().zip(orders).flat_map(|(open, order)| open.iter().map(move |open| (open, order))) {
         claim(open.group, Use::Active)?;
         demand(open.is_sound(core.layout()), "an open block group is written as none can be")?;
         demand(!open.is_full(core.layout()), "an open block group is full")?;
-        let is_blank = |unit: &u32| !open.has(unit / core.layout().units_per_program, core.layout());
+        let is_spared = |program: u32| core.groups().is_spared(open.group, program);
+        let is_blank = |unit: &u32| {
+            let program = unit / core.layout().units_per_program;
+            !open.has(program, core.layout()) && !is_spared(program)
+        };
         demand(!(0..core.layout().units_per_group).filter(is_blank).any(|unit| is_marked(open.group, unit)), blank)?;
         let is_in_order = core.settings().wordline_order != WordlineOrder::HorizontalFirst || open.is_prefix(core.layout());
         demand(is_in_order, "an open block group was written in another order")?;
+        let mut passed = *open;
+        passed.pass(order, core.layout(), is_spared);
+        demand(!core.groups().can_spare() || passed == *open, "the next program of an open block group is of a spared wordline")?;
     }
     let few = |open: &Vec<Open>, most: u32| demand(open.len() <= most as usize, "a die has more open block groups than it may");
     few(&open[Stream::Host as usize], core.settings().wordline_order.open_blocks())?;

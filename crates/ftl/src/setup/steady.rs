@@ -240,8 +240,15 @@ impl CountedDie {
         let unchanged =
             |&(group, erases): &(u32, u32)| self.erases[group as usize] == erases && self.valid[group as usize] & Candidates::OUT == 0;
         let victim = wanted.filter(unchanged).map(|(group, _)| group as usize).or_else(|| {
-            let candidates =
-                Candidates { valid: &self.valid, closed: &self.closed, erases: &self.erases, now: *closings, capacity: layout.data_units };
+            let candidates = Candidates {
+                valid: &self.valid,
+                closed: &self.closed,
+                erases: &self.erases,
+                now: *closings,
+                capacity: layout.data_units,
+                usable: &[],
+                least: layout.data_units,
+            };
             let frees_something = candidates.valid.iter().any(|&valid| valid < candidates.capacity);
             if frees_something { config.gc.victim.pick(&candidates, draw) } else { None }
         });

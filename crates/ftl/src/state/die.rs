@@ -9,7 +9,7 @@ use crate::state::batch::Batch;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::reads::ReadQueue;
 use crate::state::spare_blocks::SpareBlocks;
-use crate::state::wordline_order::Open;
+use crate::state::wordline_order::{Open, WordlineOrder};
 use crate::state::work::{Activity, Asked, Busy, Entry, Holdings, Job, Moved, Rewrite, Stream};
 
 /// State of one die. The size of this type is a power of two, so that the address of a die's entry is one shift: each operation does a dozen of them.
@@ -318,6 +318,23 @@ impl Die {
         (group, closes)
     }
 
+    /// Pass over the program units of the open `group` that come next by `order` and that `is_spared` names. Returns true if no other is left in it: it is
+    /// then open no longer.
+    pub(crate) fn pass_open(&mut self, group: BlockGroup, order: WordlineOrder, layout: &Layout, is_spared: impl Fn(u32) -> bool) -> bool {
+        for (stream, all) in [Stream::Host, Stream::Moved].into_iter().zip(&mut self.open) {
+            let Some(at) = all.iter().position(|open| open.group == group) else { continue };
+            // Moved data goes horizontal first, whatever the order of the host's.
+            let order = if stream == Stream::Host { order } else { WordlineOrder::HorizontalFirst };
+            all[at].pass(order, layout, is_spared);
+            let is_full = all[at].is_full(layout);
+            if is_full {
+                all.remove(at);
+            }
+            return is_full;
+        }
+        false
+    }
+
     /// Remove `group` from the open groups, if it is among them.
     pub(crate) fn take_open(&mut self, group: BlockGroup) -> Option<Open> {
         self.open.iter_mut().find_map(|open| {
@@ -403,11 +420,11 @@ impl Die {
         self.job
     }
 
-    /// Begin to empty `victim`, which holds `valid` units and is programmed up to `end`.
-    pub(crate) fn begin_job(&mut self, victim: BlockGroup, cause: Cause, end: u32, valid: u32) {
+    /// Begin to empty `victim`, which is programmed up to `end` and of which `valid` units are valid and `spared` units took no data.
+    pub(crate) fn begin_job(&mut self, victim: BlockGroup, cause: Cause, end: u32, (valid, spared): (u32, u32)) {
         assert_eq!(self.job, None);
         self.job = Some(Job { victim, cause, cursor: 0, end });
-        self.stale_collected = self.stale_collected.saturating_add(end - valid);
+        self.stale_collected = self.stale_collected.saturating_add(end.saturating_sub(valid + spared));
         self.moved_cause = cause;
         self.victim_valid = valid;
     }

@@ -4,12 +4,13 @@
 //! [`Candidates::OUT`] on top of its count.
 
 use serde::{Deserialize, Serialize};
-use wordline_flash::Status;
-use wordline_units::DieId;
+use wordline_flash::{EraseSettings, Status};
+use wordline_units::{DieId, WordlineSet};
 
 use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Stream};
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
+use crate::state::spared::{Spared, SparedWordlines};
 use crate::victim::Candidates;
 
 /// State of a block group.
@@ -62,6 +63,8 @@ pub struct BlockGroups {
     condemned: Vec<bool>,
     blocks: Vec<[u16; 4]>,
     closings: u32,
+    /// Wordlines that erases spare, in a core that orders guarded erases.
+    spared: Option<Box<SparedWordlines>>,
 }
 
 impl BlockGroups {
@@ -82,7 +85,90 @@ impl BlockGroups {
             condemned: vec![false; count],
             blocks,
             closings: 0,
+            spared: None,
         }
+    }
+
+    /// The same table for a core whose erases spare up to `most` wordlines; 0: they spare none.
+    pub(crate) fn with_spared(self, most: u32) -> BlockGroups {
+        let spared = (most > 0).then(|| Box::new(SparedWordlines::new(self.layout, most)));
+        BlockGroups { spared, ..self }
+    }
+
+    // Spared wordlines.
+
+    /// True if the core orders guarded erases.
+    #[inline]
+    pub(crate) fn can_spare(&self) -> bool {
+        self.spared.is_some()
+    }
+
+    /// Number of units of `group` that can hold data: those that no wordline spared by its last erase takes away.
+    #[inline]
+    pub fn usable(&self, group: BlockGroup) -> u32 {
+        self.spared.as_ref().map_or(self.layout.data_units, |spared| spared.usable()[group.index()])
+    }
+
+    /// Number of units of a group that can hold data after any erase.
+    pub(crate) fn least_usable(&self) -> u32 {
+        self.spared.as_ref().map_or(self.layout.data_units, |spared| spared.least_usable())
+    }
+
+    /// Wordlines that the last erase of `group` has spared, as far as the core knows.
+    pub fn spared(&self, group: BlockGroup) -> WordlineSet {
+        self.spared.as_ref().map_or(WordlineSet::NONE, |spared| *spared.of(group))
+    }
+
+    /// True if program unit `program` of `group` lies on a spared wordline.
+    #[inline]
+    pub fn is_spared(&self, group: BlockGroup, program: u32) -> bool {
+        self.spared.as_ref().is_some_and(|spared| spared.has(group, program))
+    }
+
+    /// True if the last erase of `group` has spared nothing.
+    pub(crate) fn is_plain(&self, group: BlockGroup) -> bool {
+        self.spared.as_ref().is_none_or(|spared| spared.of(group).is_empty())
+    }
+
+    /// Order the next erase of `group` to spare `set`.
+    pub(crate) fn spare_next(&mut self, group: BlockGroup, set: WordlineSet) -> Result<(), &'static str> {
+        self.spared.as_mut().ok_or("the core orders no guarded erases")?.order(group, set)
+    }
+
+    /// Begin the erase of `group`. `is_plain`: it spares nothing, whatever was ordered. Returns true if it has settings.
+    pub(crate) fn begin_erase(&mut self, group: BlockGroup, is_plain: bool) -> bool {
+        self.spared.as_mut().is_some_and(|spared| {
+            spared.begin(group, is_plain);
+            true
+        })
+    }
+
+    /// Settings of the erase of `die` that was ordered last.
+    pub(crate) fn erase_settings(&self, die: DieId) -> Option<&EraseSettings> {
+        self.spared.as_ref().map(|spared| spared.settings(die))
+    }
+
+    /// Spared wordlines as plain data.
+    pub(crate) fn spared_image(&self) -> Spared {
+        self.spared.as_ref().map_or_else(Spared::default, |spared| spared.image())
+    }
+
+    /// Restore the spared wordlines of a new table from `image`, which may be anything.
+    pub(crate) fn restore_spared(&mut self, image: &Spared) -> Result<(), &'static str> {
+        match &mut self.spared {
+            Some(spared) => spared.restore(image),
+            None if *image == Spared::default() => Ok(()),
+            None => Err("a core that orders no guarded erases has spared wordlines"),
+        }
+    }
+
+    /// Give up the units on spared wordlines of `group`, which is opened.
+    #[cold]
+    fn give_up_spared(&mut self, group: BlockGroup) {
+        let layout = self.layout;
+        let spared = (0..layout.data_programs).filter(|&program| self.is_spared(group, program));
+        let spared: Vec<u32> = spared.collect();
+        spared.into_iter().for_each(|program| self.give_up(group, layout.units_of(program)));
     }
 
     /// State of `group`.
@@ -115,9 +201,11 @@ impl BlockGroups {
         Candidates {
             valid: &self.valid[range.clone()],
             closed: &self.closed[range.clone()],
-            erases: &self.erases[range],
+            erases: &self.erases[range.clone()],
             now: self.closings,
             capacity: self.layout.data_units,
+            usable: self.spared.as_ref().map_or(&[], |spared| &spared.usable()[range]),
+            least: self.least_usable(),
         }
     }
 
@@ -142,6 +230,9 @@ impl BlockGroups {
         assert_eq!(self.uses[index], Use::Free, "{group:?} opened");
         assert_eq!(self.valid[index], Candidates::OUT, "{group:?} opened with valid data");
         self.uses[index] = Use::Active;
+        if self.spared.is_some() {
+            self.give_up_spared(group);
+        }
     }
 
     /// Close `group`, which has been written to its end and can be taken as a victim.
@@ -177,6 +268,9 @@ impl BlockGroups {
         self.uses[index] = Use::Free;
         self.erases[index] = self.erases[index].saturating_add(1);
         self.stale[index * self.words..][..self.words].fill(0);
+        if let Some(spared) = &mut self.spared {
+            spared.erased(group);
+        }
     }
 
     /// Note that a program in `group` has failed.
@@ -208,6 +302,9 @@ impl BlockGroups {
             self.erases[index] = 0;
         }
         self.stale[index * self.words..][..self.words].fill(0);
+        if let Some(spared) = &mut self.spared {
+            spared.forget(group);
+        }
     }
 
     /// Give up the units of `group` at these offsets: they are not programmed before the next erase.

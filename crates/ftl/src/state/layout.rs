@@ -148,6 +148,31 @@ impl Layout {
         }
     }
 
+    /// Wordline of a block that program unit `program` lies on.
+    pub(crate) fn wordline(&self, program: u32) -> u32 {
+        program / self.programs_per_wordline
+    }
+
+    /// Wordlines of a block.
+    pub(crate) fn wordlines(&self) -> u32 {
+        self.wordline(self.programs)
+    }
+
+    /// Wordlines of a block that take data: they come before those with the second copy of the marks.
+    pub(crate) fn data_wordlines(&self) -> u32 {
+        self.wordline(self.data_programs)
+    }
+
+    /// Mapping units on a wordline of all planes.
+    pub(crate) fn units_per_wordline(&self) -> u32 {
+        self.programs_per_wordline * self.units_per_program
+    }
+
+    /// Program units on a wordline.
+    pub(crate) const fn programs_per_wordline(&self) -> u32 {
+        self.programs_per_wordline
+    }
+
     /// True if the first `programs` program units of a group are whole wordlines.
     pub(crate) fn ends_wordline(&self, programs: u32) -> bool {
         programs.is_multiple_of(self.programs_per_wordline)

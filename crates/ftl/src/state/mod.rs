@@ -5,6 +5,7 @@
 use wordline_flash::{Operation, OperationKind, Stop};
 use wordline_units::{Bytes, Cause, DieId, IdMap, Nanos, OpTag, Priority};
 
+pub(crate) mod allocation;
 pub(crate) mod barriers;
 pub(crate) mod batch;
 pub(crate) mod beginning;
@@ -27,6 +28,7 @@ pub mod request;
 pub(crate) mod services;
 pub(crate) mod settings;
 pub(crate) mod spare_blocks;
+pub(crate) mod spared;
 pub mod view;
 pub(crate) mod warm_clock;
 pub mod wordline_order;
@@ -95,7 +97,8 @@ impl Core {
     /// Creates the tables of a new core, with all blocks erased.
     pub(crate) fn new(beginning: Beginning) -> Core {
         let Beginning { settings, layout, exported, groups, mut spares, waiters, watched, watches_reads } = beginning;
-        let mut table = BlockGroups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
+        let table = BlockGroups::new(layout, groups.iter().map(|&(blocks, _)| blocks).collect());
+        let mut table = table.with_spared(settings.spared_max);
         let usable = |group: &BlockGroup| groups[group.index()].1;
         (0..groups.len() as u32).map(BlockGroup).filter(|group| !usable(group)).for_each(|group| table.retire(group, None));
         let dies = IdMap::from_fn(layout.dies as usize, |die: DieId| {
@@ -399,7 +402,16 @@ impl Core {
     /// Mark program unit `program` as ordered in the group open for `stream` at `at`. Returns the group, and true if that was its last unit.
     #[inline]
     pub(crate) fn take_program(&mut self, die: DieId, stream: Stream, at: usize, program: u32) -> (BlockGroup, bool) {
-        self.dies[die].issue_program(stream, at, program, &self.layout)
+        let (group, closes) = self.dies[die].issue_program(stream, at, program, &self.layout);
+        (group, closes || (self.groups.can_spare() && self.pass_spared(die, group)))
+    }
+
+    /// Pass over the program units on spared wordlines that come next in the open `group` of `die`. Returns true if no other is left in it: the group is then
+    /// open no longer.
+    #[cold]
+    pub(crate) fn pass_spared(&mut self, die: DieId, group: BlockGroup) -> bool {
+        let Core { dies, groups, layout, settings, .. } = self;
+        dies[die].pass_open(group, settings.wordline_order, layout, |program| groups.is_spared(group, program))
     }
 
     /// Order the operation `tag` of `die`.
@@ -430,11 +442,13 @@ impl Core {
         dies[die].batch_mut().fill_from(layout.units_per_program, buffer, map);
     }
 
-    /// Order the erase of `group`, for `purpose`.
+    /// Order the erase of `group`, for `purpose`. What becomes metadata is erased without sparing anything, and so is what is needed for it.
     pub(crate) fn issue_erase(&mut self, group: BlockGroup, purpose: Purpose, cause: Cause) -> Operation {
+        let is_plain = matches!(purpose, Purpose::JournalErase) || allocation::lacks_plain_groups(self);
+        let is_set = self.groups.begin_erase(group, is_plain);
         let tag = self.begin(Pending::new(purpose, group, 0, Bytes(0)));
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(0));
-        self.issue(self.layout.die(group), tag, OperationKind::Erase { target, is_traced: self.watched.erases }, cause)
+        self.issue(self.layout.die(group), tag, OperationKind::Erase { target, is_traced: self.watched.erases, is_set }, cause)
     }
 
     /// Order program unit `program` of `group`, with the units that the die has gathered.
@@ -508,56 +522,9 @@ impl Core {
 
     // Groups.
 
-    /// Take a free group of `die` for `stream`.
-    pub(crate) fn allocate(&mut self, die: DieId, stream: Stream) -> Option<BlockGroup> {
-        let place = self.pick_free(die, stream)?;
-        self.dies[die].take_free_at(place)
-    }
-
-    /// Take one of the free groups of `die` at `places` of [`Die::free_groups`] for `stream`.
-    pub(crate) fn allocate_among(&mut self, die: DieId, stream: Stream, places: &[usize]) -> Option<BlockGroup> {
-        let state = &self.dies[die];
-        let at = self.groups.pick(self.settings.free_block.key, places.len(), &|at| state.free_group(places[at]), stream)?;
-        self.dies[die].take_free_at(places[at])
-    }
-
-    fn pick_free(&self, die: DieId, stream: Stream) -> Option<usize> {
-        let state = &self.dies[die];
-        self.groups.pick(self.settings.free_block.key, state.free_count() as usize, &|place| state.free_group(place), stream)
-    }
-
-    /// Take a free group for metadata, which is rewritten soon as host data is, from any die that has more than `left` free groups.
-    pub(crate) fn take_metadata_group(&mut self, left: u32) -> Option<BlockGroup> {
-        let roomy = self.dies.iter().filter(|(_, die)| die.free_count() > left);
-        let first = |(id, die): (DieId, &Die)| Some((id, die.free_group(self.pick_free(id, Stream::Host)?)));
-        let mut offers: Vec<(DieId, BlockGroup)> = roomy.filter_map(first).collect();
-        // One group of each die, the die with most of them first: the policy chooses as it does within a die.
-        offers.sort_by_key(|&(id, _)| std::cmp::Reverse(self.dies[id].free_count()));
-        let place = self.groups.pick(self.settings.free_block.key, offers.len(), &|place| offers[place].1, Stream::Host)?;
-        let group = self.allocate(offers[place].0, Stream::Host)?;
-        self.groups.take_for_core(group);
-        Some(group)
-    }
-
-    /// Take the last free group of the die that has most, in a new core: a fill begins with the first of each die.
-    pub(crate) fn take_last_group(&mut self) -> Option<BlockGroup> {
-        let (.., die) = self.dies.iter().map(|(id, die)| (std::cmp::Reverse(die.free_count()), id)).min()?;
-        let group = self.dies[die].take_last_free()?;
-        self.groups.take_for_core(group);
-        Some(group)
-    }
-
-    /// Release `group`, whose metadata is not needed any more.
-    pub(crate) fn release_metadata_group(&mut self, group: BlockGroup, cause: Cause) {
-        self.groups.release(group);
-        let die = self.layout.die(group);
-        self.dies[die].give_erasable(group, cause);
-        self.wake(die);
-    }
-
     /// True if the blocks in service can hold what was promised to the host and still be collected.
     pub(crate) fn has_enough_space(&self) -> bool {
-        let per_group = u64::from(self.layout.data_units);
+        let per_group = u64::from(self.groups.least_usable());
         let good = (0..self.layout.group_count()).filter(|&group| self.groups.use_of(BlockGroup(group as u32)) != Use::Bad).count() as u64;
         good.saturating_sub(u64::from(self.settings.reserve)) * per_group >= u64::from(self.map.exported())
     }

@@ -21,8 +21,8 @@ pub(crate) enum Purpose {
     Program { program: u32, closes: bool },
     /// Erase of a block group.
     Erase,
-    /// Copyback of a program unit.
-    Copyback { from: BlockGroup, from_program: u32, program: u32 },
+    /// Copyback of a program unit; `closes`: the last of its group.
+    Copyback { from: BlockGroup, from_program: u32, program: u32, closes: bool },
     /// Program of metadata at program unit `program`.
     Metadata { kind: MetadataKind, program: u32 },
     /// Erase of the journal group that is not needed any more.

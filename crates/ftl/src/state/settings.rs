@@ -46,6 +46,10 @@ pub(crate) struct Settings {
     pub moved_blocks: u32,
     /// Order in which the wordlines of a block are programmed.
     pub wordline_order: WordlineOrder,
+    /// Greatest number of wordlines that an erase spares; 0: no erase spares any.
+    pub spared_max: u32,
+    /// Number of free groups without spared wordlines that data leaves to metadata, where others are free.
+    pub plain_groups: u32,
 }
 
 impl Settings {

@@ -48,9 +48,9 @@ impl<'a> View<'a> {
         self.groups.valid(group)
     }
 
-    /// Number of units of a group that can hold data.
-    pub fn usable(&self) -> u32 {
-        self.layout().data_units
+    /// Number of units of `group` that can hold data: fewer than in others where its last erase has spared wordlines.
+    pub fn usable(&self, group: BlockGroup) -> u32 {
+        self.groups.usable(group)
     }
 
     /// Erase count of `group`.

@@ -125,6 +125,33 @@ impl Open {
         }
     }
 
+    /// The first program unit that `order` gives of a group of which nothing is ordered.
+    pub(crate) fn first(&self, order: WordlineOrder, layout: &Layout) -> Option<u32> {
+        match order {
+            WordlineOrder::HorizontalFirst => self.next(layout),
+            WordlineOrder::Mixed { .. } => self.leader(layout).or_else(|| self.follower(layout)),
+        }
+    }
+
+    /// Pass over the program units that may come next by `order` and that `is_spared` names: they count as ordered.
+    pub(crate) fn pass(&mut self, order: WordlineOrder, layout: &Layout, is_spared: impl Fn(u32) -> bool) {
+        let next = |open: &Open| {
+            let next = match order {
+                WordlineOrder::HorizontalFirst => [open.next(layout), None],
+                WordlineOrder::Mixed { .. } => [open.leader(layout), open.follower(layout)],
+            };
+            next.into_iter().flatten().find(|&program| is_spared(program))
+        };
+        while let Some(program) = next(self) {
+            self.order(program, layout);
+        }
+    }
+
+    /// Program units that take data, are not ordered yet and are not among those that `is_spared` names.
+    pub(crate) fn left(&self, layout: &Layout, is_spared: impl Fn(u32) -> bool) -> u32 {
+        (0..layout.data_programs).filter(|&program| !self.has(program, layout) && !is_spared(program)).count() as u32
+    }
+
     /// Mark all program units before `end` as ordered or skipped, horizontal first.
     pub(crate) fn skip_to(&mut self, end: u32, layout: &Layout) {
         *self = Open::at(self.group, end, layout);
@@ -220,6 +247,30 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn spared_program_units_are_passed_over_and_all_others_go_once(
+            layers in 1u32..6, wordlines in 1u32..5, demand in prop::collection::vec(0.0..1.0, 1..60), mixed: bool, spared: u32,
+        ) {
+            let layout = layout(layers, wordlines);
+            let is_spared = |program: u32| spared >> program & 1 == 1;
+            let order = if mixed { WordlineOrder::Mixed { threshold: 0.5, open_blocks: 1 } } else { WordlineOrder::HorizontalFirst };
+            let mut open = [Open::at(BlockGroup(0), 0, &layout)];
+            open[0].pass(order, &layout, is_spared);
+            let mut done: Vec<bool> = (0..layout.data_programs).map(is_spared).collect();
+            prop_assert_eq!(open[0].first(order, &layout).is_none(), open[0].is_full(&layout));
+            let mut demand = demand.iter().cycle();
+            while let Some(Pick { program, .. }) = pick(order, &open, &layout, *demand.next().unwrap(), false) {
+                prop_assert!(!done[program as usize], "{program} is spared, or goes twice");
+                let left = open[0].left(&layout, is_spared);
+                open[0].order(program, &layout);
+                open[0].pass(order, &layout, is_spared);
+                done[program as usize] = true;
+                prop_assert!(open[0].is_sound(&layout) && (mixed || open[0].is_prefix(&layout)));
+                prop_assert_eq!(open[0].left(&layout, is_spared), left - 1);
+            }
+            prop_assert!(open[0].is_full(&layout) && done.iter().all(|&done| done));
+        }
+
         #[test]
         fn every_program_unit_goes_once_and_no_follower_before_its_leader(
             layers in 1u32..6, wordlines in 1u32..9, demand in prop::collection::vec(0.0..1.0, 1..60), mixed: bool,

@@ -15,8 +15,12 @@ pub struct Candidates<'a> {
     pub erases: &'a [u32],
     /// Present value of the count behind `closed`.
     pub now: u32,
-    /// Number of units that a block group holds.
+    /// Number of units that a block group holds of which no wordline is spared.
     pub capacity: u32,
+    /// Number of units that each block group holds; empty: all hold `capacity`. [`Candidates::usable`] says it of one.
+    pub usable: &'a [u32],
+    /// Number of units that a block group holds at least after its next erase.
+    pub least: u32,
 }
 
 impl Candidates<'_> {
@@ -25,14 +29,20 @@ impl Candidates<'_> {
     /// A flag rather than a value, so that one array serves both the count and the choice: an overwrite decrements the entry without looking at it.
     pub const OUT: u32 = 1 << 31;
 
+    /// Number of units that the block group at `place` holds, valid ones and stale ones: less than `capacity` where its last erase has spared wordlines.
+    #[inline]
+    pub fn usable(&self, place: usize) -> u32 {
+        self.usable.get(place).copied().unwrap_or(self.capacity)
+    }
+
     /// True if emptying the groups that can be taken into each other, and into `room` units that are free already, leaves one of them free.
     ///
     /// A die that has lost more blocks than it had to spare may hold its data and nothing else. Asked for space all the same it would move that data for ever.
     pub fn free_a_group(&self, room: u32) -> bool {
         let mut loose = room;
         self.iter().any(|(_, valid)| {
-            loose += self.capacity - valid;
-            valid < self.capacity && loose >= self.capacity
+            loose += self.least.saturating_sub(valid);
+            valid < self.least && loose >= self.least
         })
     }
 
@@ -77,7 +87,7 @@ mod tests {
 
     fn picked(policy: VictimPolicy, valid: &[u32], closed: &[u32]) -> Option<usize> {
         let erases = vec![0; valid.len()];
-        let candidates = Candidates { valid, closed, erases: &erases, now: 100, capacity: 64 };
+        let candidates = Candidates { valid, closed, erases: &erases, now: 100, capacity: 64, usable: &[], least: 64 };
         policy.pick(&candidates, &mut Draw::new(1, Stream::Victim, 0))
     }
 
@@ -98,7 +108,7 @@ mod tests {
     fn a_die_that_only_holds_its_data_has_no_group_to_free() {
         let free = |valid: &[u32], room| {
             let (closed, erases) = (vec![0; valid.len()], vec![0; valid.len()]);
-            Candidates { valid, closed: &closed, erases: &erases, now: 100, capacity: 64 }.free_a_group(room)
+            Candidates { valid, closed: &closed, erases: &erases, now: 100, capacity: 64, usable: &[], least: 64 }.free_a_group(room)
         };
         assert!(free(&[40, 64, 40, 48], 0), "64 of them are stale");
         assert!(!free(&[40, 64, 40, 49, Candidates::OUT], 0), "one is missing");

@@ -195,6 +195,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             free_block: FreeBlockConfig { key: sections.free_block.key.value, gap: sections.free_block.gap.value.0 },
             retirement: sections.retirement.policy.value,
             // No technique has preferences of places yet.
+            spared_max: 0,
             moved_blocks: 1,
             wordline_order: match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => Order::HorizontalFirst,

@@ -118,13 +118,15 @@ pub enum Bug {
     MarksDropped,
     /// What capacitors have kept beside the buffer is gone.
     KeptFactsLost,
+    /// After a cut, a block whose first wordline is spared passes for blank.
+    SparedPassesForBlank,
 }
 
 impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
     /// All others.
-    pub const ALL: [Bug; 27] = [
+    pub const ALL: [Bug; 28] = [
         Bug::ResumeForgotten,
         Bug::RecordDropped,
         Bug::TrimLost,
@@ -152,6 +154,7 @@ impl Bug {
         Bug::HeldForgotten,
         Bug::HeldRenewed,
         Bug::HeldWidened,
+        Bug::SparedPassesForBlank,
     ];
 }
 
@@ -197,6 +200,9 @@ pub struct Tally {
     pub worn_out: u64,
     /// Stops that have taken hold: at a step, at once, of reads.
     pub stops: [u64; 3],
+    /// Erases that have spared wordlines; recoveries of drives on which some had; units whose newest copy they found in blocks with a spared first wordline,
+    /// with a checkpoint and without; blank blocks with spared wordlines at cuts.
+    pub guarded: [u64; 5],
 }
 
 impl Tally {
@@ -221,6 +227,7 @@ impl Tally {
         self.measured.iter_mut().zip(other.measured).for_each(|(a, b)| both(a, b));
         self.copies.iter_mut().zip(other.copies).for_each(|(a, b)| both(a, b));
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
+        self.guarded.iter_mut().zip(other.guarded).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
     }
 }
@@ -230,6 +237,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = still(seed);
     swarm::stops(seed, &mut scenario);
     swarm::copies(seed, &mut scenario);
+    swarm::masks(seed, &mut scenario);
     scenario
 }
 
@@ -341,7 +349,15 @@ pub const MANY: &[f64] = &[0.0, 0.003, 0.01, 0.05, 0.2];
 /// What was broken.
 pub fn rotten_trial(seed: u64, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
     // What is stopped is tried elsewhere, and seeds that have shown something go on showing it.
-    let mut scenario = still(seed);
+    rotten_trial_on(still(seed), requests, shares, bug)
+}
+
+/// As [`rotten_trial`], on the drive of `scenario`.
+///
+/// # Errors
+/// What was broken.
+pub fn rotten_trial_on(mut scenario: Scenario, requests: u64, shares: &[f64], bug: Option<Bug>) -> Result<Tally, String> {
+    let seed = scenario.seed;
     // A destroyed key is no page that cannot be read, and no second copy tells of it. What reads begin with is checked elsewhere, on pages that can be read.
     scenario.config.techniques.retain(|choice| !matches!(choice, Choice::CryptoErase(_) | Choice::LayerReadOffsets));
     scenario.config.oob_copies = bug != Some(Bug::CopiesOff);

@@ -6,7 +6,7 @@ use wordline_flash::{Mark, Sanitisation, Target};
 use wordline_ftl::config::Config;
 use wordline_ftl::{BlockRecord, FlashReader, Found, Held, Key, Layout, OOB, PagePlace};
 use wordline_units::random::Draw;
-use wordline_units::{BlockId, DieId, PlaneId};
+use wordline_units::{BlockId, DieId, PlaneId, WordlineSet};
 
 use super::Bug;
 
@@ -69,6 +69,8 @@ struct Block {
     /// Its last erase was cut short.
     is_torn: bool,
     pages: Vec<Page>,
+    /// Wordlines that the last erase has spared.
+    spared: WordlineSet,
     /// Erases when the last checkpoint was begun.
     erases_then: u32,
     /// In the first plane: of the group that stands on it.
@@ -113,6 +115,7 @@ impl Nand {
             is_torn: false,
             erases: 0,
             pages,
+            spared: WordlineSet::NONE,
             reads: Reads::default(),
             erases_then: 0,
             was_open: false,
@@ -180,6 +183,18 @@ impl Nand {
         }
     }
 
+    /// How many blocks have spared wordlines, and how many of them are blank.
+    pub(super) fn spared(&self) -> [u64; 2] {
+        let spared = || self.blocks.iter().filter(|block| !block.spared.is_empty());
+        let blank = spared().filter(|block| block.pages.iter().all(|page| *page == Page::Erased));
+        [spared().count() as u64, blank.count() as u64]
+    }
+
+    /// Whether the last erase of the block of `place` has spared its first wordline.
+    pub(super) fn begins_spared(&self, place: PagePlace) -> bool {
+        self.blocks[self.index(place.die, place.plane, place.block)].spared.has(0)
+    }
+
     /// Erase all blocks with checkpoints.
     pub(super) fn drop_checkpoints(&mut self) {
         let holds = |page: &Page| matches!(page, Page::Whole(units) if units[0].mark.lpn == wordline_ftl::CHECKPOINT);
@@ -197,17 +212,21 @@ impl Nand {
         (0..pages).flat_map(planes).collect()
     }
 
-    /// A program may begin at `target`.
-    pub(super) fn check_program(&self, die: DieId, target: &Target) {
+    /// A program may begin at `target`. `is_metadata`: it lies in a group of which nothing is spared.
+    pub(super) fn check_program(&self, die: DieId, target: &Target, is_metadata: bool) {
         for place in self.places(die, target, self.layout.pages_per_program) {
             let block = &self.blocks[self.index(die, place.plane, place.block)];
             assert!(block.healthy, "{place:?} is programmed, in a block that has failed");
+            assert!(!is_metadata || block.spared.is_empty(), "{place:?} is of metadata, and its block has spared wordlines");
+            let is_spared = |page: usize| block.spared.has(page as u32 / self.bits);
+            assert!(!is_spared(usize::from(place.page.0)), "{place:?} is programmed, on a spared wordline");
             let (before, behind) = block.pages.split_at(usize::from(target.page.0));
             if self.any_order {
                 assert!(*self.page(place) == Page::Erased, "{place:?} is programmed without an erase");
                 continue;
             }
-            assert!(before.iter().all(|page| *page != Page::Erased), "{place:?} is programmed before the pages below it");
+            let is_passed = |(at, page): (usize, &Page)| *page != Page::Erased || is_spared(at);
+            assert!(before.iter().enumerate().all(is_passed), "{place:?} is programmed before the pages below it");
             assert!(behind.iter().all(|page| *page == Page::Erased), "{place:?} is programmed without an erase");
         }
     }
@@ -239,10 +258,11 @@ impl Nand {
         }
     }
 
-    /// An erase has ended.
-    pub(super) fn erase(&mut self, die: DieId, target: &Target, good: bool, dice: &mut Draw) {
+    /// An erase has ended that was to spare `spared`.
+    pub(super) fn erase(&mut self, die: DieId, target: &Target, spared: WordlineSet, good: bool, dice: &mut Draw) {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
+            block.spared = spared;
             block.erases += 1;
             block.is_torn = false;
             block.reads = Reads::default();
@@ -358,8 +378,8 @@ impl Nand {
         }
     }
 
-    /// The power goes during an erase.
-    pub(super) fn cut_erase(&mut self, die: DieId, target: &Target, good: bool, dice: &mut Draw) {
+    /// The power goes during an erase that was to spare `spared`.
+    pub(super) fn cut_erase(&mut self, die: DieId, target: &Target, spared: WordlineSet, good: bool, dice: &mut Draw) {
         for plane in target.planes.iter() {
             let block = self.block_mut(die, plane, target.block(plane));
             block.reads.is_cut = true;
@@ -381,6 +401,7 @@ impl Nand {
                 }
             }
             block.erases += 1;
+            block.spared = spared;
         }
         if !good && dice.happens(0.5) {
             self.spoil(die, target, dice);
@@ -451,6 +472,7 @@ impl FlashReader for Look<'_> {
     fn page(&mut self, place: PagePlace, marks: &mut Vec<Mark>) -> Found {
         match self.nand.page(place) {
             Page::Erased => Found::Erased,
+            _ if self.bug == Some(Bug::SparedPassesForBlank) && self.nand.begins_spared(place) => Found::Erased,
             _ if self.bug == Some(Bug::OpenedMissed) && self.is_missed(place) => Found::Erased,
             Page::Torn(_) | Page::Gone if self.bug == Some(Bug::TornPasses) => {
                 let units = self.nand.layout.units_per_page;

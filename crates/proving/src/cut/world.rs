@@ -15,7 +15,7 @@ use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::driver::{self, Driver};
 use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{HostOp, Nanos};
+use wordline_units::{HostOp, Nanos, WordlineSet};
 
 use super::keys::Opened;
 use super::ledger::Ledger;
@@ -23,6 +23,7 @@ use super::nand::{Bytes, Kept, Look, Nand, Stored};
 use super::{Bug, Tally};
 use crate::chain::Chain;
 use crate::hasty::Hasty;
+use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
@@ -37,6 +38,8 @@ const OPERATIONS_WITHOUT_ANSWER: u64 = 100_000;
 #[derive(Clone, Debug, Default)]
 struct Load {
     units: Vec<Stored>,
+    /// Wordlines that an erase spares.
+    spared: WordlineSet,
     /// The firmware has been told already.
     told: bool,
 }
@@ -77,6 +80,7 @@ pub struct World {
     broken: Option<String>,
     offsets: Offsets,
     copies: copies::Copies,
+    masks: Masks,
     /// Pages become unreadable at each cut, each with this probability.
     rot: Option<f64>,
     /// Reads that have asked for something that is lost.
@@ -127,6 +131,7 @@ impl World {
             was_lost: BTreeSet::new(),
             offsets: Offsets::new(&scenario.config, scenario.seed),
             copies: copies::Copies::new(scenario.seed),
+            masks: Masks::new(&scenario.config, scenario.seed),
             ftl,
             scenario,
         }
@@ -205,7 +210,7 @@ impl World {
                 OperationKind::Program { target, .. } | OperationKind::Copyback { to: target, .. } => {
                     self.nand.cut_program(die, &target, &work.load.units, good, &mut self.pace.dice);
                 }
-                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, good, &mut self.pace.dice),
+                OperationKind::Erase { target, .. } => self.nand.cut_erase(die, &target, work.load.spared, good, &mut self.pace.dice),
                 OperationKind::Sanitise { target, how } => self.nand.sanitise(die, &target, how, 0.5, &mut self.pace.dice),
                 OperationKind::Read { .. } | OperationKind::Suspend { .. } | OperationKind::Resume | OperationKind::Abort => {
                     unreachable!("not work")
@@ -248,6 +253,9 @@ impl World {
         self.nand.count_cut();
         self.copies.cut();
         self.compare_copies()?;
+        let [spared, blank] = self.nand.spared();
+        self.tally.guarded[1] += u64::from(spared > 0);
+        self.tally.guarded[4] += blank;
         self.compare_with_scan()?;
         if self.rot.is_none() {
             self.compare_counts()?;
@@ -261,6 +269,9 @@ impl World {
         self.tally.checkpoints[3] += recovery.doubts;
         self.audit()?;
         for lpn in 0..units {
+            let addr = self.ftl.map().get(lpn);
+            let is_behind = addr != UnitAddr::NONE && self.nand.begins_spared(self.place(addr));
+            self.tally.guarded[if recovery.checkpoint.is_some() { 2 } else { 3 }] += u64::from(is_behind);
             let found: Rc<[u32]> = self.newest(lpn).map_err(|problem| format!("unit {lpn}: {problem}"))?.into();
             self.tally.older += u64::from(self.ledger.after_cut(lpn, &found, self.rot.is_some())?);
             let is_lost = found.contains(&LOST);
@@ -340,6 +351,7 @@ impl World {
     }
 
     fn step(&mut self) {
+        self.masks.order(&mut self.ftl);
         match self.pace.next(&self.ftl) {
             Next::Never => {
                 let waiting: Vec<_> = self.asked.values().collect();

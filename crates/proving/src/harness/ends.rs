@@ -61,7 +61,7 @@ impl Harness {
             }
             OperationKind::Erase { target, .. } => {
                 self.offsets.erased(die, &target);
-                self.flash.erase(die, &target, work.good);
+                self.flash.erase(die, &target, work.load.spared, work.good);
             }
             OperationKind::Copyback { from, to, .. } => {
                 let pages = self.ftl.layout().pages_per_program;

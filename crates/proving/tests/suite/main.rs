@@ -7,6 +7,7 @@ mod determinism;
 mod hashes;
 mod keys;
 mod last_resort;
+mod masks;
 mod naive;
 mod orders;
 mod pacing;

@@ -69,7 +69,7 @@ impl World {
             OperationKind::Program { target, .. } => self.nand.program(die, &target, &work.load.units, work.good, &mut self.pace.dice),
             OperationKind::Erase { target, .. } => {
                 self.offsets.erased(die, &target);
-                self.nand.erase(die, &target, work.good, &mut self.pace.dice);
+                self.nand.erase(die, &target, work.load.spared, work.good, &mut self.pace.dice);
             }
             OperationKind::Copyback { to, .. } => {
                 spare = work.load.units.iter().map(|unit| unit.mark.lpn).collect();

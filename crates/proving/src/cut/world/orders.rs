@@ -6,7 +6,7 @@ use wordline_ftl::{
     CHECKPOINT, Carried, CheckpointPage, Facts, JOURNAL, JournalPage, KEYS, KeyFacts, KeyPage, MarkCopy, MetadataKind, OobPage, Said,
     UnitAddr,
 };
-use wordline_units::{Cause, DieId, Lpn, PlaneId};
+use wordline_units::{Cause, DieId, Lpn, PlaneId, WordlineSet};
 
 use super::super::Bug;
 use super::super::nand::{Bytes, Stored};
@@ -23,22 +23,26 @@ impl World {
                 self.order_read(operation, &target);
             }
             OperationKind::Program { target, .. } => {
-                self.nand.check_program(die, &target);
                 let mut units = self.gather(&operation);
+                let is_metadata = [JOURNAL, CHECKPOINT, KEYS].contains(&units[0].mark.lpn);
+                self.nand.check_program(die, &target, is_metadata);
                 let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
                 self.ftl.note_marks(die, &marks);
                 self.encrypt(die, &target, &mut units);
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 700, good, units);
             }
-            OperationKind::Erase { target, .. } => {
+            OperationKind::Erase { target, is_set, .. } => {
                 self.nand.check_erase(die, &target);
                 self.tally.work[0] += 1;
                 let good = !self.pace.dice.happens(self.scenario.habits.erase_fail);
-                self.begin(operation, 4_000, good, vec![]);
+                let spared = self.ftl.erase_settings(die).map_or(WordlineSet::NONE, |settings| settings.spared);
+                assert!(spared.len() <= self.scenario.config.spared_max && is_set == (self.scenario.config.spared_max > 0));
+                self.tally.guarded[0] += u64::from(!spared.is_empty());
+                self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
             OperationKind::Copyback { from, to, .. } => {
-                self.nand.check_program(die, &to);
+                self.nand.check_program(die, &to, false);
                 let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
                 let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
                 let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
@@ -249,7 +253,7 @@ impl World {
             (Some(Bug::EarlyCheckpointReport), OperationKind::Program { .. }) => is_checkpoint,
             _ => false,
         };
-        self.pace.begin(operation, us, good, Load { units, told });
+        self.pace.begin(operation, us, good, Load { units, told, ..Load::default() });
         if told {
             self.report(die, operation.tag, true, None, &[]);
         }

@@ -1,0 +1,218 @@
+//! Wordlines that erases spare, and what they leave of each block group.
+//!
+//! A guarded erase lowers the stress of some wordlines of a block; until the next erase they take no data (001 §3.2). Here a set is one for all planes of a
+//! group. It is ordered for the group's next erase, goes with that erase to the die, and holds from its end to the end of the next:
+//!
+//! ```text
+//!   next ──erase is ordered──► settings of the die ──erase has ended──► now ──next erase has ended──► …
+//! ```
+//!
+//! A die tells nobody what it has spared. After a power cut nothing is known here, so every group that an erase may have left with spared wordlines is erased
+//! once more before it takes data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use wordline_flash::EraseSettings;
+use wordline_units::{DieId, WordlineSet};
+
+use crate::state::layout::{BlockGroup, Layout};
+
+/// Spared wordlines of all groups of a core, as plain data: of each group that has some, those of now and those of its next erase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spared {
+    now: Vec<(u32, Vec<u32>)>,
+    next: Vec<(u32, Vec<u32>)>,
+}
+
+/// Spared wordlines of all groups of a core that orders guarded erases.
+#[derive(Clone, Debug)]
+pub(crate) struct SparedWordlines {
+    layout: Layout,
+    /// Greatest number of wordlines that an erase spares.
+    most: u32,
+    /// Wordlines that the last erase of each group has spared.
+    now: Vec<WordlineSet>,
+    /// Units of each group that can hold data.
+    usable: Vec<u32>,
+    /// Wordlines that the next erase of each of these groups is to spare.
+    next: BTreeMap<BlockGroup, WordlineSet>,
+    /// Settings of the erase of each die that was ordered last.
+    settings: Vec<EraseSettings>,
+}
+
+impl SparedWordlines {
+    /// Creates the table of a core whose erases spare up to `most` wordlines, with nothing spared.
+    pub(crate) fn new(layout: Layout, most: u32) -> SparedWordlines {
+        assert!(layout.wordlines() <= WordlineSet::WORDLINES, "more wordlines than a die has bits for");
+        assert!(most < layout.data_wordlines(), "an erase may not spare all wordlines that take data");
+        SparedWordlines {
+            layout,
+            most,
+            now: vec![WordlineSet::NONE; layout.group_count()],
+            usable: vec![layout.data_units; layout.group_count()],
+            next: BTreeMap::new(),
+            settings: vec![EraseSettings::default(); layout.dies as usize],
+        }
+    }
+
+    /// Units of each group that can hold data.
+    #[inline]
+    pub(crate) fn usable(&self) -> &[u32] {
+        &self.usable
+    }
+
+    /// Units that a group can hold at least after any erase.
+    pub(crate) fn least_usable(&self) -> u32 {
+        least_usable(&self.layout, self.most)
+    }
+
+    /// Wordlines that the last erase of `group` has spared.
+    pub(crate) fn of(&self, group: BlockGroup) -> &WordlineSet {
+        &self.now[group.index()]
+    }
+
+    /// True if program unit `program` of `group` lies on a spared wordline.
+    pub(crate) fn has(&self, group: BlockGroup, program: u32) -> bool {
+        self.now[group.index()].has(self.layout.wordline(program))
+    }
+
+    /// Order the next erase of `group` to spare `set`. Wordlines that hold the second copy of marks are left out.
+    pub(crate) fn order(&mut self, group: BlockGroup, set: WordlineSet) -> Result<(), &'static str> {
+        let of_data = WordlineSet::of(set.iter().filter(|&wordline| wordline < self.layout.data_wordlines()));
+        if of_data.len() > self.most {
+            return Err("an erase may not spare so many wordlines");
+        }
+        self.next.remove(&group);
+        if !of_data.is_empty() {
+            self.next.insert(group, of_data);
+        }
+        Ok(())
+    }
+
+    /// Begin the erase of `group`. `is_plain`: it spares nothing, whatever was ordered.
+    pub(crate) fn begin(&mut self, group: BlockGroup, is_plain: bool) {
+        let spared = self.next.remove(&group).filter(|_| !is_plain).unwrap_or(WordlineSet::NONE);
+        self.settings[usize::from(self.layout.die(group).0)] = EraseSettings { spared };
+    }
+
+    /// Settings of the erase of `die` that was ordered last.
+    pub(crate) fn settings(&self, die: DieId) -> &EraseSettings {
+        &self.settings[usize::from(die.0)]
+    }
+
+    /// End the erase of `group`, which was the last of its die.
+    pub(crate) fn erased(&mut self, group: BlockGroup) {
+        self.set(group, self.settings[usize::from(self.layout.die(group).0)].spared);
+    }
+
+    /// Forget what is known and ordered of `group`, which has left its blocks.
+    pub(crate) fn forget(&mut self, group: BlockGroup) {
+        self.next.remove(&group);
+        self.set(group, WordlineSet::NONE);
+    }
+
+    fn set(&mut self, group: BlockGroup, spared: WordlineSet) {
+        self.now[group.index()] = spared;
+        self.usable[group.index()] = least_usable(&self.layout, spared.len());
+    }
+
+    /// Image of the table as plain data.
+    pub(crate) fn image(&self) -> Spared {
+        let plain = |group: u32, set: &WordlineSet| (!set.is_empty()).then(|| (group, set.iter().collect()));
+        Spared {
+            now: (0..).zip(&self.now).filter_map(|(group, set)| plain(group, set)).collect(),
+            next: self.next.iter().filter_map(|(group, set)| plain(group.0, set)).collect(),
+        }
+    }
+
+    /// Restore a new table from `image`, which may be anything.
+    pub(crate) fn restore(&mut self, image: &Spared) -> Result<(), &'static str> {
+        for (group, wordlines) in image.now.iter().chain(&image.next) {
+            if *group as usize >= self.layout.group_count() || wordlines.iter().any(|&wordline| wordline >= self.layout.data_wordlines()) {
+                return Err("a spared wordline lies outside its core");
+            }
+        }
+        for (group, wordlines) in &image.now {
+            let spared = WordlineSet::of(wordlines.iter().copied());
+            if spared.len() > self.most {
+                return Err("a block group has more spared wordlines than an erase may spare");
+            }
+            self.set(BlockGroup(*group), spared);
+        }
+        image.next.iter().try_for_each(|(group, wordlines)| self.order(BlockGroup(*group), WordlineSet::of(wordlines.iter().copied())))
+    }
+}
+
+/// Units of a group that can hold data where `wordlines` of those that take data are spared.
+pub(crate) fn least_usable(layout: &Layout, wordlines: u32) -> u32 {
+    layout.data_units.saturating_sub(wordlines * layout.units_per_wordline())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::layout::tests::small_sheet;
+    use wordline_flash::ProgramScope;
+    use wordline_units::Bytes;
+
+    /// Three groups of four wordlines of three pages of 16 KiB; the last wordline holds the second copy of marks.
+    fn table() -> SparedWordlines {
+        let layout = Layout::new(&small_sheet(1, 3, ProgramScope::Page), 1, 3, Bytes::kib(4)).with_oob_copies(100);
+        assert_eq!((layout.wordlines(), layout.data_wordlines(), layout.units_per_wordline()), (4, 3, 12));
+        SparedWordlines::new(layout, 2)
+    }
+
+    const GROUP: BlockGroup = BlockGroup(1);
+
+    #[test]
+    fn a_set_holds_from_the_end_of_its_erase_to_the_end_of_the_next() {
+        let mut spared = table();
+        spared.order(GROUP, WordlineSet::of([0, 2])).expect("two may be spared");
+        assert_eq!((spared.of(GROUP).len(), spared.usable()[1]), (0, 36));
+        spared.begin(GROUP, false);
+        assert_eq!((spared.settings(DieId(0)).spared, spared.of(GROUP).len()), (WordlineSet::of([0, 2]), 0), "it is under way");
+        spared.erased(GROUP);
+        assert_eq!((spared.usable(), spared.least_usable()), (&[36, 12, 36][..], 12));
+        assert_eq!([0, 2, 3, 5, 6, 8].map(|program| spared.has(GROUP, program)), [true, true, false, false, true, true]);
+        spared.begin(GROUP, false);
+        spared.erased(GROUP);
+        assert_eq!((spared.usable()[1], spared.settings(DieId(0))), (36, &EraseSettings::default()), "nothing was ordered for it");
+    }
+
+    #[test]
+    fn a_plain_erase_spares_nothing_and_uses_up_what_was_ordered() {
+        let mut spared = table();
+        spared.order(GROUP, WordlineSet::of([1])).expect("one may be spared");
+        spared.begin(GROUP, true);
+        assert!(spared.settings(DieId(0)).spared.is_empty());
+        spared.begin(GROUP, false);
+        assert!(spared.settings(DieId(0)).spared.is_empty());
+    }
+
+    #[test]
+    fn wordlines_of_a_summary_are_left_out_and_more_than_the_most_are_refused() {
+        let mut spared = table();
+        assert!(spared.order(GROUP, WordlineSet::of([0, 1, 2])).is_err());
+        spared.order(GROUP, WordlineSet::of([0, 1, 3])).expect("the summary's does not count");
+        spared.begin(GROUP, false);
+        assert_eq!(spared.settings(DieId(0)).spared, WordlineSet::of([0, 1]));
+    }
+
+    #[test]
+    fn a_table_comes_back_from_its_image_and_refuses_what_it_cannot_hold() {
+        let mut spared = table();
+        spared.order(GROUP, WordlineSet::of([2])).expect("one may be spared");
+        spared.begin(GROUP, false);
+        spared.erased(GROUP);
+        spared.order(BlockGroup(2), WordlineSet::of([0])).expect("one may be spared");
+        let mut back = table();
+        back.restore(&spared.image()).expect("it is of the same kind");
+        assert_eq!((back.image(), back.usable()), (spared.image(), spared.usable()));
+        for (group, wordlines) in [(3, vec![0]), (0, vec![3]), (0, vec![0, 1, 2])] {
+            assert!(table().restore(&Spared { now: vec![(group, wordlines)], next: vec![] }).is_err());
+        }
+        spared.forget(GROUP);
+        assert_eq!(spared.usable()[1], 36);
+    }
+}
