@@ -30,7 +30,7 @@ use crate::drive::Drive;
 /// Rest of blocks between the cycles of a leap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rest {
-    /// As long as in the epoch. Each epoch that is skipped takes as long as the present one took.
+    /// Rests as long as in the epoch. Each epoch that is skipped takes as long as the present one took.
     Measured,
     /// The epochs that are skipped take so long together, and the cycles of each block are spread evenly over that time.
     Spread {
@@ -143,7 +143,8 @@ impl<O: Observer> Drive<O> {
         Leapt { times, bound, took }
     }
 
-    /// Lets each page read from now on stand for `times` reads of pages like it, and have as many errors as the worst of them: what a copy of the drive tells of
+    /// Lets each page read from now on stand for `times` reads of pages like it, and have as many errors as the worst of them: what a copy of the
+    /// drive tells of
     /// the reads that a leap is going to skip. Without physics nothing changes.
     pub fn read_worst_of(&mut self, times: u32) {
         self.chips.iter_mut().for_each(|(_, chip)| chip.read_worst_of(times));

@@ -139,7 +139,8 @@ impl<'a> Life<'a> {
         Ok((epoch, end))
     }
 
-    /// The end of the life that the next `times` epochs would bring by a page that cannot be read, if a copy of the drive tells of one: all its data is read, each
+    /// The end of the life that the next `times` epochs would bring by a page that cannot be read, if a copy of the drive tells of one: all its data
+    /// is read, each
     /// page for as many as there would be in its place.
     ///
     /// A life in leaps reads a page far less often than a whole life does, so that the rare read that fails would come too late.

@@ -19,7 +19,7 @@ use crate::wear::{Again, History, deep_rest, effective_dwell, healed, unhealed_s
 /// Rest of blocks in the cycles that a leap adds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// As long as in the epoch.
+    /// Rests as long as in the epoch.
     Measured,
     /// All cycles of a block are spread evenly over so many seconds.
     Spread(f64),

@@ -15,7 +15,7 @@ const BLOCK: u32 = 2;
 const EPOCH: u64 = 5;
 const EPOCHS: u32 = 40;
 
-/// What one cycle of a block is like: seconds of rest, stops of its erase, wordlines that are spared.
+/// One cycle of a block: seconds of rest, stops of its erase, wordlines that are spared.
 #[derive(Clone, Copy)]
 struct Cycle {
     rest: u64,

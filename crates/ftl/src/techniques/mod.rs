@@ -14,6 +14,7 @@ pub mod declaration;
 pub mod empty;
 pub mod hooks;
 pub mod ladder;
+mod leap;
 pub mod panel;
 pub mod say;
 pub mod seam;

@@ -28,6 +28,7 @@ use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry,
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
 
 use super::hooks::{Hook, Hooks};
+pub use super::leap::Leap;
 use super::say::{Hold, Says, Start, Urgency, Way, abstain};
 use super::work::{Waiting, Work};
 use crate::state::groups::BlockGroups;
@@ -450,15 +451,6 @@ pub struct Card {
     pub persists: Persists,
     /// Known limits of the technique.
     pub limits: &'static str,
-}
-
-/// Cycles that a drive has skipped: its life was not simulated from one epoch to a later one like it.
-#[derive(Clone, Copy, Debug)]
-pub struct Leap<'a> {
-    /// Number of epochs skipped for each one that was simulated.
-    pub times: u32,
-    /// Erases skipped, by block group.
-    pub cycles: &'a [u32],
 }
 
 /// One technique. Every question has a default answer that changes nothing.
