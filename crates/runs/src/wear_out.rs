@@ -9,7 +9,7 @@
 //! - A new drive is filled, and epochs follow on each other until its write amplification has settled. From then on each epoch stands for itself and for those
 //!   that are skipped after it.
 //! - An epoch that ends a life may do so only because the leap before it was long: the life goes back to before the leap and takes half of it, until
-//! the leap is
+//!   the leap is
 //!   a small part of the life. That part is told as the resolution.
 //! - Rests between erases and the ages of data follow from the pace: at a number of drive writes a day, or such that the life takes so many years. What a life
 //!   takes is known only when it has ended, so a life of so many years is looked for in several passes.
