@@ -384,8 +384,7 @@ pub(crate) struct WearOutOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) qd: Option<u32>,
     /// The drive is written so that its life takes so many years, 5 if nothing is said: rests between erases and the ages of data follow from that.
-    /// With --dwpd:
-    /// years after which nobody looks any longer.
+    /// With --dwpd: years after which nobody looks any longer.
     #[arg(long, value_name = "N")]
     pub(crate) years: Option<f64>,
     /// The drive is written so many times a day, however long it lives.
@@ -396,8 +395,7 @@ pub(crate) struct WearOutOptions {
     #[arg(long, value_name = "WHAT")]
     pub(crate) until: Option<String>,
     /// The life ends, too, when data that is written could not be read any more after it had been kept for so long, such as 1y: what JESD218 asks of
-    /// client drives
-    /// at the end of their lives. Read from a copy of the drive after each epoch.
+    /// client drives at the end of their lives. Read from a copy of the drive after each epoch.
     #[arg(long, value_name = "TIME")]
     pub(crate) must_keep: Option<String>,
     /// About how many epochs of a life are run; what is between them is skipped.

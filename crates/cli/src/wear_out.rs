@@ -6,7 +6,7 @@ use wordline_lab::conditions::span;
 use wordline_plan::Plan;
 use wordline_report::lifetime::{page, shown};
 use wordline_report::{LifetimeResult, LifetimesResult};
-use wordline_runs::wear_out::{Ends, Pace, WearOut, wear_out as live};
+use wordline_runs::wear_out::{Ends, Pace, WearOut, YEARS_BAND, wear_out as live};
 use wordline_runs::{Load, Progress, parallel, share};
 use wordline_units::Nanos;
 use wordline_workload::trace;
@@ -51,6 +51,13 @@ pub(crate) fn wear_out(options: &WearOutOptions) -> Result<(), Failure> {
     })?;
     let mut notes = notes(&plans, &asked);
     notes.extend(raw_flash_note(&plans));
+    if let Pace::Years(years) = asked.pace {
+        // Passes come to an end, whether or not they have found the pace.
+        let is_off = |life: &&LifetimeResult| (life.years / years - 1.0).abs() > YEARS_BAND;
+        notes.extend(drives.iter().filter(is_off).map(|life| {
+            format!("{}: no pace was found at which its life takes {years} years; at the last one it takes {:.2}", life.name, life.years)
+        }));
+    }
     let result = LifetimesResult { workload: name, drives, notes, made_by };
     if let Some(path) = &options.html {
         files::write(path, page(&result).as_bytes())?;
@@ -170,10 +177,10 @@ mod tests {
     fn options(words: &[&str]) -> WearOutOptions {
         use clap::Parser;
         let words = ["wordline", "wear-out"].into_iter().chain(words.iter().copied());
-        match crate::args::Arguments::try_parse_from(words).expect("it is a command").command {
-            crate::args::Command::WearOut(options) => options,
-            other => panic!("{other:?}"),
-        }
+        let crate::args::Command::WearOut(options) = crate::args::Arguments::try_parse_from(words).expect("it is a command").command else {
+            panic!("it is wear-out")
+        };
+        options
     }
 
     #[test]

@@ -38,11 +38,9 @@ impl<O: Observer> Drive<O> {
         }
     }
 
-    /// Makes a new drive look as if the first share of each core's units, by `fills`, had been overwritten unit by unit, uniformly at random, until
-    /// the state of
-    /// the core was steady. Cores can be filled differently, as after a repair. `docs/models/steady-state-construction.md` says how, and where that
-    /// differs from
-    /// the real thing.
+    /// Makes a new drive look as if the first share of each core's units, by `fills`, had been overwritten unit by unit, uniformly at random, until the
+    /// state of the core was steady. Cores can be filled differently, as after a repair. `docs/models/steady-state-construction.md` says how, and where
+    /// that differs from the real thing.
     ///
     /// # Panics
     /// If there is not one share for each core, between 0 and 1, or if the drive is not new.

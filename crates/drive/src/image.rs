@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use wordline_engine::Observer;
 use wordline_ftl::BlockGroup;
 use wordline_ftl::groups::Use;
-use wordline_units::{BlockId, DieId, PageId, PlaneId};
+use wordline_units::{BlockId, DieId, Nanos, PageId, PlaneId};
 
 use crate::config::Config;
 use crate::drive::Drive;
@@ -224,6 +224,14 @@ impl<O: Observer> Drive<O> {
         if drive.config.exported_units <= AUDITED_MAX {
             drive.audit().map_err(ImageError::Misfit)?;
         }
+        Ok(drive)
+    }
+
+    /// Creates a drive as [`Drive::from_image`] does, at the instant `now` at which the image was taken: what the cells hold is as old as it was then.
+    pub fn from_image_at(config: Config, image: Image, now: Nanos, observer: O) -> Result<Drive<O>, ImageError> {
+        let mut drive = Drive::from_image(config, image, observer)?;
+        drive.run_until(now);
+        drive.ftls.iter_mut().for_each(|ftl| ftl.go_on_from(now));
         Ok(drive)
     }
 

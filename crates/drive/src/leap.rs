@@ -144,8 +144,7 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Lets each page read from now on stand for `times` reads of pages like it, and have as many errors as the worst of them: what a copy of the
-    /// drive tells of
-    /// the reads that a leap is going to skip. Without physics nothing changes.
+    /// drive tells of the reads that a leap is going to skip. Without physics nothing changes.
     pub fn read_worst_of(&mut self, times: u32) {
         self.chips.iter_mut().for_each(|(_, chip)| chip.read_worst_of(times));
     }
@@ -164,7 +163,7 @@ impl<O: Observer> Drive<O> {
                 chip.leap(plane, block, times, pace, took);
             }
         }
-        ftl.leap(&Leap { times, cycles: &cycles });
+        ftl.leap(&Leap { times, cycles: &cycles }, took);
     }
 }
 

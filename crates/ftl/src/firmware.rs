@@ -474,17 +474,26 @@ impl Firmware {
         self.rooms.core.groups_mut().set_erases(group, erases);
     }
 
-    /// Skips cycles: the erase count of each group grows, techniques are told, and everything else stays.
+    /// Goes on from `now`, at which the image was taken that the core has been restored from. Without that, its time begins anew.
+    pub fn go_on_from(&mut self, now: Nanos) {
+        self.rooms.core.services_mut().go_on_from(now);
+    }
+
+    /// Skips cycles, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock go on by
+    /// the span; data of groups that have been erased keeps its age.
     ///
     /// # Panics
     /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.
-    pub fn leap(&mut self, leap: &Leap<'_>) {
+    pub fn leap(&mut self, leap: &Leap<'_>, span: Nanos) {
         assert!(self.is_quiet(), "only a quiet core can skip cycles");
         let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
         for (group, &cycles) in (0..).map(BlockGroup).zip(leap.cycles) {
             let erases = core.groups().erases(group);
             core.groups_mut().set_erases(group, erases.saturating_add(cycles));
+            if cycles > 0 {
+                core.services_mut().renew(group, span);
+            }
         }
         for die in core.die_ids() {
             core.die_mut(die).skip_cycles(|group| leap.cycles[group.index()]);

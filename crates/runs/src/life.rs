@@ -113,10 +113,10 @@ impl<'a> Life<'a> {
         self.drive.begin_epoch();
         for _ in 0..SLICES {
             self.write(self.world.sectors / SLICES, &mut work)?;
-            if self.drive.is_worn_out() {
+            self.drive.run_until(self.drive.now() + Nanos(self.world.time.0 / SLICES));
+            if !self.is_calm() {
                 break;
             }
-            self.rest(Nanos(self.world.time.0 / SLICES));
         }
         self.tally.add(&work, 1.0);
         (self.last, self.last_sectors) = (work, self.tally.sectors - before);
@@ -139,17 +139,16 @@ impl<'a> Life<'a> {
         Ok((epoch, end))
     }
 
-    /// The end of the life that the next `times` epochs would bring by a page that cannot be read, if a copy of the drive tells of one: all its data
-    /// is read, each
-    /// page for as many as there would be in its place.
+    /// The end of the life that the next `times` epochs would bring by a page that cannot be read, if a copy of the drive at `point` tells of one: all its
+    /// data is read, each page for as many as there would be in its place.
     ///
     /// A life in leaps reads a page far less often than a whole life does, so that the rare read that fails would come too late.
-    pub(crate) fn foresee(&self, ends: &Ends, times: u32) -> Result<Option<End>, RunError> {
-        let is_calm = self.last.retries == 0 && ends.kept.is_none();
-        if is_calm || !(ends.uncorrectable || ends.kept.is_some()) || (times <= 1 && ends.kept.is_none()) {
+    pub(crate) fn foresee(&self, point: &Point, ends: &Ends, times: u32) -> Result<Option<End>, RunError> {
+        let is_far = self.last.retries == 0 && ends.kept.is_none();
+        if is_far || !(ends.uncorrectable || ends.kept.is_some()) || (times <= 1 && ends.kept.is_none()) {
             return Ok(None);
         }
-        let mut twin = restored(self.world.config, self.drive.image()?, self.drive.now())?;
+        let mut twin = point.drive(self.world.config)?;
         twin.run_until(twin.now() + ends.kept.unwrap_or_default());
         if !twin.is_quiet() {
             twin.settle();
@@ -173,18 +172,18 @@ impl<'a> Life<'a> {
         }))
     }
 
-    /// Lets time pass on the drive.
-    fn rest(&mut self, time: Nanos) {
-        self.drive.run_until(self.drive.now() + time);
-        if !self.drive.is_quiet() {
+    /// Lets the drive finish what it has begun. Returns false if it takes no more writes, or has no room left to come to rest.
+    fn is_calm(&mut self) -> bool {
+        if !self.drive.is_quiet() && !self.drive.is_worn_out() {
             self.drive.settle();
         }
+        self.drive.is_quiet() && !self.drive.is_worn_out()
     }
 
     /// Serves requests without timing until the host has written so many sectors more.
     fn write(&mut self, sectors: u64, work: &mut Aged) -> Result<(), RunError> {
         let (goal, mut unwritten) = (self.tally.sectors + sectors, 0);
-        while self.tally.sectors < goal && !self.drive.is_worn_out() {
+        while self.tally.sectors < goal {
             let left = (goal - self.tally.sectors) as f64;
             let asked = ((left / self.mean) as u64).clamp(1, LOOK);
             let mut counted = Counted { source: &mut self.source, requests: 0, sectors: 0 };
@@ -192,6 +191,9 @@ impl<'a> Life<'a> {
             let Counted { requests, sectors, .. } = counted;
             self.tally.sectors += sectors;
             add(work, &aged);
+            if !self.is_calm() {
+                return Ok(());
+            }
             if sectors > 0 {
                 (self.mean, unwritten) = (sectors as f64 / requests as f64, 0);
             } else {
@@ -200,7 +202,7 @@ impl<'a> Life<'a> {
             if unwritten > READS_MAX {
                 return Err(RunError::NoWrites(unwritten));
             }
-            if requests < asked && !self.drive.is_worn_out() {
+            if requests < asked {
                 self.go_on()?;
             }
         }
@@ -241,7 +243,7 @@ impl<'a> Life<'a> {
         if ends.uncorrectable && work.failed_host_reads > 0 {
             return Some((LifeEnd::HostRead, format!("a read of the host could not be corrected{}", place())));
         }
-        if self.drive.is_worn_out() {
+        if self.drive.is_worn_out() || !self.drive.is_quiet() {
             return Some((LifeEnd::WornOut, format!("it takes no more writes: {grown_bad} block groups have failed")));
         }
         if ends.bad_blocks.is_some_and(|share| grown_bad as f64 > share * seen) {
@@ -251,21 +253,14 @@ impl<'a> Life<'a> {
         Some((LifeEnd::Years, format!("it has outlived {years} years")))
     }
 
-    /// Requests in a second of a short run in virtual time on a copy of the drive, behind some that are not measured.
-    pub(crate) fn speed(&self) -> Result<Option<f64>, RunError> {
+    /// Requests in a second of a short run in virtual time on a copy of the drive at `point`, behind some that are not measured.
+    pub(crate) fn speed(&self, point: &Point) -> Result<Option<f64>, RunError> {
         let requests = self.world.sample;
-        if requests == 0 || self.drive.is_worn_out() {
+        if requests == 0 {
             return Ok(None);
         }
-        let mut twin = restored(self.world.config, self.drive.image()?, self.drive.now())?;
-        let (mut source, stage) = match self.source.duplicate() {
-            Some(source) => (source, self.stage.clone()),
-            None => {
-                let mut source = self.world.source()?;
-                let stage = source.next_stage().expect("a workload has a stage");
-                (source, stage)
-            }
-        };
+        let mut twin = point.drive(self.world.config)?;
+        let (mut source, stage) = self.requests_at(point)?;
         // An open loop goes on from here, whenever its next request would have come.
         let mut begins = None;
         let mut load = std::iter::from_fn(|| {
@@ -292,19 +287,22 @@ impl<'a> Life<'a> {
         })
     }
 
-    /// Goes back to `point`, just behind an epoch, which is run again so that a leap can follow.
+    /// Goes back to `point`. The next leap needs another epoch, because what was counted in the last one is gone.
     pub(crate) fn go_back(&mut self, point: &Point) -> Result<(), RunError> {
-        self.drive = restored(self.world.config, point.image.clone(), point.now)?;
-        match &point.source {
-            Some(source) => self.source = source.duplicate().expect("it is a copy"),
-            // A trace goes on at its beginning.
-            None => {
-                self.source = self.world.source()?;
-                self.source.next_stage();
-            }
-        }
-        (self.stage, self.tally) = (point.stage.clone(), point.tally);
+        self.drive = point.drive(self.world.config)?;
+        (self.source, self.stage) = self.requests_at(point)?;
+        self.tally = point.tally;
         Ok(())
+    }
+
+    /// Requests that follow at `point`. A trace cannot be read from its middle, and begins again.
+    fn requests_at(&self, point: &Point) -> Result<(Source, Stage), RunError> {
+        if let Some(source) = point.source.as_ref().and_then(Source::duplicate) {
+            return Ok((source, point.stage.clone()));
+        }
+        let mut source = self.world.source()?;
+        let stage = source.next_stage().expect("a workload has a stage");
+        Ok((source, stage))
     }
 
     /// Age of the drive.
@@ -341,11 +339,11 @@ fn place_of(place: &FlashPlace) -> String {
     format!(": die {}, plane {}, block {}, page {}", place.die.0, place.plane.0, place.block.0, place.page.0)
 }
 
-/// The drive of `image`, at the instant `now` at which it was taken: what its cells hold has ages by that clock.
-fn restored(config: &Config, image: Image, now: Nanos) -> Result<Drive, RunError> {
-    let mut drive = Drive::from_image(config.clone(), image, ())?;
-    drive.run_until(now);
-    Ok(drive)
+impl Point {
+    /// The drive at this point.
+    fn drive(&self, config: &Config) -> Result<Drive, RunError> {
+        Ok(Drive::from_image_at(config.clone(), self.image.clone(), self.now, ())?)
+    }
 }
 
 /// Adds the work of a part of an epoch.

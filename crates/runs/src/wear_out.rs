@@ -8,9 +8,8 @@
 //!
 //! - A new drive is filled, and epochs follow on each other until its write amplification has settled. From then on each epoch stands for itself and for those
 //!   that are skipped after it.
-//! - An epoch that ends a life may do so only because the leap before it was long: the life goes back to before the leap and takes half of it, until
-//!   the leap is
-//!   a small part of the life. That part is told as the resolution.
+//! - An epoch that ends a life may do so only because the leap before it was long: the life goes back to before the leap and takes half of it, until the
+//!   leap is a small part of the life. That part is told as the resolution.
 //! - Rests between erases and the ages of data follow from the pace: at a number of drive writes a day, or such that the life takes so many years. What a life
 //!   takes is known only when it has ended, so a life of so many years is looked for in several passes.
 
@@ -68,9 +67,10 @@ const SCOUT_GROWTH: f64 = 0.5;
 /// Parts of a life within which its end is looked for, by the scout and by a pass.
 const SCOUT_PARTS: f64 = 15.0;
 const PARTS: f64 = 400.0;
-/// Passes to find a life of so many years, and how far one may be off.
+/// Passes to find a life of so many years.
 const PASSES: usize = 4;
-const YEARS_BAND: f64 = 0.15;
+/// Share by which a life of so many years may be longer or shorter.
+pub const YEARS_BAND: f64 = 0.15;
 /// Change of write amplification below which it has settled, and the most epochs until then.
 const SETTLED: f64 = 0.03;
 const SETTLING: usize = 12;
@@ -229,9 +229,12 @@ fn go_through(
         let settles = epochs.last().is_some_and(|last: &EpochResult| (epoch.waf / last.waf - 1.0).abs() < SETTLED);
         is_settled |= settles || epochs.len() >= SETTLING;
         let mut times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(halved) } else { 0 };
-        let mut end = end;
-        while end.is_none()
-            && let Some(foreseen) = life.foresee(&asked.ends, times + 1)?
+        let (mut end, mut point) = (end, None);
+        if end.is_none() {
+            point = Some(life.point()?);
+        }
+        while let Some(point) = point.as_ref().filter(|_| end.is_none())
+            && let Some(foreseen) = life.foresee(point, &asked.ends, times + 1)?
         {
             // The end lies somewhere in the leap: take half of it, until that is a small part of the life.
             if times > fine {
@@ -239,10 +242,11 @@ fn go_through(
                 times = halved;
             } else {
                 end = Some(foreseen);
+                leapt = leapt.max(times);
             }
         }
-        if end.is_none() {
-            epoch.iops = life.speed()?;
+        if let Some(point) = point.as_ref().filter(|_| end.is_none()) {
+            epoch.iops = life.speed(point)?;
         }
         epochs.push(epoch);
         if let Some(end) = end {
@@ -255,7 +259,7 @@ fn go_through(
             (before, leapt) = (None, 0);
             continue;
         }
-        before = Some((life.point()?, epochs.len()));
+        before = point.map(|point| (point, epochs.len()));
         leapt = life.leap(times).times;
         epochs.last_mut().expect("one was just run").skipped = leapt;
     };

@@ -94,6 +94,16 @@ impl ServiceRoom {
         has_clock && mine.is_none_or(|(mine, table)| mine.restore(table))
     }
 
+    /// Make the erase and the first program of `group` later by `span`, which the clock is going to pass.
+    pub(crate) fn renew(&mut self, group: BlockGroup, span: Nanos) {
+        self.services.iter_mut().for_each(|services| services.clock.renew(group, span));
+    }
+
+    /// Go on from `now`, up to which the services have been restored.
+    pub(crate) fn go_on_from(&mut self, now: Nanos) {
+        self.services.iter_mut().for_each(|services| services.clock.go_on_from(now));
+    }
+
     /// Note a program of corrected data in `group`.
     #[inline]
     pub(crate) fn programmed(&mut self, group: BlockGroup, now: Nanos) {

@@ -89,6 +89,21 @@ impl WarmClock {
         self.warm += span;
     }
 
+    /// Make the erase and the first program of `group` later by `span`, which the clock is going to pass: the group would have been erased again.
+    pub(crate) fn renew(&mut self, group: BlockGroup, span: Nanos) {
+        let later = ((span.as_secs_f64() * self.pace) as u64 / TICK).min(u64::from(LEAST)) as u32;
+        for tick in [&mut self.erased[group.index()], &mut self.programmed[group.index()]] {
+            if *tick != NEVER {
+                *tick = (*tick & !LEAST).saturating_add(later).min(LEAST - 1) | (*tick & LEAST);
+            }
+        }
+    }
+
+    /// Go on from `now`, up to which the clock has been restored.
+    pub(crate) fn go_on_from(&mut self, now: Nanos) {
+        self.since = now;
+    }
+
     /// Let `span` seconds at this temperature pass at once, in which all data that there is was kept and no block was erased.
     pub(crate) fn decree(&mut self, now: Nanos, span: f64, at: Celsius) {
         let before = self.tick(now);
@@ -180,6 +195,29 @@ impl WarmClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_that_is_renewed_keeps_its_age_while_the_clock_passes_a_leap_and_others_grow_older() {
+        let (mut clock, other) = (clock(), BlockGroup(2));
+        for group in [ONE, other] {
+            clock.erased(group, false, at(0));
+            clock.programmed(group, at(400));
+        }
+        clock.renew(ONE, at(40_000));
+        let now = at(41_000);
+        let ages = |group| [clock.rest(group, now).effective.0, clock.kept(group, now).expect("it is programmed").effective.0];
+        assert_eq!((ages(ONE), ages(other)), ([1_000, 600], [41_000, 40_600]));
+    }
+
+    #[test]
+    fn a_clock_that_goes_on_from_where_it_was_restored_counts_no_time_twice() {
+        let mut clock = clock();
+        clock.erased(ONE, false, at(0));
+        let mut back = self::clock();
+        assert!(back.restore(clock.image(at(8_000))));
+        back.go_on_from(at(8_000));
+        assert_eq!(back.rest(ONE, at(8_400)).effective.0, 8_400);
+    }
 
     const ONE: BlockGroup = BlockGroup(1);
 

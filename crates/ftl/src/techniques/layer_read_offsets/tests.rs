@@ -37,7 +37,15 @@ fn at(group: u32, plane: u8, page: u16) -> FlashPage {
 }
 
 fn erased(group: u32) -> News {
-    News::Erased(EraseReport { group: BlockGroup(group), status: Status::Good, loops: 0, array: Nanos::ZERO, trace: None, rest: None, has_left: false })
+    News::Erased(EraseReport {
+        group: BlockGroup(group),
+        status: Status::Good,
+        loops: 0,
+        array: Nanos::ZERO,
+        trace: None,
+        rest: None,
+        has_left: false,
+    })
 }
 
 /// The entry of the vendor's table at which a read of `at` begins.
