@@ -172,14 +172,16 @@ impl Progress for Epochs<'_> {
 
 #[cfg(test)]
 mod tests {
+    use clap::FromArgMatches;
+
     use super::*;
+    use crate::args::{Arguments, Command};
 
     fn options(words: &[&str]) -> WearOutOptions {
-        use clap::Parser;
         let words = ["wordline", "wear-out"].into_iter().chain(words.iter().copied());
-        let crate::args::Command::WearOut(options) = crate::args::Arguments::try_parse_from(words).expect("it is a command").command else {
-            panic!("it is wear-out")
-        };
+        let matches = crate::shape().try_get_matches_from(words).expect("it is a command");
+        let command = Arguments::from_arg_matches(&matches).expect("it is a command").command;
+        let Command::WearOut(options) = command else { panic!("it is wear-out") };
         options
     }
 

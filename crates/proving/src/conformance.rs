@@ -18,8 +18,8 @@ use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
 use wordline_ftl::techniques::seam::{
-    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Memo, Moving, News, Place, ProgramReport, ProgramUnit,
-    ReadReport, StaleSecrets, StopReport, Technique,
+    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Leap, Memo, Moving, News, Place, ProgramReport,
+    ProgramUnit, ReadReport, StaleSecrets, StopReport, Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
@@ -101,6 +101,11 @@ pub fn check(make: &dyn Fn() -> Box<dyn Technique>, seed: u64) -> Result<(), Str
         if is_heard && card.hooks.has(Hook::Remember) {
             memos.extend(technique.remember(&ctx, &news));
         }
+    }
+    let before = technique.image();
+    technique.leap(&Leap { times: 0, cycles: &vec![0; layout.group_count()] });
+    if technique.image() != before {
+        return Err(named("a leap of nothing has taught it something".to_owned()));
     }
     is_no_bolder_without_memos(make, &tables, now, &memos, &mut draw).map_err(named)
 }

@@ -45,9 +45,10 @@ fn a_drive_lives_as_long_as_its_blocks_are_good_for() {
     // Blocks are worn unevenly, and the first that fail end the life.
     assert!((240.0..=301.0).contains(&number(&life["cycles"]["mean"])), "{}", life["cycles"]["mean"]);
     assert!(number(&life["cycles"]["most"]) <= 301.0);
-    // What blocks were written with is what the host wrote, and what was moved beside it.
+    // What blocks were written with is what the host wrote, and what was moved beside it. The mean has the spare blocks in it, which are new: the median has not.
     let blocks = 64.0 * 0.7 / 61.0;
-    let expected = number(&life["cycles"]["mean"]) / number(&life["waf"]) / blocks;
+    let expected = number(&life["cycles"]["median"]) / number(&life["waf"]) / blocks;
+    println!("{} drive writes, {expected} by erases; {}", life["drive_writes"], life["cycles"]);
     let writes = number(&life["drive_writes"]);
     assert!((writes / expected - 1.0).abs() < 0.05, "{writes} drive writes, {expected} by erases and WAF");
     assert!((number(&life["years"]) / 5.0 - 1.0).abs() < 0.16, "its pace is that of five years: {}", life["years"]);
