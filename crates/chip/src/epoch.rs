@@ -29,14 +29,20 @@ impl Chip<NoPayload> {
         self.cells.endurance().map(|limit| limit.saturating_sub(self.erases(plane, block)))
     }
 
-    /// Makes `block` as if `times` further epochs like the present one had passed, which took so much of the die's clock: see
+    /// True if the last erase of a block was at `since` or later; without physics, which alone knows when that was, if it was erased in the epoch.
+    pub fn is_renewed(&self, plane: PlaneId, block: BlockId, since: Nanos) -> bool {
+        let index = self.index(plane, block) as u32;
+        self.array.as_ref().map_or_else(|| self.epoch_erases(plane, block) > 0, |array| array.is_renewed(index, since))
+    }
+
+    /// Makes `block` as if `times` further epochs like the present one had passed, which take so much of the die's clock: see
     /// [`CellArray::leap`](wordline_cells::CellArray::leap). What it holds stays.
-    pub fn leap(&mut self, plane: PlaneId, block: BlockId, times: u32, pace: Pace, clock: Nanos) {
+    pub fn leap(&mut self, plane: PlaneId, block: BlockId, times: u32, pace: Pace, clock: Nanos, since: Nanos) {
         let (index, erases) = (self.index(plane, block), self.epoch_erases(plane, block));
         let entry = &mut self.blocks[index];
         entry.erases = entry.erases.saturating_add(erases.saturating_mul(times));
         if let Some(array) = &mut self.array {
-            array.leap(index as u32, times, pace, clock);
+            array.leap(index as u32, times, pace, clock, since);
         }
     }
 

@@ -12,7 +12,7 @@
 //! | erase count, of the die and of the firmware | + `times` · erases in the epoch |
 //! | stress of its cells, by wordline | + what so many erases and programs add, with suspensions and guarded erases in proportion |
 //! | what it holds, its place in the map, its reads since the last erase | as it was |
-//! | age of its data | as it was, if it was erased in the epoch; else older by the leap |
+//! | age of its data | as it was, if it was erased in the last eight epochs, as long as this one; else older by the leap |
 //!
 //! What a leap does not know: operations that fail by rate are drawn in epochs only, and a block that was not erased in an epoch is not erased in the leap.
 //! A leap ends before erase counts drift so far apart that static wear levelling would have acted (half its gap), and at the first block that comes to the end
@@ -66,6 +66,10 @@ pub struct Leapt {
 pub(crate) struct Epoch {
     began: Nanos,
 }
+
+/// Number of epochs, the present one among them, within which a block is erased that is not cold. Blocks are erased once in an epoch or so, and by chance some
+/// not at all; cold ones rest for years.
+const RENEWING: u64 = 8;
 
 const YEAR_SECONDS: f64 = 365.25 * 86_400.0;
 
@@ -130,8 +134,10 @@ impl<O: Observer> Drive<O> {
             Rest::Measured => (Nanos((self.now() - began).0.saturating_mul(u64::from(times))), Pace::Measured),
             Rest::Spread { years } => (Nanos((years * YEAR_SECONDS * 1e9) as u64), Pace::Spread(years * YEAR_SECONDS)),
         };
+        let length = self.now() - began;
+        let since = began.saturating_sub(length * (RENEWING - 1));
         for core in 0..self.config.cores {
-            self.skip(core, times, pace, took);
+            self.skip(core, times, pace, took, since);
         }
         self.chips.iter_mut().for_each(|(_, chip)| chip.end_leap());
         // The instants of the cells are those of the leap's end by now.
@@ -150,20 +156,21 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Skip the cycles of the groups of `core`.
-    fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos) {
+    fn skip(&mut self, core: u32, times: u32, pace: Pace, took: Nanos, since: Nanos) {
         let Drive { ftls, chips, wiring, .. } = self;
         let ftl = &mut ftls[core as usize];
         let layout = *ftl.layout();
-        let mut cycles = vec![0; layout.group_count()];
+        let (mut cycles, mut renewed) = (vec![0; layout.group_count()], vec![false; layout.group_count()]);
         for group in (0..layout.group_count() as u32).map(BlockGroup).filter(|&group| is_in_service(ftl, group)) {
             let chip = &mut chips[wiring.die(core, layout.die(group))];
             for (plane, block) in blocks_of(ftl, group) {
                 // All planes of a group are erased together.
                 cycles[group.index()] = chip.epoch_erases(plane, block).saturating_mul(times);
-                chip.leap(plane, block, times, pace, took);
+                renewed[group.index()] = chip.is_renewed(plane, block, since);
+                chip.leap(plane, block, times, pace, took, since);
             }
         }
-        ftl.leap(&Leap { times, cycles: &cycles }, took);
+        ftl.leap(&Leap { times, cycles: &cycles }, took, |group| renewed[group.index()]);
     }
 }
 

@@ -480,18 +480,18 @@ impl Firmware {
     }
 
     /// Skips cycles, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock go on by
-    /// the span; data of groups that have been erased keeps its age.
+    /// the span; data of groups that `is_renewed` names keeps its age.
     ///
     /// # Panics
     /// If the core is not quiet, or if it keeps a journal, whose records name the erase counts of groups.
-    pub fn leap(&mut self, leap: &Leap<'_>, span: Nanos) {
+    pub fn leap(&mut self, leap: &Leap<'_>, span: Nanos, is_renewed: impl Fn(BlockGroup) -> bool) {
         assert!(self.is_quiet(), "only a quiet core can skip cycles");
         let Rooms { core, panel, metadata, .. } = &mut self.rooms;
         assert!(!metadata.has_journal(), "a core that keeps a journal cannot skip cycles");
         for (group, &cycles) in (0..).map(BlockGroup).zip(leap.cycles) {
             let erases = core.groups().erases(group);
             core.groups_mut().set_erases(group, erases.saturating_add(cycles));
-            if cycles > 0 {
+            if is_renewed(group) {
                 core.services_mut().renew(group, span);
             }
         }

@@ -102,17 +102,23 @@ impl CellArray {
         self.epoch = Some(Box::new(Epoch { used: vec![UNUSED; self.lives.len()], wordlines: self.wordlines() as usize }));
     }
 
-    /// Adds to `block` the stress of `times` further epochs like the present one. `clock`: by how much the die's clock has been moved on for them. A block that
-    /// was erased in the epoch would have been so until the end, so its data keeps its age; the data of one that was not has grown older.
+    /// True if the last erase of `block` was at `since` or later: it is erased again and again.
+    pub fn is_renewed(&self, block: u32, since: Nanos) -> bool {
+        self.lives[block as usize].erased >= since
+    }
+
+    /// Adds to `block` the stress of `times` further epochs like the present one, for which the die's clock is moved on by `clock`. A block of which the last
+    /// erase was at `since` or later would have been erased again until the end, so its data keeps its age; the data of others grows older.
     ///
     /// # Panics
     /// If no epoch is under way.
-    pub fn leap(&mut self, block: u32, times: u32, pace: Pace, clock: Nanos) {
+    pub fn leap(&mut self, block: u32, times: u32, pace: Pace, clock: Nanos, since: Nanos) {
+        let is_renewed = self.is_renewed(block, since);
         let physics = self.model.physics();
         let epoch = self.epoch.as_ref().expect("a leap goes on from an epoch");
         let used = &epoch.used[block as usize];
         let life = &mut self.lives[block as usize];
-        if used.erases > 0 {
+        if is_renewed {
             for instant in [&mut life.erased, &mut life.first, &mut life.last] {
                 *instant += clock;
             }

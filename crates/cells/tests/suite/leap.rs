@@ -61,7 +61,7 @@ fn leapt(model: &Arc<Model>, rest: u64, times: u32, pace: Pace) -> CellArray {
     let mut array = die(model);
     array.begin_epoch();
     let now = live(&mut array, (0..EPOCH).map(|number| cycle(number, rest)), Nanos::ZERO);
-    array.leap(BLOCK, times, pace, now);
+    array.leap(BLOCK, times, pace, now, Nanos::ZERO);
     array.end_leap();
     array
 }
@@ -91,7 +91,7 @@ fn a_leap_spread_over_a_time_leaves_what_a_decree_of_such_cycles_does() {
     array.begin_epoch();
     live(&mut array, [Cycle { rest: 0, stops: 0, spared: WordlineSet::NONE }], Nanos::ZERO);
     let before = array.history(BLOCK);
-    array.leap(BLOCK, CYCLES, Pace::Spread(f64::from(CYCLES) * DWELL), Nanos::ZERO);
+    array.leap(BLOCK, CYCLES, Pace::Spread(f64::from(CYCLES) * DWELL), Nanos::ZERO, Nanos::ZERO);
     let (after, decreed) = (array.history(BLOCK), model.cycled(CYCLES.into(), DWELL, HOME));
     for (gained, decreed) in [(after.erase - before.erase, decreed.erase), (after.program - before.program, decreed.program)] {
         assert!((f64::from(gained) / f64::from(decreed) - 1.0).abs() < 0.002, "{gained} instead of {decreed}");
@@ -110,7 +110,7 @@ fn data_of_a_block_that_was_erased_keeps_its_age_and_that_of_others_grows_older(
     array.begin_epoch();
     live(&mut array, [Cycle { rest: 10, stops: 0, spared: WordlineSet::NONE }], Nanos::ZERO);
     let clock = Nanos::from_millis(1_000 * YEAR);
-    [BLOCK, BLOCK + 1].into_iter().for_each(|block| array.leap(block, 1, Pace::Spread(YEAR as f64), clock));
+    [BLOCK, BLOCK + 1].into_iter().for_each(|block| array.leap(block, 1, Pace::Spread(YEAR as f64), clock, Nanos(1)));
     array.end_leap();
     let now = Nanos::from_millis(10_000) + clock;
     let [young, old] = [BLOCK, BLOCK + 1].map(|block| array.read(block, 30, 0, 0, now).rate);
