@@ -45,7 +45,7 @@ fn a_drive_lives_as_long_as_its_blocks_are_good_for() {
     // Blocks are worn unevenly, and the first that fail end the life.
     assert!((240.0..=301.0).contains(&number(&life["cycles"]["mean"])), "{}", life["cycles"]["mean"]);
     assert!(number(&life["cycles"]["most"]) <= 301.0);
-    // What blocks were written with is what the host wrote, and what was moved beside it. The mean has the spare blocks in it, which are new: the median has not.
+    // What blocks were written with is what the host wrote, and what was moved beside it. The mean counts new spare blocks, too.
     let blocks = 64.0 * 0.7 / 61.0;
     let expected = number(&life["cycles"]["median"]) / number(&life["waf"]) / blocks;
     println!("{} drive writes, {expected} by erases; {}", life["drive_writes"], life["cycles"]);
