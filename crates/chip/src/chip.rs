@@ -124,6 +124,8 @@ pub struct Chip<P: Payload = NoPayload> {
     pub(crate) has_spares: bool,
     /// Wordlines that guarded erases have spared.
     pub(crate) guard: Guard,
+    /// Number of reads that each sensing stands for. No image has it.
+    pub(crate) read_times: u32,
     /// Erases of each block before the present epoch, if one is under way. No image has it.
     pub(crate) epoch: Option<Box<[u32]>>,
     dead: bool,
@@ -191,6 +193,7 @@ impl<P: Payload> Chip<P> {
             read_set: None,
             has_spares: false,
             guard: Guard::default(),
+            read_times: 1,
             epoch: None,
             dead: false,
             faults: None,

@@ -4,7 +4,7 @@ use wordline_cells::Pace;
 use wordline_units::{BlockId, Nanos, PlaneId};
 
 use crate::chip::Chip;
-use crate::payload::NoPayload;
+use crate::payload::{NoPayload, Payload};
 
 impl Chip<NoPayload> {
     /// Begins an epoch: the erases of each block are counted from now on, and what they do to its cells.
@@ -46,6 +46,15 @@ impl Chip<NoPayload> {
         }
     }
 
+    /// Ends the leaps of the die's blocks.
+    pub fn end_leap(&mut self) {
+        if let Some(array) = &mut self.array {
+            array.end_leap();
+        }
+    }
+}
+
+impl<P: Payload> Chip<P> {
     /// Lets each reading from now on be the worst of `times`: see [`CellArray::read_worst_of`](wordline_cells::CellArray::read_worst_of).
     pub fn read_worst_of(&mut self, times: u32) {
         if let Some(array) = &mut self.array {
@@ -53,10 +62,9 @@ impl Chip<NoPayload> {
         }
     }
 
-    /// Ends the leaps of the die's blocks.
-    pub fn end_leap(&mut self) {
-        if let Some(array) = &mut self.array {
-            array.end_leap();
-        }
+    /// Lets each sensing from now on count as `times` of its block, and have the errors of the worst of them.
+    pub fn reads_stand_for(&mut self, times: u32) {
+        self.read_times = times;
+        self.read_worst_of(times);
     }
 }

@@ -380,7 +380,7 @@ impl<P: Payload> Chip<P> {
             let place = self.place(target, plane);
             let sealed = self.is_sealed(place, now);
             let block = &mut self.blocks[place.block as usize];
-            block.reads = block.reads.saturating_add(1);
+            block.reads = block.reads.saturating_add(self.read_times);
             let ruined = block.state == State::Torn || (!self.ruined.is_empty() && self.ruined.contains(&place));
             let faulty = self.faults.is_some() && self.fails_read(target, plane);
             if self.cells.read() == Outcome::Bad || ruined || sealed || faulty {

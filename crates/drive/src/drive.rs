@@ -105,6 +105,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) waiting: Option<Box<Waiting>>,
     /// The present epoch, if one has begun.
     pub(crate) epoch: Option<Epoch>,
+    /// Number of reads that each read of the host stands for.
+    pub(crate) read_times: u32,
 }
 
 impl<O: Observer> Drive<O> {
@@ -176,6 +178,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             units: Units::new(config.firmware.unit.0 / SECTOR_BYTES),
             waiting: None,
             epoch: None,
+            read_times: 1,
             config,
         }
     }

@@ -18,12 +18,15 @@
 //! A leap ends before erase counts drift so far apart that static wear levelling would have acted (half its gap), and at the first block that comes to the end
 //! of its erases.
 
+use std::ops::Range;
+
 use wordline_cells::Pace;
 use wordline_engine::Observer;
 use wordline_ftl::groups::Use;
 use wordline_ftl::techniques::seam::Leap;
 use wordline_ftl::{BlockGroup, Firmware};
-use wordline_units::{BlockId, Nanos, PlaneId};
+use wordline_units::host::SECTOR_BYTES;
+use wordline_units::{BlockId, HostOp, HostRequest, Nanos, PlaneId};
 
 use crate::drive::Drive;
 
@@ -59,6 +62,26 @@ pub struct Leapt {
     pub bound: Bound,
     /// Virtual time that they took.
     pub took: Nanos,
+}
+
+/// Greatest number of reads that one read of a sample stands for: a hundredth of what the most sensitive chips take before a refresh.
+pub const READS_EACH: u32 = 1_024;
+
+/// Result of a leap over reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadLeapt {
+    /// Number of reads.
+    pub reads: u64,
+    /// Number of reads that were carried out for them.
+    pub sampled: u64,
+    /// Number of retries in the sample.
+    pub retries: u64,
+    /// Erases of block groups meanwhile: those that the firmware has refreshed.
+    pub erases: u64,
+    /// Reads of the sample that failed: of the worst of those that each stands for.
+    pub failed_host_reads: u64,
+    /// Pages that were to be moved and could not be read.
+    pub failed_moves: u64,
 }
 
 /// Beginning of an epoch.
@@ -153,6 +176,44 @@ impl<O: Observer> Drive<O> {
     /// drive tells of the reads that a leap is going to skip. Without physics nothing changes.
     pub fn read_worst_of(&mut self, times: u32) {
         self.chips.iter_mut().for_each(|(_, chip)| chip.read_worst_of(times));
+    }
+
+    /// Reads `units` of the host so many times without timing, in a sample: each unit that holds something is read equally often, one read for up to
+    /// [`READS_EACH`]. Reads of blocks, the techniques' counts and the odds that a page cannot be read are those of all reads. The firmware acts between the
+    /// reads of the sample, so that nothing goes on beyond the next refresh by more than one of them stands for.
+    ///
+    /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
+    ///
+    /// # Panics
+    /// If the drive is not quiet.
+    pub fn read_leap(&mut self, units: Range<u64>, reads: u64) -> ReadLeapt {
+        let held: Vec<u64> = units.filter(|&unit| self.is_held(unit)).collect();
+        let mut leapt = ReadLeapt::default();
+        let Some(rounds) = reads.checked_div(held.len() as u64) else { return leapt };
+        let each = rounds.clamp(1, u64::from(READS_EACH)) as u32;
+        let (samples, rest) = (reads / u64::from(each), (reads % u64::from(each)) as u32);
+        let sectors = self.config.firmware.unit.0 / SECTOR_BYTES;
+        // Where there are fewer reads than units, they are spread over all of them.
+        let (stride, spread) = if rounds == 0 { (held.len() as u64, samples.max(1)) } else { (1, 1) };
+        let at = |sample: u64| held[((u128::from(sample) * u128::from(stride) / u128::from(spread)) % held.len() as u128) as usize];
+        for (times, range) in [(each, 0..samples), (rest, samples..samples + u64::from(rest > 0))] {
+            self.reads_stand_for(times.max(1));
+            let sampled = self.age(&mut range.map(|sample| HostRequest::new(HostOp::Read, at(sample) * sectors, sectors as u32)), u64::MAX);
+            leapt.reads += u64::from(times) * sampled.requests;
+            leapt.sampled += sampled.requests;
+            leapt.retries += sampled.retries;
+            leapt.erases += sampled.erases;
+            leapt.failed_host_reads += sampled.failed_host_reads;
+            leapt.failed_moves += sampled.failed_moves;
+        }
+        self.reads_stand_for(1);
+        leapt
+    }
+
+    fn reads_stand_for(&mut self, times: u32) {
+        self.read_times = times;
+        self.chips.iter_mut().for_each(|(_, chip)| chip.reads_stand_for(times));
+        self.ftls.iter_mut().for_each(|ftl| ftl.reads_stand_for(times));
     }
 
     /// Skip the cycles of the groups of `core`.

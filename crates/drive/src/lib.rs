@@ -39,7 +39,7 @@ pub use faults::{Fault, PowerCut};
 pub use health::Health;
 pub use host::{Pace, Weights};
 pub use image::{Image, ImageError, NotQuiet};
-pub use leap::{Bound, Leapt, Rest};
+pub use leap::{Bound, Leapt, READS_EACH, ReadLeapt, Rest};
 pub use precondition::Aged;
 pub use stripe::Stripe;
 pub use tries::SearchSteps;

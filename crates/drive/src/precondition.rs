@@ -289,8 +289,12 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     ) -> Outcome {
         let now = self.now();
         let die = self.wiring.die(core, operation.die);
-        let Drive { chips, ftls, tries, config, read_levels, .. } = self;
+        let Drive { chips, ftls, tries, config, read_levels, read_times, .. } = self;
         let (chip, tries) = (&mut chips[die], &mut tries[die]);
+        if *read_times > 1 {
+            // What the firmware reads by itself it reads once.
+            chip.reads_stand_for(if operation.cause == Cause::Host { *read_times } else { 1 });
+        }
         tries.clear();
         let (mut retries, mut last) = (0, first_try(first, *read_levels, &config.read_sets));
         loop {

@@ -479,6 +479,11 @@ impl Firmware {
         self.rooms.core.services_mut().go_on_from(now);
     }
 
+    /// Lets each read of the host from now on stand for `times`: techniques are told of so many.
+    pub fn reads_stand_for(&mut self, times: u32) {
+        self.rooms.core.set_read_times(times);
+    }
+
     /// Skips cycles, which take `span`: the erase count of each group grows, techniques are told, and everything else stays. The caller lets the clock go on by
     /// the span; data of groups that `is_renewed` names keeps its age.
     ///

@@ -252,6 +252,7 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
                 worst: draw.below(70) as u32,
                 tally: None,
                 array: Nanos::from_micros(70),
+                times: 1,
             })
         }
         3 | 4 => News::Programmed(draw_program(draw, layout)),

@@ -15,6 +15,7 @@
 //! The figures of a run are those of its window, which ends before the drive is brought to rest: what follows is none of the workload's.
 
 pub mod age;
+mod ahead;
 pub mod compare;
 pub mod conclude;
 mod cost;

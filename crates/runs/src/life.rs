@@ -1,18 +1,18 @@
 //! One life of a drive: epochs that are run, and leaps between them.
 
 use wordline_drive::image::Image;
-use wordline_drive::{Aged, Config, Drive, FlashPlace, Leapt, Pace, Rest};
+use wordline_drive::{Aged, Config, Drive, FlashPlace, Leapt, Rest};
 use wordline_engine::BlockState;
 use wordline_plan::Plan;
-use wordline_report::text::number;
 use wordline_report::{CyclesResult, EpochResult, LifeEnd};
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{HostOp, HostRequest, Nanos};
 
+use crate::ahead::Ahead;
 use crate::error::RunError;
 use crate::load::Load;
 use crate::prepare::{Prepared, filled};
-use crate::source::{Source, Stage};
+use crate::source::{Place, Source, Stage};
 use crate::workload::Workload;
 
 /// Parts of an epoch, with a rest after each.
@@ -89,7 +89,7 @@ pub(crate) struct Tally {
 pub(crate) struct Point {
     image: Image,
     now: Nanos,
-    source: Option<Source>,
+    source: Option<Place>,
     stage: Stage,
     tally: Tally,
 }
@@ -139,37 +139,9 @@ impl<'a> Life<'a> {
         Ok((epoch, end))
     }
 
-    /// The end of the life that the next `times` epochs would bring by a page that cannot be read, if a copy of the drive at `point` tells of one: all its
-    /// data is read, each page for as many as there would be in its place.
-    ///
-    /// A life in leaps reads a page far less often than a whole life does, so that the rare read that fails would come too late.
-    pub(crate) fn foresee(&self, point: &Point, ends: &Ends, times: u32) -> Result<Option<End>, RunError> {
-        let is_far = self.last.retries == 0 && ends.kept.is_none();
-        if is_far || !(ends.uncorrectable || ends.kept.is_some()) || (times <= 1 && ends.kept.is_none()) {
-            return Ok(None);
-        }
-        let mut twin = point.drive(self.world.config)?;
-        twin.run_until(twin.now() + ends.kept.unwrap_or_default());
-        if !twin.is_quiet() {
-            twin.settle();
-        }
-        let sectors = (twin.unit_bytes().0 / SECTOR_BYTES) as u32;
-        let held: Vec<u64> = (0..self.world.config.exported_units).filter(|&unit| twin.is_held(unit)).collect();
-        let mut reads = held.iter().map(|unit| HostRequest::new(HostOp::Read, unit * u64::from(sectors), sectors));
-        twin.read_worst_of(times);
-        let work = twin.age(&mut reads, u64::MAX);
-        let lost = work.failed_host_reads + work.failed_moves;
-        if lost == 0 {
-            return Ok(None);
-        }
-        let place = work.failed_at.map(|place| place_of(&place)).unwrap_or_default();
-        Ok(Some(match ends.kept {
-            Some(kept) => {
-                let days = kept.as_secs_f64() / 86_400.0;
-                (LifeEnd::KeptData, format!("data could not be read after it had been kept for {} days{place}", number(days)))
-            }
-            None => (LifeEnd::HostRead, format!("data could not be read{place}")),
-        }))
+    /// What tells of the time ahead, on copies of the drive.
+    pub(crate) fn ahead(&self) -> Ahead<'a> {
+        Ahead::new(self.world, self.last.retries > 0)
     }
 
     /// Lets the drive finish what it has begun. Returns false if it takes no more writes, or has no room left to come to rest.
@@ -253,35 +225,12 @@ impl<'a> Life<'a> {
         Some((LifeEnd::Years, format!("it has outlived {years} years")))
     }
 
-    /// Requests in a second of a short run in virtual time on a copy of the drive at `point`, behind some that are not measured.
-    pub(crate) fn speed(&self, point: &Point) -> Result<Option<f64>, RunError> {
-        let requests = self.world.sample;
-        if requests == 0 {
-            return Ok(None);
-        }
-        let mut twin = point.drive(self.world.config)?;
-        let (mut source, stage) = self.requests_at(point)?;
-        // An open loop goes on from here, whenever its next request would have come.
-        let mut begins = None;
-        let mut load = std::iter::from_fn(|| {
-            let request = source.next()?;
-            let begins = *begins.get_or_insert(request.at);
-            Some(HostRequest { at: request.at.saturating_sub(begins), ..request })
-        });
-        let pace = stage.depth.map_or(Pace::Open { origin: twin.now() }, |depth| Pace::Closed { depth });
-        twin.serve(&mut load, pace, Some(requests / 4));
-        let began = twin.now();
-        let served = twin.serve(&mut load, pace, Some(requests));
-        let took = (twin.now() - began).as_secs_f64();
-        Ok((served > 0 && took > 0.0).then(|| served as f64 / took))
-    }
-
     /// The present point of the life.
     pub(crate) fn point(&self) -> Result<Point, RunError> {
         Ok(Point {
             image: self.drive.image()?,
             now: self.drive.now(),
-            source: self.source.duplicate(),
+            source: self.source.place(),
             stage: self.stage.clone(),
             tally: self.tally,
         })
@@ -290,19 +239,9 @@ impl<'a> Life<'a> {
     /// Goes back to `point`. The next leap needs another epoch, because what was counted in the last one is gone.
     pub(crate) fn go_back(&mut self, point: &Point) -> Result<(), RunError> {
         self.drive = point.drive(self.world.config)?;
-        (self.source, self.stage) = self.requests_at(point)?;
+        (self.source, self.stage) = point.requests(&self.world)?;
         self.tally = point.tally;
         Ok(())
-    }
-
-    /// Requests that follow at `point`. A trace cannot be read from its middle, and begins again.
-    fn requests_at(&self, point: &Point) -> Result<(Source, Stage), RunError> {
-        if let Some(source) = point.source.as_ref().and_then(Source::duplicate) {
-            return Ok((source, point.stage.clone()));
-        }
-        let mut source = self.world.source()?;
-        let stage = source.next_stage().expect("a workload has a stage");
-        Ok((source, stage))
     }
 
     /// Age of the drive.
@@ -335,14 +274,25 @@ impl Tally {
     }
 }
 
-fn place_of(place: &FlashPlace) -> String {
+/// A place in words, behind what happened there.
+pub(crate) fn place_of(place: &FlashPlace) -> String {
     format!(": die {}, plane {}, block {}, page {}", place.die.0, place.plane.0, place.block.0, place.page.0)
 }
 
 impl Point {
     /// The drive at this point.
-    fn drive(&self, config: &Config) -> Result<Drive, RunError> {
+    pub(crate) fn drive(&self, config: &Config) -> Result<Drive, RunError> {
         Ok(Drive::from_image_at(config.clone(), self.image.clone(), self.now, ())?)
+    }
+
+    /// Requests that follow. A trace cannot be read from its middle, and begins again.
+    pub(crate) fn requests(&self, world: &World<'_>) -> Result<(Source, Stage), RunError> {
+        if let Some(place) = &self.source {
+            return Ok((place.source(), self.stage.clone()));
+        }
+        let mut source = world.source()?;
+        let stage = source.next_stage().expect("a workload has a stage");
+        Ok((source, stage))
     }
 }
 

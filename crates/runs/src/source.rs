@@ -40,6 +40,29 @@ enum Kind {
     Traced { replay: Recorded, depth: Option<u32>, requests: u64, begun: bool, failure: Option<TraceError> },
 }
 
+/// A place in the requests of a workload, from which they can be given as often as one likes, on any thread.
+pub(crate) struct Place(Placed);
+
+enum Placed {
+    Made { generator: Box<Generator>, depth: Option<u32>, totals: Vec<Option<u64>>, begun: bool },
+    Filed { load: Box<FileLoad>, insecure: BTreeSet<u32>, begun: bool },
+}
+
+impl Place {
+    /// The requests from here on. Nobody is told of their files.
+    pub(crate) fn source(&self) -> Source {
+        Source(match &self.0 {
+            Placed::Made { generator, depth, totals, begun } => {
+                Kind::Made { generator: generator.clone(), depth: *depth, totals: totals.clone(), begun: *begun }
+            }
+            Placed::Filed { load, insecure, begun } => {
+                let filed = Filed { load: load.as_ref().clone(), told: None, insecure: insecure.clone() };
+                Kind::Filed { filed: Box::new(filed), begun: *begun }
+            }
+        })
+    }
+}
+
 impl Source {
     /// Puts `workload` on a drive of `capacity`.
     ///
@@ -84,19 +107,17 @@ impl Source {
         }
     }
 
-    /// A source of the requests that this one is going to give; `None`: a trace cannot be read from the middle.
-    pub(crate) fn duplicate(&self) -> Option<Source> {
-        let kind = match &self.0 {
+    /// The present place in the requests; `None`: a trace cannot be read from the middle.
+    pub(crate) fn place(&self) -> Option<Place> {
+        Some(Place(match &self.0 {
             Kind::Made { generator, depth, totals, begun } => {
-                Kind::Made { generator: generator.clone(), depth: *depth, totals: totals.clone(), begun: *begun }
+                Placed::Made { generator: generator.clone(), depth: *depth, totals: totals.clone(), begun: *begun }
             }
             Kind::Filed { filed, begun } => {
-                let Filed { load, insecure, .. } = filed.as_ref();
-                Kind::Filed { filed: Box::new(Filed { load: load.clone(), told: None, insecure: insecure.clone() }), begun: *begun }
+                Placed::Filed { load: Box::new(filed.load.clone()), insecure: filed.insecure.clone(), begun: *begun }
             }
             Kind::Traced { .. } => return None,
-        };
-        Some(Source(kind))
+        }))
     }
 
     /// Begins the next stage, if there is one.

@@ -10,6 +10,7 @@
 //!   that are skipped after it.
 //! - An epoch that ends a life may do so only because the leap before it was long: the life goes back to before the leap and takes half of it, until the
 //!   leap is a small part of the life. That part is told as the resolution.
+//! - Before a leap, copies of the drive are read and timed on a second thread; the life goes on meanwhile, and goes back if they tell of an end.
 //! - Rests between erases and the ages of data follow from the pace: at a number of drive writes a day, or such that the life takes so many years. What a life
 //!   takes is known only when it has ended, so a life of so many years is looked for in several passes.
 
@@ -201,8 +202,9 @@ fn go_through(
         Steps::Even(_) | Steps::None => asked.epochs,
     };
     progress.expect(Some(u64::from(expected)));
+    let mut ran = life.epoch(&asked.ends);
     let end = loop {
-        let (mut epoch, end) = life.epoch(&asked.ends)?;
+        let (mut epoch, end) = ran?;
         number += 1;
         let writes = life.sectors() as f64 / drive_write;
         progress.update(
@@ -212,14 +214,22 @@ fn go_through(
         );
         let parts = if matches!(steps, Steps::Growing) { SCOUT_PARTS } else { PARTS };
         let fine = ((writes / parts / asked.epoch_writes) as u32).max(1);
-        if let (Some(_), Some((point, count))) = (&end, before.as_ref().filter(|_| leapt > fine)) {
+        if let Some(end) = end {
+            let Some((point, count)) = before.take().filter(|_| leapt > fine) else {
+                epochs.push(epoch);
+                break end;
+            };
             // The end may lie anywhere in the leap: take half of it.
             halved = leapt / 2;
-            life.go_back(point)?;
-            epochs.truncate(*count);
+            life.go_back(&point)?;
+            epochs.truncate(count);
             epochs.last_mut().expect("it leapt from an epoch").skipped = 0;
-            (before, leapt) = (None, 0);
+            leapt = 0;
+            ran = life.epoch(&asked.ends);
             continue;
+        }
+        if writes > DRIVE_WRITES_MAX {
+            return Err(RunError::NoWear(world.plan.name().to_owned()));
         }
         let step = match steps {
             Steps::None => 0.0,
@@ -228,40 +238,33 @@ fn go_through(
         };
         let settles = epochs.last().is_some_and(|last: &EpochResult| (epoch.waf / last.waf - 1.0).abs() < SETTLED);
         is_settled |= settles || epochs.len() >= SETTLING;
-        let mut times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(halved) } else { 0 };
-        let (mut end, mut point) = (end, None);
-        if end.is_none() {
-            point = Some(life.point()?);
-        }
-        while let Some(point) = point.as_ref().filter(|_| end.is_none())
-            && let Some(foreseen) = life.foresee(point, &asked.ends, times + 1)?
-        {
-            // The end lies somewhere in the leap: take half of it, until that is a small part of the life.
-            if times > fine {
-                halved = times / 2;
-                times = halved;
-            } else {
-                end = Some(foreseen);
-                leapt = leapt.max(times);
-            }
-        }
-        if let Some(point) = point.as_ref().filter(|_| end.is_none()) {
-            epoch.iops = life.speed(point)?;
-        }
+        let times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(halved) } else { 0 };
+        let point = life.point()?;
+        // Copies look ahead on a thread of their own, while the life goes on as if they would see no end.
+        let ahead = life.ahead();
+        let (seen, skipped, next) = std::thread::scope(|scope| {
+            let looking = scope.spawn(|| ahead.look(&point, &asked.ends, times, fine));
+            let skipped = if times > 0 { life.leap(times).times } else { 0 };
+            let next = life.epoch(&asked.ends);
+            (looking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), skipped, next)
+        });
+        let seen = seen?;
+        epoch.iops = seen.iops;
         epochs.push(epoch);
-        if let Some(end) = end {
-            break end;
-        }
-        if writes > DRIVE_WRITES_MAX {
-            return Err(RunError::NoWear(world.plan.name().to_owned()));
-        }
-        if times == 0 {
-            (before, leapt) = (None, 0);
+        if seen.end.is_none() && seen.times == times {
+            epochs.last_mut().expect("pushed above").skipped = skipped;
+            (before, leapt) = ((times > 0).then(|| (point, epochs.len())), skipped);
+            ran = next;
             continue;
         }
-        before = point.map(|point| (point, epochs.len()));
-        leapt = life.leap(times).times;
-        epochs.last_mut().expect("one was just run").skipped = leapt;
+        life.go_back(&point)?;
+        if let Some(end) = seen.end {
+            leapt = leapt.max(seen.times);
+            break end;
+        }
+        halved = seen.times;
+        (before, leapt) = (None, 0);
+        ran = life.epoch(&asked.ends);
     };
     let sectors = life.sectors();
     let resolution = f64::from(leapt + 1) * world.sectors as f64 / sectors as f64;

@@ -17,6 +17,7 @@ mod locks;
 mod lost;
 mod measures;
 mod reach;
+mod reads;
 mod relive;
 mod retries;
 mod sets;

@@ -234,7 +234,9 @@ fn tell_read(rooms: &mut Rooms, report: &Report<'_>, group: BlockGroup, offset: 
     let Rooms { core, panel, metadata, gc, .. } = rooms;
     let at = FlashPage::holding(core.layout(), group, offset);
     let &Report { status, retries, last, corrected_bits: worst, tally, spans, .. } = report;
-    metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die }));
+    // A host's reads are a sample in a leap over reads. What the firmware reads by itself it reads once.
+    let times = if cause == Cause::Host { core.read_times() } else { 1 };
+    metadata.notify(core, panel, News::Read(ReadReport { at, cause, status, retries, last, worst, tally, array: spans.die, times }));
     if panel.has(Hook::MayWork) {
         gc.look_again(core, report.die, group);
     }

@@ -36,20 +36,22 @@ pub(crate) struct Landing {
 
 /// End the program of program unit `program` of `group`. `closes`: it was the last of its group.
 pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program): (BlockGroup, u32), closes: bool) {
-    let Rooms { core, panel, metadata, sanitise, .. } = rooms;
+    let Rooms { core, panel, sanitise, .. } = rooms;
     let die = report.die;
     let good = report.status == Status::Good;
     let batch = core.die_mut(die).batch_mut().take();
     let now = core.now();
     core.services_mut().programmed(group, now);
     let carried = sanitise.is_on().then(|| sanitise.before_landing(core, &batch));
-    if metadata.has_oob() {
-        // Before anything becomes stale by it: what that was must not be erased before this program is sealed.
-        let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
-        metadata.note_landing(core, die, (group, program), (good, is_host));
-    }
     let is_distrusted = panel.has_any(OF_PROGRAMS) && is_distrusted(rooms, report, group, program);
     let lands = good && !is_distrusted;
+    let Rooms { core, metadata, .. } = rooms;
+    if metadata.has_oob() {
+        // Before anything becomes stale by it: what that was must not be erased before this program is sealed. What does not land is given up: its page may be
+        // made unreadable before its data, or what has overwritten it, is down.
+        let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
+        metadata.note_landing(core, die, (group, program), (lands, is_host));
+    }
     if is_distrusted {
         // It is stale from the first, and what it holds goes elsewhere.
         take_back(rooms, die, &batch);

@@ -2,11 +2,16 @@
 
 /// FNV-1a of a page, eight bytes at a time, without the checksum itself, which stands at `own`.
 pub(crate) fn check(bytes: &[u8], own: std::ops::Range<usize>) -> u64 {
-    let parts = [&bytes[..own.start], &bytes[own.end..]];
-    parts.iter().flat_map(|part| part.chunks(8)).fold(0xCBF2_9CE4_8422_2325, |hash, chunk| {
+    let join = |hash: u64, word: [u8; 8]| (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x100_0000_01B3);
+    [&bytes[..own.start], &bytes[own.end..]].into_iter().fold(0xCBF2_9CE4_8422_2325, |hash, part| {
+        let (words, rest) = part.as_chunks();
+        let hash = words.iter().fold(hash, |hash, &word| join(hash, word));
+        if rest.is_empty() {
+            return hash;
+        }
         let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x100_0000_01B3)
+        word[..rest.len()].copy_from_slice(rest);
+        join(hash, word)
     })
 }
 

@@ -40,7 +40,7 @@ use crate::state::Core;
 use crate::state::allocation;
 use crate::state::die::Die;
 use crate::state::groups::Use;
-use crate::state::layout::BlockGroup;
+use crate::state::layout::{BlockGroup, Layout};
 use crate::state::work::{Rewrite, Stream};
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
@@ -278,6 +278,8 @@ fn lay_out_groups(
                 // Nothing of it is needed, but something in it must not stay readable.
                 core.groups_mut().condemn(group);
             }
+            let stand = stands[group.index()].expect("it has one");
+            resume_marks_of_unread(rooms, scan, stand, group);
             continue;
         }
         core.groups_mut().open(group);
@@ -297,6 +299,39 @@ fn lay_out_groups(
     }
 }
 
+/// Program units of data of `stand`, and the marks of all its units as far as they are known.
+fn found_marks(scan: &RecoveryScan, stand: usize, layout: &Layout) -> (u32, Vec<MarkCopy>) {
+    let seen = &scan.stands[stand].seen;
+    let programs = seen.written.min(layout.data_programs);
+    let mut marks = seen.marks().to_vec();
+    marks.resize(layout.data_units as usize, MarkCopy::NOTHING);
+    for page in &seen.unread {
+        for offset in page.first..(page.first + layout.units_per_page).min(layout.data_units) {
+            if let Some(mark) = lost::second_mark(scan, stand, offset, layout) {
+                marks[offset as usize] = mark;
+            }
+        }
+    }
+    (programs, marks)
+}
+
+/// Have the journal name the unreadable pages of `group`, which stands on `stand` and is to be erased: without a second copy of their marks the next recovery
+/// could not tell that nothing in them is needed.
+fn resume_marks_of_unread(rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
+    let Rooms { core, metadata, .. } = rooms;
+    let layout = *core.layout();
+    let physical = &scan.stands[stand];
+    let seen = &physical.seen;
+    let is_named = physical.broken || physical.erase_was_begun() || seen.is_summarised(&layout) || seen.is_old(&layout);
+    if is_named || seen.unread.iter().all(|page| page.is_gone) {
+        return;
+    }
+    let Some(oob) = metadata.oob_mut() else { return };
+    let (programs, marks) = found_marks(scan, stand, &layout);
+    let filling = scan.filling(stand);
+    oob.found(group, &marks, programs, None, |program| scan.kept_places.get(&(filling, program)).copied());
+}
+
 /// Close `group`, which stands on `stand`, or have its summary written first.
 fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: usize, group: BlockGroup) {
     let Rooms { core, metadata, sanitise, .. } = rooms;
@@ -312,16 +347,7 @@ fn resume_marks(config: &Config, rooms: &mut Rooms, scan: &RecoveryScan, stand: 
         }
         return;
     };
-    let programs = seen.written.min(layout.data_programs);
-    let mut marks = seen.marks().to_vec();
-    marks.resize(layout.data_units as usize, MarkCopy::NOTHING);
-    for page in &seen.unread {
-        for offset in page.first..(page.first + layout.units_per_page).min(layout.data_units) {
-            if let Some(mark) = lost::second_mark(scan, stand, offset, &layout) {
-                marks[offset as usize] = mark;
-            }
-        }
-    }
+    let (programs, marks) = found_marks(scan, stand, &layout);
     let summary = if config.sheet.capabilities.any_order {
         Some(layout.data_programs).filter(|_| seen.written <= layout.data_programs)
     } else if config.spared_max > 0 {

@@ -30,6 +30,7 @@ use crate::recovery::{JournalFound, Recovery, Trust, find_journal};
 use crate::state::data::{CHECKPOINT, JOURNAL, KEYS, OOB};
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
+use crate::techniques::hooks::Hook;
 
 /// A copy of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,8 @@ pub(crate) struct RecoveryScan {
     has_copies: bool,
     /// Copies in pages that cannot be read, by stand and offset.
     lost: BTreeSet<(u32, u32)>,
+    /// Copies in whole pages that were given up, by stand and offset.
+    given_up: BTreeSet<(u32, u32)>,
     /// True if a page of a program that had ended cannot be read, and no second copy of its marks was found. The checkpoint may have known the page, and does
     /// not tell of copies before it.
     is_rotten: bool,
@@ -114,8 +117,37 @@ pub(crate) struct RecoveryScan {
 impl RecoveryScan {
     /// Read the flash of a core. `fresh`: a new core with the same configuration, on whose stands the lost core wrote. `trust`: the evidence that is relied
     /// on.
+    ///
+    /// What a page says of a unit counts unless the second copy of its marks, which may be found later, says that the unit was given up: then all is read
+    /// once more.
     pub(crate) fn gather(config: &Config, fresh: &Rooms, flash_reader: &mut dyn FlashReader, trust: Trust) -> RecoveryScan {
-        let mut scan = RecoveryScan::stands(config, fresh);
+        let mut given_up = BTreeSet::new();
+        let mut before = Recovery::default();
+        loop {
+            let mut scan = RecoveryScan::gather_but(config, fresh, flash_reader, trust, &given_up);
+            let known = given_up.len();
+            if fresh.panel.has(Hook::Distrusts) {
+                given_up.extend(lost::given_up(&scan, fresh.core.layout()));
+            }
+            if given_up.len() == known {
+                scan.tally.groups += before.groups;
+                scan.tally.pages += before.pages;
+                return scan;
+            }
+            before.groups += scan.tally.groups;
+            before.pages += scan.tally.pages;
+        }
+    }
+
+    /// Read the flash of a core as if nothing were said of the units `given_up`, by stand and offset.
+    fn gather_but(
+        config: &Config,
+        fresh: &Rooms,
+        flash_reader: &mut dyn FlashReader,
+        trust: Trust,
+        given_up: &BTreeSet<(u32, u32)>,
+    ) -> RecoveryScan {
+        let mut scan = RecoveryScan { given_up: given_up.clone(), ..RecoveryScan::stands(config, fresh) };
         let mut reader = Reader { layout: *fresh.core.layout(), flash_reader, marks: Vec::new(), bytes: Vec::new() };
         let all = 0..scan.stands.len();
         scan.keys = fresh.sanitise.keys().map(|keys| KeysFound::gather(keys, &scan.stands, &mut reader));
@@ -147,7 +179,7 @@ impl RecoveryScan {
         (0..scan.stands.len()).for_each(|stand| lost::find_lost(&mut scan, stand, marks_lost, fresh.core.layout()));
         scan.is_rotten |= lost::lacks_unsettled(&scan, fresh.core.layout());
         if scan.is_rotten && scan.tally.checkpoint.is_some() {
-            return RecoveryScan { is_distrusted: true, ..RecoveryScan::gather(config, fresh, flash_reader, Trust::Marks) };
+            return RecoveryScan { is_distrusted: true, ..RecoveryScan::gather_but(config, fresh, flash_reader, Trust::Marks, given_up) };
         }
         lost::doubt_refused(&mut scan);
         if config.buffer.protection == Protection::Capacitor {
@@ -183,6 +215,7 @@ impl RecoveryScan {
             is_overtaken: false,
             has_copies: config.copies_oob(),
             lost: BTreeSet::new(),
+            given_up: BTreeSet::new(),
             is_rotten: false,
             is_distrusted: false,
             is_in_order: !config.sheet.capabilities.any_order,
@@ -343,7 +376,12 @@ impl RecoveryScan {
                 }
                 let first = first_unit(place, layout);
                 if self.has_copies {
-                    self.stands[number].seen.note_marks(first, reader.marks.iter().map(MarkCopy::of), layout);
+                    let given_up = &self.given_up;
+                    let marks = (first..).zip(&reader.marks).map(|(offset, mark)| {
+                        let is_given_up = !given_up.is_empty() && given_up.contains(&(number as u32, offset));
+                        if is_given_up { MarkCopy::NOTHING } else { MarkCopy::of(mark) }
+                    });
+                    self.stands[number].seen.note_marks(first, marks, layout);
                 }
                 self.read_marks(number, first, &reader.marks);
             }
@@ -366,7 +404,7 @@ impl RecoveryScan {
     }
 
     fn read_marks(&mut self, number: usize, first: u32, marks: &[Mark]) {
-        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, .. } = self;
+        let RecoveryScan { stands, best, assumed, doubtful, twins, version, secret, keys, lost, given_up, .. } = self;
         for (offset, mark) in (first..).zip(marks) {
             let lpn = mark.lpn.0;
             let Some(best) = best.get_mut(lpn as usize) else {
@@ -382,6 +420,9 @@ impl RecoveryScan {
             }
             let stand = &mut stands[number];
             stand.order = (true, stand.order.1.max(mark.version));
+            if !given_up.is_empty() && given_up.contains(&(number as u32, offset)) {
+                continue;
+            }
             let copy = Copied { version: mark.version, stand: number as u32, offset };
             if is_set(assumed, lpn) && mark.version <= best.version {
                 doubtful.push((lpn, copy));

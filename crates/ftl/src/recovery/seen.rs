@@ -3,7 +3,8 @@
 //! An unreadable page is *torn* if its program never ended; then nothing that was promised is in it. Otherwise it is *lost*: its units are those
 //! that the second copy of its marks names. The rules:
 //!
-//! 1. Where a second copy of the marks is found, in the group's summary, in the journal or with capacitors, it decides.
+//! 1. Where a second copy of the marks is found, in the group's summary, in the journal or with capacitors, it decides. That holds for pages that can be read,
+//!    too: a unit that it does not name was given up, because its program was not relied on.
 //! 2. A page of a group that was never closed and of which there is no second copy was not sealed: nothing that it made stale is gone, and no flush covers it.
 //!    It passes for torn.
 //! 3. Otherwise nobody can tell what it held. That takes a second failure, and then all units are refused.
@@ -144,6 +145,13 @@ impl SealedMarks {
     pub(crate) fn early_summary(&self, filling: Filling, seen: &Seen, layout: &Layout) -> Option<u32> {
         let told = self.0.get(&(filling, layout.programs)).and_then(|marks| u32::try_from(marks.first()?.version).ok());
         told.or(seen.summary_at.filter(|&begin| begin < layout.data_programs))
+    }
+
+    /// True if a second copy of a mark of the blocks with this `filling` names no unit.
+    pub(crate) fn has_nothing(&self, filling: Filling, seen: &Seen) -> bool {
+        let in_summaries = seen.summaries.iter().filter(|page| page.filling == filling).flat_map(|page| &page.marks);
+        let told = self.0.range((filling, 0)..=(filling, u32::MAX)).flat_map(|(_, marks)| marks);
+        in_summaries.chain(told).any(|mark| *mark == MarkCopy::NOTHING)
     }
 
     /// Second copy of the mark of the unit at `offset` of the blocks with this `filling`; `None`: there is none.

@@ -91,6 +91,8 @@ pub(crate) struct Core {
     /// True if the buffer is to be emptied.
     flushes_all: bool,
     watched: Watched,
+    /// Number of reads that each read of the host stands for: more than one in a leap over reads.
+    read_times: u32,
 }
 
 impl Core {
@@ -128,6 +130,7 @@ impl Core {
             worn_out: false,
             flushes_all: false,
             watched,
+            read_times: 1,
             settings,
             layout,
         }
@@ -534,6 +537,16 @@ impl Core {
     /// Location of the newest bytes of `lpn`.
     pub(crate) fn newest(&self, lpn: u32) -> Newest {
         Newest { buffered: self.buffer.held(lpn), on_flash: self.map.get(lpn), is_refused: self.is_refused(lpn) }
+    }
+
+    /// Number of reads that each read of the host stands for.
+    pub(crate) fn read_times(&self) -> u32 {
+        self.read_times
+    }
+
+    /// Set the number of reads that each read of the host stands for.
+    pub(crate) fn set_read_times(&mut self, times: u32) {
+        self.read_times = times;
     }
 
     /// True if `lpn` is refused.

@@ -199,6 +199,8 @@ pub struct ReadReport {
     pub tally: Option<Tally>,
     /// Time that the array worked.
     pub array: Nanos,
+    /// Number of reads like this one that it stands for: 1 but in a leap over reads, where only a sample is carried out.
+    pub times: u32,
 }
 
 /// Report of a program.

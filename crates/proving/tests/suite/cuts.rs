@@ -68,6 +68,12 @@ fn rotten(shares: &[f64]) -> Tally {
     tally
 }
 
+/// A program that was not relied on, whose unit the host had overwritten meanwhile: its page was locked before the newer data was down.
+#[test]
+fn what_was_given_up_does_not_count_as_lost() {
+    must(20_147, None, 213);
+}
+
 /// Each flushed unit is back in its newest version, or is lost and told: never an older one, never zeroes, never another's.
 #[test]
 fn pages_that_become_unreadable_take_no_older_version_out_of_hiding() {

@@ -138,6 +138,23 @@ pub(in crate::recovery) fn newest_version(scan: &RecoveryScan, lpn: u32) -> u64 
     scan.best[lpn as usize].version
 }
 
+/// Copies in whole pages of which the second copy of their marks says that they hold nothing: their program was not relied on, and their data went elsewhere
+/// or had been overwritten. By stand and offset.
+pub(super) fn given_up(scan: &RecoveryScan, layout: &Layout) -> Vec<(u32, u32)> {
+    if !scan.has_copies {
+        return Vec::new();
+    }
+    // Few groups have any.
+    let has_nothing: Vec<bool> =
+        (0..).zip(&scan.stands).map(|(number, stand)| scan.sealed.has_nothing(scan.filling(number), &stand.seen)).collect();
+    let is_given_up = |copy: &&Copied| {
+        let is_read = **copy != Copied::NONE && has_nothing[copy.stand as usize] && !is_lost(scan, copy);
+        is_read && second_mark(scan, copy.stand as usize, copy.offset, layout) == Some(MarkCopy::NOTHING)
+    };
+    let copies = scan.best.iter().chain(scan.twins.iter().map(|(_, copy)| copy));
+    copies.filter(is_given_up).map(|copy| (copy.stand, copy.offset)).collect()
+}
+
 /// Number of units whose newest copy is in an unreadable page.
 pub(in crate::recovery) fn count_lost(scan: &RecoveryScan) -> u64 {
     scan.best.iter().filter(|copy| **copy != Copied::NONE && is_lost(scan, copy)).count() as u64

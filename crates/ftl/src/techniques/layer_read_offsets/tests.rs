@@ -29,6 +29,7 @@ fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Statu
         worst: 0,
         tally: None,
         array: Nanos::ZERO,
+        times: 1,
     })
 }
 

@@ -95,8 +95,8 @@ impl Technique for ReadDisturbRefresh {
     }
 
     fn learn(&mut self, _ctx: &Ctx<'_>, news: &News) {
-        if let News::Read(ReadReport { at, .. }) = news {
-            self.reads[at.group.index()] = self.reads[at.group.index()].saturating_add(1);
+        if let News::Read(ReadReport { at, times, .. }) = news {
+            self.reads[at.group.index()] = self.reads[at.group.index()].saturating_add(*times);
         }
         if let News::Erased(report) = news {
             self.reads[report.group.index()] = 0;
@@ -104,11 +104,12 @@ impl Technique for ReadDisturbRefresh {
     }
 
     fn remember(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Memo> {
-        let News::Read(ReadReport { at, .. }) = *news else {
+        let News::Read(ReadReport { at, times, .. }) = *news else {
             return None;
         };
         let value = self.reads[at.group.index()];
-        value.is_multiple_of(self.step()).then_some(Memo { group: at.group, slot: 0, value })
+        let has_passed = value / self.step() > value.saturating_sub(times) / self.step();
+        has_passed.then_some(Memo { group: at.group, slot: 0, value })
     }
 
     fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
@@ -148,6 +149,7 @@ mod tests {
             worst: 0,
             tally: None,
             array: Nanos(1),
+            times: 1,
         })
     }
 
