@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use wordline_cells::{Condition, Model};
 use wordline_drive::{Bound, Drive, Rest};
 use wordline_ftl::techniques::hooks::Hooks;
 use wordline_ftl::techniques::seam::{Card, Leap, Persists, Technique};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{BlockId, DieId, HostOp, HostRequest, Nanos, PlaneId};
+use wordline_units::{BlockId, Celsius, DieId, HostOp, HostRequest, Nanos, PlaneId};
 
 use crate::lives::drive;
 
@@ -176,4 +177,47 @@ fn techniques_are_told_of_the_cycles_that_are_skipped() {
     drive.leap(7, Rest::Spread { years: 0.25 });
     assert_eq!(*told.lock().expect("nobody panics"), [(7, 7 * erases)]);
     assert_eq!(drive.blocks().map(|block| block.erases).sum::<u32>(), 8 * erases);
+}
+
+/// For each block that is used, the error rate of its worst layer after a year: blocks with more die earlier.
+fn frailty(drive: &Drive) -> Vec<f64> {
+    let cells = drive.config().cells.as_ref().expect("it has physics");
+    let (model, at) = (Model::new(&cells.physics).expect("it is checked"), Celsius(30.0));
+    let rate = |index: u32| {
+        let block = model.block(drive.config().seed, 0, index);
+        let history = drive.history(DieId(0), PlaneId(0), BlockId(index)).expect("the cells have physics");
+        let condition = Condition { retention: model.kept(365.0 * 86_400.0, at), ..Condition::new(history, at) };
+        let of_layer = |layer: u32| {
+            let wordline = model.wordline(&model.traits(&block, layer), &condition);
+            wordline.error_rate(&model, 0, &model.references(0))
+        };
+        (0..model.layers().len() as u32).map(of_layer).fold(0.0, f64::max)
+    };
+    (0..drive.blocks().count() as u32).map(rate).collect()
+}
+
+/// Rank correlation of two series (Spearman).
+fn rank_correlation(one: &[f64], other: &[f64]) -> f64 {
+    let ranks = |values: &[f64]| {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut ranks = vec![0.0; values.len()];
+        order.into_iter().zip(0..).for_each(|(at, rank)| ranks[at] = f64::from(rank));
+        ranks
+    };
+    let n = one.len() as f64;
+    let apart: f64 = ranks(one).iter().zip(ranks(other)).map(|(a, b)| (a - b) * (a - b)).sum();
+    1.0 - 6.0 * apart / (n * (n * n - 1.0))
+}
+
+#[test]
+fn blocks_die_in_the_order_in_which_they_would_have_died() {
+    let (whole, short) = (lived(), leapt(2, 12, Rest::Measured));
+    let (lived, leapt) = (frailty(&whole), frailty(&short));
+    let order = rank_correlation(&lived, &leapt);
+    let by_stress = rank_correlation(&lived, &worn(&whole).into_iter().map(|of| of.1).collect::<Vec<_>>());
+    println!("rank correlation of deaths {order:.4}, of deaths with stress alone {by_stress:.4}");
+    assert!(order > 0.95);
+    // What the band catches: blocks that are taken for alike.
+    assert!(by_stress < 0.95);
 }

@@ -54,6 +54,22 @@ fn lives_in_leaps_end_as_the_whole_life_does() {
 }
 
 #[test]
+fn drives_come_in_the_same_order_by_leaps() {
+    let settings = ["faults.endurance=300", "mapping.spare_blocks=4", "free_block.key=erases"];
+    // Their whole lives differ by far more than a life in leaps is off.
+    let more = ["gc.victim=greedy", "gc.victim=random", "mapping.over_provisioning=20 %"];
+    let drives = more.map(|setting| plan("pageftl", &[&settings[..], &[setting]].concat()));
+    let order = |leaps: bool| {
+        let writes = drives.each_ref().map(|plan| worn(plan, &WearOut { leaps, ..limited() }).expect("it wears out").drive_writes);
+        let mut order = [0, 1, 2];
+        order.sort_by(|&a, &b| writes[a].total_cmp(&writes[b]));
+        println!("{more:?} with leaps {leaps}: {writes:?} drive writes");
+        order
+    };
+    assert_eq!(order(true), order(false));
+}
+
+#[test]
 fn data_that_must_be_kept_for_a_year_ends_a_life_before_data_that_need_not() {
     let plan = plan("pageftl", &["faults.endurance=20000"]);
     let life = |kept: Option<Nanos>| {
