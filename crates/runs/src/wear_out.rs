@@ -194,6 +194,8 @@ fn go_through(
     let mut life = Life::begin(world)?;
     let mut epochs: Vec<EpochResult> = Vec::new();
     let (mut is_settled, mut halved) = (false, u32::MAX);
+    // Sectors by which an end was seen. Once the life has come so far without it, leaps are whole again.
+    let mut seen_by = 0;
     // Where the last leap began: the point, and the number of epochs before.
     let mut before: Option<(crate::life::Point, usize)> = None;
     let (mut leapt, mut number) = (0, 0);
@@ -221,6 +223,7 @@ fn go_through(
             };
             // The end may lie anywhere in the leap: take half of it.
             halved = leapt / 2;
+            seen_by = life.sectors();
             life.go_back(&point)?;
             epochs.truncate(count);
             epochs.last_mut().expect("it leapt from an epoch").skipped = 0;
@@ -236,6 +239,9 @@ fn go_through(
             Steps::Growing => (SCOUT_GROWTH * writes).max(10.0),
             Steps::Even(step) => step,
         };
+        if life.sectors() > seen_by {
+            halved = u32::MAX;
+        }
         let settles = epochs.last().is_some_and(|last: &EpochResult| (epoch.waf / last.waf - 1.0).abs() < SETTLED);
         is_settled |= settles || epochs.len() >= SETTLING;
         let times = if is_settled { ((step / asked.epoch_writes) as u32).saturating_sub(1).min(halved) } else { 0 };
@@ -253,7 +259,7 @@ fn go_through(
         epochs.push(epoch);
         if seen.end.is_none() && seen.times == times {
             epochs.last_mut().expect("pushed above").skipped = skipped;
-            (before, leapt) = ((times > 0).then(|| (point, epochs.len())), skipped);
+            (before, leapt) = ((times > 0).then_some((point, epochs.len())), skipped);
             ran = next;
             continue;
         }
@@ -263,6 +269,7 @@ fn go_through(
             break end;
         }
         halved = seen.times;
+        seen_by = life.sectors() + u64::from(times + 1) * world.sectors;
         (before, leapt) = (None, 0);
         ran = life.epoch(&asked.ends);
     };
