@@ -90,7 +90,7 @@ mod tests {
         let at = FlashPage { group: BlockGroup(3), plane: PlaneId(0), page: PageId(7) };
         let (cause, status, array) = (Cause::Host, Status::Good, Nanos::from_micros(70));
         let last = ReadTry::DEFAULT;
-        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, last, worst: 0, tally: None, array }));
+        technique.learn(ctx, &News::Read(ReadReport { at, cause, status, retries: 0, last, worst: 0, tally: None, array, times: 1 }));
         assert_eq!(asked(&technique, 3), [Say::AtMost(Way::Bus), Say::Abstain]);
         assert_eq!(asked(&technique, 4), abstain());
         let group = BlockGroup(3);

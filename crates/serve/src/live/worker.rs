@@ -197,7 +197,8 @@ impl<P: Payload> Worker<P> {
                 && let Err(refused) = self.keeper.catches_up()
             {
                 if self.closing {
-                    self.last_words = self.stop.take().map(|answer| (answer, Told::Refused(refused.why)));
+                    // The flush of the stop may be what found no room.
+                    self.last_words = self.last_words.take().or_else(|| Some((self.stop.take()?, Told::Refused(refused.why))));
                     break;
                 }
                 // Every step of the drive may have more to write.
@@ -206,7 +207,7 @@ impl<P: Payload> Worker<P> {
             }
             self.submit();
             if self.closing && self.outstanding == 0 && self.arriving.is_empty() && self.errands.is_empty() {
-                match self.stop.take() {
+                match self.stop.clone().filter(|_| self.last_words.is_none()) {
                     Some(answer) => self.errands.push_back(Errand::Stop(answer)),
                     None => break,
                 }
