@@ -157,6 +157,8 @@ fn split_unit<'w, 't>(words: &'w [&'t str]) -> (&'w [&'t str], Option<&'t str>) 
 pub enum Verdict {
     /// The measured value lies within the band.
     Reproduced,
+    /// The measured value lies within the band, and could not lie elsewhere, for the reason that the text says.
+    NotAMeasurement(String),
     /// The measured value lies outside of the band, by the distance that the text says.
     Off(String),
     /// No bench measures the claim yet.
@@ -175,6 +177,7 @@ impl Verdict {
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Reproduced => "reproduced",
+            Verdict::NotAMeasurement(_) => "not a measurement",
             Verdict::Off(_) => "off",
             Verdict::NotBuilt => "not built yet",
             Verdict::NothingToMeasure(_) => "nothing to measure",

@@ -84,6 +84,9 @@ pub struct Claim {
     /// True if the claim is an outlook, not a result.
     #[serde(default)]
     pub future: bool,
+    /// Reason for which what is measured cannot fail, so that it is no measurement: arithmetic on the source's own numbers, an input that comes out again, or
+    /// something that is always true. Such claims are counted apart.
+    pub cannot_fail: Option<String>,
 }
 
 impl Claim {

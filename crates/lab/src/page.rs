@@ -47,6 +47,9 @@ pub fn summary(count: Count) -> String {
     if count.off > 0 {
         words.push(format!("{} off", count.off));
     }
+    if count.apart > 0 {
+        words.push(format!("{} that cannot fail and are no measurement", count.apart));
+    }
     if count.aside > 0 {
         words.push(format!("{} with nothing to measure", count.aside));
     }

@@ -157,8 +157,13 @@ pub(crate) fn conclude(study: &Study, found: &[(&str, Findings)]) -> Outcome {
         .map(|judgement| {
             let value = measured(&judgement.measured);
             let verdict = value.map_or(Verdict::Off("nothing could be measured".to_owned()), |value| Verdict::of(&judgement.band, value));
+            let verdict = match (&judgement.claim.cannot_fail, verdict) {
+                (Some(why), Verdict::Reproduced) => Verdict::NotAMeasurement(why.clone()),
+                (_, verdict) => verdict,
+            };
             let known = judgement.reason.clone();
             let reason = match (&verdict, known) {
+                (Verdict::NotAMeasurement(why), _) => why.clone(),
                 (Verdict::Off(by), Some(why)) => format!("{by}: {why}"),
                 (Verdict::Off(by), None) => by.clone(),
                 (_, _) => String::new(),
@@ -213,6 +218,8 @@ pub struct Count {
     pub reproduced: usize,
     /// Number of claims with a value outside of its band.
     pub off: usize,
+    /// Number of claims of which what is measured cannot fail.
+    pub apart: usize,
     /// Number of claims with nothing to measure.
     pub aside: usize,
 }
@@ -223,15 +230,16 @@ impl Count {
         let mut worst: std::collections::BTreeMap<&str, u8> = std::collections::BTreeMap::new();
         for line in lines {
             let rank = match line.verdict.as_str() {
-                "reproduced" => 1,
-                "off" => 2,
+                "not a measurement" => 1,
+                "reproduced" => 2,
+                "off" => 3,
                 _ => 0,
             };
             let held = worst.entry(&line.claim).or_insert(rank);
             *held = (*held).max(rank);
         }
         let with = |rank: u8| worst.values().filter(|held| **held == rank).count();
-        Count { reproduced: with(1), off: with(2), aside: with(0) }
+        Count { reproduced: with(2), off: with(3), apart: with(1), aside: with(0) }
     }
 }
 

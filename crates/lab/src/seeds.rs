@@ -12,6 +12,9 @@ use crate::claims::{About, Claim, ClaimKind, claim};
 use crate::reproduce::{Line, Outcome};
 use crate::study::Study;
 
+/// Parameters of chips may be found on the first so many seeds; the others judge.
+pub const FITTED: u64 = 6;
+
 /// The measurements of several seeds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BySeed {
@@ -50,6 +53,39 @@ impl std::fmt::Display for Share {
     }
 }
 
+/// Shares of claims that came out with several seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// Number of judged claims.
+    pub judged: usize,
+    /// Share of the reproduced ones in the mean over the seeds.
+    pub mean: f64,
+    /// Share with the seed of the fewest.
+    pub least: f64,
+    /// Share with the seed of the most.
+    pub most: f64,
+    /// Number of claims that came out with most of the seeds.
+    pub by_majority: usize,
+}
+
+/// Result of a claim with the seeds that judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Number of seeds with which it came out.
+    pub holds: usize,
+    /// Number of seeds.
+    pub seeds: usize,
+    /// The measured values of each of its questions in words.
+    pub measured: Vec<String>,
+}
+
+impl Told {
+    /// True if it came out with more than half of the seeds.
+    pub fn is_reproduced(&self) -> bool {
+        2 * self.holds > self.seeds
+    }
+}
+
 /// A claim put to one quantity, with its band and the values of each seed.
 struct Judged {
     claim: &'static Claim,
@@ -66,6 +102,21 @@ impl Judged {
 
     fn changes(&self, seeds: usize) -> bool {
         (1..seeds).any(|seed| self.holds(seed) != self.holds(0))
+    }
+
+    /// Mean of the values of the seeds of `columns`, with the least and the most where they differ.
+    fn over(&self, columns: &[usize]) -> String {
+        let values: Vec<f64> = columns.iter().filter_map(|&column| self.measured[column]).collect();
+        let unit = written(self.band.unit());
+        let [least, most] = [values.iter().copied().fold(f64::MAX, f64::min), values.iter().copied().fold(f64::MIN, f64::max)];
+        match values.len() {
+            0 => "–".to_owned(),
+            _ if least == most => format!("{}{unit}", scientific(least)),
+            count => {
+                let mean = values.iter().sum::<f64>() / count as f64;
+                format!("{}{unit} ({} to {})", scientific(mean), scientific(least), scientific(most))
+            }
+        }
     }
 
     fn told(&self, seed: usize) -> String {
@@ -166,12 +217,56 @@ impl BySeed {
         self.rows.iter().filter_map(judged).collect()
     }
 
-    /// Number of the claims picked by `of` that came out, for each seed. A claim with several lines has the worst of them.
-    pub fn counts(&self, studies: &[Study], of: impl Fn(&Claim) -> bool) -> Vec<Share> {
+    /// Columns of the seeds on which parameters of chips may have been found, and of those that judge.
+    fn columns(&self) -> [Vec<usize>; 2] {
+        (0..self.seeds.len()).partition(|&column| self.seeds[column] <= FITTED).into()
+    }
+
+    /// Shares of the claims picked by `of` that came out with the seeds of `columns`; `None`: there are no such seeds or claims. Claims that cannot fail are
+    /// not among them.
+    fn shares(&self, studies: &[Study], columns: &[usize], of: impl Fn(&Claim) -> bool) -> Option<Shares> {
+        let (counts, lines) = (self.counts(studies, &of), self.judged(studies));
+        let holds = |id: &str, column: usize| lines.iter().filter(|line| line.claim.id == id).all(|line| line.holds(column));
+        let share = |column: &usize| counts[*column].reproduced as f64 / counts[*column].judged as f64;
+        let judged = counts.first().map(|share| share.judged).filter(|&judged| judged > 0 && !columns.is_empty())?;
+        let by_majority = |id: &&str| 2 * columns.iter().filter(|&&column| holds(id, column)).count() > columns.len();
+        Some(Shares {
+            judged,
+            mean: columns.iter().map(share).sum::<f64>() / columns.len() as f64,
+            least: columns.iter().map(share).fold(1.0, f64::min),
+            most: columns.iter().map(share).fold(0.0, f64::max),
+            by_majority: self.ids(studies, &of).iter().map(String::as_str).filter(by_majority).count(),
+        })
+    }
+
+    /// Names of the claims picked by `of` that can fail.
+    fn ids(&self, studies: &[Study], of: impl Fn(&Claim) -> bool) -> Vec<String> {
         let judged = self.judged(studies);
-        let mut ids: Vec<&str> = judged.iter().filter(|line| of(line.claim)).map(|line| line.claim.id.as_str()).collect();
+        let counted = judged.iter().filter(|line| line.claim.cannot_fail.is_none() && of(line.claim));
+        let mut ids: Vec<String> = counted.map(|line| line.claim.id.clone()).collect();
         ids.sort_unstable();
         ids.dedup();
+        ids
+    }
+
+    /// Result of the claim `id` with the seeds that judge; `None`: it is not of chips, or there are no such seeds.
+    pub fn told(&self, studies: &[Study], id: &str) -> Option<Told> {
+        let [_, columns] = self.columns();
+        let judged = self.judged(studies);
+        let lines: Vec<&Judged> = judged.iter().filter(|line| line.claim.id == id).collect();
+        if lines.is_empty() || columns.is_empty() {
+            return None;
+        }
+        let holds = columns.iter().filter(|&&column| lines.iter().all(|line| line.holds(column))).count();
+        let measured = lines.iter().map(|line| line.over(&columns)).collect();
+        Some(Told { holds, seeds: columns.len(), measured })
+    }
+
+    /// Number of the claims picked by `of` that came out, for each seed. A claim with several lines has the worst of them. Claims that cannot fail do not
+    /// count.
+    pub fn counts(&self, studies: &[Study], of: impl Fn(&Claim) -> bool) -> Vec<Share> {
+        let judged = self.judged(studies);
+        let ids = self.ids(studies, of);
         let holds = |id: &str, seed: usize| judged.iter().filter(|line| line.claim.id == id).all(|line| line.holds(seed));
         (0..self.seeds.len()).map(|seed| Share { reproduced: ids.iter().filter(|id| holds(id, seed)).count(), judged: ids.len() }).collect()
     }
@@ -185,6 +280,26 @@ impl BySeed {
         .into()
     }
 
+    /// Shares of the claims about devices, seeds that judge first: the seeds in words, and their shares.
+    pub fn summary(&self, studies: &[Study]) -> Vec<(String, Shares)> {
+        let [fitted, judging] = self.columns();
+        let name = |columns: &[usize]| {
+            let seeds: Vec<u64> = columns.iter().map(|&column| self.seeds[column]).collect();
+            match seeds.as_slice() {
+                [] => String::new(),
+                [only] => format!("seed {only}"),
+                [first, .., last] => format!("seeds {first} to {last}"),
+            }
+        };
+        let of = |columns: &[usize], what: &str| {
+            Some((format!("{}, {what}", name(columns)), self.shares(studies, columns, |claim| claim.about == About::Device)?))
+        };
+        [of(&judging, "on which no parameter was found"), of(&fitted, "on which parameters may have been found")]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     /// The report for a terminal: counts by seed, then every line whose verdict depends on the seed.
     pub fn text(&self, studies: &[Study]) -> String {
         let columns = |cells: &[String]| cells.iter().map(|cell| format!("  {cell:>18}")).collect::<String>();
@@ -192,6 +307,13 @@ impl BySeed {
             format!("{:16}{}\n", "verdicts by seed", columns(&self.seeds.iter().map(|seed| format!("seed {seed}")).collect::<Vec<_>>()));
         for (name, shares) in self.table(studies) {
             let _ = writeln!(text, "{name:16}{}", columns(&shares.iter().map(Share::to_string).collect::<Vec<_>>()));
+        }
+        for (seeds, Shares { judged, mean, least, most, by_majority }) in self.summary(studies) {
+            let [mean, least, most] = [mean, least, most].map(|share| 100.0 * share);
+            let _ = writeln!(
+                text,
+                "{seeds}: {mean:.1} % of {judged} claims about devices in the mean ({least:.1} to {most:.1}), {by_majority} by majority"
+            );
         }
         let changing: Vec<Judged> = self.judged(studies).into_iter().filter(|line| line.changes(self.seeds.len())).collect();
         let _ = write!(text, "{} verdicts change with the seed", changing.len());
@@ -224,5 +346,57 @@ impl BySeed {
             let _ = writeln!(text, "| `{}` | {} of {} | {} |{cells}", line.claim.id, line.metric, line.study, line.band);
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of all questions to chips, with a value within the band for the seeds that `holds` picks and none for the others.
+    fn rows(seeds: u64, holds: impl Fn(u64) -> bool) -> BySeed {
+        let inside = |band: &Band| {
+            let powers = (-200..200).map(|power| libm::pow(1.1, f64::from(power)));
+            let mut tried = [0.0, 0.5, 1.0, 2.0, 3.0].into_iter().chain(powers);
+            tried.find(|&value| Verdict::of(band, value) == Verdict::Reproduced)
+        };
+        let of = |study: &Study| {
+            let row = |judgement: &crate::study::Judgement| {
+                let value = inside(&judgement.band)?;
+                let measured = (1..=seeds).map(|seed| holds(seed).then_some(value)).collect();
+                Some(Row { study: study.id.clone(), claim: judgement.claim.id.clone(), metric: judgement.measured.clone(), measured })
+            };
+            study.judge.iter().filter_map(row).collect::<Vec<_>>()
+        };
+        let rows = Study::all().iter().filter(|study| !study.is_of_drives()).flat_map(of).collect();
+        BySeed { seeds: (1..=seeds).collect(), rows }
+    }
+
+    #[test]
+    fn the_figure_of_record_is_of_seeds_on_which_nothing_was_found() {
+        // Everything comes out with the seeds that parameters are found on, and with one of four others.
+        let summary = rows(FITTED + 4, |seed| seed <= FITTED + 1).summary(&Study::all());
+        let [(judging, of_judging), (fitted, of_fitted)] = summary.as_slice() else { panic!("{summary:?}") };
+        assert!(judging.starts_with("seeds 7 to 10") && fitted.starts_with("seeds 1 to 6"), "{summary:?}");
+        let told = |shares: &Shares| [shares.mean, shares.least, shares.most].map(|share| (share * 100.0) as u32);
+        assert_eq!((told(of_fitted), of_fitted.by_majority), ([100; 3], of_fitted.judged));
+        assert_eq!((told(of_judging), of_judging.by_majority), ([25, 0, 100], 0));
+    }
+
+    #[test]
+    fn a_claim_is_reproduced_by_more_than_half_of_the_judging_seeds() {
+        for (good, is_reproduced) in [(1, false), (2, false), (3, true)] {
+            let rows = rows(FITTED + 4, |seed| seed > FITTED && seed <= FITTED + good);
+            let told = rows.told(&Study::all(), "ort.r1-pe1000").expect("it is asked of chips");
+            assert_eq!((told.holds as u64, told.seeds, told.is_reproduced()), (good, 4, is_reproduced));
+        }
+    }
+
+    #[test]
+    fn what_cannot_fail_does_not_count() {
+        let all = rows(FITTED + 2, |_| true);
+        let counted = all.ids(&Study::all(), |_| true);
+        assert!(counted.iter().any(|id| id == "ort.r1-pe1000") && !counted.iter().any(|id| id == "psr.prog-ratio"));
+        assert!(all.rows.iter().any(|row| row.claim == "psr.prog-ratio"), "it is measured all the same");
     }
 }

@@ -31,6 +31,11 @@ pub(super) const BENCH: Bench = Bench {
         m("ber-old", "ratio", "Errors of old blocks right after program, worst block over best"),
         m("ber-skew", "ratio", "Worst less median over median less best of these errors"),
         m("predicts", "ratio", "Correlation of the threshold with what P/E and errors after program foretell"),
+        m(
+            "predicts-beyond",
+            "share",
+            "Of the variance of the threshold that P/E cycles leave open, the part that errors after program foretell",
+        ),
         m("predicts-pe", "ratio", "Correlation of the threshold with the P/E count alone"),
         m(
             "accumulation-order",
@@ -184,8 +189,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         let told: Vec<f64> = rows.iter().map(|row| row.iter().zip(&weights).map(|(term, weight)| term * weight).sum()).collect();
         correlation(&told, &found)
     };
-    findings.set("predicts", foretold(&[0, 1, 2]));
-    findings.set("predicts-pe", foretold(&[0, 2]));
+    let [both, alone] = [foretold(&[0, 1, 2]), foretold(&[0, 2])];
+    findings.set("predicts", both);
+    findings.set("predicts-pe", alone);
+    findings.set("predicts-beyond", (both * both - alone * alone) / (1.0 - alone * alone).max(1e-9));
     let copies = at.linear.min(at.copies_most) as usize;
     let slope = |chain: &[f64]| chain[copies] - chain[0];
     findings.set("accumulation-order", share((0..2).map(|pe| slope(&seen[worst].chains[pe]) > slope(&seen[best].chains[pe]))));

@@ -108,10 +108,9 @@ fn read_block(lot: &Lot, block: &Block, condition: &Condition) -> Seen {
                 if held[page as usize].is_some() {
                     again.push(own.retries);
                 }
-                // What was found wanting is replaced by the best entry there is for this page.
-                if own.retries > 0 || held[page as usize].is_none() {
-                    let rate = |entry: &usize| wordline.error_rate(model, page, &entries[*entry]);
-                    held[page as usize] = (0..entries.len()).min_by(|a, b| rate(a).total_cmp(&rate(b)));
+                // What was found wanting is replaced by the entry that served: nothing else is known of a page that was read.
+                if own.corrected {
+                    held[page as usize] = Some(order[own.retries as usize]);
                 }
             }
         }
@@ -185,7 +184,8 @@ fn indexed(lot: &Lot, at: &At, findings: &mut Findings) -> [Vec<f64>; 2] {
     let (known, tried) = (cases(0), cases(1));
     let by_pe = |case: &Case| case.pe as u32;
     let by_age = |case: &Case| (case.age * f64::from(at.ages)) as u32;
-    let retries = [&by_pe as &(dyn Fn(&Case) -> u32 + Sync), &by_age].map(|index| attempt(lot, at, &known, &tried, index));
+    // The table by P/E count begins at the default references, as that of 000 §3.4.2 does.
+    let retries = [attempt(lot, at, &known, &tried, (&by_pe, true)), attempt(lot, at, &known, &tried, (&by_age, false))];
     let flat = |of: &[(f64, f64)]| of.iter().map(|(_, retries)| *retries).collect::<Vec<f64>>();
     findings.set("pe-most", greatest(&flat(&retries[0])));
     findings.set("pe-least", least(&flat(&retries[0])));
@@ -197,7 +197,16 @@ fn indexed(lot: &Lot, at: &At, findings: &mut Findings) -> [Vec<f64>; 2] {
 }
 
 /// For each table entry the references that the known blocks of that entry and layer need, in the order of how far they lie: the sequence a read goes through.
-fn attempt(lot: &Lot, at: &At, known: &[Case], tried: &[Case], index: &(dyn Fn(&Case) -> u32 + Sync)) -> Vec<(f64, f64)> {
+///
+/// Behind the sequence the vendor's table goes on. `from_default`: before it the default references are tried.
+fn attempt(
+    lot: &Lot,
+    at: &At,
+    known: &[Case],
+    tried: &[Case],
+    (index, from_default): (&(dyn Fn(&Case) -> u32 + Sync), bool),
+) -> Vec<(f64, f64)> {
+    let vendor: Vec<References> = (0..=lot.model.retry_entries()).map(|entry| lot.model.references(entry)).collect();
     let every = (lot.layers() / at.layers as usize).max(1);
     let mut keys: Vec<u32> = tried.iter().map(index).collect();
     keys.sort_unstable();
@@ -233,9 +242,13 @@ fn attempt(lot: &Lot, at: &At, known: &[Case], tried: &[Case], index: &(dyn Fn(&
                 for page in 0..lot.pages() {
                     let name = layer as u32 * 4 + page;
                     let (bits, noise) = (dice(lot, &case.block, name, 3), dice(lot, &case.block, name, 4));
-                    let reading =
-                        lot.model.read_through(&wordline, page, bits, noise, sequence.iter().copied().chain([wordline.optimal()]));
-                    found.push((case.pe, f64::from(reading.retries)));
+                    let first = vendor.iter().copied().filter(|_| from_default).take(1);
+                    let ladder = first.chain(sequence.iter().copied()).chain(vendor.iter().copied().skip(1));
+                    let reading = lot.model.read_through(&wordline, page, bits, noise, ladder);
+                    // What no entry brings back is lost and no matter of retries.
+                    if reading.corrected {
+                        found.push((case.pe, f64::from(reading.retries)));
+                    }
                 }
             }
         }
