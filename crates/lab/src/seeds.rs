@@ -356,7 +356,7 @@ mod tests {
     /// Rows of all questions to chips, with a value within the band for the seeds that `holds` picks and none for the others.
     fn rows(seeds: u64, holds: impl Fn(u64) -> bool) -> BySeed {
         let inside = |band: &Band| {
-            let powers = (-200..200).map(|power| libm::pow(1.1, f64::from(power)));
+            let powers = (-2_000..2_000).map(|power| libm::pow(1.01, f64::from(power)));
             let mut tried = [0.0, 0.5, 1.0, 2.0, 3.0].into_iter().chain(powers);
             tried.find(|&value| Verdict::of(band, value) == Verdict::Reproduced)
         };
