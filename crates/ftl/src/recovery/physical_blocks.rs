@@ -76,10 +76,11 @@ impl PhysicalBlocks {
     }
 
     /// True if power was lost before all programs of this generation's snapshot had been begun, second copies included: nothing was ever promised on its
-    /// word.
+    /// word. In blocks that have failed the last program did, and the snapshot went elsewhere.
     pub(super) fn is_begun(&self, generation: u64, pages_per_program: u32) -> bool {
         let total = self.journal.iter().filter(|page| page.generation == generation).find_map(|page| Some(page.of_snapshot?.1));
-        total.is_some_and(|total| self.seen.written * pages_per_program < 2 * total)
+        let written = self.seen.written.saturating_sub(u32::from(self.broken));
+        total.is_some_and(|total| written * pages_per_program < 2 * total)
     }
 
     /// True if power was lost before the marks in this generation's snapshot were programmed: some are missing, all that are belong to programs that may not

@@ -104,3 +104,9 @@ fn torn_pages_of_a_group_that_waits_for_its_erase_stay_known() {
         trial_on(scenario, None, 150, None).unwrap();
     }
 }
+
+/// A snapshot of the journal whose program failed, the next one cut short before its marks were down, and the one before them in force.
+#[test]
+fn a_snapshot_that_failed_is_not_missed() {
+    trial_on(masked(any_order(cut::scenario(21_439))).expect("its dies can spare wordlines"), None, 300, None).unwrap();
+}
