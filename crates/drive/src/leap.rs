@@ -64,7 +64,7 @@ pub struct Leapt {
     pub took: Nanos,
 }
 
-/// Greatest number of reads that one read of a sample stands for: a hundredth of what the most sensitive chips take before a refresh.
+/// Greatest number of reads that one read of a sample stands for. A refresh comes late by so many reads of its block at most.
 pub const READS_EACH: u32 = 1_024;
 
 /// Result of a leap over reads.
@@ -179,8 +179,8 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Reads `units` of the host so many times without timing, in a sample: each unit that holds something is read equally often, one read for up to
-    /// [`READS_EACH`]. Reads of blocks, the techniques' counts and the odds that a page cannot be read are those of all reads. The firmware acts between the
-    /// reads of the sample, so that nothing goes on beyond the next refresh by more than one of them stands for.
+    /// [`READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands for. The firmware acts
+    /// between the reads of the sample, so that a refresh comes after the next of them.
     ///
     /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
     ///
@@ -196,8 +196,8 @@ impl<O: Observer> Drive<O> {
         // Where there are fewer reads than units, they are spread over all of them.
         let (stride, spread) = if rounds == 0 { (held.len() as u64, samples.max(1)) } else { (1, 1) };
         let at = |sample: u64| held[((u128::from(sample) * u128::from(stride) / u128::from(spread)) % held.len() as u128) as usize];
-        for (times, range) in [(each, 0..samples), (rest, samples..samples + u64::from(rest > 0))] {
-            self.reads_stand_for(times.max(1));
+        for (times, range) in [(each, 0..samples), (rest, samples..samples + 1)].into_iter().filter(|(times, _)| *times > 0) {
+            self.reads_stand_for(times);
             let sampled = self.age(&mut range.map(|sample| HostRequest::new(HostOp::Read, at(sample) * sectors, sectors as u32)), u64::MAX);
             leapt.reads += u64::from(times) * sampled.requests;
             leapt.sampled += sampled.requests;
@@ -210,6 +210,7 @@ impl<O: Observer> Drive<O> {
         leapt
     }
 
+    /// Let each read of the host stand for `times`. Those of the firmware stand for one: see `read_through`.
     fn reads_stand_for(&mut self, times: u32) {
         self.read_times = times;
         self.chips.iter_mut().for_each(|(_, chip)| chip.reads_stand_for(times));

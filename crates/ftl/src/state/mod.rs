@@ -44,6 +44,7 @@ use idle::IdleDies;
 use layout::{BlockGroup, Layout, UnitAddr};
 use lost::LostSectors;
 use map::Map;
+use measures::Measurement;
 use outbox::Outbox;
 use pending::{Pending, Purpose};
 use readers::Readers;
@@ -52,7 +53,7 @@ use request::{Note, Requests};
 use services::{OwnMemos, ServiceRoom};
 use settings::{Acknowledge, Settings};
 use view::View;
-use work::{Activity, Busy, Moved, Stream};
+use work::{Activity, Asked, Busy, Moved, Stream};
 
 use crate::util::list::Slab;
 
@@ -280,11 +281,20 @@ impl Core {
         is_held
     }
 
-    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority.
+    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority. A measurement waits among the others instead: its page
+    /// may be made unreadable before its turn comes.
     pub(crate) fn aborted(&mut self, die: DieId) {
         if let Some((tag, priority)) = self.dies[die].aborted() {
-            self.under_way -= 1;
-            self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
+            if let Purpose::Measure { tally } = self.pending[tag].purpose {
+                let Pending { group, offset, .. } = self.end(tag);
+                self.groups.unpin(group);
+                let wanted = Measurement { group, erases: self.groups.erases(group), offset, tally };
+                self.services.measures_mut().end(die);
+                self.services.measures_mut().ask(die, wanted, Asked::BY_CORE);
+            } else {
+                self.under_way -= 1;
+                self.pending[tag].next = self.dies[die].reads_mut().push_front(priority, tag);
+            }
             self.requests.release_by(None);
             self.ready.push(die);
         }

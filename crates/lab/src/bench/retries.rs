@@ -31,7 +31,14 @@ pub(super) const BENCH: Bench = Bench {
         ),
         m("pe-most", "count", "Most retries with a table indexed by P/E count, after the longer retention"),
         m("pe-least", "count", "Fewest retries with it"),
+        m("pe-beyond", "share", "Reads that need more than seven retries with a table indexed by P/E count"),
         m("age-most", "count", "Most retries with a table indexed by age"),
+        m("age-beyond", "share", "Reads that need more than two retries with it"),
+        m(
+            "indexed-lost",
+            "share",
+            "Reads that neither these tables nor the vendor's behind them bring back; they are in none of the figures of retries",
+        ),
         m("stage-order", "share", "Steps from child to young adult to old adult with which the most retries by P/E count do not fall"),
         m("uncorrected", "share", "Reads of a worn block after the longer retention that the vendor's table does not bring back"),
     ],
@@ -186,26 +193,32 @@ fn indexed(lot: &Lot, at: &At, findings: &mut Findings) -> [Vec<f64>; 2] {
     let by_age = |case: &Case| (case.age * f64::from(at.ages)) as u32;
     // The table by P/E count begins at the default references, as that of 000 §3.4.2 does.
     let retries = [attempt(lot, at, &known, &tried, (&by_pe, true)), attempt(lot, at, &known, &tried, (&by_age, false))];
-    let flat = |of: &[(f64, f64)]| of.iter().map(|(_, retries)| *retries).collect::<Vec<f64>>();
-    findings.set("pe-most", greatest(&flat(&retries[0])));
-    findings.set("pe-least", least(&flat(&retries[0])));
-    findings.set("age-most", greatest(&flat(&retries[1])));
+    findings.set("indexed-lost", share(retries.iter().flatten().map(|(_, retries)| retries.is_none())));
+    let of_count = |pe: f64| retries[0].iter().filter(|(count, _)| *count == pe).filter_map(|(_, retries)| *retries).collect::<Vec<f64>>();
     // Child, young adult and old adult.
-    let most = |pe: f64| greatest(&retries[0].iter().filter(|(count, _)| *count == pe).map(|(_, retries)| *retries).collect::<Vec<_>>());
+    let most = |pe: f64| greatest(&of_count(pe));
     findings.set("stage-order", share(at.stages.windows(2).map(|pair| most(pair[1]) >= most(pair[0]))));
-    retries.map(|of| flat(&of))
+    let [pe, age] = retries.map(|of| of.into_iter().filter_map(|(_, retries)| retries).collect::<Vec<f64>>());
+    let beyond = |retries: &[f64], most: f64| share(retries.iter().map(|count| *count > most));
+    findings.set("pe-most", greatest(&pe));
+    findings.set("pe-least", least(&pe));
+    findings.set("pe-beyond", beyond(&pe, 7.0));
+    findings.set("age-most", greatest(&age));
+    findings.set("age-beyond", beyond(&age, 2.0));
+    [pe, age]
 }
 
 /// For each table entry the references that the known blocks of that entry and layer need, in the order of how far they lie: the sequence a read goes through.
 ///
-/// Behind the sequence the vendor's table goes on. `from_default`: before it the default references are tried.
+/// Behind the sequence the vendor's table goes on. `from_default`: before it the default references are tried. For each read its P/E count and its retries;
+/// `None`: no entry brings it back.
 fn attempt(
     lot: &Lot,
     at: &At,
     known: &[Case],
     tried: &[Case],
     (index, from_default): (&(dyn Fn(&Case) -> u32 + Sync), bool),
-) -> Vec<(f64, f64)> {
+) -> Vec<(f64, Option<f64>)> {
     let vendor: Vec<References> = (0..=lot.model.retry_entries()).map(|entry| lot.model.references(entry)).collect();
     let every = (lot.layers() / at.layers as usize).max(1);
     let mut keys: Vec<u32> = tried.iter().map(index).collect();
@@ -245,10 +258,7 @@ fn attempt(
                     let first = vendor.iter().copied().filter(|_| from_default).take(1);
                     let ladder = first.chain(sequence.iter().copied()).chain(vendor.iter().copied().skip(1));
                     let reading = lot.model.read_through(&wordline, page, bits, noise, ladder);
-                    // What no entry brings back is lost and no matter of retries.
-                    if reading.corrected {
-                        found.push((case.pe, f64::from(reading.retries)));
-                    }
+                    found.push((case.pe, reading.corrected.then_some(f64::from(reading.retries))));
                 }
             }
         }

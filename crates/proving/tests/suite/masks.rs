@@ -110,3 +110,9 @@ fn torn_pages_of_a_group_that_waits_for_its_erase_stay_known() {
 fn a_snapshot_that_failed_is_not_missed() {
     trial_on(masked(any_order(cut::scenario(21_439))).expect("its dies can spare wordlines"), None, 300, None).unwrap();
 }
+
+/// A measurement that was broken off for a read of the host: its page was locked before it had another turn.
+#[test]
+fn a_measurement_that_was_broken_off_does_not_read_what_is_gone() {
+    trial_on(masked(any_order(cut::scenario(22_683))).expect("its dies can spare wordlines"), None, 300, None).unwrap();
+}
