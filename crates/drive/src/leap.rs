@@ -179,8 +179,8 @@ impl<O: Observer> Drive<O> {
     }
 
     /// Reads `units` of the host so many times without timing, in a sample: each unit that holds something is read equally often, one read for up to
-    /// [`READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands for. The firmware acts
-    /// between the reads of the sample, so that a refresh comes after the next of them.
+    /// [`READS_EACH`]. Blocks and techniques count all reads, and a read of the sample has the errors of the worst of those that it stands for. The firmware
+    /// acts between the reads of the sample, so that a refresh comes after the next of them.
     ///
     /// Time does not pass: whoever calls lets it go on, [`Drive::run_until`].
     ///

@@ -281,8 +281,8 @@ impl Core {
         is_held
     }
 
-    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority. A measurement waits among the others instead: its page
-    /// may be made unreadable before its turn comes.
+    /// Note that the read of `die` was broken off. It is queued again, before the others of its priority. A measurement waits among the others instead: its
+    /// page may be made unreadable before its turn comes.
     pub(crate) fn aborted(&mut self, die: DieId) {
         if let Some((tag, priority)) = self.dies[die].aborted() {
             if let Purpose::Measure { tally } = self.pending[tag].purpose {
