@@ -8,7 +8,7 @@ use wordline_ftl::Config as FirmwareConfig;
 use wordline_ftl::config::Protection;
 use wordline_units::{Bytes, Celsius, Nanos, Rate};
 
-use crate::host::Weights;
+use crate::host::{Trims, Weights};
 use crate::tries::SearchSteps;
 
 /// Configuration of everything around the firmware. The plan has checked it.
@@ -42,6 +42,8 @@ pub struct Config {
     pub queue_depth: u32,
     /// Weights by which the drive takes requests from the host's queues.
     pub weights: Weights,
+    /// Way in which the firmware is given TRIMs of several pages.
+    pub trims: Trims,
     /// Template of the firmware's configuration; `dies`, `exported_units`, `factory_bad`, `read_entries`, `read_search` and `core` are filled in per core.
     pub firmware: FirmwareConfig,
     /// Number of mapping units exported to the host.

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::data::DataPlane;
 use crate::faults::Waiting;
 use crate::flash::{Flight, FlightSlot};
-use crate::host::{HostQueues, InFlight, Pace};
+use crate::host::{HostQueues, InFlight, Pace, Trims};
 use crate::leap::Epoch;
 use crate::stripe::{Stripe, Units, Wiring};
 use crate::tries::Tries;
@@ -434,6 +434,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             insecure,
             sector,
             sectors,
+            given: 0,
             arrived: now,
             fetched: now,
             heard: now,
@@ -480,30 +481,63 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 (held_dram, data_in) = (span, data_in.max(end));
             }
         }
-        let (first, units) = self.units.touched(sector, sectors);
-        let (mut worked, mut held_core) = (now, Nanos::ZERO);
-        let mut parts = 0;
-        let InFlight { priority, fua, insecure, .. } = self.host.requests[slot as usize];
-        let asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
-        for core in 0..self.config.cores {
-            let Some(request) = self.cut(&asked, core, first, units) else {
-                continue;
-            };
-            let cost = self.config.costs.command + self.config.costs.unit * u64::from(request.units);
-            let done = self.cores[core as usize].occupy(now, cost);
-            worked = worked.max(done);
-            held_core += cost;
-            parts += 1;
-            let part = self.store_part(Part { slot, core, request });
-            self.calendar.enter(done.max(data_in), Due::Hear { part });
-        }
+        let given = if op == HostOp::Trim { self.page_from(sector, sectors) } else { sectors };
+        let (worked, held_core) = self.give(now, slot, (sector, given), self.config.costs.command, data_in);
         let request = &mut self.host.requests[slot as usize];
+        request.given = given;
         request.fetched = now;
-        request.parts = parts;
         request.stages.host_queue = now - arrived;
         request.stages.core = worked - now;
         request.stages.dram = data_in.saturating_sub(worked);
         (request.core, request.dram) = (held_core, held_dram);
+    }
+
+    /// Give the sectors of `(first, count)` of the request in `slot` to the cores that own them, each part at `ready` or later. Returns the instant at which
+    /// the cores have worked on it, and for how long they did.
+    #[inline]
+    fn give(&mut self, now: Nanos, slot: u32, (sector, sectors): (u64, u32), command: Nanos, ready: Nanos) -> (Nanos, Nanos) {
+        let InFlight { op, arrived, priority, fua, insecure, .. } = self.host.requests[slot as usize];
+        let (first, units) = self.units.touched(sector, sectors);
+        let asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
+        let (mut worked, mut held) = (now, Nanos::ZERO);
+        let mut parts = 0;
+        for core in 0..self.config.cores {
+            let Some(request) = self.cut(&asked, core, first, units) else {
+                continue;
+            };
+            let cost = command + self.config.costs.unit * u64::from(request.units);
+            let done = self.cores[core as usize].occupy(now, cost);
+            worked = worked.max(done);
+            held += cost;
+            parts += 1;
+            let part = self.store_part(Part { slot, core, request });
+            self.calendar.enter(done.max(ready), Due::Hear { part });
+        }
+        self.host.requests[slot as usize].parts = parts;
+        (worked, held)
+    }
+
+    /// Number of the `sectors` from `sector` that are trimmed together.
+    fn page_from(&self, sector: u64, sectors: u32) -> u32 {
+        match self.config.trims {
+            Trims::Whole => sectors,
+            Trims::ByPage => {
+                let page = self.config.sheet.geometry.page.0 / SECTOR_BYTES;
+                ((page - sector % page) as u32).min(sectors)
+            }
+        }
+    }
+
+    /// Go on with a TRIM that goes page by page and of which a page is done.
+    #[cold]
+    fn trim_on(&mut self, now: Nanos, slot: u32) {
+        let InFlight { sector, sectors, given, .. } = self.host.requests[slot as usize];
+        let next = sector + u64::from(given);
+        let count = self.page_from(next, sectors - given);
+        let (_, held) = self.give(now, slot, (next, count), Nanos::ZERO, now);
+        let request = &mut self.host.requests[slot as usize];
+        request.given += count;
+        request.core += held;
     }
 
     /// Part of `asked` that falls to `core`. It touches `units` units from `first`, a run that is consecutive in the core.
@@ -550,6 +584,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         request.parts -= 1;
         if request.parts > 0 {
             return;
+        }
+        if request.given < request.sectors {
+            return self.trim_on(now, slot);
         }
         let rest = now - request.arrived - request.stages.total();
         let Spans { die, channel, ecc } = done.released_by.unwrap_or_default();

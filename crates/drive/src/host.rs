@@ -20,6 +20,17 @@ pub enum Pace {
     },
 }
 
+/// Way in which the drive gives a TRIM of several pages to its firmware.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trims {
+    /// Whole: all its pages become stale in one event.
+    #[default]
+    Whole,
+    /// Page by page: the next page becomes stale when the firmware has acknowledged the one before, which includes that its data are unreadable where they have
+    /// to be (000 §5.4, 002 §7: "when a secured page needs to be invalidated").
+    ByPage,
+}
+
 /// A host request between its arrival and its acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
@@ -29,6 +40,8 @@ pub(crate) struct InFlight {
     pub(crate) insecure: bool,
     pub(crate) sector: u64,
     pub(crate) sectors: u32,
+    /// Number of its first sectors that the firmware has been given: all, or fewer of a TRIM that goes page by page.
+    pub(crate) given: u32,
     pub(crate) arrived: Nanos,
     pub(crate) fetched: Nanos,
     /// Instant at which the firmware received the last of its parts.
@@ -188,6 +201,7 @@ mod tests {
             insecure: false,
             sector: 0,
             sectors: 8,
+            given: 8,
             arrived: Nanos::ZERO,
             fetched: Nanos::ZERO,
             heard: Nanos::ZERO,

@@ -63,7 +63,7 @@ impl Job {
 
     fn make(&self) -> Result<Ran, LabError> {
         let wrong = |what: &str| LabError::Usage(format!("{} with {}: {what}", self.plan.name(), self.spec.name));
-        let (workload, load) = (Workload::Filed(self.spec.clone(), self.options), Load::default());
+        let (workload, load) = (Workload::Filed(Box::new(self.spec.clone()), self.options), Load::default());
         let job = wordline_runs::Job::new(&self.plan, &workload, &load).tracing(self.followed.map(Plotted::OfEachSet));
         let outcome = job
             .run((), &mut ())
@@ -104,7 +104,7 @@ mod tests {
         let (plan, spec) = (plan(&OLD), files("mailserver").expect("it is built in"));
         let options = FileOptions { length: Some(0.5), ..FileOptions::default() };
         // As `wordline run` makes it.
-        let (workload, load) = (Workload::Filed(spec.clone(), options), Load::default());
+        let (workload, load) = (Workload::Filed(Box::new(spec.clone()), options), Load::default());
         let run = wordline_runs::Job::new(&plan, &workload, &load).run((), &mut ()).expect("it runs").result;
         for followed in [None, Some(2)] {
             let filed = Job::new(plan.clone(), spec.clone(), options, followed).make().expect("it runs").result;

@@ -218,7 +218,7 @@ impl Trial {
         let unit = config.firmware.unit.0;
         match &self.load {
             Load::Files(spec, options) => {
-                let (workload, load) = (Workload::Filed(spec.as_ref().clone(), *options), wordline_runs::Load::default());
+                let (workload, load) = (Workload::Filed(spec.clone(), *options), wordline_runs::Load::default());
                 let mut source = Source::new(&workload, &load, config.seed, config.exported())?;
                 let filled = wordline_runs::filled(&self.plan, &config, &source, &load);
                 let depth = source.next_stage().and_then(|stage| stage.depth).expect("files have a stage with a depth");

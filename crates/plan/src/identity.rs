@@ -120,6 +120,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
             (line.section, line.key, line.value.as_str()),
             ("recovery", "oob_copies", "false")
                 | ("retirement", "policy", "\"failed\"")
+                | ("controller", "trims", "\"whole\"")
                 | ("controller", "search_step", "\"20 mV\"")
                 | ("controller", "search_reach", "5")
                 | ("schedule", "held_max", "\"none\"")

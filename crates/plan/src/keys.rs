@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use wordline_drive::Trims;
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -357,6 +358,9 @@ sections! {
         weight_normal: u32 = 2;
         /// Requests of low priority that the drive takes in a round, 1 to 256.
         weight_low: u32 = 1;
+        /// How the firmware is given a TRIM of several pages: "whole", or "by-page", the next page when the one before is acknowledged. Where stale data are
+        /// made unreadable, that is done for each page before the next becomes stale.
+        trims: Trims = Trims::Whole;
         /// DRAM bandwidth. "none": free.
         dram: Maybe<Rate> = Maybe(None);
         /// Bandwidth of the host link, in each direction. "none": free.

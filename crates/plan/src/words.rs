@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use toml::de::DeValue;
+use wordline_drive::Trims;
 use wordline_flash::ProgramScope;
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -55,6 +56,7 @@ macro_rules! words {
 words! {
     CellKind: "cell kind", [CellKind::Slc, CellKind::Mlc, CellKind::Tlc, CellKind::Qlc].iter().map(|kind| (kind.name(), *kind)).collect();
     ProgramScope: "program scope", vec![("page", ProgramScope::Page), ("wordline", ProgramScope::Wordline)];
+    Trims: "way of trims", vec![("whole", Trims::Whole), ("by-page", Trims::ByPage)];
     Acknowledge: "time of acknowledgement", vec![("buffered", Acknowledge::Buffered), ("programmed", Acknowledge::Programmed)];
     Protection: "protection", vec![("none", Protection::None), ("capacitor", Protection::Capacitor)];
     WordlineOrder: "order of wordlines", vec![("horizontal-first", WordlineOrder::HorizontalFirst), ("mixed", WordlineOrder::Mixed)];

@@ -1,7 +1,7 @@
 //! Whole drives by hand, and observers that count.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Weights};
+use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Trims, Weights};
 use wordline_engine::{Event, Observer};
 use wordline_flash::Sheet;
 use wordline_report::{Measured, Metrics, Scope};
@@ -28,6 +28,7 @@ pub fn drive(sheet: Sheet, channels: u32, dies_per_channel: u32, exported_units:
         costs: Costs::default(),
         queue_depth: 65_535,
         weights: Weights::default(),
+        trims: Trims::Whole,
         firmware: crate::shape::firmware(sheet, channels * dies_per_channel, 0),
         exported_units,
         seed: 1,

@@ -23,7 +23,7 @@ pub enum Workload {
     /// Requests of a generator.
     Made(WorkloadSpec),
     /// Files and what is done to them, with what the user changed.
-    Filed(FileSpec, FileOptions),
+    Filed(Box<FileSpec>, FileOptions),
     /// Requests of a trace.
     Traced(Traced),
 }
@@ -67,7 +67,7 @@ impl Workload {
             AnySpec::Phases(spec) => load.without_files(name).map(|()| Workload::Made(spec)),
             AnySpec::Files(spec) => {
                 let Load { fill: prefill, secure, length, queue_depth, .. } = *load;
-                Ok(Workload::Filed(spec, FileOptions { prefill, secure, length, queue_depth }))
+                Ok(Workload::Filed(Box::new(spec), FileOptions { prefill, secure, length, queue_depth, ..FileOptions::default() }))
             }
         }
     }

@@ -6,10 +6,11 @@
 //! seed, capacity, FileOptions ────────────┘             └─► FileTag       whose data it is, for observers
 //! ```
 //!
-//! [`space`] hands out extents, [`system`] keeps files and turns what is done to them into requests, [`load`] lets threads do what a spec says.
+//! [`space`] hands out extents, [`system`] keeps files and turns what is done to them into requests, [`load`] lets threads do what a spec says. A spec may put
+//! the host's page cache between files and drive.
 //!
 //! What is modelled is what reaches the block layer: which logical blocks belong to which file, in which requests they are written, and when they are
-//! trimmed. There is no page cache, so every read and write reaches the drive at once, and no metadata: directories, inodes and the file system's own
+//! trimmed. Without a page cache every read and write reaches the drive at once. There are no metadata: directories, inodes and the file system's own
 //! journal are not written. Renaming over a file deletes the one that was there, and moves no data.
 //!
 //! A host does not trim blocks whose writes are under way, nor does it give them to another file before the trim is done. Nobody tells the
@@ -21,6 +22,7 @@ pub mod spec;
 pub mod system;
 
 pub(crate) mod built_in;
+mod cache;
 mod sizes;
 
 pub use load::{FileLoad, FileOptions};

@@ -341,3 +341,89 @@ fn what_is_wrong_is_told_with_its_place_and_the_nearest_right_word() {
     let error = AnySpec::built_in("mobil").expect_err("no such workload").to_string();
     assert!(error.contains("'mobile'") && error.contains("uniform-write"), "{error}");
 }
+
+#[test]
+fn files_in_the_host_s_memory_are_not_read_from_the_drive_and_durable_writes_pass() {
+    let (cached, plain) = (load("oltp-cached", 3, half()), load("oltp", 3, half()));
+    let writes = |load: FileLoad| load.filter(|request| request.op == HostOp::Write).collect::<Vec<_>>();
+    assert!(load("oltp-cached", 3, half()).all(|request| request.op == HostOp::Write && request.fua));
+    let (cached, plain) = (writes(cached), writes(plain));
+    assert!(cached.len() > 10_000 && cached == plain, "{} and {} writes", cached.len(), plain.len());
+}
+
+/// One file of eight blocks that one thread does `ops` to, behind a page cache of `size` of which `dirty` may wait to be written: what reaches the drive.
+fn behind(ops: &str, size: &str, dirty: &str) -> Vec<(HostOp, u64, u64)> {
+    let text = format!(
+        "name = \"one\"\nalign = \"16 KiB\"\nprefill = \"0.0030517578125 %\"\nlength = \"1 %\"\nqueue_depth = 1\n\
+         cache = {{ size = \"{size}\", dirty = \"{dirty}\" }}\n[[sets]]\nname = \"file\"\nfiles = 1\nsize = \"128 KiB\"\n[[threads]]\nops = [{ops}]\n"
+    );
+    let load = FileSpec::parse(&text, "one.toml").and_then(|spec| spec.load(1, CAPACITY, FileOptions::default()));
+    let requests = load.unwrap_or_else(|error| panic!("{error}")).take(300);
+    requests.map(|request| (request.op, request.sector / SECTORS, u64::from(request.sectors) / SECTORS)).collect()
+}
+
+const LOG: &str = "{ do = \"log\", set = \"file\", size = \"16 KiB\", times = 24 }";
+
+#[test]
+fn what_is_not_durable_reaches_the_drive_when_it_is_synchronised_or_too_much() {
+    let in_turn =
+        |requests: &[(HostOp, u64, u64)]| requests.iter().enumerate().all(|(at, found)| *found == (HostOp::Write, at as u64 % 8, 1));
+    // Three rounds over the file, then a flush: each block is written once.
+    let synchronised = behind(&format!("{LOG}, {{ do = \"sync\" }}"), "1 MiB", "100 %");
+    assert!(in_turn(&synchronised[..8]) && synchronised[8] == (HostOp::Flush, 0, 0), "{:?}", &synchronised[..9]);
+    // Nothing may wait, or four blocks may: all writes reach the drive, in order.
+    for dirty in ["0 %", "6.25 %"] {
+        let requests = behind(LOG, "1 MiB", dirty);
+        assert!(in_turn(&requests), "{dirty}: {:?}", &requests[..20]);
+    }
+    // Memory for four blocks: the oldest leaves, and is written.
+    assert!(in_turn(&behind(LOG, "64 KiB", "100 %")));
+    // All may wait, and nobody asks for them: a host with nothing else to do writes them.
+    assert_eq!(behind(LOG, "1 MiB", "100 %").len(), 300);
+}
+
+#[test]
+fn the_least_recently_used_pages_are_read_again() {
+    let both =
+        "{ do = \"read\", set = \"file\", size = \"16 KiB\" }, { do = \"overwrite\", set = \"file\", size = \"16 KiB\", durable = true }";
+    let reads = |size: &str| {
+        let requests = behind(both, size, "0 %");
+        let of = |op: HostOp| requests.iter().filter(|request| request.0 == op).count() as f64;
+        of(HostOp::Read) / of(HostOp::Write)
+    };
+    // All of the file, half of it, an eighth of it is in memory.
+    let [all, half, one] = ["128 KiB", "64 KiB", "16 KiB"].map(reads);
+    assert!(all == 0.0 && (0.3..0.7).contains(&half) && (0.75..1.0).contains(&one), "{all}, {half} and {one} of the reads reach the drive");
+}
+
+#[test]
+fn trims_of_at_most_a_block_trim_the_same_blocks() {
+    let trims = |trim: Option<Bytes>| -> Vec<(u64, u64)> {
+        let load = load("mobile", 5, FileOptions { trim, ..half() });
+        load.filter(|request| request.op == HostOp::Trim)
+            .map(|request| (request.sector / SECTORS, u64::from(request.sectors) / SECTORS))
+            .collect()
+    };
+    let (whole, single) = (trims(None), trims(Some(Bytes(BLOCK))));
+    assert!(whole.iter().any(|(_, blocks)| *blocks > 100) && single.iter().all(|(_, blocks)| *blocks == 1));
+    let blocks: Vec<u64> = whole.iter().flat_map(|(first, blocks)| *first..first + blocks).collect();
+    assert_eq!(single.iter().map(|(block, _)| *block).collect::<Vec<_>>(), blocks);
+}
+
+#[test]
+fn a_page_cache_that_cannot_be_is_refused_by_name() {
+    let with = |old: &str, new: &str| {
+        let text = include_str!("../../../studies/workloads/oltp-cached.toml").replace(old, new);
+        FileSpec::parse(&text, "own.toml").map(|_| ()).map_err(|error| error.to_string())
+    };
+    for (old, new, expected) in [
+        ("size = \"100 %\" }", "size = \"0 GiB\" }", "above zero"),
+        ("size = \"100 %\" }", "siz = \"1 GiB\" }", "size"),
+        ("cache =", "mix = { reads = 1, writes = 1 }\ncache =", "a mix"),
+        ("cache =", "trim = \"10 KiB\"\ncache =", "alignment"),
+    ] {
+        let error = with(old, new).expect_err(new);
+        assert!(error.contains(expected) && error.contains("own.toml"), "{new}: {error}");
+    }
+    with("cache =", "trim = \"16 KiB\"\ncache =").expect("one block is a trim");
+}

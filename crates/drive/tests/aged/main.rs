@@ -24,6 +24,7 @@ mod sets;
 mod small;
 mod steady;
 mod stops;
+mod trims;
 mod warm;
 
 /// Serve `count` requests at a depth that keeps every die busy.

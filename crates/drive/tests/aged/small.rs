@@ -1,7 +1,7 @@
 //! Small drives and uniform loads.
 
 use wordline_cells::Faults;
-use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Weights};
+use wordline_drive::{Config, Costs, Drive, Ecc, SearchSteps, Trims, Weights};
 use wordline_flash::{ProgramScope, example};
 use wordline_ftl::config::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use wordline_ftl::free_block::FreeBlockPolicy;
@@ -110,6 +110,7 @@ impl Shape {
             costs: Costs::default(),
             queue_depth: 65_535,
             weights: Weights::default(),
+            trims: Trims::Whole,
             firmware,
             exported_units: (raw as f64 / (1.0 + self.spare)) as u64,
             seed: 1,

@@ -18,6 +18,7 @@ pub(super) const BENCH: Bench = Bench {
     metrics: &[
         m("lock-iops", "share", "IOPS with locks over those without sanitising, mean of the workloads"),
         m("scrub-iops", "share", "The same with scrubbing"),
+        m("scrub-iops-whole", "share", "The same, where the pages of a TRIM become stale together"),
         m("erase-iops", "share", "The same with erasing at once, over a short run"),
         m("erase-iops-max", "share", "Its highest"),
         m("order", "share", "Workloads in which erasing < scrubbing < page locks alone < locks"),
@@ -25,10 +26,12 @@ pub(super) const BENCH: Bench = Bench {
         m("lock-over-scrub", "ratio", "The same, mean"),
         m("fewer-erases-max", "share", "Erases that locks save against scrubbing, highest"),
         m("fewer-erases", "share", "The same, mean"),
+        m("fewer-erases-whole", "share", "The same, against scrubbing where the pages of a TRIM become stale together"),
         m("erase-waf-max", "ratio", "Write amplification with erasing at once over that without sanitising, highest, over a short run"),
         m("erase-waf", "ratio", "The same, mean"),
         m("scrub-waf-max", "ratio", "The same with scrubbing, highest"),
         m("scrub-waf", "ratio", "The same, mean"),
+        m("scrub-waf-whole", "ratio", "The same, where the pages of a TRIM become stale together"),
         m("lock-waf-off", "share", "How far write amplification with locks lies from that without, at most"),
         m("block-lock-iops-max", "share", "IOPS that block locks add to page locks alone, highest"),
         m("block-lock-iops", "share", "The same, mean"),
@@ -69,6 +72,8 @@ conditions! {
         scrubbing: Name,
         /// the drive that erases blocks at once
         erasing: Name,
+        /// how the drives that scrub or erase at once are given TRIMs; the others have them whole
+        trims: Name,
         /// exported size of each drive, or "whole"
         size: Name,
         /// workloads of files: two of small writes, two of large ones; the second and the fourth write most
@@ -90,6 +95,8 @@ struct Row {
     locked: Vec<Ran>,
     page_locked: Ran,
     scrubbed: Ran,
+    /// The drive that scrubs, given TRIMs whole.
+    scrubbed_whole: Ran,
     erased: Ran,
     /// Short runs of the locking and the scrubbing drive, with the books of their files.
     stale: [Ran; 2],
@@ -109,10 +116,11 @@ fn page_locks(result: &DriveResult) -> f64 {
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
-    let load = |name: &str| plan(setup, name, &at.size, &[]);
-    let [plain, locking, page_locking, scrubbing, erasing] =
-        [&at.plain, &at.locking, &at.page_locks, &at.scrubbing, &at.erasing].map(|name| load(name));
-    let (plain, locking, page_locking, scrubbing, erasing) = (plain?, locking?, page_locking?, scrubbing?, erasing?);
+    let trims = format!("controller.trims={}", at.trims);
+    let load = |name: &str, more: &[&str]| plan(setup, name, &at.size, more);
+    let (plain, locking, page_locking) = (load(&at.plain, &[])?, load(&at.locking, &[])?, load(&at.page_locks, &[])?);
+    let (scrubbing, erasing) = (load(&at.scrubbing, &[&trims])?, load(&at.erasing, &[&trims])?);
+    let scrubbing_whole = load(&at.scrubbing, &["controller.trims=whole"])?;
     let mut jobs = Vec::new();
     for name in &at.workloads {
         let spec = files(name)?;
@@ -124,6 +132,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         job(&plain, at.short, 1.0, true);
         job(&page_locking, at.length, 1.0, false);
         job(&scrubbing, at.length, 1.0, false);
+        job(&scrubbing_whole, at.length, 1.0, false);
         job(&erasing, at.short, 1.0, true);
         job(&locking, at.short, 1.0, true);
         job(&scrubbing, at.short, 1.0, true);
@@ -133,10 +142,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let mut next = || ran.next().expect("a run for each job");
     let mut rows = Vec::new();
     for _ in &at.workloads {
-        let (plain, plain_short, page_locked, scrubbed, erased) = (next(), next(), next(), next(), next());
+        let (plain, plain_short, page_locked, scrubbed, scrubbed_whole, erased) = (next(), next(), next(), next(), next(), next());
         let stale = [next(), next()];
         let locked = at.fractions.iter().map(|_| next()).collect();
-        rows.push(Row { plain, plain_short, locked, page_locked, scrubbed, erased, stale });
+        rows.push(Row { plain, plain_short, locked, page_locked, scrubbed, scrubbed_whole, erased, stale });
     }
     Ok(judge(&at, &rows))
 }
@@ -151,6 +160,8 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
     let mut findings = Findings::default();
     findings.set("lock-iops", mean(&locked));
     findings.set("scrub-iops", mean(&scrubbed));
+    let scrubbed_whole = of(&|row| iops(&row.scrubbed_whole) / iops(&row.plain));
+    findings.set("scrub-iops-whole", mean(&scrubbed_whole));
     findings.set("erase-iops", mean(&erased));
     findings.set("erase-iops-max", greatest(&erased));
     let in_order = (0..rows.len()).filter(|&row| {
@@ -163,12 +174,15 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
     let fewer = of(&|row| 1.0 - whole(row).result.erases as f64 / row.scrubbed.result.erases as f64);
     findings.set("fewer-erases-max", greatest(&fewer));
     findings.set("fewer-erases", mean(&fewer));
+    let fewer_whole = of(&|row| 1.0 - whole(row).result.erases as f64 / row.scrubbed_whole.result.erases as f64);
+    findings.set("fewer-erases-whole", mean(&fewer_whole));
     let erase_waf = of(&|row| waf(&row.erased) / waf(&row.plain_short));
     findings.set("erase-waf-max", greatest(&erase_waf));
     findings.set("erase-waf", mean(&erase_waf));
     let scrub_waf = of(&|row| waf(&row.scrubbed) / waf(&row.plain));
     findings.set("scrub-waf-max", greatest(&scrub_waf));
     findings.set("scrub-waf", mean(&scrub_waf));
+    findings.set("scrub-waf-whole", mean(&of(&|row| waf(&row.scrubbed_whole) / waf(&row.plain))));
     let lock_waf = of(&|row| waf(&whole(row)) / waf(&row.plain));
     findings.set("lock-waf-off", greatest(&lock_waf.iter().map(|ratio| (ratio - 1.0).abs()).collect::<Vec<_>>()));
     let gains = of(&|row| iops(&whole(row)) / iops(&row.page_locked) - 1.0);
@@ -212,7 +226,13 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
             "IOPS of drives that make stale data unreadable",
             "against the same drive that does not",
             "IOPS ratio",
-            vec![(erasing.clone(), erased), (scrubbing.clone(), scrubbed), (page_locks, page_locked), (locking.clone(), locked)],
+            vec![
+                (erasing.clone(), erased),
+                (scrubbing.clone(), scrubbed),
+                (format!("{scrubbing}, TRIMs whole"), scrubbed_whole),
+                (page_locks, page_locked),
+                (locking.clone(), locked),
+            ],
         ),
         columns(
             "Write amplification of drives that make stale data unreadable",

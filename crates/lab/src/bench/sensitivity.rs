@@ -38,6 +38,8 @@ conditions! {
         locking: Name,
         /// the drive that scrubs wordlines
         scrubbing: Name,
+        /// how the drive that scrubs is given TRIMs; the others have them whole
+        trims: Name,
         /// exported size of each drive, or "whole"
         size: Name,
         /// a workload of files
@@ -94,10 +96,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let spec = files(&at.workload)?;
     let settings = at.settings();
+    let trims = format!("controller.trims={}", at.trims);
     let mut jobs = Vec::new();
     for setting in &settings {
         let keys: Vec<&str> = setting.keys.iter().map(String::as_str).collect();
         for name in [&at.plain, &at.scrubbing, &at.locking] {
+            let keys: Vec<&str> = keys.iter().copied().chain((name == &at.scrubbing).then_some(&*trims)).collect();
             let plan: Plan = plan(setup, name, &at.size, &keys)?;
             jobs.push(Job::new(plan, spec.clone(), setting.options, None));
         }

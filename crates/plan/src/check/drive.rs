@@ -166,6 +166,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
         stripe_units: 1,
         costs: Costs { command: costs.command.value, unit: costs.unit.value, operation: costs.operation.value },
         queue_depth: controller.queue_depth.value,
+        trims: controller.trims.value,
         weights: Weights { high: controller.weight_high.value, normal: controller.weight_normal.value, low: controller.weight_low.value },
         firmware: wordline_ftl::Config {
             sheet,

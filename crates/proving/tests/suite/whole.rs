@@ -4,7 +4,7 @@
 //! programs and erases. Does not check: what the data is (the twin does); absolute times.
 
 use wordline_cells::{Faults, Retries};
-use wordline_drive::{Config, Costs, Ecc, Pace, SearchSteps, Weights};
+use wordline_drive::{Config, Costs, Ecc, Pace, SearchSteps, Trims, Weights};
 use wordline_ftl::techniques::Choice;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
@@ -44,6 +44,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         costs: Costs { command: Nanos(draw.below(3_000)), unit: Nanos(draw.below(500)), operation: Nanos(draw.below(2_000)) },
         queue_depth: 1 + draw.below(64) as u32,
         weights: Weights { high: 1 + draw.below(8) as u32, normal: 1 + draw.below(4) as u32, low: 1 + draw.below(2) as u32 },
+        trims: if Draw::new(scenario.seed, Stream::Mix, 13).happens(0.3) { Trims::ByPage } else { Trims::Whole },
         // Each core exports what the scenario's core does, less what a stripe that is cut off at the end could add.
         exported_units: u64::from(cores) * u64::from(firmware.exported_units - 8),
         seed: scenario.seed,

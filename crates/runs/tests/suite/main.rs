@@ -29,7 +29,7 @@ fn mails() -> FileSpec {
 
 /// Writes and reads of files, as long as half the drive.
 fn files() -> Workload {
-    Workload::Filed(mails(), FileOptions { length: Some(0.5), ..FileOptions::default() })
+    Workload::Filed(Box::new(mails()), FileOptions { length: Some(0.5), ..FileOptions::default() })
 }
 
 fn named(name: &str, load: &Load) -> Workload {

@@ -3,7 +3,7 @@
 use super::FileSpec;
 use crate::spec::SpecError;
 
-pub(crate) const FILES: [(&str, &str); 13] = [
+pub(crate) const FILES: [(&str, &str); 14] = [
     ("mobile", include_str!("../../../../studies/workloads/mobile.toml")),
     ("mailserver", include_str!("../../../../studies/workloads/mailserver.toml")),
     ("fileserver", include_str!("../../../../studies/workloads/fileserver.toml")),
@@ -13,6 +13,7 @@ pub(crate) const FILES: [(&str, &str); 13] = [
     ("webserver", include_str!("../../../../studies/workloads/webserver.toml")),
     ("webproxy", include_str!("../../../../studies/workloads/webproxy.toml")),
     ("oltp", include_str!("../../../../studies/workloads/oltp.toml")),
+    ("oltp-cached", include_str!("../../../../studies/workloads/oltp-cached.toml")),
     ("sysbench-oltp", include_str!("../../../../studies/workloads/sysbench-oltp.toml")),
     ("ntrx", include_str!("../../../../studies/workloads/ntrx.toml")),
     ("rocks", include_str!("../../../../studies/workloads/rocks.toml")),

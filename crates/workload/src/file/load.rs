@@ -3,7 +3,7 @@
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, HostRequest};
 
-use super::spec::{Deed, FileSpec, Layout, Op, Sizes};
+use super::spec::{CacheSpec, Deed, FileSpec, Layout, Op, Sizes};
 use super::system::{Slot, System, Tagged};
 use crate::spec::SpecError;
 
@@ -25,6 +25,8 @@ pub struct FileOptions {
     pub length: Option<f64>,
     /// Requests outstanding.
     pub queue_depth: Option<u32>,
+    /// Most bytes of a TRIM.
+    pub trim: Option<Bytes>,
 }
 
 /// One thread: where it is in its operations, and which file it had last.
@@ -68,8 +70,16 @@ impl FileSpec {
         let block = spec.align.0;
         let blocks = capacity.0 / block;
         let distance = DEPTHS * u64::from(spec.queue_depth);
+        let mut system = System::new(capacity, spec.align, spec.sets.len(), spec.secure, distance);
+        if let Some(trim) = options.trim.or(spec.trim) {
+            system = system.trimming((trim.0 / block).max(1));
+        }
+        if let Some(CacheSpec { size, dirty }) = spec.cache {
+            let cached = size.on(capacity).0 / block;
+            system = system.cached(cached, (cached as f64 * dirty) as u64);
+        }
         let mut load = FileLoad {
-            system: System::new(capacity, spec.align, spec.sets.len(), spec.secure, distance),
+            system,
             threads: Vec::new(),
             readers: Vec::new(),
             writers: Vec::new(),
@@ -165,6 +175,10 @@ impl FileLoad {
             }
             self.turn();
             idle += 1;
+            if idle == IDLE_TURNS / 2 {
+                // Everything is read and written in the host's memory: it has time to write what waits there.
+                self.system.write_back(true);
+            }
             assert!(idle < IDLE_TURNS, "workload {}: no thread has anything left to do", self.spec.name);
         }
     }

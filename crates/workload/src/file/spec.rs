@@ -8,6 +8,8 @@
 //! length = "400 %"          how much is written before the run ends, in capacities of the drive
 //! secure = "100 %"          the share of what is written that belongs to secure files
 //! queue_depth = 32
+//! trim = "16 KiB"           of a TRIM, at most; without it, a deleted file's blocks that lie together are trimmed together
+//! cache = { size = "8 GiB", dirty = "20 %" }     the host's page cache: its size, or a share of the drive, and how much of it may wait to be written
 //! layout = "sets"           how they were written before: "sets", one after another, or "mixed", a file of this and a file of that
 //! mix = { reads = 1, writes = 50 }      requests; without it, they come as the threads make them
 //! [[sets]]
@@ -32,10 +34,12 @@ use wordline_units::Bytes;
 use wordline_units::host::SECTOR_BYTES;
 
 pub use super::sizes::Sizes;
-use crate::spec::SpecError;
 use crate::spec::quantity::{Q, Share};
+use crate::spec::{Amount, SpecError};
 use crate::words::did_you_mean;
 
+/// The share of a page cache that may be dirty where nothing is said: the default of Linux's `vm.dirty_ratio`.
+const DIRTY: f64 = 0.2;
 const DEEPEST_QUEUE: u32 = 65_536;
 const MOST_THREADS: u32 = 65_536;
 const MOST_TIMES: u32 = 1_000_000;
@@ -59,6 +63,10 @@ pub struct FileSpec {
     pub secure: f64,
     /// Requests outstanding.
     pub queue_depth: u32,
+    /// Most bytes of a TRIM; `None`: what lies together is trimmed together.
+    pub trim: Option<Bytes>,
+    /// The host's page cache, if there is one.
+    pub cache: Option<CacheSpec>,
     /// In which order the files of the beginning were written.
     pub layout: Layout,
     /// Read requests to write requests.
@@ -67,6 +75,15 @@ pub struct FileSpec {
     pub sets: Vec<SetSpec>,
     /// The threads.
     pub threads: Vec<ThreadSpec>,
+}
+
+/// The host's page cache, least recently used pages replaced first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheSpec {
+    /// Its size.
+    pub size: Amount,
+    /// The share of it that may wait to be written; what is more is written, the oldest first. 0: every write goes to the drive at once.
+    pub dirty: f64,
 }
 
 /// In which order the files were written that are there at the beginning.
@@ -164,11 +181,20 @@ struct RawFiles {
     length: Spanned<Q<Multiple>>,
     secure: Option<Q<Share>>,
     queue_depth: Spanned<u32>,
+    trim: Option<Spanned<Q<Bytes>>>,
+    cache: Option<Spanned<RawCache>>,
     #[serde(default)]
     layout: Layout,
     mix: Option<Spanned<RawMix>>,
     sets: Spanned<Vec<Spanned<RawSet>>>,
     threads: Spanned<Vec<Spanned<RawThread>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCache {
+    size: Q<Amount>,
+    dirty: Option<Q<Share>>,
 }
 
 #[derive(Deserialize)]
@@ -270,6 +296,24 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
         Some(mix) => Some((f64::from(mix.get_ref().reads), f64::from(mix.get_ref().writes))),
         None => None,
     };
+    if let Some(trim) = &raw.trim
+        && (trim.get_ref().0.0 == 0 || !trim.get_ref().0.0.is_multiple_of(align.0))
+    {
+        return Err((trim.span(), format!("a TRIM is a multiple of the alignment of {align}, above zero")));
+    }
+    let cache = match &raw.cache {
+        None => None,
+        Some(cache) if mix.is_some() => {
+            return Err((cache.span(), "a mix is one of requests that reach the drive, so no page cache lies before it".to_owned()));
+        }
+        Some(cache) => {
+            let RawCache { size: Q(size), dirty } = cache.get_ref();
+            if !matches!(size, Amount::Bytes(bytes) if bytes.0 > 0) && !matches!(size, Amount::OfDrive(share) if *share > 0.0) {
+                return Err((cache.span(), "a page cache has a size above zero".to_owned()));
+            }
+            Some(CacheSpec { size: *size, dirty: dirty.as_ref().map_or(DIRTY, |dirty| dirty.0.0) })
+        }
+    };
     let sets = sets(raw.sets)?;
     let span = raw.threads.span();
     let threads = raw.threads.into_inner().into_iter().map(|raw| thread(raw, &sets)).collect::<Result<Vec<_>, _>>()?;
@@ -289,6 +333,8 @@ fn checked(raw: RawFiles) -> Result<FileSpec, Fault> {
         length: raw.length.get_ref().0.0,
         secure: raw.secure.map_or(1.0, |secure| secure.0.0),
         queue_depth: *raw.queue_depth.get_ref(),
+        trim: raw.trim.map(|trim| trim.get_ref().0),
+        cache,
         layout: raw.layout,
         mix,
         sets,

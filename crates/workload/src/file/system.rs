@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use wordline_units::host::SECTOR_BYTES;
 use wordline_units::{Bytes, HostOp, HostRequest};
 
+use super::cache::{Owner, PageCache};
 use super::space::{Extent, Space};
 
 /// A file as an observer knows it: numbers are never used again.
@@ -84,6 +85,10 @@ pub struct System {
     /// Blocks of living files.
     live: u64,
     requests: VecDeque<Tagged>,
+    /// Pages of the drive in the host's memory, if it keeps any.
+    cache: Option<PageCache>,
+    /// Most blocks of a trim.
+    trim: u64,
     /// Reads and writes that were put out.
     pub(crate) reads: u64,
     pub(crate) writes: u64,
@@ -111,10 +116,24 @@ impl System {
             cooling: 0,
             live: 0,
             requests: VecDeque::new(),
+            cache: None,
+            trim: u64::MAX,
             reads: 0,
             writes: 0,
             written: 0,
         }
+    }
+
+    /// The file system with a page cache of `blocks` blocks before the drive, of which `dirty` may wait to be written. It holds what is placed last.
+    pub(super) fn cached(mut self, blocks: u64, dirty: u64) -> System {
+        self.cache = Some(PageCache::new(self.capacity(), blocks, dirty));
+        self
+    }
+
+    /// The file system with trims of at most `blocks` blocks.
+    pub(super) fn trimming(mut self, blocks: u64) -> System {
+        self.trim = blocks;
+        self
     }
 
     /// All blocks, in use or not.
@@ -199,6 +218,10 @@ impl System {
         let extents = self.space.take(start, blocks).expect("what is placed before the run fits");
         let file = &mut self.files[slot as usize];
         self.sets[file.set].goal = start + blocks;
+        if let Some(cache) = &mut self.cache {
+            extents.iter().flat_map(|extent| extent.start..extent.end()).for_each(|block| cache.keep(block));
+            while cache.write_back(false).is_some() {}
+        }
         file.extents.extend(extents);
         file.blocks += blocks;
         file.version = 1;
@@ -261,7 +284,11 @@ impl System {
 
     /// Read `blocks` blocks of a file from its block `from` on, in requests of at most `most` blocks.
     pub fn read(&mut self, slot: Slot, from: u64, blocks: u64, most: u64) {
-        for piece in self.pieces(slot, from, blocks) {
+        let mut pieces = self.pieces(slot, from, blocks);
+        if self.cache.is_some() {
+            pieces = pieces.into_iter().flat_map(|piece| self.missing(piece)).collect();
+        }
+        for piece in pieces {
             let mut at = piece.start;
             while at < piece.end() {
                 let len = most.min(piece.end() - at);
@@ -275,6 +302,7 @@ impl System {
 
     /// Make everything durable that was written.
     pub fn sync(&mut self) {
+        self.write_back(true);
         let request = HostRequest::new(HostOp::Flush, 0, 0);
         self.requests.push_back(Tagged { request, tag: None });
     }
@@ -292,6 +320,9 @@ impl System {
             self.files[moved as usize].place = place;
         }
         self.unused.push(slot);
+        if let Some(cache) = &mut self.cache {
+            extents.iter().flat_map(|extent| extent.start..extent.end()).for_each(|block| cache.forget(block));
+        }
         if !extents.is_empty() {
             self.dying.push_back(Dying { due: self.writes + self.distance, tag, extents, is_trimmed: false });
         }
@@ -322,13 +353,51 @@ impl System {
         let tag = FileTag { file: file.id, version: file.version, replaces };
         let is_secure = file.is_secure;
         file.version += 1;
-        for &piece in pieces {
-            let request = HostRequest { fua: is_durable, insecure: !is_secure, ..self.of(HostOp::Write, piece) };
-            self.requests.push_back(Tagged { request, tag: Some(tag) });
-            self.writes += 1;
-            self.written += piece.len;
+        let owner = Owner { tag, is_secure };
+        if let Some(cache) = &mut self.cache {
+            let blocks = pieces.iter().flat_map(|piece| piece.start..piece.end());
+            if !is_durable {
+                blocks.for_each(|block| cache.write(block, owner));
+                return self.write_back(false);
+            }
+            blocks.for_each(|block| cache.keep(block));
         }
+        pieces.iter().for_each(|&piece| self.write_out(piece, owner, is_durable));
+        self.write_back(false);
         self.advance();
+    }
+
+    fn write_out(&mut self, piece: Extent, owner: Owner, is_durable: bool) {
+        let request = HostRequest { fua: is_durable, insecure: !owner.is_secure, ..self.of(HostOp::Write, piece) };
+        self.requests.push_back(Tagged { request, tag: Some(owner.tag) });
+        self.writes += 1;
+        self.written += piece.len;
+    }
+
+    /// Write to the drive what the page cache does not keep any longer, or everything dirty in it.
+    pub(super) fn write_back(&mut self, all: bool) {
+        while let Some((start, len, owner)) = self.cache.as_mut().and_then(|cache| cache.write_back(all)) {
+            self.write_out(Extent { start, len }, owner, false);
+            self.advance();
+        }
+    }
+
+    /// The runs of blocks of `piece` that the page cache does not hold. It holds all of them now.
+    fn missing(&mut self, piece: Extent) -> Vec<Extent> {
+        let Some(cache) = &mut self.cache else { return vec![piece] };
+        let mut runs: Vec<Extent> = Vec::new();
+        for block in piece.start..piece.end() {
+            if cache.hit(block) {
+                continue;
+            }
+            cache.keep(block);
+            match runs.last_mut() {
+                Some(run) if run.end() == block => run.len += 1,
+                _ => runs.push(Extent { start: block, len: 1 }),
+            }
+        }
+        self.write_back(false);
+        runs
     }
 
     /// Trim what can be trimmed by now, and free what was.
@@ -349,8 +418,13 @@ impl System {
             return;
         }
         for &extent in &dying.extents {
-            let request = self.of(HostOp::Trim, extent);
-            self.requests.push_back(Tagged { request, tag: Some(dying.tag) });
+            let mut start = extent.start;
+            while start < extent.end() {
+                let len = self.trim.min(extent.end() - start);
+                let request = self.of(HostOp::Trim, Extent { start, len });
+                self.requests.push_back(Tagged { request, tag: Some(dying.tag) });
+                start += len;
+            }
         }
         self.dying.push_back(Dying { due: self.writes + self.distance, is_trimmed: true, ..dying });
     }

@@ -121,7 +121,7 @@ pub(super) const PHASES: [Part; 6] = [
 ];
 
 /// A workload of files.
-pub(super) const FILES: [Part; 5] = [
+pub(super) const FILES: [Part; 6] = [
     Part {
         title: "The file",
         about: "Sets of files on a model file system, and threads that do things to them.",
@@ -149,6 +149,13 @@ pub(super) const FILES: [Part; 5] = [
                 "the share of what is written that belongs to secure files; `--secure-fraction` changes it",
             ),
             key("queue_depth", "whole number from 1 to 65536", "", "requests outstanding; `--qd` changes it"),
+            key("trim", "size", "what lies together", "the largest TRIM of a deleted file's blocks, a multiple of `align`"),
+            key(
+                "cache",
+                "table",
+                "none",
+                "the host's page cache before the drive; not beside a `mix`, which is one of requests that reach the drive",
+            ),
             key(
                 "layout",
                 "`sets` or `mixed`",
@@ -166,6 +173,20 @@ pub(super) const FILES: [Part; 5] = [
         keys: &[
             key("reads", "whole number", "", "parts of read requests"),
             key("writes", "whole number above 0", "", "parts of write requests"),
+        ],
+    },
+    Part {
+        title: "`cache = { … }`",
+        about: "Pages are replaced least recently used first. In the beginning it holds the files written last. Durable writes and\n\
+                `sync` reach the drive at once; what is deleted while it waits never does.",
+        keys: &[
+            key("size", "size or share of the drive", "", "size of the cache"),
+            key(
+                "dirty",
+                "share",
+                "`\"20 %\"`",
+                "how much of it may wait to be written; what is more is written, the oldest first. \"0 %\": nothing waits",
+            ),
         ],
     },
     Part {
@@ -238,6 +259,7 @@ mod tests {
         let files = [
             "zzz = 1\nname = \"x\"\nsets = []\n",
             "name = \"x\"\nsets = []\nmix = { zzz = 1 }\n",
+            "name = \"x\"\nsets = []\ncache = { zzz = 1 }\n",
             "name = \"x\"\n[[sets]]\nzzz = 1\n",
             "name = \"x\"\nsets = []\n[[threads]]\nzzz = 1\n",
             "name = \"x\"\nsets = []\n[[threads]]\nops = [{ zzz = 1 }]\n",
