@@ -57,6 +57,7 @@ pub(super) const BENCH: Bench = Bench {
         m("warm-gain", "share", "Longer life when a dwell is warm than when it is at room temperature"),
         m("dwell-age-order", "share", "Steps to longer or warmer dwell at which blocks age more slowly"),
         m("power-off-drop", "share", "N(12) of a used block that a time without power takes away"),
+        m("tbers-flat", "P/E", "P/E count up to which a block's t_BERS stays as it is at the first look, greatest of the lot"),
         m("tbers-step", "ms", "t_BERS counts in multiples of this"),
     ],
     on: On::Chips,
@@ -257,6 +258,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     };
     findings.set("plus-error-growth", growth(&plus));
     findings.set("realwear-error-growth", growth(&realwear));
+    let flat = |life: &&Life| {
+        let first = life.sights.first()?.tbers;
+        life.sights.iter().take_while(|sight| sight.tbers == first).last().map(|sight| sight.pe)
+    };
+    findings.set("tbers-flat", greatest(&seen.iter().map(|seen| &seen.life).filter_map(|life| flat(&life)).collect::<Vec<f64>>()));
     findings.set("tbers-step", (lot.model.physics().ispe.pulse + lot.model.physics().ispe.verify) / 1e3);
     findings.figures = figures(&at, &deaths, &ages, &fresh);
     Ok(findings)

@@ -40,6 +40,11 @@ pub(super) const BENCH: Bench = Bench {
         ),
         m("online-over-static", "ratio", "Verifies skipped by what the leader saw, over those of a table safe for all blocks"),
         m("window-online-over-static", "ratio", "Window margin by each layer's own spare, both ends, over a table's on V_final alone"),
+        m(
+            "time-online-less-static",
+            "share",
+            "t_PROG saved by each layer's own spare margin, both ends, less that saved by a table's on V_final alone",
+        ),
         m("spare-layers", "share", "Layers of aged blocks with spare margin"),
         m("spare-falls", "share", "Steps of P/E and retention at which spare margin falls, mean over layers"),
         m("spare-least-worst", "share", "Blocks in which the worst layer, aged, has the least spare margin there is"),
@@ -150,6 +155,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("margin-safe", share(seen.iter().flat_map(|seen| seen.margins.iter().map(|margin| *margin >= 0.0))));
     let static_margin: Vec<f64> = (0..layers).map(|layer| least(&margins.iter().map(|of| of[layer]).collect::<Vec<_>>())).collect();
     findings.set("window-online-over-static", mean(&by_layer) / (mean(&static_margin) / 2.0).max(1e-9));
+    findings.set("time-online-less-static", saved_online(&lot, &margins) - saved_by_table(&lot, &static_margin));
 
     // What a table could skip is what the least of all blocks could.
     let online = mean(
@@ -172,6 +178,29 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("spare-least-worst", share(seen.iter().map(|seen| seen.least_is_worst)));
     findings.figures = figures(&at, curves, &narrowed, reference);
     Ok(findings)
+}
+
+/// Share of t_PROG of fresh blocks that a window saves which is narrower by what each layer of each block can spare, at both ends.
+fn saved_online(lot: &Lot, margins: &[&[f64]]) -> f64 {
+    saved(lot, &|block, layer| narrower(margins[(block.chip * lot.size.blocks + block.block) as usize][layer]))
+}
+
+/// The same where a table lowers V_final alone, by what a layer of any block can spare.
+fn saved_by_table(lot: &Lot, margins: &[f64]) -> f64 {
+    saved(lot, &|_, layer| Settings { final_margin: (margins[layer] / 2.0) as f32, ..Settings::default() })
+}
+
+/// Share of t_PROG that `settings` of a layer of a block save. Loops are whole, so a narrower window need not be a shorter program.
+fn saved(lot: &Lot, settings: &(dyn Fn(&Block, usize) -> Settings + Sync)) -> f64 {
+    let fresh = lot.cycled(0.0, 0.0);
+    let of_blocks = lot.map(|block| {
+        let of_layers = lot.traits(block).into_iter().enumerate().map(|(layer, traits)| {
+            let time = |settings: &Settings| lot.model.program(&traits, &fresh, settings).time;
+            1.0 - time(&settings(block, layer)) / time(&Settings::default())
+        });
+        mean(&of_layers.collect::<Vec<f64>>())
+    });
+    mean(&of_blocks)
 }
 
 /// The greatest difference of t_PROG between wordlines of one h-layer. Each wordline is drawn cell by cell: they have the same traits, but cells of their

@@ -3,13 +3,14 @@
 use wordline_plan::Plan;
 use wordline_report::DriveResult;
 use wordline_report::html::figure::{Columns, Curve, Curves, Figure, Scale};
+use wordline_units::Bytes;
 use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::{Job, Ran, all, files, plan};
 use crate::lot::{greatest, least, mean, share};
-use crate::protocol::{Name, Number, Rising, Share, conditions};
+use crate::protocol::{Name, Number, Rising, Share, Size, conditions};
 
 /// The `sanitise` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -18,7 +19,8 @@ pub(super) const BENCH: Bench = Bench {
     metrics: &[
         m("lock-iops", "share", "IOPS with locks over those without sanitising, mean of the workloads"),
         m("scrub-iops", "share", "The same with scrubbing"),
-        m("scrub-iops-whole", "share", "The same, where the pages of a TRIM become stale together"),
+        m("scrub-iops-whole", "share", "The same, where the host trims whole files"),
+        m("scrub-iops-turn", "share", "The same, where it trims whole files and the drive takes their pages one after another"),
         m("erase-iops", "share", "The same with erasing at once, over a short run"),
         m("erase-iops-max", "share", "Its highest"),
         m("order", "share", "Workloads in which erasing < scrubbing < page locks alone < locks"),
@@ -26,12 +28,14 @@ pub(super) const BENCH: Bench = Bench {
         m("lock-over-scrub", "ratio", "The same, mean"),
         m("fewer-erases-max", "share", "Erases that locks save against scrubbing, highest"),
         m("fewer-erases", "share", "The same, mean"),
-        m("fewer-erases-whole", "share", "The same, against scrubbing where the pages of a TRIM become stale together"),
+        m("fewer-erases-whole", "share", "The same, against scrubbing where the host trims whole files"),
+        m("fewer-erases-turn", "share", "The same, where the drive takes their pages one after another"),
         m("erase-waf-max", "ratio", "Write amplification with erasing at once over that without sanitising, highest, over a short run"),
         m("erase-waf", "ratio", "The same, mean"),
         m("scrub-waf-max", "ratio", "The same with scrubbing, highest"),
         m("scrub-waf", "ratio", "The same, mean"),
-        m("scrub-waf-whole", "ratio", "The same, where the pages of a TRIM become stale together"),
+        m("scrub-waf-whole", "ratio", "The same, where the host trims whole files"),
+        m("scrub-waf-turn", "ratio", "The same, where it trims whole files and the drive takes their pages one after another"),
         m("lock-waf-off", "share", "How far write amplification with locks lies from that without, at most"),
         m("block-lock-iops-max", "share", "IOPS that block locks add to page locks alone, highest"),
         m("block-lock-iops", "share", "The same, mean"),
@@ -72,8 +76,8 @@ conditions! {
         scrubbing: Name,
         /// the drive that erases blocks at once
         erasing: Name,
-        /// how the drives that scrub or erase at once are given TRIMs; the others have them whole
-        trims: Name,
+        /// size of a TRIM to the drives that scrub or erase at once; to the others whole files are trimmed
+        trim: Size,
         /// exported size of each drive, or "whole"
         size: Name,
         /// workloads of files: two of small writes, two of large ones; the second and the fourth write most
@@ -95,15 +99,16 @@ struct Row {
     locked: Vec<Ran>,
     page_locked: Ran,
     scrubbed: Ran,
-    /// The drive that scrubs, given TRIMs whole.
-    scrubbed_whole: Ran,
+    /// The drive that scrubs where whole files are trimmed: all pages at once, or one after another.
+    scrubbed_files: [Ran; 2],
     erased: Ran,
     /// Short runs of the locking and the scrubbing drive, with the books of their files.
     stale: [Ran; 2],
 }
 
+/// Reads and writes per second: how many TRIMs there are is the host's choice.
 fn iops(ran: &Ran) -> f64 {
-    ran.result.host.iops
+    ran.result.host.read_iops + ran.result.host.write_iops
 }
 
 fn waf(ran: &Ran) -> f64 {
@@ -116,36 +121,38 @@ fn page_locks(result: &DriveResult) -> f64 {
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
-    let trims = format!("controller.trims={}", at.trims);
     let load = |name: &str, more: &[&str]| plan(setup, name, &at.size, more);
     let (plain, locking, page_locking) = (load(&at.plain, &[])?, load(&at.locking, &[])?, load(&at.page_locks, &[])?);
-    let (scrubbing, erasing) = (load(&at.scrubbing, &[&trims])?, load(&at.erasing, &[&trims])?);
-    let scrubbing_whole = load(&at.scrubbing, &["controller.trims=whole"])?;
+    let (scrubbing, erasing) = (load(&at.scrubbing, &[])?, load(&at.erasing, &[])?);
+    let in_turn = load(&at.scrubbing, &["controller.trims=by-page"])?;
+    let trim = Some(Bytes(at.trim as u64));
     let mut jobs = Vec::new();
     for name in &at.workloads {
         let spec = files(name)?;
-        let mut job = |plan: &Plan, length: f64, secure: f64, is_traced: bool| {
-            let options = FileOptions { length: Some(length), secure: Some(secure), ..FileOptions::default() };
+        let mut job = |plan: &Plan, length: f64, secure: f64, trim: Option<Bytes>, is_traced: bool| {
+            let options = FileOptions { length: Some(length), secure: Some(secure), trim, ..FileOptions::default() };
             jobs.push(Job::new(plan.clone(), spec.clone(), options, is_traced.then_some(1)));
         };
-        job(&plain, at.length, 1.0, false);
-        job(&plain, at.short, 1.0, true);
-        job(&page_locking, at.length, 1.0, false);
-        job(&scrubbing, at.length, 1.0, false);
-        job(&scrubbing_whole, at.length, 1.0, false);
-        job(&erasing, at.short, 1.0, true);
-        job(&locking, at.short, 1.0, true);
-        job(&scrubbing, at.short, 1.0, true);
-        at.fractions.iter().for_each(|secure| job(&locking, at.length, *secure, false));
+        job(&plain, at.length, 1.0, None, false);
+        job(&plain, at.short, 1.0, None, true);
+        job(&page_locking, at.length, 1.0, None, false);
+        job(&scrubbing, at.length, 1.0, trim, false);
+        job(&scrubbing, at.length, 1.0, None, false);
+        job(&in_turn, at.length, 1.0, None, false);
+        job(&erasing, at.short, 1.0, trim, true);
+        job(&locking, at.short, 1.0, None, true);
+        job(&scrubbing, at.short, 1.0, trim, true);
+        at.fractions.iter().for_each(|secure| job(&locking, at.length, *secure, None, false));
     }
     let mut ran = all(setup, &jobs)?.into_iter();
     let mut next = || ran.next().expect("a run for each job");
     let mut rows = Vec::new();
     for _ in &at.workloads {
-        let (plain, plain_short, page_locked, scrubbed, scrubbed_whole, erased) = (next(), next(), next(), next(), next(), next());
+        let (plain, plain_short, page_locked, scrubbed) = (next(), next(), next(), next());
+        let (scrubbed_files, erased) = ([next(), next()], next());
         let stale = [next(), next()];
         let locked = at.fractions.iter().map(|_| next()).collect();
-        rows.push(Row { plain, plain_short, locked, page_locked, scrubbed, scrubbed_whole, erased, stale });
+        rows.push(Row { plain, plain_short, locked, page_locked, scrubbed, scrubbed_files, erased, stale });
     }
     Ok(judge(&at, &rows))
 }
@@ -160,8 +167,9 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
     let mut findings = Findings::default();
     findings.set("lock-iops", mean(&locked));
     findings.set("scrub-iops", mean(&scrubbed));
-    let scrubbed_whole = of(&|row| iops(&row.scrubbed_whole) / iops(&row.plain));
-    findings.set("scrub-iops-whole", mean(&scrubbed_whole));
+    let of_files = [0, 1].map(|which| of(&|row| iops(&row.scrubbed_files[which]) / iops(&row.plain)));
+    findings.set("scrub-iops-whole", mean(&of_files[0]));
+    findings.set("scrub-iops-turn", mean(&of_files[1]));
     findings.set("erase-iops", mean(&erased));
     findings.set("erase-iops-max", greatest(&erased));
     let in_order = (0..rows.len()).filter(|&row| {
@@ -174,15 +182,18 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
     let fewer = of(&|row| 1.0 - whole(row).result.erases as f64 / row.scrubbed.result.erases as f64);
     findings.set("fewer-erases-max", greatest(&fewer));
     findings.set("fewer-erases", mean(&fewer));
-    let fewer_whole = of(&|row| 1.0 - whole(row).result.erases as f64 / row.scrubbed_whole.result.erases as f64);
-    findings.set("fewer-erases-whole", mean(&fewer_whole));
+    let fewer_of = |which: usize| mean(&of(&|row| 1.0 - whole(row).result.erases as f64 / row.scrubbed_files[which].result.erases as f64));
+    findings.set("fewer-erases-whole", fewer_of(0));
+    findings.set("fewer-erases-turn", fewer_of(1));
     let erase_waf = of(&|row| waf(&row.erased) / waf(&row.plain_short));
     findings.set("erase-waf-max", greatest(&erase_waf));
     findings.set("erase-waf", mean(&erase_waf));
     let scrub_waf = of(&|row| waf(&row.scrubbed) / waf(&row.plain));
     findings.set("scrub-waf-max", greatest(&scrub_waf));
     findings.set("scrub-waf", mean(&scrub_waf));
-    findings.set("scrub-waf-whole", mean(&of(&|row| waf(&row.scrubbed_whole) / waf(&row.plain))));
+    let waf_of = |which: usize| mean(&of(&|row| waf(&row.scrubbed_files[which]) / waf(&row.plain)));
+    findings.set("scrub-waf-whole", waf_of(0));
+    findings.set("scrub-waf-turn", waf_of(1));
     let lock_waf = of(&|row| waf(&whole(row)) / waf(&row.plain));
     findings.set("lock-waf-off", greatest(&lock_waf.iter().map(|ratio| (ratio - 1.0).abs()).collect::<Vec<_>>()));
     let gains = of(&|row| iops(&whole(row)) / iops(&row.page_locked) - 1.0);
@@ -229,7 +240,8 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
             vec![
                 (erasing.clone(), erased),
                 (scrubbing.clone(), scrubbed),
-                (format!("{scrubbing}, TRIMs whole"), scrubbed_whole),
+                (format!("{scrubbing}, files trimmed whole"), of_files[0].clone()),
+                (format!("{scrubbing}, page after page"), of_files[1].clone()),
                 (page_locks, page_locked),
                 (locking.clone(), locked),
             ],

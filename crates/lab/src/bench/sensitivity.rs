@@ -2,13 +2,14 @@
 
 use wordline_plan::Plan;
 use wordline_report::html::figure::{Columns, Figure};
+use wordline_units::Bytes;
 use wordline_workload::FileOptions;
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
 use crate::filed::{Job, Ran, all, files, plan};
 use crate::lot::{greatest, least, share};
-use crate::protocol::{Count, Name, Number, Share, conditions};
+use crate::protocol::{Count, Name, Number, Share, Size, conditions};
 
 /// The `sensitivity` bench: its metrics, its conditions and the function that measures.
 pub(super) const BENCH: Bench = Bench {
@@ -38,8 +39,8 @@ conditions! {
         locking: Name,
         /// the drive that scrubs wordlines
         scrubbing: Name,
-        /// how the drive that scrubs is given TRIMs; the others have them whole
-        trims: Name,
+        /// size of a TRIM to the drive that scrubs; to the others whole files are trimmed
+        trim: Size,
         /// exported size of each drive, or "whole"
         size: Name,
         /// a workload of files
@@ -96,18 +97,17 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let spec = files(&at.workload)?;
     let settings = at.settings();
-    let trims = format!("controller.trims={}", at.trims);
     let mut jobs = Vec::new();
     for setting in &settings {
         let keys: Vec<&str> = setting.keys.iter().map(String::as_str).collect();
         for name in [&at.plain, &at.scrubbing, &at.locking] {
-            let keys: Vec<&str> = keys.iter().copied().chain((name == &at.scrubbing).then_some(&*trims)).collect();
             let plan: Plan = plan(setup, name, &at.size, &keys)?;
-            jobs.push(Job::new(plan, spec.clone(), setting.options, None));
+            let trim = (name == &at.scrubbing).then_some(Bytes(at.trim as u64));
+            jobs.push(Job::new(plan, spec.clone(), FileOptions { trim, ..setting.options }, None));
         }
     }
     let ran = all(setup, &jobs)?;
-    let iops = |ran: &Ran| ran.result.host.iops;
+    let iops = |ran: &Ran| ran.result.host.read_iops + ran.result.host.write_iops;
     let waf = |ran: &Ran| ran.result.waf.total.unwrap_or(f64::NAN);
     let of =
         |figure: &dyn Fn(&Ran, &Ran, &Ran) -> f64| ran.chunks(3).map(|three| figure(&three[0], &three[1], &three[2])).collect::<Vec<f64>>();
