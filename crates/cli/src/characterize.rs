@@ -178,7 +178,7 @@ fn own(options: &CharacterizeOptions, setup: &Setup, bench: &Bench) -> Result<()
     }
     files::write_or_print("-", text.trim_end())?;
     if let Some(path) = &options.out {
-        write_raw(path, FIGURE_COLUMNS, |raw| raw.figures(&findings.figures))?;
+        write_raw(path, FIGURE_COLUMNS, |raw| raw.findings(&findings))?;
     }
     let subtitle = format!("{}, lot {}, seed {}", setup.chip, setup.lot, setup.seed);
     page(options, &format!("Bench {}", bench.name), &subtitle, findings.figures.iter().map(|figure| figure.html()).collect(), &text)

@@ -53,10 +53,16 @@ pub struct Row {
     pub reads: u64,
     /// Bits of the page, spare area included.
     pub bits: u64,
+    /// Rest of the block before its program, as before each of its erases.
+    pub dwell_s: f64,
     /// Wrong bits of the page.
     pub errors: u64,
     /// Wrong bits of the page's worst codeword.
     pub worst_codeword_errors: u32,
+    /// Wrong bits of the page with the references at which its wordline has the fewest.
+    pub best_errors: u64,
+    /// Wrong bits of the page's worst codeword with those.
+    pub best_worst_codeword_errors: u32,
     /// Number of retries of the read.
     pub retries: u32,
     /// t_PROG of the page's wordline.
@@ -81,6 +87,8 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
             let traits = model.traits(block, layer);
             let state = model.wordline(&traits, &condition);
             let program = model.program(&traits, &history, &Settings::default());
+            let best = state.optimal();
+            let best: Vec<f64> = (0..lot.pages()).map(|page| state.error_rate(model, page, &best)).collect();
             // All wordlines of an h-layer have the same error rates; they are worked out as far down the table as any of them has to go.
             rates.iter_mut().for_each(Vec::clear);
             for within in 0..shape.wordlines_per_layer {
@@ -94,6 +102,7 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
                         known[entry]
                     });
                     let reading = model.read_at(state.wear, luck(0), luck(1), tries);
+                    let at_best = model.read_at(state.wear, luck(0), luck(1), std::iter::once(best[page])).first;
                     rows.push(Row {
                         chip: block.chip,
                         block: block.block,
@@ -105,8 +114,11 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
                         temperature_c: grid.retention.celsius,
                         reads,
                         bits: u64::from(shape.cells()),
+                        dwell_s: lot.dwell,
                         errors: u64::from(reading.first.page),
                         worst_codeword_errors: reading.first.worst,
+                        best_errors: u64::from(at_best.page),
+                        best_worst_codeword_errors: at_best.worst,
                         retries: reading.retries,
                         t_prog_us: program.time,
                         t_bers_us: erase.time,

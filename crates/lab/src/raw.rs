@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use wordline_report::html::figure::Figure;
 use wordline_report::table::{Cell, Column, Format, Kind, Table, TableError};
 
+use crate::bench::{Findings, OfBlock};
 use crate::grid::Row;
 use crate::protocol::Changes;
 
@@ -24,8 +24,11 @@ pub const COLUMNS: &[Column] = &[
     column("temperature_c", Kind::Real, "°C", "Temperature of that time"),
     column("reads", Kind::Integer, "", "Reads of the block between program and read"),
     column("bits", Kind::Integer, "bits", "Bits of the page, spare area included"),
+    column("dwell_s", Kind::Real, "s", "Rest of the block before its program, as before each of its erases"),
     column("errors", Kind::Integer, "bits", "Wrong bits of a first read with the default references"),
     column("worst_codeword_errors", Kind::Integer, "bits", "Wrong bits of the worst codeword of that read"),
+    column("best_errors", Kind::Integer, "bits", "Wrong bits of a read with the references at which the wordline has the fewest"),
+    column("best_worst_codeword_errors", Kind::Integer, "bits", "Wrong bits of the worst codeword of that read"),
     column(
         "retries",
         Kind::Integer,
@@ -38,9 +41,9 @@ pub const COLUMNS: &[Column] = &[
 
 /// The columns of a bench's own data.
 pub const FIGURE_COLUMNS: &[Column] = &[
-    column("figure", Kind::Text, "", "Title of the figure"),
-    column("series", Kind::Text, "", "Curve, row or series of the figure"),
-    column("x", Kind::Text, "", "Place on the axis across, or name of the column"),
+    column("figure", Kind::Text, "", "Title of the figure; `blocks` for what was measured of single blocks"),
+    column("series", Kind::Text, "", "Curve, row or series of the figure; the quantity of a block, with its unit"),
+    column("x", Kind::Text, "", "Place on the axis across, or name of the column; `0.3` for block 3 of chip 0"),
     column("value", Kind::Real, "", "Value; its unit stands in the figure's title or axis"),
 ];
 
@@ -92,7 +95,7 @@ impl<W: Write + Send> Raw<W> {
                 for row in rows {
                     writeln!(
                         to,
-                        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                         row.chip,
                         row.block,
                         row.layer,
@@ -103,8 +106,11 @@ impl<W: Write + Send> Raw<W> {
                         row.temperature_c,
                         row.reads,
                         row.bits,
+                        row.dwell_s,
                         row.errors,
                         row.worst_codeword_errors,
+                        row.best_errors,
+                        row.best_worst_codeword_errors,
                         row.retries,
                         row.t_prog_us,
                         row.t_bers_us
@@ -125,8 +131,11 @@ impl<W: Write + Send> Raw<W> {
                         Cell::Real(Some(row.temperature_c)),
                         Cell::Integer(row.reads),
                         Cell::Integer(row.bits),
+                        Cell::Real(Some(row.dwell_s)),
                         Cell::Integer(row.errors),
                         whole(row.worst_codeword_errors),
+                        Cell::Integer(row.best_errors),
+                        whole(row.best_worst_codeword_errors),
                         whole(row.retries),
                         Cell::Real(Some(row.t_prog_us)),
                         Cell::Real(Some(row.t_bers_us)),
@@ -138,21 +147,25 @@ impl<W: Write + Send> Raw<W> {
         Ok(())
     }
 
-    /// Adds the data behind figures.
+    /// Adds what a bench found: the data behind its figures, then a row for each block and quantity.
     ///
     /// # Errors
     ///
     /// It cannot be written to.
-    pub fn figures(&mut self, figures: &[Figure]) -> Result<(), RawError> {
-        for figure in figures {
-            for (series, x, value) in figure.data() {
-                match self {
-                    Raw::Csv(to) => writeln!(to, "{},{},{},{value}", quoted(figure.title()), quoted(&series), quoted(&x))?,
-                    Raw::Parquet(table) => {
-                        let [title, series, x] = [figure.title(), &series, &x].map(|text| text.as_bytes().to_vec().into());
-                        table.push(&[Cell::Text(&title), Cell::Text(&series), Cell::Text(&x), Cell::Real(Some(value))]);
-                    }
-                }
+    pub fn findings(&mut self, findings: &Findings) -> Result<(), RawError> {
+        for figure in &findings.figures {
+            figure.data().into_iter().try_for_each(|(series, x, value)| self.value(figure.title(), &series, &x, value))?;
+        }
+        let mut of_block = |of: &OfBlock| self.value("blocks", &of.quantity, &format!("{}.{}", of.chip, of.block), of.value);
+        findings.blocks.iter().try_for_each(&mut of_block)
+    }
+
+    fn value(&mut self, figure: &str, series: &str, x: &str, value: f64) -> Result<(), RawError> {
+        match self {
+            Raw::Csv(to) => writeln!(to, "{},{},{},{value}", quoted(figure), quoted(series), quoted(x))?,
+            Raw::Parquet(table) => {
+                let [figure, series, x] = [figure, series, x].map(|text| text.as_bytes().to_vec().into());
+                table.push(&[Cell::Text(&figure), Cell::Text(&series), Cell::Text(&x), Cell::Real(Some(value))]);
             }
         }
         Ok(())
@@ -190,7 +203,8 @@ pub fn reference() -> String {
         text
     };
     text += &table(COLUMNS);
-    text += "\nThe benches with names of their own (`wordline characterize retries` and others) write the data behind their figures:\n\n";
+    text += "\nThe benches with names of their own (`wordline characterize retries` and others) write the data behind their figures, and, where they\n\
+         measure blocks, a row for each block and quantity:\n\n";
     text += &table(FIGURE_COLUMNS);
     text += "\n## Benches\n\nWhat a bench measures, and at which conditions. Conditions are data: each bench has a file in `studies/benches/`, with the source of every\n\
              value, and a study may change some for itself:\n\n\
@@ -209,4 +223,64 @@ pub fn reference() -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conditions::{LotSize, Retention};
+    use crate::grid::{Grid, read_block};
+    use crate::lot::{Lot, mean};
+    use crate::study::Study;
+
+    fn lot(size: LotSize) -> Lot {
+        let study = Study::load("realwear.life").expect("it comes with the lab");
+        Lot::open(&crate::bench::Setup { lot: size, ..study.setup(1) }).expect("its chip can be read")
+    }
+
+    #[test]
+    fn no_read_has_fewer_errors_than_one_with_the_best_references() {
+        let lot = lot(LotSize { chips: 1, blocks: 1 });
+        let grid = Grid { pe: vec![2_000], retention: Retention { seconds: vec![31_536_000.0], celsius: 30.0 }, reads: vec![0] };
+        let rows = read_block(&lot, &grid, &lot.block(0, 0));
+        let of = |get: &dyn Fn(&Row) -> f64| mean(&rows.iter().map(get).collect::<Vec<f64>>());
+        let (first, best) = (of(&|row| row.errors as f64), of(&|row| row.best_errors as f64));
+        assert!(best > 0.0 && 2.0 * best < first, "{best} at the best references, {first} at the first read, of a year at 2K cycles");
+        assert!(of(&|row| f64::from(row.best_worst_codeword_errors)) < of(&|row| f64::from(row.worst_codeword_errors)));
+        assert!(rows.iter().all(|row| row.dwell_s == 60.0), "as the column of P/E cycles says");
+        let mut to = Vec::new();
+        let mut raw = Raw::begin("a.csv", COLUMNS, &mut to).expect("it can be written").expect("a table");
+        raw.pages(&rows[..1]).expect("it can be written");
+        raw.finish().expect("it can be written");
+        let lines: Vec<Vec<String>> =
+            String::from_utf8(to).expect("text").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+        assert_eq!((lines.len(), lines[0].len()), (2, lines[1].len()));
+        let of = |name: &str| lines[1][lines[0].iter().position(|known| known == name).expect(name)].clone();
+        assert_eq!(
+            [of("best_errors"), of("errors"), of("dwell_s")],
+            [rows[0].best_errors.to_string(), rows[0].errors.to_string(), "60".to_owned()]
+        );
+    }
+
+    #[test]
+    fn blocks_stand_in_the_table_by_chip_and_number_and_give_the_metrics_again() {
+        let study = Study::load("gerase.wear").expect("it comes with the lab");
+        let setup = crate::bench::Setup { lot: LotSize { chips: 2, blocks: 2 }, ..study.setup(1) };
+        let (bench, _) = crate::bench::metric("erase.weak-least").expect("it is measured");
+        let findings = (bench.run)(&setup).expect("it can be measured");
+        let mut to = Vec::new();
+        let mut raw = Raw::begin("a.csv", FIGURE_COLUMNS, &mut to).expect("it can be written").expect("a table");
+        raw.findings(&findings).expect("it can be written");
+        raw.finish().expect("it can be written");
+        let text = String::from_utf8(to).expect("text");
+        let rows: Vec<(&str, f64)> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("blocks,\"stress coefficient of weak wordlines, least\","))
+            .filter_map(|rest| rest.split_once(','))
+            .map(|(place, value)| (place, value.parse().expect("a number")))
+            .collect();
+        assert_eq!(rows.iter().map(|(place, _)| *place).collect::<Vec<_>>(), ["0.0", "0.1", "1.0", "1.1"]);
+        let least = rows.iter().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
+        assert_eq!(Some(least), findings.get("weak-least"));
+    }
 }

@@ -41,7 +41,7 @@ pub(super) const BENCH: Bench = Bench {
             "share",
             "Gain of read offsets alone less that of program settings alone, at the third age, under the proxy",
         ),
-        m("fewer-retries", "share", "Retries that read offsets save at the second and third age, mean of the workloads"),
+        m("fewer-retries", "share", "Retries that read offsets save at the second and third age, mean of the workloads that read"),
         m(
             "fewer-bound",
             "share",
@@ -69,7 +69,11 @@ pub(super) const BENCH: Bench = Bench {
         m("rate-month", "ratio", "With retries by rate: mean IOPS of cubeFTL over the plain drive at the second age"),
         m("rate-year", "ratio", "The same at the third age"),
         m("rate-year-proxy", "ratio", "The same under the proxy"),
-        m("rate-fewer-retries", "share", "With retries by rate: retries saved at the second and third age, mean of the workloads"),
+        m(
+            "rate-fewer-retries",
+            "share",
+            "With retries by rate: retries saved at the second and third age, mean of the workloads that read",
+        ),
     ],
     on: On::Drives,
     conditions: At::PROTOCOL,
@@ -167,8 +171,10 @@ fn gains(rows: &[Vec<Tried>], which: usize, over: usize) -> Vec<f64> {
     rows.iter().map(|row| row[which].iops() / row[over].iops()).collect()
 }
 
+/// Share of the retries of `over` that `which` saves, for each workload in which there are any: one that does not read has none.
 fn fewer(rows: &[Vec<Tried>], which: usize, over: usize) -> Vec<f64> {
-    rows.iter().map(|row| 1.0 - row[which].retries() / row[over].retries()).collect()
+    let reads = rows.iter().filter(|row| row[over].retries() > 0.0);
+    reads.map(|row| 1.0 - row[which].retries() / row[over].retries()).collect()
 }
 
 /// The place of the greatest value in the list, counted from 1.
@@ -258,7 +264,7 @@ fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
 
 /// Records the retries that read offsets save, those that a table could save that learns from reads alone and is never wrong, and what becomes of the rest.
 fn saved(table: &Table, findings: &mut Findings) {
-    let aged: Vec<&Vec<Tried>> = table[1..].iter().flatten().collect();
+    let aged: Vec<&Vec<Tried>> = table[1..].iter().flatten().filter(|row| row[PLAIN].retries() > 0.0).collect();
     let bound = |of: fn(&Programs) -> &Again| {
         let part = |programs: &Programs| of(programs).retries as f64 / programs.retries as f64;
         mean(&aged.iter().map(|row| part(&row[PLAIN].programs)).collect::<Vec<f64>>())

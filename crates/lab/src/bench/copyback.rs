@@ -150,6 +150,16 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     }
     let mut seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
+    for (which, kept) in at.kept.iter().enumerate() {
+        for (number, pe) in at.pe.iter().enumerate() {
+            let quantity = format!("copyback threshold at {pe} P/E and {}", span_text(*kept));
+            findings.of_blocks(&lot, &quantity, seen.iter().map(|seen| seen.thresholds[which][number]));
+        }
+    }
+    for (number, pe) in at.pe.iter().enumerate() {
+        let quantity = format!("errors of a codeword right after program at {pe} P/E, bit");
+        findings.of_blocks(&lot, &quantity, seen.iter().map(|seen| seen.after[number]));
+    }
     seen.sort_by(|a, b| a.old.total_cmp(&b.old));
     let (best, worst) = (0, seen.len() - 1);
     let of = |kept: usize, which: usize, pe: usize| seen[which].thresholds[kept][pe];

@@ -81,6 +81,15 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let at = At::of(setup)?;
     let seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
+    findings.of_blocks(&lot, "erase's share of wear", seen.iter().map(|seen| mean(&seen.shares)));
+    findings.of_blocks(&lot, "stress coefficient of weak wordlines, mean", seen.iter().map(|seen| mean(&seen.weak)));
+    findings.of_blocks(&lot, "stress coefficient of weak wordlines, least", seen.iter().map(|seen| least(&seen.weak)));
+    findings.of_blocks(&lot, "stress coefficient of weak wordlines, most", seen.iter().map(|seen| greatest(&seen.weak)));
+    for (which, count) in at.suspensions.iter().enumerate() {
+        let quantity = format!("rise of errors with {count} suspensions of each erase");
+        findings.of_blocks(&lot, &quantity, seen.iter().map(|seen| seen.rise[which]));
+    }
+    findings.of_blocks(&lot, &format!("t_BERS at {} P/E, us", at.worn), seen.iter().map(|seen| seen.worn_time));
     let all = |of: fn(&Seen) -> &Vec<f64>| seen.iter().flat_map(|seen| of(seen).iter().copied()).collect::<Vec<_>>();
     let shares = all(|seen| &seen.shares);
     findings.set("erase-share", mean(&shares));

@@ -122,6 +122,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     });
     let gain: Vec<f64> = (0..=at.modes.len()).map(|mode| mean(&gains.iter().map(|of| of[mode]).collect::<Vec<_>>())).collect();
     let mut findings = Findings::default();
+    for (number, (protected, gentle)) in at.modes.iter().enumerate() {
+        let quantity = format!("endurance gained with {protected} wordlines and {} % gentle erases", 100.0 * gentle);
+        findings.of_blocks(&lot, &quantity, gains.iter().map(|of| of[number + 1]));
+    }
     findings.set("gain-first", gain[1]);
     findings.set("gain-last", gain[gain.len() - 1]);
     findings.set("rises", share(gain.windows(2).map(|pair| pair[1] > pair[0])));

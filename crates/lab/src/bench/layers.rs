@@ -97,6 +97,15 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let seen = lot.map(|block| look(&lot, &at, block));
     let mut findings = Findings::default();
     let of = |pe: usize, kept: usize| pe * at.kept.len() + kept;
+    for (number, pe) in at.pe.iter().enumerate() {
+        for (which, kept) in at.kept.iter().enumerate() {
+            let at = format!("at {pe} P/E and {}", span_text(*kept));
+            let condition = of(number, which);
+            findings.of_blocks(&lot, &format!("Delta-V {at}"), seen.iter().map(|seen| ratio(&seen.n[condition])));
+            findings.of_blocks(&lot, &format!("N_ret of the worst layer {at}, bit"), seen.iter().map(|seen| greatest(&seen.n[condition])));
+            findings.of_blocks(&lot, &format!("Delta-H {at}"), seen.iter().map(|seen| seen.dh[condition]));
+        }
+    }
     let (worn, late) = (at.pe.len() - 1, at.kept.len() - 1);
     let (fresh, aged) = (0, of(worn, late));
     let dv = |condition: usize| seen.iter().map(|block| ratio(&block.n[condition])).collect::<Vec<_>>();

@@ -194,6 +194,13 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let same: Vec<f64> = seen.iter().map(|seen| seen.same).collect();
     findings.set("same-least", least(&same));
     findings.set("same-most", greatest(&same));
+    for (which, dwell) in at.dwells.iter().enumerate() {
+        findings.of_blocks(&lot, &format!("P/E at death, dwell {}", span_text(*dwell)), deaths[which].iter().copied());
+    }
+    for (which, pe) in at.spread.iter().enumerate() {
+        findings.of_blocks(&lot, &format!("N(12) at {pe} P/E, bit"), seen.iter().map(|seen| seen.at[which]));
+    }
+    findings.of_blocks(&lot, &format!("P/E at N(12) of {} bit", at.same), same.iter().copied());
     dwell(&lot, &at, &mut findings);
 
     let wide: Vec<&Life> = seen.iter().filter_map(|seen| seen.fitted.as_ref()).collect();

@@ -8,6 +8,7 @@ use wordline_report::html::figure::Figure;
 
 use crate::conditions::LotSize;
 use crate::error::LabError;
+use crate::lot::Lot;
 use crate::protocol::{Changes, Protocol};
 
 mod alike;
@@ -104,6 +105,21 @@ pub struct Findings {
     pub values: Vec<(&'static str, f64)>,
     /// The figures behind the values.
     pub figures: Vec<Figure>,
+    /// Quantities of single blocks.
+    pub blocks: Vec<OfBlock>,
+}
+
+/// A quantity of one block of a lot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfBlock {
+    /// Chip of the lot.
+    pub chip: u32,
+    /// Block of the chip.
+    pub block: u32,
+    /// Name of the quantity, with its unit.
+    pub quantity: String,
+    /// Value of the quantity.
+    pub value: f64,
 }
 
 impl Findings {
@@ -111,6 +127,15 @@ impl Findings {
     pub fn set(&mut self, name: &'static str, value: f64) {
         debug_assert!(self.get(name).is_none(), "{name} is measured once");
         self.values.push((name, value));
+    }
+
+    /// Records `quantity` of each block of `lot`, with the `values` in the lot's order.
+    pub(crate) fn of_blocks(&mut self, lot: &Lot, quantity: &str, values: impl IntoIterator<Item = f64>) {
+        let row = |(index, value): (usize, f64)| {
+            let (chip, block) = (index as u32 / lot.size.blocks, index as u32 % lot.size.blocks);
+            OfBlock { chip, block, quantity: quantity.to_owned(), value }
+        };
+        self.blocks.extend(values.into_iter().enumerate().map(row));
     }
 
     /// The value measured under this name.

@@ -129,6 +129,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("p7-last", f64::from(program.last[states - 1]));
 
     let seen = lot.map(|block| look(&lot, &at, block, states));
+    findings.of_blocks(&lot, "share of t_PROG saved by skipped verifies", seen.iter().map(|seen| seen.skip_gain));
+    findings.of_blocks(&lot, "share of t_PROG saved by a narrower window", seen.iter().map(|seen| seen.narrow[0]));
+    findings.of_blocks(&lot, "share of t_PROG saved by both", seen.iter().map(|seen| seen.both_gain));
+    findings.of_blocks(&lot, "t_PROG when fresh, mean of layers, us", seen.iter().map(|seen| seen.fresh));
+    findings.of_blocks(&lot, "window margin of the worst layer, mV", seen.iter().map(|seen| least(&seen.margins)));
     let over = |of: fn(&Seen) -> f64| mean(&seen.iter().map(of).collect::<Vec<_>>());
     findings.set("skip-gain", over(|seen| seen.skip_gain));
     findings.set("window-narrow", over(|seen| seen.narrow[0]));
