@@ -24,11 +24,8 @@ pub const COLUMNS: &[Column] = &[
     column("temperature_c", Kind::Real, "°C", "Temperature of that time"),
     column("reads", Kind::Integer, "", "Reads of the block between program and read"),
     column("bits", Kind::Integer, "bits", "Bits of the page, spare area included"),
-    column("dwell_s", Kind::Real, "s", "Rest of the block before its program, as before each of its erases"),
     column("errors", Kind::Integer, "bits", "Wrong bits of a first read with the default references"),
     column("worst_codeword_errors", Kind::Integer, "bits", "Wrong bits of the worst codeword of that read"),
-    column("best_errors", Kind::Integer, "bits", "Wrong bits of a read with the references at which the wordline has the fewest"),
-    column("best_worst_codeword_errors", Kind::Integer, "bits", "Wrong bits of the worst codeword of that read"),
     column(
         "retries",
         Kind::Integer,
@@ -37,6 +34,9 @@ pub const COLUMNS: &[Column] = &[
     ),
     column("t_prog_us", Kind::Real, "us", "t_PROG of the wordline"),
     column("t_bers_us", Kind::Real, "us", "t_BERS of the block's last erase"),
+    column("dwell_s", Kind::Real, "s", "Rest of the block before its program, as before each of its erases"),
+    column("best_errors", Kind::Integer, "bits", "Wrong bits of a read with the references at which the wordline has the fewest"),
+    column("best_worst_codeword_errors", Kind::Integer, "bits", "Wrong bits of the worst codeword of that read"),
 ];
 
 /// The columns of a bench's own data.
@@ -106,14 +106,14 @@ impl<W: Write + Send> Raw<W> {
                         row.temperature_c,
                         row.reads,
                         row.bits,
-                        row.dwell_s,
                         row.errors,
                         row.worst_codeword_errors,
-                        row.best_errors,
-                        row.best_worst_codeword_errors,
                         row.retries,
                         row.t_prog_us,
-                        row.t_bers_us
+                        row.t_bers_us,
+                        row.dwell_s,
+                        row.best_errors,
+                        row.best_worst_codeword_errors
                     )?;
                 }
             }
@@ -131,14 +131,14 @@ impl<W: Write + Send> Raw<W> {
                         Cell::Real(Some(row.temperature_c)),
                         Cell::Integer(row.reads),
                         Cell::Integer(row.bits),
-                        Cell::Real(Some(row.dwell_s)),
                         Cell::Integer(row.errors),
                         whole(row.worst_codeword_errors),
-                        Cell::Integer(row.best_errors),
-                        whole(row.best_worst_codeword_errors),
                         whole(row.retries),
                         Cell::Real(Some(row.t_prog_us)),
                         Cell::Real(Some(row.t_bers_us)),
+                        Cell::Real(Some(row.dwell_s)),
+                        Cell::Integer(row.best_errors),
+                        whole(row.best_worst_codeword_errors),
                     ]);
                 }
                 table.flush()?;

@@ -9,7 +9,7 @@ use wordline_lab::raw::{COLUMNS, Raw};
 
 use crate::setup;
 
-const PROMISED: [&str; 15] = [
+const PROMISED: [&str; 18] = [
     "chip",
     "block",
     "layer",
@@ -25,6 +25,9 @@ const PROMISED: [&str; 15] = [
     "retries",
     "t_prog_us",
     "t_bers_us",
+    "dwell_s",
+    "best_errors",
+    "best_worst_codeword_errors",
 ];
 
 #[test]
@@ -53,8 +56,10 @@ fn csv_and_parquet_hold_the_promised_columns_and_the_same_rows() {
     for (line, row) in text.lines().skip(1).zip(reader.get_row_iter(None).expect("rows")) {
         let (cells, row): (Vec<&str>, _) = (line.split(',').collect(), row.expect("a row"));
         assert_eq!(cells.len(), PROMISED.len());
-        for (column, name) in
-            PROMISED.iter().enumerate().filter(|(_, name)| !matches!(**name, "retention_s" | "temperature_c" | "t_prog_us" | "t_bers_us"))
+        for (column, name) in PROMISED
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| !matches!(**name, "retention_s" | "temperature_c" | "t_prog_us" | "t_bers_us" | "dwell_s"))
         {
             assert_eq!(cells[column], row.get_long(column).expect("a whole number").to_string(), "{name}");
         }
