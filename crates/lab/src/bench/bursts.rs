@@ -93,6 +93,8 @@ conditions! {
         bursts: Rising<Number, 1>,
         /// rests over the time in which the plain drive programs a burst; the middle one while another condition varies
         rests: Rising<Number, 1>,
+        /// exported size of the drives with more open blocks, or "whole": the same flash for all of them
+        blocks_size: Name,
         /// numbers of open blocks
         open_blocks: Rising<Number, 2>,
         /// workloads of files
@@ -148,10 +150,23 @@ impl At {
     }
 
     /// A run of the drive at this index under `load`, which comes in bursts of `burst` bytes.
-    fn trial(&self, setup: &Setup, drive: usize, at: Pattern, load: Load, burst: f64, more: &[String]) -> Result<Trial, LabError> {
+    fn trial(&self, setup: &Setup, drive: usize, at: Pattern, load: Load, burst: f64) -> Result<Trial, LabError> {
+        self.trial_of(setup, (drive, &self.size), at, load, burst, &[])
+    }
+
+    /// The same on a drive of a size of its own, with more settings.
+    fn trial_of(
+        &self,
+        setup: &Setup,
+        (drive, size): (usize, &str),
+        at: Pattern,
+        load: Load,
+        burst: f64,
+        more: &[String],
+    ) -> Result<Trial, LabError> {
         let buffer = format!("buffer.size={} KiB", at.buffer / KIB);
         let settings: Vec<&str> = std::iter::once(buffer.as_str()).chain(more.iter().map(String::as_str)).collect();
-        let plan = plan(setup, &self.drives[drive], &self.size, &settings)?;
+        let plan = plan(setup, &self.drives[drive], size, &settings)?;
         let time = burst / bandwidth(&plan) * 1e9;
         let rhythm = Rhythm { bursts: Some((burst, Nanos((at.rest * time) as u64))), ..Rhythm::default() };
         Ok(Trial { plan, load, rhythm })
@@ -187,23 +202,23 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let mut trials = Vec::new();
     for pattern in patterns.iter().flatten() {
         for drive in 0..at.drives.len() {
-            trials.push(at.trial(setup, drive, *pattern, at.writes(), pattern.burst * pattern.buffer, &[])?);
+            trials.push(at.trial(setup, drive, *pattern, at.writes(), pattern.burst * pattern.buffer)?);
         }
     }
     for blocks in &at.open_blocks {
-        trials.push(at.trial(setup, CUBE, base, at.writes(), burst, &[format!("placement.open_blocks={blocks}")])?);
+        trials.push(at.trial_of(setup, (CUBE, &at.blocks_size), base, at.writes(), burst, &[format!("placement.open_blocks={blocks}")])?);
     }
     for (name, length) in at.workloads.iter().zip(at.lengths) {
         let load = Load::Files(Box::new(files(name)?), FileOptions { length: Some(length), ..FileOptions::default() });
         for drive in 0..at.drives.len() {
-            trials.push(at.trial(setup, drive, base, load.clone(), burst, &[])?);
+            trials.push(at.trial(setup, drive, base, load.clone(), burst)?);
         }
     }
     let load = Load::Files(Box::new(files(&at.latency)?), FileOptions { length: Some(at.latency_length), ..FileOptions::default() });
     for is_open in [false, true] {
         for &buffer in &at.buffers {
             for drive in 0..at.drives.len() {
-                let mut trial = at.trial(setup, drive, Pattern { buffer, ..base }, load.clone(), at.latency_burst, &[])?;
+                let mut trial = at.trial(setup, drive, Pattern { buffer, ..base }, load.clone(), at.latency_burst)?;
                 trial.rhythm.piece = Some(at.piece);
                 if is_open {
                     trial.rhythm.rate = Some(at.latency_rate * bandwidth(&trial.plan));
