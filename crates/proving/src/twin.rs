@@ -238,8 +238,9 @@ impl Twin {
         let unit = self.units.get_mut(&stored.lpn.0).expect("was written");
         unit.in_flight -= 1;
         let Some(at) = at else {
-            // It is to be programmed again, and it is whole.
+            // It is to be programmed again, and it is whole. Where flash has its version already, a write that waited had brought something newer.
             unit.mask = self.whole;
+            unit.blurred |= unit.landed >= stored.version;
             return;
         };
         if unit.trimmed > stored.version {

@@ -42,3 +42,10 @@ fn does_any_seed_break_the_twin_on_short_runs() {
 fn does_any_seed_break_the_twin_on_long_runs() {
     swarm(1_000_000..1_000_000 + 80 * wordline_proving::effort(), 30_000);
 }
+
+/// A write that waits in part brings a newer unit under the same version. Its program fails after an older one has landed, and reads are answered from the
+/// buffer.
+#[test]
+fn what_a_failed_program_gives_back_may_be_newer_than_flash() {
+    Harness::new(scenario(1_000_378)).run(4_500);
+}

@@ -45,8 +45,8 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         queue_depth: 1 + draw.below(64) as u32,
         weights: Weights { high: 1 + draw.below(8) as u32, normal: 1 + draw.below(4) as u32, low: 1 + draw.below(2) as u32 },
         trims: if Draw::new(scenario.seed, Stream::Mix, 13).happens(0.3) { Trims::ByPage } else { Trims::Whole },
-        // Each core exports what the scenario's core does, less what a stripe that is cut off at the end could add.
-        exported_units: u64::from(cores) * u64::from(firmware.exported_units - 8),
+        // Each core exports what the scenario's core does, less what a stripe that is cut off at the end could add. The smallest export no more than that.
+        exported_units: u64::from(cores) * u64::from(firmware.exported_units.saturating_sub(8).max(1)),
         seed: scenario.seed,
         firmware,
     }
