@@ -434,7 +434,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             insecure,
             sector,
             sectors,
-            given: 0,
+            left: 0,
             arrived: now,
             fetched: now,
             heard: now,
@@ -468,7 +468,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     fn take_in(&mut self, now: Nanos, slot: u32) {
         self.host.inside += 1;
-        let InFlight { op, sector, sectors, arrived, .. } = self.host.requests[slot as usize];
+        let InFlight { op, sector, sectors, arrived, priority, fua, insecure, .. } = self.host.requests[slot as usize];
         let bytes = Bytes(u64::from(sectors) * SECTOR_BYTES);
         // Data flows through the link into DRAM as it comes, so both are held at once and the slower one decides.
         let (mut data_in, mut held_dram) = (now, Nanos::ZERO);
@@ -481,28 +481,30 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 (held_dram, data_in) = (span, data_in.max(end));
             }
         }
-        let given = if op == HostOp::Trim { self.page_from(sector, sectors) } else { sectors };
-        let (worked, held_core) = self.give(now, slot, (sector, given), self.config.costs.command, data_in);
+        let mut asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
+        if op == HostOp::Trim && self.config.trims == Trims::ByPage {
+            asked.sectors = self.page_from(sector, sectors);
+            self.host.requests[slot as usize].left = sectors - asked.sectors;
+        }
+        let (worked, held_core, parts) = self.give(now, slot, &asked, self.config.costs.command, data_in);
         let request = &mut self.host.requests[slot as usize];
-        request.given = given;
         request.fetched = now;
+        request.parts = parts;
         request.stages.host_queue = now - arrived;
         request.stages.core = worked - now;
         request.stages.dram = data_in.saturating_sub(worked);
         (request.core, request.dram) = (held_core, held_dram);
     }
 
-    /// Give the sectors of `(first, count)` of the request in `slot` to the cores that own them, each part at `ready` or later. Returns the instant at which
-    /// the cores have worked on it, and for how long they did.
-    #[inline]
-    fn give(&mut self, now: Nanos, slot: u32, (sector, sectors): (u64, u32), command: Nanos, ready: Nanos) -> (Nanos, Nanos) {
-        let InFlight { op, arrived, priority, fua, insecure, .. } = self.host.requests[slot as usize];
-        let (first, units) = self.units.touched(sector, sectors);
-        let asked = HostRequest { at: arrived, sector, sectors, op, priority, fua, insecure };
+    /// Give `asked`, of the request in `slot`, to the cores that own its units, each part at `ready` or later. Taking it in costs each of them `command`.
+    /// Returns the instant at which the cores have worked on it, for how long they did, and the number of parts.
+    #[inline(always)]
+    fn give(&mut self, now: Nanos, slot: u32, asked: &HostRequest, command: Nanos, ready: Nanos) -> (Nanos, Nanos, u32) {
+        let (first, units) = self.units.touched(asked.sector, asked.sectors);
         let (mut worked, mut held) = (now, Nanos::ZERO);
         let mut parts = 0;
         for core in 0..self.config.cores {
-            let Some(request) = self.cut(&asked, core, first, units) else {
+            let Some(request) = self.cut(asked, core, first, units) else {
                 continue;
             };
             let cost = command + self.config.costs.unit * u64::from(request.units);
@@ -513,30 +515,26 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             let part = self.store_part(Part { slot, core, request });
             self.calendar.enter(done.max(ready), Due::Hear { part });
         }
-        self.host.requests[slot as usize].parts = parts;
-        (worked, held)
+        (worked, held, parts)
     }
 
-    /// Number of the `sectors` from `sector` that are trimmed together.
-    fn page_from(&self, sector: u64, sectors: u32) -> u32 {
-        match self.config.trims {
-            Trims::Whole => sectors,
-            Trims::ByPage => {
-                let page = self.config.sheet.geometry.page.0 / SECTOR_BYTES;
-                ((page - sector % page) as u32).min(sectors)
-            }
-        }
+    /// Number of the `sectors` from `sector` that lie in its page.
+    pub(crate) fn page_from(&self, sector: u64, sectors: u32) -> u32 {
+        let page = self.config.sheet.geometry.page.0 / SECTOR_BYTES;
+        ((page - sector % page) as u32).min(sectors)
     }
 
-    /// Go on with a TRIM that goes page by page and of which a page is done.
+    /// Go on with the TRIM in `slot`, which goes page by page and of which a page is done.
     #[cold]
+    #[inline(never)]
     fn trim_on(&mut self, now: Nanos, slot: u32) {
-        let InFlight { sector, sectors, given, .. } = self.host.requests[slot as usize];
-        let next = sector + u64::from(given);
-        let count = self.page_from(next, sectors - given);
-        let (_, held) = self.give(now, slot, (next, count), Nanos::ZERO, now);
+        let InFlight { op, priority, fua, insecure, sector, sectors, left, arrived, .. } = self.host.requests[slot as usize];
+        let next = sector + u64::from(sectors - left);
+        let asked = HostRequest { at: arrived, sector: next, sectors: self.page_from(next, left), op, priority, fua, insecure };
+        let (_, held, parts) = self.give(now, slot, &asked, Nanos::ZERO, now);
         let request = &mut self.host.requests[slot as usize];
-        request.given += count;
+        request.left -= asked.sectors;
+        request.parts = parts;
         request.core += held;
     }
 
@@ -585,7 +583,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if request.parts > 0 {
             return;
         }
-        if request.given < request.sectors {
+        if request.left > 0 {
             return self.trim_on(now, slot);
         }
         let rest = now - request.arrived - request.stages.total();

@@ -40,8 +40,8 @@ pub(crate) struct InFlight {
     pub(crate) insecure: bool,
     pub(crate) sector: u64,
     pub(crate) sectors: u32,
-    /// Number of its first sectors that the firmware has been given: all, or fewer of a TRIM that goes page by page.
-    pub(crate) given: u32,
+    /// Number of its last sectors that the firmware has not been given yet: only of a TRIM that goes page by page.
+    pub(crate) left: u32,
     pub(crate) arrived: Nanos,
     pub(crate) fetched: Nanos,
     /// Instant at which the firmware received the last of its parts.
@@ -201,7 +201,7 @@ mod tests {
             insecure: false,
             sector: 0,
             sectors: 8,
-            given: 8,
+            left: 0,
             arrived: Nanos::ZERO,
             fetched: Nanos::ZERO,
             heard: Nanos::ZERO,

@@ -22,6 +22,7 @@ use wordline_units::{Bytes, Cause, HostOp, HostRequest, Nanos};
 use crate::control::FlashPlace;
 use crate::drive::Drive;
 use crate::flash::{set_erase, set_program};
+use crate::host::Trims;
 use crate::tries::{Sensing, first_try, set_references};
 
 /// Work that ageing did on the flash.
@@ -82,14 +83,24 @@ impl From<Issued> for Outcome {
     }
 }
 
+/// Number of parts of requests, and of pages of TRIMs that go page by page among them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    parts: u32,
+    pages: u32,
+}
+
+/// Id of the parts of a TRIM that goes page by page. Nobody asks for the others by name.
+const PAGE: u32 = 1;
+
 /// Driver of a core that is made old.
 struct Ageing<'a, O: Observer, P: Payload> {
     drive: &'a mut Drive<O, P>,
     core: u32,
     line: &'a mut Line,
     aged: &'a mut Aged,
-    /// Number of parts of requests that the core has acknowledged.
-    done: u32,
+    /// Number of parts of requests that the cores have acknowledged.
+    done: Done,
 }
 
 impl<O: Observer, P: Payload> Driver for Ageing<'_, O, P> {
@@ -111,8 +122,9 @@ impl<O: Observer, P: Payload> Driver for Ageing<'_, O, P> {
         self.line.push_back((self.core, *operation, outcome));
     }
 
-    fn acknowledged(&mut self, _: Acknowledgement) {
-        self.done += 1;
+    fn acknowledged(&mut self, done: Acknowledgement) {
+        self.done.parts += 1;
+        self.done.pages += u32::from(done.id == PAGE);
     }
 }
 
@@ -143,7 +155,7 @@ impl<O: Observer> Drive<O> {
         let mut waiting: Option<HostRequest> = None;
         // Reads take no room in the buffer, so they need a bound of their own.
         let depth = self.ftls.iter().map(Firmware::buffer_room).sum::<u32>();
-        let mut outstanding = 0u32;
+        let (mut outstanding, mut pages) = (0u32, 0u32);
         let (mut flushed, mut flushes, mut has_spoken) = (false, 0, false);
         loop {
             while !flushed {
@@ -159,24 +171,32 @@ impl<O: Observer> Drive<O> {
                     (flushed, flushes) = (true, flushes + 1);
                     break;
                 };
-                self.parts_of(&request, &mut parts);
+                let by_page = request.op == HostOp::Trim && self.config.trims == Trims::ByPage;
+                let sectors = if by_page { self.page_from(request.sector, request.sectors) } else { request.sectors };
+                self.parts_of(&HostRequest { sectors, ..request }, &mut parts);
                 let has_room =
                     |&(core, part): &(u32, Request)| request.op != HostOp::Write || self.ftls[core as usize].buffer_room() >= part.units;
                 // A request that finds no room with nothing under way is bigger than the buffer, or completes what the buffer holds in part: the
                 // firmware knows what to do.
                 let is_stuck = line.is_empty() && has_spoken;
-                if !is_stuck && (outstanding >= depth || !parts.iter().all(has_room)) {
+                // A page of a TRIM waits for the one before, as long as that goes on by itself.
+                if !is_stuck && (outstanding >= depth || (by_page && pages > 0) || !parts.iter().all(has_room)) {
                     break;
                 }
                 outstanding += parts.len() as u32;
-                for &(core, part) in &parts {
-                    self.ftls[core as usize].submit(now, part);
+                for (core, part) in &mut parts {
+                    if by_page {
+                        (part.id, pages) = (PAGE, pages + 1);
+                    }
+                    self.ftls[*core as usize].submit(now, *part);
                 }
-                aged.requests += 1;
-                waiting = None;
+                let left = request.sectors - sectors;
+                waiting = (left > 0).then_some(HostRequest { sector: request.sector + u64::from(sectors), sectors: left, ..request });
+                aged.requests += u64::from(left == 0);
                 has_spoken = false;
             }
-            outstanding -= self.order(&mut line, &mut aged);
+            let done = self.order(&mut line, &mut aged);
+            (outstanding, pages) = (outstanding - done.parts, pages - done.pages);
             has_spoken = true;
             match line.pop_front() {
                 Some((core, operation, outcome)) => {
@@ -229,8 +249,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     }
 
     /// Let every core order its operations. Returns the number of parts of requests that were acknowledged.
-    fn order(&mut self, line: &mut Line, aged: &mut Aged) -> u32 {
-        let mut done = 0;
+    fn order(&mut self, line: &mut Line, aged: &mut Aged) -> Done {
+        let mut done = Done::default();
         for core in 0..self.config.cores {
             let mut ageing = Ageing { drive: self, core, line, aged, done };
             driver::converse(&mut ageing);

@@ -93,3 +93,21 @@ fn a_trim_of_one_page_is_the_same_either_way() {
     };
     assert_eq!(log("whole"), log("by-page"));
 }
+
+#[test]
+fn a_drive_that_is_made_old_takes_trims_as_it_does_in_time() {
+    let moved = |trims: &str, cores: &[&str]| {
+        let mut drive = drive(trims, cores);
+        let all = PAGES * UNIT as u32;
+        let load = [HostRequest::new(HostOp::Write, 0, all), HostRequest::new(HostOp::Flush, 0, 0), HostRequest::new(HostOp::Trim, 0, all)];
+        let aged = drive.age(&mut load.into_iter(), u64::MAX);
+        drive.audit().unwrap_or_else(|problem| panic!("{problem}"));
+        ask(&mut drive, HostOp::Read, 0, all);
+        assert_eq!((aged.requests, drive.observer.blank), (3, all), "{trims}");
+        aged.moved_units
+    };
+    for cores in [&[][..], &["controller.cores=2", "controller.stripe=32 KiB"]] {
+        assert_eq!(moved("whole", cores), 0, "wordlines die whole");
+        assert!(moved("by-page", cores) > u64::from(PAGES) / 3);
+    }
+}
