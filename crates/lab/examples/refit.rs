@@ -1,13 +1,15 @@
 //! A joint refit of a chip's parameters to what the sources tell: `cargo run --release -p wordline-lab --example refit -- [rounds=N] [seeds=N] [KEY …]`.
 //!
-//! Residuals are distances of the means over the first seeds from the told values, in half widths of their bands, so that bands scale and values pull; a band
-//! with one end pulls only from without and from its last tenth. Huber's weights keep what cannot be reached from bending the rest. It prints the settings
-//! that it found; `calibrate` judges them, and a chip file takes them by hand.
+//! Residuals are distances from the middles of bands, which lie around the told values, in half widths, in the mean of the first seeds ([`Band::pull`]).
+//! Huber's weights keep what cannot be reached from bending the rest. KEY: move only the parameters whose names have it in them. It prints the settings that
+//! it found; `calibrate` judges them, and a chip file takes them by hand.
+//!
+//! [`Band::pull`]: wordline_lab::band::Band::pull
 
 use wordline_lab::bench::{Bench, Findings, Setup, metric};
 use wordline_lab::fit::least_squares::{Search, solve};
 use wordline_lab::reproduce::select;
-use wordline_lab::{Judgement, Study};
+use wordline_lab::{Judgement, LabError, Study};
 use wordline_runs::parallel;
 
 /// The parameters of the chip that may move, each with the step by which its effect is found, as a share of its value.
@@ -90,29 +92,13 @@ fn settings(parameters: &[Parameter], values: &[f64]) -> Vec<String> {
     parameters.iter().zip(values).map(of).collect()
 }
 
-/// Distance of `value` from what `judgement` tells, in half widths of its band.
+/// Distance of `value` from the middle of the band of `judgement`, in half widths.
 fn distance(judgement: &Judgement, value: f64) -> f64 {
-    if !value.is_finite() {
-        return FARTHEST;
-    }
-    let text = judgement.band.to_string();
-    let numbers: Vec<f64> = text.split(' ').filter_map(|word| word.replace(',', "").parse().ok()).collect();
-    let distance = match (text.split(' ').next().unwrap_or_default(), numbers.as_slice()) {
-        ("at" | "above" | "below", [end]) => {
-            let is_low = text.starts_with("at least") || text.starts_with("above");
-            let scale = 0.1 * end.abs().max(0.1);
-            let beyond = if is_low { end - value } else { value - end };
-            (beyond / scale + 1.0).max(0.0)
-        }
-        ("exactly", [end]) => (value - end) / 0.5,
-        (_, [low, high]) => (value - 0.5 * (low + high)) / (0.5 * (high - low)).max(1e-9),
-        _ => 0.0,
-    };
-    distance.clamp(-FARTHEST, FARTHEST)
+    if value.is_finite() { judgement.band.pull(value).clamp(-FARTHEST, FARTHEST) } else { FARTHEST }
 }
 
 /// The benches of the studies at the first seeds, run once each for all judgements that need them.
-fn measure(studies: &[Study], seeds: u64, settings: &[String]) -> Result<Vec<(f64, f64)>, wordline_lab::LabError> {
+fn measure(studies: &[Study], seeds: u64, settings: &[String]) -> Result<Vec<(f64, f64)>, LabError> {
     let mut jobs: Vec<(&'static Bench, Setup)> = Vec::new();
     let setup_of = |study: &Study, step: u64| {
         let of = study.setup(1);
@@ -148,14 +134,21 @@ fn measure(studies: &[Study], seeds: u64, settings: &[String]) -> Result<Vec<(f6
     Ok(all)
 }
 
-fn refit() -> Result<(), wordline_lab::LabError> {
+fn number<T: std::str::FromStr>(word: &str, text: &str) -> Result<T, LabError> {
+    text.parse().map_err(|_| LabError::Usage(format!("{word}: expected a whole number")))
+}
+
+fn refit() -> Result<(), LabError> {
     let (mut rounds, mut seeds, mut only) = (3, 6, Vec::new());
     for word in std::env::args().skip(1) {
         match word.split_once('=') {
-            Some(("rounds", count)) => rounds = count.parse().unwrap_or(rounds),
-            Some(("seeds", count)) => seeds = count.parse().unwrap_or(seeds),
+            Some(("rounds", count)) => rounds = number(&word, count)?,
+            Some(("seeds", count)) => seeds = number(&word, count)?,
             _ => only.push(word),
         }
+    }
+    if let Some(word) = only.iter().find(|word| !FREE.iter().any(|(key, _)| key.contains(word.as_str()))) {
+        return Err(LabError::unknown("parameter", word, FREE.iter().map(|(key, _)| *key)));
     }
     let studies: Vec<Study> = select(&[])?.into_iter().filter(|study| !study.is_of_drives()).collect();
     let text = include_str!("../../../chips/tlc48.toml");
@@ -170,7 +163,7 @@ fn refit() -> Result<(), wordline_lab::LabError> {
         .collect();
     let mut failure = None;
     let mut runs = 0;
-    let mut best = (f64::INFINITY, Vec::new());
+    let mut best = f64::INFINITY;
     let mut residuals = |values: &[f64]| -> Vec<f64> {
         let settings = settings(&parameters, values);
         match measure(&studies, seeds, &settings) {
@@ -179,8 +172,8 @@ fn refit() -> Result<(), wordline_lab::LabError> {
                 let off: f64 = all.iter().map(|(_, off)| off).sum();
                 let square = all.iter().map(|(by, _)| libm::pow(by.abs().min(OUTLIER), 2.0)).sum::<f64>();
                 println!("run {runs}: {off:.2} judgements off, {square:.2}");
-                if square < best.0 {
-                    best = (square, values.to_vec());
+                if square < best {
+                    best = square;
                     println!("{}", settings.join(" "));
                 }
                 all.into_iter().map(|(by, _)| by).collect()

@@ -84,6 +84,21 @@ impl Band {
         }
     }
 
+    /// Distance of `measured` from the middle of the band in half widths, with its sign. A band with one end pulls from without and from the last tenth before
+    /// its end, a tenth of which counts as its half width; one of a single number has half a unit.
+    pub fn pull(&self, measured: f64) -> f64 {
+        const TENTH: f64 = 0.1;
+        // The end of zero has no tenth of its own.
+        let one = |end: f64, beyond: f64| (beyond / (TENTH * end.abs().max(TENTH)) + 1.0).max(0.0);
+        match (self.low, self.high) {
+            (Some(low), Some(high)) if low == high => 2.0 * (measured - low),
+            (Some(low), Some(high)) => (2.0 * measured - low - high) / (high - low),
+            (Some(low), None) => -one(low, low - measured),
+            (None, Some(high)) => one(high, measured - high),
+            (None, None) => 0.0,
+        }
+    }
+
     /// The unit of the band's ends.
     pub fn unit(&self) -> &str {
         &self.unit
@@ -191,6 +206,14 @@ mod tests {
 
     fn band(text: &str, unit: &str) -> Band {
         Band::read(text, unit).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+    }
+
+    #[test]
+    fn a_band_pulls_to_its_middle_and_one_with_one_end_from_there() {
+        let pull = |text: &str, value: f64| Band::read(text, "ratio").expect("a band").pull(value);
+        assert_eq!((pull("2 to 4", 3.0), pull("2 to 4", 4.0), pull("2 to 4", 1.0), pull("exactly 3", 3.5)), (0.0, 1.0, -2.0, 1.0));
+        assert!(pull("at most 10", 9.0).abs() < 1e-12 && (pull("at most 10", 10.0) - 1.0).abs() < 1e-12 && pull("below 10", 11.0) > 1.0);
+        assert!(pull("at least 10", 12.0) == 0.0 && (pull("above 10", 10.0) + 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -55,6 +55,13 @@ pub(crate) struct Ran {
     pub(crate) stale: Option<u64>,
 }
 
+impl Ran {
+    /// Reads and writes per second: how many TRIMs there are is the host's choice.
+    pub(crate) fn iops(&self) -> f64 {
+        self.result.host.read_iops + self.result.host.write_iops
+    }
+}
+
 impl Job {
     /// The run of a drive of `plan` under the workload of `spec`. With `followed`, the books of its files are kept, and so many of each set followed over time.
     pub(crate) fn new(plan: Plan, spec: FileSpec, options: FileOptions, followed: Option<usize>) -> Job {

@@ -92,6 +92,11 @@ impl Lot {
         })
     }
 
+    /// Place of `block` among all blocks of the lot, in the order of [`Lot::map`].
+    pub fn place(&self, block: &Block) -> usize {
+        (block.chip * self.size.blocks + block.block) as usize
+    }
+
     /// One block of a chip.
     pub fn block(&self, chip: u32, block: u32) -> Block {
         self.model.block(self.seed, chip, block)

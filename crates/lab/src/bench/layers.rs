@@ -99,11 +99,15 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let of = |pe: usize, kept: usize| pe * at.kept.len() + kept;
     for (number, pe) in at.pe.iter().enumerate() {
         for (which, kept) in at.kept.iter().enumerate() {
-            let at = format!("at {pe} P/E and {}", span_text(*kept));
+            let when = format!("at {pe} P/E and {}", span_text(*kept));
             let condition = of(number, which);
-            findings.of_blocks(&lot, &format!("Delta-V {at}"), seen.iter().map(|seen| ratio(&seen.n[condition])));
-            findings.of_blocks(&lot, &format!("N_ret of the worst layer {at}, bit"), seen.iter().map(|seen| greatest(&seen.n[condition])));
-            findings.of_blocks(&lot, &format!("Delta-H {at}"), seen.iter().map(|seen| seen.dh[condition]));
+            findings.of_blocks(&lot, &format!("Delta-V {when}"), seen.iter().map(|seen| ratio(&seen.n[condition])));
+            findings.of_blocks(
+                &lot,
+                &format!("N_ret of the worst layer {when}, bit"),
+                seen.iter().map(|seen| greatest(&seen.n[condition])),
+            );
+            findings.of_blocks(&lot, &format!("Delta-H {when}"), seen.iter().map(|seen| seen.dh[condition]));
         }
     }
     let (worn, late) = (at.pe.len() - 1, at.kept.len() - 1);

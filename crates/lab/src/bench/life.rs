@@ -155,7 +155,7 @@ impl At {
 
 /// True if a block belongs to the half to fit on; the other half is there to judge by.
 fn fitted(lot: &Lot, block: &Block) -> bool {
-    (block.chip * lot.size.blocks + block.block).is_multiple_of(2)
+    lot.place(block).is_multiple_of(2)
 }
 
 fn look(lot: &Lot, at: &At, block: &Block) -> Seen {

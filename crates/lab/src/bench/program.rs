@@ -187,7 +187,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 
 /// Share of t_PROG of fresh blocks that a window saves which is narrower by what each layer of each block can spare, at both ends.
 fn saved_online(lot: &Lot, margins: &[&[f64]]) -> f64 {
-    saved(lot, &|block, layer| narrower(margins[(block.chip * lot.size.blocks + block.block) as usize][layer]))
+    saved(lot, &|block, layer| narrower(margins[lot.place(block)][layer]))
 }
 
 /// The same where a table lowers V_final alone, by what a layer of any block can spare.

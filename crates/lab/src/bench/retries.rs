@@ -138,12 +138,12 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let states = [(0.0, 0.0), (at.worn, at.kept[0]), (at.worn, at.kept[1])];
     let seen: Vec<Vec<Seen>> = states.map(|(pe, kept)| lot.map(|block| read_block(&lot, block, &lot.aged(pe, kept)))).into_iter().collect();
     for (state, (pe, kept)) in states.iter().enumerate() {
-        let at = format!("at {pe} P/E and {}", span_text(*kept));
+        let when = format!("at {pe} P/E and {}", span_text(*kept));
         let of_block = |of: &[u32]| mean(&of.iter().map(|retries| f64::from(*retries)).collect::<Vec<f64>>());
-        findings.of_blocks(&lot, &format!("retries of a read {at}"), seen[state].iter().map(|seen| of_block(&seen.plain)));
+        findings.of_blocks(&lot, &format!("retries of a read {when}"), seen[state].iter().map(|seen| of_block(&seen.plain)));
         findings.of_blocks(
             &lot,
-            &format!("the same, from the entry of the h-layer, {at}"),
+            &format!("retries of a read that begins at the entry of its h-layer, {when}"),
             seen[state].iter().map(|seen| of_block(&seen.layered)),
         );
     }

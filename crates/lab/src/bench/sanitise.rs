@@ -106,11 +106,6 @@ struct Row {
     stale: [Ran; 2],
 }
 
-/// Reads and writes per second: how many TRIMs there are is the host's choice.
-fn iops(ran: &Ran) -> f64 {
-    ran.result.host.read_iops + ran.result.host.write_iops
-}
-
 fn waf(ran: &Ran) -> f64 {
     ran.result.waf.total.unwrap_or(f64::NAN)
 }
@@ -160,14 +155,14 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
 fn judge(at: &At, rows: &[Row]) -> Findings {
     let of = |figure: &dyn Fn(&Row) -> f64| rows.iter().map(figure).collect::<Vec<f64>>();
     let whole = |row: &Row| row.locked.last().cloned().expect("fractions");
-    let locked = of(&|row| iops(&whole(row)) / iops(&row.plain));
-    let page_locked = of(&|row| iops(&row.page_locked) / iops(&row.plain));
-    let scrubbed = of(&|row| iops(&row.scrubbed) / iops(&row.plain));
-    let erased = of(&|row| iops(&row.erased) / iops(&row.plain_short));
+    let locked = of(&|row| whole(row).iops() / row.plain.iops());
+    let page_locked = of(&|row| row.page_locked.iops() / row.plain.iops());
+    let scrubbed = of(&|row| row.scrubbed.iops() / row.plain.iops());
+    let erased = of(&|row| row.erased.iops() / row.plain_short.iops());
     let mut findings = Findings::default();
     findings.set("lock-iops", mean(&locked));
     findings.set("scrub-iops", mean(&scrubbed));
-    let of_files = [0, 1].map(|which| of(&|row| iops(&row.scrubbed_files[which]) / iops(&row.plain)));
+    let of_files = [0, 1].map(|which| of(&|row| row.scrubbed_files[which].iops() / row.plain.iops()));
     findings.set("scrub-iops-whole", mean(&of_files[0]));
     findings.set("scrub-iops-turn", mean(&of_files[1]));
     findings.set("erase-iops", mean(&erased));
@@ -176,7 +171,7 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
         erased[row] < scrubbed[row] && scrubbed[row] < page_locked[row] && page_locked[row] <= locked[row] && locked[row] <= 1.0
     });
     findings.set("order", in_order.count() as f64 / rows.len() as f64);
-    let over = of(&|row| iops(&whole(row)) / iops(&row.scrubbed));
+    let over = of(&|row| whole(row).iops() / row.scrubbed.iops());
     findings.set("lock-over-scrub-max", greatest(&over));
     findings.set("lock-over-scrub", mean(&over));
     let fewer = of(&|row| 1.0 - whole(row).result.erases as f64 / row.scrubbed.result.erases as f64);
@@ -196,7 +191,7 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
     findings.set("scrub-waf-turn", waf_of(1));
     let lock_waf = of(&|row| waf(&whole(row)) / waf(&row.plain));
     findings.set("lock-waf-off", greatest(&lock_waf.iter().map(|ratio| (ratio - 1.0).abs()).collect::<Vec<_>>()));
-    let gains = of(&|row| iops(&whole(row)) / iops(&row.page_locked) - 1.0);
+    let gains = of(&|row| whole(row).iops() / row.page_locked.iops() - 1.0);
     findings.set("block-lock-iops-max", greatest(&gains));
     findings.set("block-lock-iops", mean(&gains));
     findings.set("block-lock-iops-min", least(&gains));
@@ -204,11 +199,11 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
     findings.set("fewer-page-locks-max", greatest(&saved));
     findings.set("fewer-page-locks", mean(&saved));
     findings.set("large-writes", least(&saved[2..]) / greatest(&saved[..2]));
-    let losses = of(&|row| 1.0 - iops(&row.locked[0]) / iops(&row.plain));
+    let losses = of(&|row| 1.0 - row.locked[0].iops() / row.plain.iops());
     findings.set("loss-at-least-max", greatest(&losses));
     findings.set("loss-at-least", mean(&losses));
     findings.set("loss-worst", place(&losses, greatest(&losses)));
-    let steps = |row: &Row| row.locked.windows(2).map(|pair| iops(&pair[1]) <= 1.01 * iops(&pair[0])).collect::<Vec<bool>>();
+    let steps = |row: &Row| row.locked.windows(2).map(|pair| pair[1].iops() <= 1.01 * pair[0].iops()).collect::<Vec<bool>>();
     findings.set("monotone", share(rows.iter().flat_map(steps)));
     findings.set("lowest", place(&locked, least(&locked)));
     findings.set("write-intensive", locked[1].max(locked[3]) / locked[0].min(locked[2]));
@@ -230,7 +225,7 @@ fn judge(at: &At, rows: &[Row]) -> Findings {
         label: at.workloads[colour].clone(),
         colour,
         dashed: false,
-        points: at.fractions.iter().zip(&row.locked).map(|(secure, ran)| (100.0 * secure, iops(ran) / iops(&row.plain))).collect(),
+        points: at.fractions.iter().zip(&row.locked).map(|(secure, ran)| (100.0 * secure, ran.iops() / row.plain.iops())).collect(),
     };
     findings.figures = vec![
         columns(

@@ -107,12 +107,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         }
     }
     let ran = all(setup, &jobs)?;
-    let iops = |ran: &Ran| ran.result.host.read_iops + ran.result.host.write_iops;
     let waf = |ran: &Ran| ran.result.waf.total.unwrap_or(f64::NAN);
     let of =
         |figure: &dyn Fn(&Ran, &Ran, &Ran) -> f64| ran.chunks(3).map(|three| figure(&three[0], &three[1], &three[2])).collect::<Vec<f64>>();
-    let locked = of(&|plain, _, locking| iops(locking) / iops(plain));
-    let scrubbed = of(&|plain, scrubbing, _| iops(scrubbing) / iops(plain));
+    let locked = of(&|plain, _, locking| locking.iops() / plain.iops());
+    let scrubbed = of(&|plain, scrubbing, _| scrubbing.iops() / plain.iops());
     let scrub_waf = of(&|plain, scrubbing, _| waf(scrubbing) / waf(plain));
     let mut findings = Findings::default();
     findings.set("order", share(locked.iter().zip(&scrubbed).map(|(locked, scrubbed)| scrubbed < locked && *locked <= 1.0)));

@@ -72,9 +72,19 @@ impl FileSpec {
         let distance = DEPTHS * u64::from(spec.queue_depth);
         let mut system = System::new(capacity, spec.align, spec.sets.len(), spec.secure, distance);
         if let Some(trim) = options.trim.or(spec.trim) {
-            system = system.trimming((trim.0 / block).max(1));
+            if trim.0 == 0 || !trim.0.is_multiple_of(block) {
+                return fault(format!("TRIMs of {trim}: expected a multiple of the alignment of {}, above zero", spec.align));
+            }
+            system = system.trimming(trim.0 / block);
         }
         if let Some(CacheSpec { size, dirty }) = spec.cache {
+            if blocks >= u64::from(u32::MAX) {
+                return fault(format!(
+                    "a page cache before a drive of {blocks} blocks of {}: it knows {} at most",
+                    spec.align,
+                    u32::MAX - 1
+                ));
+            }
             let cached = size.on(capacity).0 / block;
             system = system.cached(cached, (cached as f64 * dirty) as u64);
         }
