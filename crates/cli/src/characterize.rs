@@ -199,7 +199,7 @@ fn grid(options: &CharacterizeOptions, setup: &Setup, [pe, retention, reads]: [&
     let mut summary = Summary::default();
     let mut measure = |raw: &mut dyn FnMut(&[Row]) -> Result<(), RawError>| -> Result<(), RawError> {
         let mut bar = Board::new(options.quiet).count("characterize", "blocks", setup.lot.total());
-        each_block(&lot, &grid, setup.threads, &mut |done, rows| {
+        each_block(&lot, &grid, (setup.threads, options.out.is_some()), &mut |done, rows| {
             summary.take(&grid, by, rows);
             bar.at(done, &format!("{} rows", done * rows.len() as u64));
             raw(rows)
@@ -237,8 +237,8 @@ fn grid(options: &CharacterizeOptions, setup: &Setup, [pe, retention, reads]: [&
 /// What is done with the rows of a block: how many blocks are done, and the rows.
 type Take<'t> = dyn FnMut(u64, &[Row]) -> Result<(), RawError> + 't;
 
-/// Reads the blocks on several threads and hands their rows over in the order of the blocks.
-fn each_block(lot: &Lot, grid: &Grid, threads: usize, take: &mut Take<'_>) -> Result<(), RawError> {
+/// Reads the blocks on several threads, with the best references as well where a raw table is written, and hands their rows over in the order of the blocks.
+fn each_block(lot: &Lot, grid: &Grid, (threads, at_best): (usize, bool), take: &mut Take<'_>) -> Result<(), RawError> {
     let blocks = lot.size.blocks as usize;
     let total = lot.size.chips as usize * blocks;
     let mut done = 0;
@@ -246,7 +246,7 @@ fn each_block(lot: &Lot, grid: &Grid, threads: usize, take: &mut Take<'_>) -> Re
         let count = (threads * AHEAD).min(total - start);
         let rows = parallel::map(threads, count, |index| {
             let number = start + index;
-            read_block(lot, grid, &lot.block((number / blocks) as u32, (number % blocks) as u32))
+            read_block(lot, grid, &lot.block((number / blocks) as u32, (number % blocks) as u32), at_best)
         });
         for rows in rows {
             done += 1;

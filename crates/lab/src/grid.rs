@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_cells::{Block, References, Settings};
+use wordline_cells::{Block, Errors, References, Settings};
 use wordline_report::html::figure::{Columns, Cube, Curve, Curves, Figure, Heat, Scale, scientific};
 use wordline_units::Celsius;
 
@@ -59,10 +59,8 @@ pub struct Row {
     pub errors: u64,
     /// Wrong bits of the page's worst codeword.
     pub worst_codeword_errors: u32,
-    /// Wrong bits of the page with the references at which its wordline has the fewest.
-    pub best_errors: u64,
-    /// Wrong bits of the page's worst codeword with those.
-    pub best_worst_codeword_errors: u32,
+    /// The same read with the references at which its wordline has the fewest wrong bits, if that was asked for.
+    pub best: Option<Errors>,
     /// Number of retries of the read.
     pub retries: u32,
     /// t_PROG of the page's wordline.
@@ -71,8 +69,8 @@ pub struct Row {
     pub t_bers_us: f64,
 }
 
-/// Reads all pages of a block in all conditions.
-pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
+/// Reads all pages of a block in all conditions. `at_best`: with the best references as well, which takes as long again.
+pub fn read_block(lot: &Lot, grid: &Grid, block: &Block, at_best: bool) -> Vec<Row> {
     let model = &lot.model;
     let shape = model.physics().shape;
     let entries: Vec<References> = (0..=model.retry_entries()).map(|entry| model.references(entry)).collect();
@@ -87,8 +85,7 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
             let traits = model.traits(block, layer);
             let state = model.wordline(&traits, &condition);
             let program = model.program(&traits, &history, &Settings::default());
-            let best = state.optimal();
-            let best: Vec<f64> = (0..lot.pages()).map(|page| state.error_rate(model, page, &best)).collect();
+            let best = at_best.then(|| lot.rates(&state, &state.optimal()));
             // All wordlines of an h-layer have the same error rates; they are worked out as far down the table as any of them has to go.
             rates.iter_mut().for_each(Vec::clear);
             for within in 0..shape.wordlines_per_layer {
@@ -102,7 +99,7 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
                         known[entry]
                     });
                     let reading = model.read_at(state.wear, luck(0), luck(1), tries);
-                    let at_best = model.read_at(state.wear, luck(0), luck(1), std::iter::once(best[page])).first;
+                    let best = best.as_ref().map(|rates| model.read_at(state.wear, luck(0), luck(1), [rates[page]]).first);
                     rows.push(Row {
                         chip: block.chip,
                         block: block.block,
@@ -117,8 +114,7 @@ pub fn read_block(lot: &Lot, grid: &Grid, block: &Block) -> Vec<Row> {
                         dwell_s: lot.dwell,
                         errors: u64::from(reading.first.page),
                         worst_codeword_errors: reading.first.worst,
-                        best_errors: u64::from(at_best.page),
-                        best_worst_codeword_errors: at_best.worst,
+                        best,
                         retries: reading.retries,
                         t_prog_us: program.time,
                         t_bers_us: erase.time,

@@ -84,12 +84,17 @@ impl<W: Write + Send> Raw<W> {
         Ok(None)
     }
 
-    /// Adds the pages of a block.
+    /// Adds the pages of a block, which were read with the best references as well.
+    ///
+    /// # Panics
+    ///
+    /// They were not.
     ///
     /// # Errors
     ///
     /// It cannot be written to.
     pub fn pages(&mut self, rows: &[Row]) -> Result<(), RawError> {
+        let best = |row: &Row| row.best.expect("rows of a raw table are read with the best references as well");
         match self {
             Raw::Csv(to) => {
                 for row in rows {
@@ -112,8 +117,8 @@ impl<W: Write + Send> Raw<W> {
                         row.t_prog_us,
                         row.t_bers_us,
                         row.dwell_s,
-                        row.best_errors,
-                        row.best_worst_codeword_errors
+                        best(row).page,
+                        best(row).worst
                     )?;
                 }
             }
@@ -137,8 +142,8 @@ impl<W: Write + Send> Raw<W> {
                         Cell::Real(Some(row.t_prog_us)),
                         Cell::Real(Some(row.t_bers_us)),
                         Cell::Real(Some(row.dwell_s)),
-                        Cell::Integer(row.best_errors),
-                        whole(row.best_worst_codeword_errors),
+                        whole(best(row).page),
+                        whole(best(row).worst),
                     ]);
                 }
                 table.flush()?;
@@ -242,11 +247,12 @@ mod tests {
     fn no_read_has_fewer_errors_than_one_with_the_best_references() {
         let lot = lot(LotSize { chips: 1, blocks: 1 });
         let grid = Grid { pe: vec![2_000], retention: Retention { seconds: vec![31_536_000.0], celsius: 30.0 }, reads: vec![0] };
-        let rows = read_block(&lot, &grid, &lot.block(0, 0));
+        let rows = read_block(&lot, &grid, &lot.block(0, 0), true);
         let of = |get: &dyn Fn(&Row) -> f64| mean(&rows.iter().map(get).collect::<Vec<f64>>());
-        let (first, best) = (of(&|row| row.errors as f64), of(&|row| row.best_errors as f64));
+        let at_best = |row: &Row| row.best.expect("it was asked for");
+        let (first, best) = (of(&|row| row.errors as f64), of(&|row| f64::from(at_best(row).page)));
         assert!(best > 0.0 && 2.0 * best < first, "{best} at the best references, {first} at the first read, of a year at 2K cycles");
-        assert!(of(&|row| f64::from(row.best_worst_codeword_errors)) < of(&|row| f64::from(row.worst_codeword_errors)));
+        assert!(of(&|row| f64::from(at_best(row).worst)) < of(&|row| f64::from(row.worst_codeword_errors)));
         assert!(rows.iter().all(|row| row.dwell_s == 60.0), "as the column of P/E cycles says");
         let mut to = Vec::new();
         let mut raw = Raw::begin("a.csv", COLUMNS, &mut to).expect("it can be written").expect("a table");
@@ -258,7 +264,7 @@ mod tests {
         let of = |name: &str| lines[1][lines[0].iter().position(|known| known == name).expect(name)].clone();
         assert_eq!(
             [of("best_errors"), of("errors"), of("dwell_s")],
-            [rows[0].best_errors.to_string(), rows[0].errors.to_string(), "60".to_owned()]
+            [at_best(&rows[0]).page.to_string(), rows[0].errors.to_string(), "60".to_owned()]
         );
     }
 

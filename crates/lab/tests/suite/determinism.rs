@@ -59,7 +59,7 @@ fn benches_find_the_same_with_one_thread_and_with_several() {
 fn a_summary_does_not_depend_on_the_order_of_blocks() {
     let lot = Lot::open(&setup(1, &[])).expect("a chip");
     let grid = Grid { pe: vec![0, 2_000], retention: retention_list("0,1y").expect("times"), reads: vec![0] };
-    let rows: Vec<_> = (0..3).map(|block| read_block(&lot, &grid, &lot.block(0, block))).collect();
+    let rows: Vec<_> = (0..3).map(|block| read_block(&lot, &grid, &lot.block(0, block), false)).collect();
     let (mut there, mut back) = (Summary::default(), Summary::default());
     rows.iter().for_each(|rows| there.take(&grid, By::Layer, rows));
     rows.iter().rev().for_each(|rows| back.take(&grid, By::Layer, rows));

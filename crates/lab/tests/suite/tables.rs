@@ -35,7 +35,7 @@ fn csv_and_parquet_hold_the_promised_columns_and_the_same_rows() {
     assert_eq!(COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>(), PROMISED);
     let lot = Lot::open(&setup(1, &[])).expect("a chip");
     let grid = Grid { pe: vec![2_000], retention: retention_list("1y@30C").expect("times"), reads: vec![0] };
-    let rows = read_block(&lot, &grid, &lot.block(0, 1));
+    let rows = read_block(&lot, &grid, &lot.block(0, 1), true);
     let folder = std::env::temp_dir().join(format!("wordline-tables-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a scratch folder");
     let write = |name: &str| {
