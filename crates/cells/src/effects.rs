@@ -6,9 +6,16 @@ use wordline_units::Celsius;
 
 use crate::physics::{Interference, OpenInterval, Physics, ReadDisturb, Retention, Temperature, Wear};
 
-/// Growth of the noise variance with wear: `noise·w^noise_power`. Measured histograms and the error counts of 000 §3.1.2 both want an exponent below one.
+/// Growth of the noise variance with wear: `noise·w^noise_power`, as far as it has [`begun`]. Measured histograms and the error counts of 000 §3.1.2 both want
+/// an exponent below one.
 pub fn wear_noise(wear: &Wear, w: f64) -> f64 {
-    wear.noise * libm::pow(w, wear.noise_power)
+    wear.noise * libm::pow(w, wear.noise_power) * begun(wear, w)
+}
+
+/// Share of what wear does by a power law that is there: `1 − e^(−cycles/onset)`. A power below one alone would begin with a step, a third of what 1,000 cycles
+/// do in the first of them.
+fn begun(wear: &Wear, w: f64) -> f64 {
+    if wear.onset > 0.0 { -libm::expm1(-w * wear.reference / wear.onset) } else { 1.0 }
 }
 
 /// Rise of a programmed state with wear: `(lift·(1 − place) + top_lift·place)·w^lift_power`. 000 §3.4.1: R1 and R2 move up, R6 and R7 hardly.
@@ -21,9 +28,9 @@ pub(crate) fn wear_lift_at_reference(wear: &Wear, place: f64) -> f64 {
     wear.lift + (wear.top_lift - wear.lift) * place
 }
 
-/// Share of their rise at `wear.reference` by which states have risen: `w^lift_power`.
+/// Share of their rise at `wear.reference` by which states have risen: `w^lift_power`, as far as it has [`begun`].
 pub(crate) fn lifted(wear: &Wear, w: f64) -> f64 {
-    libm::pow(w, wear.lift_power)
+    libm::pow(w, wear.lift_power) * begun(wear, w)
 }
 
 /// Rise of the erased state with wear: trapped charge makes it hard to erase deeply.
@@ -33,7 +40,7 @@ pub fn wear_erased_lift(wear: &Wear, w: f64) -> f64 {
 
 /// Growth of the erased state's deviation with wear, as a factor.
 pub fn wear_erased_noise(wear: &Wear, w: f64) -> f64 {
-    1.0 + wear.erased_noise * libm::pow(w, wear.lift_power)
+    1.0 + wear.erased_noise * lifted(wear, w)
 }
 
 /// Charge that the highest state has lost after `seconds` at the reference temperature: `loss·(1 + wear·w^p)·ln(1 + t/start)`, in mV. The loss of another state

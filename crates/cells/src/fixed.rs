@@ -21,6 +21,8 @@ pub struct Faults {
     pub read_fail: f64,
     /// Read retries by rate; `None`: none but those of `read_fail`.
     pub retries: Option<Retries>,
+    /// Share of t_PROG that programs take less whose settings a controller has narrowed. 0: such a die has no settings to narrow, and tells nothing.
+    pub program_saving: f64,
 }
 
 /// The outcome of one operation on the array.
@@ -105,6 +107,12 @@ impl Cells {
     /// Ends the tries of a read: the next try is the first of another read.
     pub fn end_tries(&mut self) {
         self.tried.iter_mut().for_each(Tried::forget);
+    }
+
+    /// Share of t_PROG that programs with narrowed settings take less, by rate.
+    #[inline]
+    pub fn program_saving(&self) -> f64 {
+        self.faults.program_saving
     }
 
     /// The outcome of programming.

@@ -21,8 +21,15 @@ pub struct Model {
     codes: Vec<u8>,
     /// For each state, the size of its lower tail relative to that of the highest state.
     lower_tails: Vec<f64>,
+    /// For each programmed state, the deviation of its noise over `states.noise`.
+    noises: Vec<f64>,
     fast: f64,
     slow: f64,
+}
+
+/// The value of a programmed state, counted from zero, in a list with one entry for each or with one for all.
+fn of_state(list: &[f64], index: usize) -> f64 {
+    list[index.min(list.len() - 1)]
 }
 
 impl Model {
@@ -38,11 +45,18 @@ impl Model {
         });
         let (bottom, top) = (physics.states.verify[0], physics.states.verify[codes.len() - 2]);
         let place = |level: f64| (level - bottom) / (top - bottom).max(1e-9);
-        let lower_tails = core::iter::once(0.0)
-            .chain(physics.states.verify.iter().map(|&level| libm::pow(place(level), physics.tails.lower_power)))
-            .collect();
+        let tail = |(index, &level): (usize, &f64)| {
+            libm::pow(place(level), physics.tails.lower_power) * of_state(&physics.tails.lower_by_state, index)
+        };
+        let lower_tails = core::iter::once(0.0).chain(physics.states.verify.iter().enumerate().map(tail)).collect();
+        let states = codes.len() - 1;
+        let noise = |index: usize| {
+            let highest = if index + 1 == states { 1.0 } else { 0.0 };
+            (1.0 + physics.states.top_noise * highest) * of_state(&physics.states.noise_by_state, index)
+        };
         Ok(Model {
             lower_tails,
+            noises: (0..states).map(noise).collect(),
             layers: crate::variation::layers(physics),
             bounds,
             codes,
@@ -50,6 +64,12 @@ impl Model {
             slow: crate::program::slow_z(physics),
             physics: physics.clone(),
         })
+    }
+
+    /// Deviation of the noise of a programmed state over `states.noise`.
+    #[inline]
+    pub(crate) fn noise_of(&self, state: usize) -> f64 {
+        self.noises[state - 1]
     }
 
     /// The physical parameters.

@@ -85,8 +85,7 @@ impl<'a> Strays<'a> {
             let verified = u32::from(self.settings.skip[number - 1]) + 1;
             let mut shift = None;
             let mut at = |sign: f64, stray: Stray| {
-                let highest = if number + 1 == count { 1.0 } else { 0.0 };
-                let own = states.noise * self.noise * (1.0 + states.top_noise * highest);
+                let own = states.noise * self.noise * self.model.noise_of(number);
                 let shift = *shift.get_or_insert_with(|| drift.shift(number));
                 see(number, sign, stray.moved(shift, own));
             };

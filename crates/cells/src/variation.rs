@@ -127,7 +127,7 @@ impl Block {
             profile: libm::exp(variation.profile_block * at(2)),
             loss: libm::exp(variation.loss_block * at(3)),
             speed: variation.speed_block * at(0),
-            erase: libm::exp(variation.erase_block * at(0)),
+            erase: libm::exp(variation.erase_block * at(0) + variation.erase_loss * at(3)),
         }
     }
 

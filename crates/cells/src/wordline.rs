@@ -136,7 +136,7 @@ impl Wordline {
             let extra = of_loss * of_loss + of_reads * of_reads + of_warmth * of_warmth + interference * interference;
             *state = if programmed {
                 let highest = if number + 1 == count { 1.0 } else { 0.0 };
-                let own = noise * (1.0 + physics.states.top_noise * highest);
+                let own = noise * model.noise_of(number);
                 let skipped = u32::from(condition.settings.skip[number - 1]) + 1;
                 let shift = moved + drift.rise(place);
                 State {

@@ -1,9 +1,10 @@
-//! Where a die asks its cells: only dies with physics come here, and those whose reads need retries by rate.
+//! Where a die asks its cells: only dies with physics come here, and those whose reads need retries, or whose programs take less, by rate.
 
 use std::sync::Arc;
 
 use wordline_cells::{Look, References, Sensed, Settings, Took, Trace, Try};
 use wordline_flash::command::PLANES_MAX;
+use wordline_flash::program::STATES_MAX;
 use wordline_flash::{EraseTrace, Feature, ProgramSettings, ProgramTrace, ReadOffsets, ReadSets, Tally, Target};
 use wordline_units::{Microvolts, Nanos, PageId, PlaneId, WordlineSet};
 
@@ -11,6 +12,9 @@ use crate::block::Block;
 use crate::chip::Chip;
 use crate::payload::{Payload, Place};
 use crate::place::planes;
+
+/// The loop in which all cells have arrived of a wordline whose programs are by rate: late enough for a controller to narrow the settings of its followers.
+const ARRIVED: u8 = 8;
 
 impl<P: Payload> Chip<P> {
     /// Sense a page of each plane; the worst codeword of all counts.
@@ -163,8 +167,12 @@ impl<P: Payload> Chip<P> {
         Settings { start_margin: millivolts(window.start), final_margin: millivolts(window.end), skip }
     }
 
-    /// What the die tells of its last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics.
+    /// What the die tells of its last program, as get-features would bring it out after [`Feature::ProgramTrace`]; nothing where its cells have no physics,
+    /// and always the same where narrowed programs are by rate.
     pub fn program_trace(&mut self) -> Option<ProgramTrace> {
+        if self.array.is_none() && self.cells.program_saving() > 0.0 {
+            return Some(ProgramTrace { first: [ARRIVED; STATES_MAX], last: [ARRIVED; STATES_MAX], ..ProgramTrace::default() });
+        }
         let lowered = millivolts(Microvolts(self.feature(Feature::CountBelow)));
         let target = self.programmed;
         let mut told: Option<ProgramTrace> = None;
@@ -259,6 +267,18 @@ impl<P: Payload> Chip<P> {
             tally = tally.with(Tally { bits, codewords: array.codewords() });
         }
         Some(tally)
+    }
+
+    /// t_PROG as these cells take it: by their physics, or by rate where a controller has narrowed their settings.
+    #[inline(always)]
+    pub(crate) fn programmed_in(&self, span: Nanos) -> Nanos {
+        let saving = self.cells.program_saving();
+        if saving == 0.0 || self.array.is_some() { self.paced(span) } else { self.shortened(span, saving) }
+    }
+
+    #[cold]
+    fn shortened(&self, span: Nanos, saving: f64) -> Nanos {
+        if self.settings() == Settings::default() { span } else { Nanos((span.0 as f64 * (1.0 - saving)) as u64) }
     }
 
     /// A span of the data sheet as these cells take it.

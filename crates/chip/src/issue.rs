@@ -339,7 +339,7 @@ impl<P: Payload> Chip<P> {
         match span {
             Span::Read => timing.read[self.page_type(work.target.page.0)],
             Span::Copyback if work.kind == WorkKind::Other => timing.cache_busy,
-            Span::Program | Span::Copyback => self.paced(match self.sheet.capabilities.program_scope {
+            Span::Program | Span::Copyback => self.programmed_in(match self.sheet.capabilities.program_scope {
                 ProgramScope::Page => timing.program[self.page_type(work.target.page.0)],
                 ProgramScope::Wordline => timing.program_wordline,
             }),

@@ -99,7 +99,7 @@ fn fit(options: &ChipFitOptions) -> Result<(), Failure> {
         Some(millivolts) => Task::with_step(&digest, like.physics(), millivolts),
         None => Task::normalised(&digest, like.physics()),
     };
-    let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds, held_out: &held_out };
+    let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds, held_out: &held_out, once: None };
     let outcome = Outcome::of(&task, options.leave_one_out, against.as_ref())
         .ok_or_else(|| usage(format!("{}: no chip has such histograms: the fit does not end in a possible one", options.file.display())))?;
     files::write_or_print("-", &report::text(&outcome))?;

@@ -292,7 +292,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 let mut from = loaded;
                 if let Some(settings) = load.settings {
                     from = set_program(chip, settings, from);
-                    flight.telling = if self.config.cells.is_some() { Telling::ToAsk } else { Telling::No };
+                    let tells = self.config.cells.is_some() || self.config.faults.program_saving > 0.0;
+                    flight.telling = if tells { Telling::ToAsk } else { Telling::No };
                 }
                 let issued = chip.program(Command::Program { target, cache: false }, from, load.oob, contents);
                 flight.bus = span;

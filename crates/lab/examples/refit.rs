@@ -1,8 +1,10 @@
-//! A joint refit of a chip's parameters to what the sources tell: `cargo run --release -p wordline-lab --example refit -- [rounds=N] [seeds=N] [KEY …]`.
+//! A joint refit of a chip's parameters to what the sources tell: `cargo run --release -p wordline-lab --example refit -- [rounds=N] [seeds=N] [of=STUDY …]
+//! [walk=N] [KEY …] [physics.section.key=value …]`. `walk`: parameter by parameter, about so many runs, and not by slopes.
 //!
 //! Residuals are distances from the middles of bands, which lie around the told values, in half widths, in the mean of the first seeds ([`Band::pull`]).
-//! Huber's weights keep what cannot be reached from bending the rest. KEY: move only the parameters whose names have it in them. It prints the settings that
-//! it found; `calibrate` judges them, and a chip file takes them by hand.
+//! Huber's weights keep what cannot be reached from bending the rest. KEY: move only the parameters whose names have it in them. A value
+//! is where a parameter starts, or where one that does not move stays. `of`: look at these studies only, to come near before all are asked. It prints the
+//! settings that it found; `calibrate` judges them, and a chip file takes them by hand.
 //!
 //! [`Band::pull`]: wordline_lab::band::Band::pull
 
@@ -35,7 +37,8 @@ const FREE: &[(&str, f64)] = &[
     ("physics.variation.speed_block", 0.05),
     ("physics.variation.speed_layer", 0.05),
     ("physics.variation.erase_block", 0.05),
-    ("physics.variation.loss_block", 0.2),
+    ("physics.variation.loss_block", 0.05),
+    ("physics.variation.erase_loss", 0.05),
     ("physics.ispe.stress_scale", 0.02),
     ("physics.ispe.depth", 0.02),
     ("physics.ispe.wear", 0.02),
@@ -80,6 +83,11 @@ fn value_of(text: &str, key: &str) -> Option<(f64, String)> {
     let line = part.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix('='))?;
     let line = line.trim().trim_start_matches("{ value =").trim();
     let word = line.strip_prefix('"').map_or(line.split([',', ' ']).next()?, |quoted| quoted.split('"').next().unwrap_or_default());
+    number_of(word)
+}
+
+/// A number, and its unit if it has one.
+fn number_of(word: &str) -> Option<(f64, String)> {
     let (number, unit) = word.split_once(' ').unwrap_or((word, ""));
     Some((number.parse().ok()?, unit.to_owned()))
 }
@@ -138,34 +146,73 @@ fn number<T: std::str::FromStr>(word: &str, text: &str) -> Result<T, LabError> {
     text.parse().map_err(|_| LabError::Usage(format!("{word}: expected a whole number")))
 }
 
+/// A search parameter by parameter: what is better is kept and tried further, what is worse on both sides is tried nearer. Counts and loops move in steps,
+/// over which slopes tell little.
+fn stepwise(start: &[f64], parameters: &[Parameter], most: u32, residuals: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let cost = |of: &[f64]| of.iter().map(|by| libm::pow(by.abs().min(OUTLIER), 2.0)).sum::<f64>();
+    let mut at = start.to_vec();
+    let mut now = cost(&residuals(&at));
+    let mut steps: Vec<f64> = parameters.iter().map(|parameter| 2.0 * parameter.step).collect();
+    let mut tries = 0;
+    while tries < most {
+        for (which, step) in steps.iter_mut().enumerate() {
+            let mut is_better = false;
+            for sign in [1.0, -1.0] {
+                let mut next = at.clone();
+                next[which] += sign * *step;
+                let then = cost(&residuals(&next));
+                tries += 1;
+                if then < now {
+                    (at, now, is_better) = (next, then, true);
+                    *step *= sign * 1.5;
+                    break;
+                }
+            }
+            if !is_better {
+                *step *= 0.5;
+            }
+        }
+    }
+    at
+}
+
 fn refit() -> Result<(), LabError> {
-    let (mut rounds, mut seeds, mut only) = (3, 6, Vec::new());
+    let (mut rounds, mut walk, mut seeds, mut only, mut names, mut starts) = (3, 0, 6, Vec::new(), Vec::new(), Vec::new());
     for word in std::env::args().skip(1) {
         match word.split_once('=') {
             Some(("rounds", count)) => rounds = number(&word, count)?,
+            Some(("walk", count)) => walk = number(&word, count)?,
             Some(("seeds", count)) => seeds = number(&word, count)?,
+            Some(("of", study)) => names.push(study.to_owned()),
+            Some((key, value)) => starts.push((key.to_owned(), value.to_owned())),
             _ => only.push(word),
         }
     }
     if let Some(word) = only.iter().find(|word| !FREE.iter().any(|(key, _)| key.contains(word.as_str()))) {
         return Err(LabError::unknown("parameter", word, FREE.iter().map(|(key, _)| *key)));
     }
-    let studies: Vec<Study> = select(&[])?.into_iter().filter(|study| !study.is_of_drives()).collect();
+    let studies: Vec<Study> = select(&names)?.into_iter().filter(|study| !study.is_of_drives()).collect();
     let text = include_str!("../../../chips/tlc48.toml");
     let is_asked = |key: &str| only.is_empty() || only.iter().any(|word| key.contains(word.as_str()));
     let parameters: Vec<Parameter> = FREE
         .iter()
         .filter(|(key, _)| is_asked(key))
         .map(|&(key, step)| {
-            let (start, unit) = value_of(text, key).unwrap_or_else(|| panic!("{key} is not in the chip's file"));
+            let set = starts.iter().rev().find(|(known, _)| known == key).and_then(|(_, value)| number_of(value));
+            let (start, unit) = set.or_else(|| value_of(text, key)).unwrap_or_else(|| panic!("{key} is not in the chip's file"));
             Parameter { key, start, unit, step }
         })
+        .collect();
+    let fixed: Vec<String> = starts
+        .iter()
+        .filter(|(key, _)| !parameters.iter().any(|parameter| parameter.key == key))
+        .map(|(key, value)| format!("{key}={value}"))
         .collect();
     let mut failure = None;
     let mut runs = 0;
     let mut best = f64::INFINITY;
     let mut residuals = |values: &[f64]| -> Vec<f64> {
-        let settings = settings(&parameters, values);
+        let settings = [fixed.clone(), settings(&parameters, values)].concat();
         match measure(&studies, seeds, &settings) {
             Ok(all) => {
                 runs += 1;
@@ -196,7 +243,11 @@ fn refit() -> Result<(), LabError> {
         let found = residuals(values);
         if found.is_empty() { vec![FARTHEST; count] } else { found }
     };
-    let solution = solve(&start, &scales, Search { outlier: OUTLIER, rounds, tolerance: 1e-4 }, &mut safe);
-    println!("{}", settings(&parameters, &solution.parameters).join(" "));
+    let found = if walk == 0 {
+        solve(&start, &scales, Search { outlier: OUTLIER, rounds, tolerance: 1e-4 }, &mut safe).parameters
+    } else {
+        stepwise(&start, &parameters, walk, &mut safe)
+    };
+    println!("{}", settings(&parameters, &found).join(" "));
     failure.map_or(Ok(()), Err)
 }

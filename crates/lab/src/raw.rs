@@ -43,7 +43,12 @@ pub const COLUMNS: &[Column] = &[
 pub const FIGURE_COLUMNS: &[Column] = &[
     column("figure", Kind::Text, "", "Title of the figure; `blocks` for what was measured of single blocks"),
     column("series", Kind::Text, "", "Curve, row or series of the figure; the quantity of a block, with its unit"),
-    column("x", Kind::Text, "", "Place on the axis across, or name of the column; `0.3` for block 3 of chip 0"),
+    column(
+        "x",
+        Kind::Text,
+        "",
+        "Place on the axis across, or name of the column; `0.3` for block 3 of chip 0, `typical` for the typical wordline",
+    ),
     column("value", Kind::Real, "", "Value; its unit stands in the figure's title or axis"),
 ];
 
@@ -161,7 +166,10 @@ impl<W: Write + Send> Raw<W> {
         for figure in &findings.figures {
             figure.data().into_iter().try_for_each(|(series, x, value)| self.value(figure.title(), &series, &x, value))?;
         }
-        let mut of_block = |of: &OfBlock| self.value("blocks", &of.quantity, &format!("{}.{}", of.chip, of.block), of.value);
+        let mut of_block = |of: &OfBlock| {
+            let place = of.place.map_or("typical".to_owned(), |(chip, block)| format!("{chip}.{block}"));
+            self.value("blocks", &of.quantity, &place, of.value)
+        };
         findings.blocks.iter().try_for_each(&mut of_block)
     }
 

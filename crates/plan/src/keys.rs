@@ -16,7 +16,7 @@ use wordline_ftl::scheduler::Scheduler;
 use wordline_ftl::victim::VictimPolicy;
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos, Rate};
 
-use crate::kind::{Decimal, Degrees, Electronvolts, Kind, List, Maybe, Number, Share, Span, Transfers};
+use crate::kind::{Decimal, Degrees, Electronvolts, Groups, Kind, List, Maybe, Number, Share, Span, Transfers};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{BEHIND_TECHNIQUES, KeyInfo, Line, SectionInfo, prose, sections};
@@ -315,6 +315,13 @@ sections! {
         entries: Maybe<u32> = Maybe(None);
     }
 
+    /// Programs by rate, for cells without physics: what a program takes less whose settings the controller has narrowed. The model of evaluations that give
+    /// wordlines shorter times instead of working them out (003 §6.1). Which programs are narrowed is up to techniques.
+    "programs" (drive) programs: Programs {
+        /// Share of t_PROG that a program with narrowed settings takes less. Its data are as good as any.
+        saving: Share = Share::NONE;
+    }
+
     /// The physics of the cells, where the chip file or `physics_of` gives it, and the age a drive is set to, once it is filled and before a run starts.
     "cells" (drive) cells: Cells {
         /// Whether the cells have their physics; otherwise they take the times of the data sheet and fail by rate.
@@ -414,8 +421,8 @@ sections! {
     "gc" (drive) gc: Gc {
         /// Which block goes next.
         victim: VictimPolicy;
-        /// Garbage collection runs while fewer than this many are free.
-        start: u32;
+        /// Garbage collection runs while fewer than this many are free: a count, or a share of all those of a die, rounded down.
+        start: Groups;
         /// With this many or fewer left, the host's writes wait for garbage collection: at least 1, and less than `start`.
         floor: u32;
         /// Who of garbage collection and the host a die serves next: "classic" empties a victim to its end before the host's writes go on; "paced" does both in

@@ -304,6 +304,47 @@ impl Kind for u32 {
     }
 }
 
+/// A number of block groups of a die, as a count or as a share of those that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Groups {
+    Count(u32),
+    Share(Share),
+}
+
+impl Groups {
+    /// The number of them on a die of `groups` groups; a share is rounded down.
+    pub(crate) fn of(self, groups: u32) -> u32 {
+        match self {
+            Groups::Count(count) => count,
+            Groups::Share(share) => share.of(u64::from(groups)) as u32,
+        }
+    }
+}
+
+impl Kind for Groups {
+    fn expected() -> String {
+        format!("{}, or a share of the die's blocks, such as \"5 %\"", <u32 as Kind>::expected())
+    }
+    fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
+        match value {
+            DeValue::String(_) => Share::read(value).map(Groups::Share),
+            DeValue::Integer(_) => <u32 as Kind>::read(value).map(Groups::Count),
+            DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+                Err(unfit(value, &Self::expected()))
+            }
+        }
+    }
+    fn write(&self) -> String {
+        match self {
+            Groups::Count(count) => count.write(),
+            Groups::Share(share) => share.write(),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [<u32 as Kind>::schema(), Share::schema()] })
+    }
+}
+
 impl Kind for u64 {
     fn expected() -> String {
         <u32 as Kind>::expected()

@@ -175,6 +175,41 @@ fn retries_come_from_the_physics_or_by_rate_and_not_from_both() {
 }
 
 #[test]
+fn garbage_collection_starts_at_a_count_or_at_a_share_of_a_die() {
+    let start = |settings: &[&str]| Plan::load_set("pageftl", settings).map(|plan| plan.build().firmware.gc.start);
+    let blocks = Plan::load("pageftl").expect("a preset").build().sheet.geometry.blocks;
+    assert_eq!(start(&["gc.start=9"]).ok(), Some(9));
+    assert_eq!(start(&["gc.start=5 %"]).ok(), Some(blocks / 20));
+    assert_eq!(start(&["gc.start=5 %", "geometry.blocks=399"]).ok(), Some(19), "rounded down");
+    let told = |value: &str| start(&[&format!("gc.start={value}")]).expect_err(value).to_string();
+    assert!(told("0.1 %").contains(&format!("0.1 % of a die's {blocks} blocks, and gc.floor")), "{}", told("0.1 %"));
+    assert!(told("101 %").contains("a share of more than 100 %"));
+    assert!(
+        told("true").contains("expected a whole number, such as 8, or a share of the die's blocks, such as \"5 %\""),
+        "{}",
+        told("true")
+    );
+}
+
+#[test]
+fn programs_come_from_the_physics_or_by_rate_and_not_from_both() {
+    let with = |settings: &[&str]| Plan::load_set("cubeftl", settings).map(|plan| plan.build());
+    let (off, saving) = ("cells.physics=false", "programs.saving=35.9 %");
+    let config = with(&[off, saving]).unwrap_or_else(|error| panic!("{error}"));
+    assert!((config.faults.program_saving - 0.359).abs() < 1e-12);
+    for (settings, expected) in [
+        (&[saving][..], "programs.saving is 35.9 %, and the cells have their physics"),
+        (&[off, "programs.saving=100 %"], "programs.saving is 100 %: expected less than 100 %"),
+        (&[off, "programs.savin=10 %"], "saving"),
+    ] {
+        let error = with(settings).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{settings:?}: {error}");
+    }
+    let error = Plan::load_set("mqsim-default", &[saving]).expect_err("no settings").to_string();
+    assert!(error.contains("needs capabilities.program_settings"), "{error}");
+}
+
+#[test]
 fn a_chip_whose_geometry_cannot_be_is_told_that_and_nothing_else() {
     for (key, expected) in [
         ("planes=0", "geometry.planes is 0: expected at least 1"),

@@ -62,7 +62,13 @@ impl Physics {
             ("profile", "offset" | "width") if numbers.len() != 1 && numbers.len() != self.shape.layers as usize => {
                 Some(format!("lists {} values: expected one for each of {} layers, or one for all", numbers.len(), self.shape.layers))
             }
-            ("profile", "width") => {
+            ("states", "noise_by_state") | ("tails", "lower_by_state") if numbers.len() != 1 && numbers.len() != states - 1 => {
+                Some(format!("lists {} values: expected one for each of {} programmed states, or one for all", numbers.len(), states - 1))
+            }
+            ("tails", "lower_by_state") => {
+                numbers.iter().find(|&&number| number < 0.0).map(|number| format!("lists {number}: expected no value below zero"))
+            }
+            ("profile", "width") | ("states", "noise_by_state") => {
                 numbers.iter().find(|&&number| number <= 0.0).map(|number| format!("lists {number}: expected values greater than zero"))
             }
             ("retry", "step") => length(states - 1),

@@ -60,6 +60,8 @@ parameters! {
         noise: Millivolts;
         /// Widening of the noise of the highest state: deviation, relative.
         top_noise: Number;
+        /// Deviation of the noise of each programmed state over `noise`, lowest first; one value: that of all.
+        noise_by_state: NumberList;
         /// Gate voltage of unselected wordlines during a read, V_READ.
         pass: Millivolts;
         /// The bits of each state, from the erased one up; bit 0 is the LSB page.
@@ -82,6 +84,8 @@ parameters! {
         lower_length: Millivolts;
         /// Exponent with which the lower tail's share rises from the lowest state, which has none, to the highest.
         lower_power: Number;
+        /// Share of each programmed state's cells in the lower tail, over what the other keys make it, lowest first; one value: that of all.
+        lower_by_state: NumberList;
         /// Lengthening of the lower tail of the highest state, relative.
         lower_top: Number;
         /// Growth of the lower tail's share for each noise deviation of charge lost, relative.
@@ -144,8 +148,10 @@ parameters! {
         speed_layer: Millivolts;
         /// Natural logarithm of the erase distance: blocks. Drawn together with `wear_block`.
         erase_block: Number;
-        /// Natural logarithm of the charge lost: blocks.
+        /// Natural logarithm of the charge lost: blocks. A draw of its own: a block that keeps charge badly need not wear fast.
         loss_block: Number;
+        /// Natural logarithm of the erase distance: blocks. Drawn together with `loss_block`: traps that let charge go also hold it at an erase.
+        erase_loss: Number;
     }
 
     /// Programming by incremental step pulses.
@@ -210,6 +216,8 @@ parameters! {
         field: Number;
         /// Cycles the growth laws are written for.
         reference: Cycles;
+        /// Cycles over which the power laws of wear set in, from nothing: 63 % of what they say is there after so many. 0: they hold from the first cycle.
+        onset: Cycles;
         /// Growth of the noise variance by `reference` cycles, relative.
         noise: Number;
         /// Exponent of the growth of the noise variance with wear.

@@ -116,6 +116,32 @@ fn followers_take_less_time_and_their_data_is_there_after_a_year() {
 }
 
 #[test]
+fn programs_by_rate_take_less_where_a_technique_narrows_them_and_nowhere_else() {
+    let by_rate = ["cells.physics=false", "programs.saving=35.9 %"];
+    for (name, expected) in [("paper-cubeftl", 1.0), ("cubeftl-noWAM", 0.641)] {
+        let mut drive = drive(name, &by_rate);
+        let (mut load, count) = (writes(&drive), drive.config().exported_units);
+        serve(&mut drive, &mut load, count);
+        drive.audit().unwrap_or_else(|problem| panic!("{problem}"));
+        let seen = &drive.observer;
+        let pace = pace_of_followers(seen);
+        // Registers take a little of the time to set.
+        assert!((pace - expected).abs() < 1e-3, "{name}: {pace}");
+        assert!(seen.followers.len() > 100 && seen.again == 0);
+        let whole = drive.config().sheet.timing.program_wordline;
+        assert!(
+            seen.leaders.values().all(|&time| time >= whole && time.0 < whole.0 + 5_000),
+            "{name}: leaders are programmed as the die does by itself"
+        );
+    }
+    let mut vert = drive("vertftl", &["cells.physics=false", "programs.saving=8 %"]);
+    let (mut load, count) = (writes(&vert), vert.config().exported_units);
+    serve(&mut vert, &mut load, count);
+    let whole = vert.config().sheet.timing.program_wordline.0 as f64;
+    assert!(vert.observer.leaders.values().all(|time| (time.0 as f64 / whole - 0.92).abs() < 1e-2), "all of its programs are narrowed");
+}
+
+#[test]
 fn with_time_to_spare_leaders_go_first_and_in_a_burst_followers() {
     let mut drive = drive("cubeftl", &[]);
     let span = drive.config().exported_units;

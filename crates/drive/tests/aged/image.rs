@@ -14,7 +14,7 @@ use crate::small::{Shape, uniform};
 const PLAN: u64 = 0x1234_5678_9ABC_DEF0;
 
 fn shapes() -> [Shape; 4] {
-    let faults = Faults { factory_bad: 0.02, program_fail: 2e-4, erase_fail: 1e-3, read_fail: 1e-4, endurance: None, retries: None };
+    let faults = Faults { factory_bad: 0.02, program_fail: 2e-4, erase_fail: 1e-3, read_fail: 1e-4, endurance: None, ..Faults::default() };
     [
         Shape::default(),
         Shape { planes: 2, unit: Bytes::kib(4), cores: 2, layers: 4, ..Shape::default() },

@@ -1,8 +1,8 @@
 //! Bench of drives that use the similarity of wordlines of an h-layer for programs and reads, against drives that do not: IOPS under six workloads at three
 //! ages (003 §6.2).
 //!
-//! Retries come from the physics, and once more by the rates of the source. Where cells have no physics a die tells nothing of its programs, so by rate only
-//! reads can gain.
+//! Retries come from the physics, and once more by the rates of the source, then without programs that take less: by these rows only reads can gain. Programs
+//! take what the physics say, and once more what the source has put in: a share of t_PROG less for each that is narrowed. At the later ages both are by rate.
 
 use wordline_report::html::figure::{Columns, Figure};
 use wordline_workload::FileOptions;
@@ -74,6 +74,12 @@ pub(super) const BENCH: Bench = Bench {
             "share",
             "With retries by rate: retries saved at the second and third age, mean of the workloads that read",
         ),
+        m("put-in-max", "ratio", "With programs by rate: IOPS of cubeFTL over the plain drive when fresh, highest of the workloads"),
+        m("put-in-best", "count", "The workload in which it is highest, by its place in the list"),
+        m("put-in-over-vert", "ratio", "With programs by rate: IOPS of cubeFTL over vertFTL when fresh, highest"),
+        m("put-in-vert-max", "ratio", "With programs by rate: IOPS of vertFTL over the plain drive when fresh, highest"),
+        m("put-in-month", "ratio", "With programs and retries by rate: mean gain of cubeFTL at the second age, over that when fresh"),
+        m("put-in-year", "ratio", "The same at the third age"),
     ],
     on: On::Drives,
     conditions: At::PROTOCOL,
@@ -108,6 +114,8 @@ conditions! {
         rate_alike: Share,
         /// entries of the retry table of the model of retries by rate
         rate_entries: Count,
+        /// share of t_PROG that programs take less by rate, on the drive with windows found off-line and on the one with a leader in each h-layer
+        rate_savings: [Share; 2],
     }
 }
 
@@ -144,6 +152,13 @@ impl At {
             format!("retries.alike={}", percent(self.rate_alike)),
             format!("retries.entries={}", self.rate_entries),
         ]
+    }
+
+    /// Settings of a drive whose programs, and at the later ages retries, are by rate; of the plain drive without a saving.
+    fn put_in(&self, age: usize, saving: Option<f64>) -> Vec<String> {
+        let retries = if age == 0 { vec!["cells.physics=false".to_owned()] } else { self.rate(age - 1) };
+        let saving = saving.map(|saving| format!("programs.saving={} %", 100.0 * saving));
+        retries.into_iter().chain(saving).collect()
     }
 
     /// Runs every variant under every workload.
@@ -199,10 +214,18 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let by_rate: Vec<Vec<Variant<'_>>> =
         (0..at.rates.len()).map(|rate| [&at.plain, &at.cube].into_iter().map(|name| with(name, at.rate(rate), &[])).collect()).collect();
     let rated = at.table(setup, "retries by rate", &by_rate)?;
-    Ok(judge(&at, &table, &rated))
+    let [vert, cube] = at.rate_savings;
+    let put_in: Vec<Vec<Variant<'_>>> = (0..at.ages.len())
+        .map(|age| {
+            let three = [(&at.plain, None), (&at.vert, Some(vert)), (&at.cube, Some(cube))];
+            three.into_iter().map(|(name, saving)| with(name, at.put_in(age, saving), &[])).collect()
+        })
+        .collect();
+    let put_in = at.table(setup, "programs by rate", &put_in)?;
+    Ok(judge(&at, &table, &rated, &put_in))
 }
 
-fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
+fn judge(at: &At, table: &Table, rated: &Table, put_in: &Table) -> Findings {
     let mut findings = Findings::default();
     let cube: Vec<Vec<f64>> = table.iter().map(|rows| gains(rows, 2, 0)).collect();
     let over_vert: Vec<Vec<f64>> = table.iter().map(|rows| gains(rows, 2, 1)).collect();
@@ -237,6 +260,14 @@ fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
     findings.set("rate-year", mean(&by_rate[1]));
     findings.set("rate-year-proxy", by_rate[1][PROXY]);
     findings.set("rate-fewer-retries", mean(&all(&[fewer(&rated[0], 1, 0), fewer(&rated[1], 1, 0)])));
+    let given: Vec<Vec<f64>> = put_in.iter().map(|rows| gains(rows, 2, 0)).collect();
+    let given_vert = gains(&put_in[0], 1, 0);
+    findings.set("put-in-max", greatest(&given[0]));
+    findings.set("put-in-best", best(&given[0]));
+    findings.set("put-in-over-vert", greatest(&gains(&put_in[0], 2, 1)));
+    findings.set("put-in-vert-max", greatest(&given_vert));
+    findings.set("put-in-month", grown(&given, 1));
+    findings.set("put-in-year", grown(&given, 2));
     let columns = |title: String, note: &str, series: Vec<(String, Vec<f64>)>| {
         let groups = at.workloads.to_vec();
         Figure::Columns(Columns { title, note: note.to_owned(), x: "workload".to_owned(), y: "IOPS ratio".to_owned(), groups, series })
@@ -258,6 +289,11 @@ fn judge(at: &At, table: &Table, rated: &Table) -> Findings {
         format!("IOPS of {} with retries by rate", at.cube),
         "against the plain drive; programs gain nothing here, for cells have no physics",
         vec![both(0, &names[1]), both(1, &names[2])],
+    ));
+    findings.figures.push(columns(
+        format!("IOPS with programs by rate, {}", names[0]),
+        "against the plain drive: times are put in, as in the source, not worked out",
+        vec![(at.vert.clone(), given_vert), (at.cube.clone(), given[0].clone())],
     ));
     findings
 }

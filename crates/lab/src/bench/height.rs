@@ -48,6 +48,9 @@ struct Seen {
     dv: f64,
     /// N_ret of each layer relative to the block's mean, over the height from the top.
     profile: Vec<(f64, f64)>,
+    /// The lot of that height, and of each of its blocks N_ret, N_ret after the reads, and Delta-V.
+    lot: Lot,
+    blocks: Vec<[f64; 3]>,
 }
 
 fn look(setup: &Setup, at: &At, layers: f64) -> Result<Seen, LabError> {
@@ -68,7 +71,10 @@ fn look(setup: &Setup, at: &At, layers: f64) -> Result<Seen, LabError> {
     let dv = quantile(&over(|(quiet, _)| crate::lot::greatest(quiet) / crate::lot::least(quiet)), 0.5);
     let layer = |number: usize| mean(&blocks.iter().map(|(quiet, _)| quiet[number]).collect::<Vec<_>>()) / quiet;
     let profile = (0..lot.layers()).map(|number| (number as f64 / (layers - 1.0), layer(number))).collect();
-    Ok(Seen { layers, quiet, read: mean(&over(|(_, read)| mean(read))), dv, profile })
+    let read = mean(&over(|(_, read)| mean(read)));
+    let of_block = |(quiet, read): &(Vec<f64>, Vec<f64>)| [mean(quiet), mean(read), crate::lot::greatest(quiet) / crate::lot::least(quiet)];
+    let blocks = blocks.iter().map(of_block).collect();
+    Ok(Seen { layers, quiet, read, dv, profile, lot, blocks })
 }
 
 fn run(setup: &Setup) -> Result<Findings, LabError> {
@@ -81,6 +87,11 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let dv: Vec<f64> = seen.iter().map(|seen| seen.dv).collect();
     findings.set("dv-least", crate::lot::least(&dv));
     findings.set("dv-most", crate::lot::greatest(&dv));
+    for seen in &seen {
+        for (which, what) in ["N_ret, bit", "N_ret after the reads, bit", "Delta-V"].into_iter().enumerate() {
+            findings.of_blocks(&seen.lot, &format!("{what}, {} layers", seen.layers), seen.blocks.iter().map(|of| of[which]));
+        }
+    }
     findings.figures = figures(&seen);
     Ok(findings)
 }

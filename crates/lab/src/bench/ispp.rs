@@ -52,6 +52,14 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let bound = f64::from(leader.loops) * physics.ispp.pulse;
     findings.set("oracle", libm::round((leader.time - bound) / physics.ispp.verify));
     findings.set("equations", leader.time - bound - verifies * physics.ispp.verify);
+    for (who, program) in [("leader", &leader), ("follower", &follower)] {
+        findings.of_typical(format!("t_PROG, {who}, us"), program.time);
+        findings.of_typical(format!("loops, {who}"), f64::from(program.loops));
+        for (state, (first, last)) in program.first.iter().zip(&program.last).take(physics.shape.states() - 1).enumerate() {
+            findings.of_typical(format!("first loop of P{}, {who}", state + 1), f64::from(*first));
+            findings.of_typical(format!("last loop of P{}, {who}", state + 1), f64::from(*last));
+        }
+    }
     findings.figures = vec![Figure::Columns(Columns {
         title: "Verifies in each loop".to_owned(),
         note: "of a leader and of its follower".to_owned(),

@@ -105,17 +105,15 @@ pub struct Findings {
     pub values: Vec<(&'static str, f64)>,
     /// The figures behind the values.
     pub figures: Vec<Figure>,
-    /// Quantities of single blocks.
+    /// Quantities of single blocks, and of the typical wordline.
     pub blocks: Vec<OfBlock>,
 }
 
-/// A quantity of one block of a lot.
+/// A quantity of one block of a lot, or of the wordline that is typical of its chips.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfBlock {
-    /// Chip of the lot.
-    pub chip: u32,
-    /// Block of the chip.
-    pub block: u32,
+    /// Chip of the lot, and block of the chip; `None`: the typical wordline.
+    pub place: Option<(u32, u32)>,
     /// Name of the quantity, with its unit.
     pub quantity: String,
     /// Value of the quantity.
@@ -132,10 +130,20 @@ impl Findings {
     /// Records `quantity` of each block of `lot`, with the `values` in the lot's order.
     pub(crate) fn of_blocks(&mut self, lot: &Lot, quantity: &str, values: impl IntoIterator<Item = f64>) {
         let row = |(index, value): (usize, f64)| {
-            let (chip, block) = (index as u32 / lot.size.blocks, index as u32 % lot.size.blocks);
-            OfBlock { chip, block, quantity: quantity.to_owned(), value }
+            let place = (index as u32 / lot.size.blocks, index as u32 % lot.size.blocks);
+            OfBlock { place: Some(place), quantity: quantity.to_owned(), value }
         };
         self.blocks.extend(values.into_iter().enumerate().map(row));
+    }
+
+    /// Records `quantity` of the typical wordline.
+    pub(crate) fn of_typical(&mut self, quantity: String, value: f64) {
+        self.blocks.push(OfBlock { place: None, quantity, value });
+    }
+
+    /// Records `quantity` of the first block of the first chip.
+    pub(crate) fn of_first(&mut self, quantity: String, value: f64) {
+        self.blocks.push(OfBlock { place: Some((0, 0)), quantity, value });
     }
 
     /// The value measured under this name.

@@ -127,12 +127,43 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let jumps: Vec<f64> = reads.windows(2).map(|pair| libm::round((pair[1] - pair[0]).abs())).collect();
     findings.set("telegraph", greatest(&jumps));
     findings.set("telegraph-grows", telegraph / lot.model.telegraph(wear(0.0)).max(1e-9));
+    rows(&lot, &at, &traits, &mut findings);
     findings.figures = vec![
         states_figure(&lot, &typical, &lot.aged(0.0, 0.0), "fresh"),
         states_figure(&lot, &typical, &lot.aged(at.worn, at.kept), &format!("{} P/E and {}", at.worn, span_text(at.kept))),
         moves_figure(&lot, &at, &typical, count),
     ];
     Ok(findings)
+}
+
+/// Records what the metrics are made of: best references and errors of the typical wordline, and the moves of the top reference by layer of one block.
+fn rows(lot: &Lot, at: &At, traits: &[Traits], findings: &mut Findings) {
+    let typical = lot.model.typical();
+    let base = lot.aged(at.cycled, at.kept);
+    let reads = at.reads.iter().map(|reads| (format!("{} P/E, {reads} reads", at.cycled), lot.aged(at.cycled, 0.0).read(*reads)));
+    let aged = [(0.0, 0.0), (at.cycled, 0.0), (at.cycled, at.kept)].into_iter().chain(at.steps.iter().copied());
+    let warm = [lot.room, at.warm].map(|read_at| {
+        let condition = Condition { programmed_at: lot.room, read_at, ..lot.aged(at.cycled, 0.0) };
+        (format!("{} P/E, read at {} °C", at.cycled, read_at.0), condition)
+    });
+    let aged = aged.map(|(pe, kept)| (format!("{pe} P/E, kept {}", span_text(kept)), lot.aged(pe, kept)));
+    let mut seen = std::collections::BTreeSet::new();
+    for (when, condition) in aged.chain(reads).chain(warm).filter(|(when, _)| seen.insert(when.clone())) {
+        for (number, best) in
+            lot.model.wordline(&typical, &condition).optimal().iter().take(lot.model.physics().shape.states() - 1).enumerate()
+        {
+            findings.of_typical(format!("best R{} at {when}, mV", number + 1), *best);
+        }
+    }
+    for share in [0.0].into_iter().chain(at.open.iter().copied()).chain([1.0]) {
+        let condition = Condition { open_interval: share * lot.model.physics().open_interval.time, ..base };
+        findings.of_typical(format!("N_ret after {share} of the longest open interval, bit"), lot.n_ret(&typical, &condition));
+    }
+    let top = lot.model.physics().shape.states() - 2;
+    for (layer, traits) in traits.iter().enumerate() {
+        let best = |kept: f64| lot.model.wordline(traits, &lot.aged(at.cycled, kept)).optimal()[top];
+        findings.of_first(format!("fall of the top reference over {}, layer {layer}, mV", span_text(at.kept)), best(0.0) - best(at.kept));
+    }
 }
 
 /// Figure of the states of a wordline as densities, with the default references.

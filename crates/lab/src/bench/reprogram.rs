@@ -8,7 +8,7 @@ use wordline_report::html::figure::{Columns, Figure};
 
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
-use crate::lot::{Lot, greatest, quantile, share};
+use crate::lot::{Lot, greatest, mean, quantile, share};
 use crate::protocol::{Cycles, Span, conditions};
 
 /// The `reprogram` bench: its metrics, its conditions and the function that measures.
@@ -41,7 +41,10 @@ conditions! {
     }
 }
 
-/// Error rates over the limit: after the program, after reprogramming, after retention.
+/// Moments at which pages beside destroyed ones are read.
+const WHEN: [&str; 3] = ["after program", "after reprogramming", "after the retention"];
+
+/// Error rates over the limit: after the program, after reprogramming, after retention; of each state, those of a block follow each other.
 fn rates(lot: &Lot, at: &At) -> [Vec<f64>; 3] {
     let pages = lot.pages();
     let destroyed = (1u8 << (pages - 1)) - 1;
@@ -78,6 +81,16 @@ fn copies(lot: &Lot, at: &At) -> f64 {
     greatest(&(0..lot.pages()).map(lost).collect::<Vec<_>>())
 }
 
+/// Records the mean and the greatest rate of each block.
+fn rows(lot: &Lot, name: &str, rates: &[Vec<f64>; 3], findings: &mut Findings) {
+    let wordlines = lot.model.physics().shape.wordlines() as usize;
+    for (when, rates) in WHEN.iter().zip(rates) {
+        let blocks = || rates.chunks(wordlines);
+        findings.of_blocks(lot, &format!("{name}: error rate over the limit {when}, mean of wordlines"), blocks().map(mean));
+        findings.of_blocks(lot, &format!("{name}: error rate over the limit {when}, greatest of wordlines"), blocks().map(greatest));
+    }
+}
+
 fn run(setup: &Setup) -> Result<Findings, LabError> {
     let mut findings = Findings::default();
     let at = At::of(setup)?;
@@ -87,12 +100,15 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     let lost = |rates: &[f64]| share(rates.iter().map(|rate| *rate > 1.0));
     findings.set("tlc-lost", lost(&tlc[1]));
     findings.set("tlc-lost-year", lost(&tlc[2]));
+    rows(&lot, "TLC", &tlc, &mut findings);
     let mut figures = vec![figure("TLC", &tlc)];
     let Some(against) = &setup.against else {
         findings.figures = figures;
         return Ok(findings);
     };
-    let mlc = rates(&Lot::of(against, setup)?, &at);
+    let other = Lot::of(against, setup)?;
+    let mlc = rates(&other, &at);
+    rows(&other, "MLC", &mlc, &mut findings);
     findings.set("mlc-lost", lost(&mlc[1]));
     findings.set("mlc-lost-year", lost(&mlc[2]));
     findings.set("greatest-year", greatest(&tlc[2]).max(greatest(&mlc[2])));
@@ -112,7 +128,7 @@ fn figure(name: &str, rates: &[Vec<f64>; 3]) -> Figure {
         x: "quantile".to_owned(),
         y: "error rate over the limit".to_owned(),
         groups: ["least", "quarter", "median", "three quarters", "greatest"].map(str::to_owned).to_vec(),
-        series: ["after program", "after reprogramming", "after the retention"]
+        series: WHEN
             .iter()
             .zip(rates)
             .map(|(label, rates)| ((*label).to_owned(), quantiles.map(|share| quantile(rates, share)).to_vec()))

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use wordline_cells::{Physics, Unit};
 
-use super::parameters::{Subject, fitted_keys};
+use super::parameters::{OF_HIGHEST, Subject, fitted_keys};
 use super::search::Task;
 
 /// Remarks of a chip file on its origin.
@@ -87,6 +87,8 @@ pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String 
             Some(
                 "best thresholds of the fitted fresh chip; R1 lies below the states that were measured and is the inherited one, if it fits",
             )
+        } else if OF_HIGHEST.contains(&(section, key)) {
+            Some("in the value of each state")
         } else if (section, key) == ("wear", "reference") {
             Some("by definition: the most cycles in the file, each taken as a reference cycle")
         } else {
@@ -103,7 +105,7 @@ pub fn chip_file(task: &Task<'_>, subject: &Subject, origin: &Origin) -> String 
 /// All keys a fit writes.
 fn written_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     let more = [("states", "verify"), ("states", "references"), ("profile", "offset"), ("profile", "width"), ("wear", "reference")];
-    fitted_keys().chain(more).chain(LAYER_KEYS)
+    fitted_keys().chain(more).chain(LAYER_KEYS).chain(OF_HIGHEST)
 }
 
 /// All keys a fit writes, in the order of the reference.

@@ -5,7 +5,7 @@ use super::digest::Digest;
 use super::judge::{Summary, Verdict, judge};
 use super::parameters::Subject;
 use super::predict::{Predictor, Voltage};
-use super::search::Task;
+use super::search::{Once, Task};
 
 /// The outcome of a fit.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Outcome {
     pub verdicts: Vec<Verdict>,
     /// For each P/E count, how a fit to all others meets it. Empty where that was not asked for.
     pub left_out: Vec<(u32, Summary)>,
+    /// For each retention index, how a fit that saw it at one P/E count meets it at the others. Empty where that was not asked for.
+    pub left_once: Vec<(Once, Summary)>,
     /// Verdicts on another file of the same kind of chip, which the fit never saw. Empty if there is none.
     pub against: Vec<Verdict>,
     /// Predictions for P/E counts between and beyond those measured: P/E, and for each retention index its misreads, mean of all boundaries.
@@ -42,12 +44,24 @@ impl Outcome {
                 left_out.push((pe, Summary::of(verdicts.iter().filter(|verdict| verdict.pe == pe))));
             }
         }
+        let mut left_once = Vec::new();
+        if leave_one_out && seen.len() > 3 {
+            // In the middle of life: neither where nothing is lost yet nor at the end.
+            let pe = seen[seen.len() / 2];
+            for retention in task.digest.retentions() {
+                let once = Once { retention, pe };
+                let without = rounded(Task { once: Some(once), ..task.clone() }.search().0);
+                let verdicts = judge(task.digest, &without, task.voltage, &|_| true)?;
+                let hidden = verdicts.iter().filter(|verdict| once.hides(verdict.retention, verdict.pe) && seen.contains(&verdict.pe));
+                left_once.push((once, Summary::of(hidden)));
+            }
+        }
         let against = match against {
             Some(other) => judge(other, &subject, task.voltage, &|_| true)?,
             None => Vec::new(),
         };
         let course = course(task.digest, &subject, task.voltage)?;
-        Some(Outcome { subject, voltage: task.voltage, held_out: task.held_out.to_vec(), verdicts, left_out, against, course })
+        Some(Outcome { subject, voltage: task.voltage, held_out: task.held_out.to_vec(), verdicts, left_out, left_once, against, course })
     }
 
     /// Summary of the conditions the fit saw.

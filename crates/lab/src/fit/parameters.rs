@@ -59,17 +59,15 @@ pub struct Subject {
 }
 
 /// Fitted keys with one value: section, key, and range.
-const KEYS: [(&str, &str, Range); 26] = [
+const KEYS: [(&str, &str, Range); 24] = [
     ("states", "placement", Range::Share),
     ("states", "noise", Range::Positive),
-    ("states", "top_noise", Range::Any),
     ("tails", "upper_share", Range::Share),
     ("tails", "upper_length", Range::Positive),
     ("tails", "upper_wear", Range::Positive),
     ("tails", "lower_share", Range::Share),
     ("tails", "lower_length", Range::Positive),
     ("tails", "lower_power", Range::Positive),
-    ("tails", "lower_top", Range::Any),
     ("tails", "lower_loss", Range::Positive),
     ("wear", "noise", Range::Positive),
     ("wear", "noise_power", Range::Positive),
@@ -88,10 +86,33 @@ const KEYS: [(&str, &str, Range); 26] = [
     ("read_disturb", "spread", Range::Share),
 ];
 
+/// Fitted keys with a value for each programmed state: section and key, and the place of the state that the others are over, from the lowest or the highest.
+const BY_STATE: [(&str, &str, Over); 2] = [("states", "noise_by_state", Over::Lowest), ("tails", "lower_by_state", Over::Highest)];
+
+/// The state whose value is one by definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Lowest,
+    Highest,
+}
+
+impl Over {
+    /// Places in the list that are free. The lowest state has no lower tail.
+    fn free(self, states: usize) -> std::ops::Range<usize> {
+        match self {
+            Over::Lowest => 1..states,
+            Over::Highest => 1..states.saturating_sub(1),
+        }
+    }
+}
+
 /// The keys that a search changes, besides the levels of the states.
 pub(super) fn fitted_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    KEYS.iter().map(|&(section, key, _)| (section, key))
+    KEYS.iter().map(|&(section, key, _)| (section, key)).chain(BY_STATE.iter().map(|&(section, key, _)| (section, key)))
 }
+
+/// The keys that say of the highest state alone what lists say of each: a search leaves them at nothing.
+pub(super) const OF_HIGHEST: [(&str, &str); 2] = [("states", "top_noise"), ("tails", "lower_top")];
 
 impl Subject {
     /// For each retention index, its time in seconds at the reference temperature, and its reads.
@@ -140,6 +161,9 @@ pub(super) fn free(states: usize, retentions: usize, anchors: Anchors) -> Vec<Fr
             .filter(|(section, _, _)| retentions > 1 || !matches!(*section, "retention" | "read_disturb"))
             .map(|&(section, key, range)| Free::Value { section, key, index: 0, range }),
     );
+    for (section, key, over) in BY_STATE {
+        all.extend(over.free(states).map(|index| Free::Value { section, key, index, range: Range::Positive }));
+    }
     // With one index besides the freshest, one number says it all: its time. With more, the freshest is zero by definition, and an anchor is one.
     all.extend((1..retentions).filter(|&place| place != anchors.longest).map(Free::Kept));
     all.extend((1..retentions).filter(|&place| place != anchors.most_read).map(Free::Read));
@@ -172,8 +196,8 @@ impl Free {
     /// Distance by which the parameter is moved to measure its effect.
     pub(super) fn scale(self, step: f64) -> f64 {
         match self {
+            Free::Value { key: "noise_by_state", .. } => 0.1,
             Free::Value { range: Range::Positive | Range::Share, .. } => 0.3,
-            Free::Value { key: "top_noise" | "lower_top", .. } => 0.2,
             Free::Value { key: "neutral", .. } => 10.0 * step,
             Free::Value { .. } => step,
             Free::Kept(_) | Free::Read(_) => 0.2,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::chip_file::Origin;
 use super::judge::{Summary, Verdict, layer_agreement};
+use super::naive::{Naive, scaled_neighbour};
 use super::outcome::Outcome;
 
 /// Rows of the table: a title and its summary.
@@ -13,6 +14,12 @@ fn rows(outcome: &Outcome) -> Vec<(String, Summary)> {
         rows.push(("held out".to_owned(), outcome.held()));
     }
     rows.extend(outcome.left_out.iter().map(|(pe, summary)| (format!("P/E {pe}, from all others"), summary.clone())));
+    rows.extend(
+        outcome
+            .left_once
+            .iter()
+            .map(|(once, summary)| (format!("retention {}, seen at P/E {} only", once.retention, once.pe), summary.clone())),
+    );
     let mut pe: Vec<u32> = outcome.against.iter().map(|verdict| verdict.pe).collect();
     pe.dedup();
     rows.extend(
@@ -35,6 +42,21 @@ pub fn text(outcome: &Outcome) -> String {
     for (name, summary) in &rows {
         let [conditions, median, width_rms, tails, factor, ratios] = cells(summary, " ");
         let _ = writeln!(text, "{name:width$}  {conditions:>10}  {median:>6}  {width_rms:>5}  {tails:>5}  x {factor:>4}  {ratios}");
+    }
+    let table: Vec<Vec<String>> = against_naive(outcome)
+        .iter()
+        .filter(|line| !line.starts_with("|---"))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
+        .collect();
+    if !table.is_empty() {
+        let _ = writeln!(text, "\nTypical factor in misreads, against predictions without a model:");
+    }
+    for row in &table {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let width = table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+            format!("{cell:>width$}")
+        });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  "));
     }
     let (correlation, measured, predicted) = layer_agreement(&outcome.verdicts);
     let _ = write!(
@@ -91,6 +113,31 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
     for (row, summary) in rows(outcome) {
         let _ = writeln!(text, "| {row} | {} |", cells(&summary, " | ").join(" | "));
     }
+    if !outcome.left_out.is_empty() {
+        let _ = writeln!(
+            text,
+            "\n## Against predictions without a model\n\nTypical factor in the misreads of a P/E count that was left out: by the fit to all others, and by three \
+             rows that need no model and are drawn, boundary by boundary, through the misreads measured at other counts. The last row is the geometric mean \
+             of the fit over the counts for which that column has a value, then of the column.\n"
+        );
+        for line in against_naive(outcome) {
+            let _ = writeln!(text, "{line}");
+        }
+        let _ = writeln!(text, "\n{}\n", verdict_on_naive(outcome));
+        let _ = writeln!(
+            text,
+            "The same for a retention index that the fit saw at one P/E count only, which tells what time it stands for. Its neighbour is the index whose \
+             misreads are nearest at that count; it is scaled there, boundary by boundary.\n\n| retention | fit | neighbour, scaled |\n|---:|---:|---:|"
+        );
+        let pairs: Vec<(u8, f64, Option<f64>)> =
+            outcome.left_once.iter().map(|(once, fit)| (once.retention, fit.factor, scaled_neighbour(&outcome.verdicts, *once))).collect();
+        for (retention, fit, naive) in &pairs {
+            let naive = naive.map_or("–".to_owned(), |naive| format!("{naive:.2}"));
+            let _ = writeln!(text, "| {retention} | {fit:.2} | {naive} |");
+        }
+        let nearer = pairs.iter().filter(|(_, fit, naive)| naive.is_some_and(|naive| *fit < naive)).count();
+        let _ = writeln!(text, "\nThe fit is nearer than the scaled neighbour for {nearer} of {} indices.", pairs.len());
+    }
     let (correlation, worst, predicted) = layer_agreement(&outcome.verdicts);
     let _ = writeln!(
         text,
@@ -136,6 +183,52 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
          been measured on another block. No law of wear follows that, and the fit does not try."
     );
     text
+}
+
+/// Factors of the fit without a count, and of the [`Naive`] rows, for each count that was left out.
+fn factors(outcome: &Outcome) -> Vec<(u32, f64, [Option<f64>; 3])> {
+    let of = |(pe, summary): &(u32, Summary)| (*pe, summary.factor, Naive::ALL.map(|naive| naive.factor(&outcome.verdicts, *pe)));
+    outcome.left_out.iter().map(of).collect()
+}
+
+/// Geometric means of the fit and of a naive row over the counts where there is the row, and the number of those where the fit is nearer, of how many.
+fn beside(factors: &[(u32, f64, [Option<f64>; 3])], column: usize) -> (f64, f64, usize, usize) {
+    let pairs: Vec<(f64, f64)> = factors.iter().filter_map(|(_, fit, naive)| Some((*fit, naive[column]?))).collect();
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| libm::exp(pairs.iter().map(|pair| libm::log(of(pair))).sum::<f64>() / pairs.len().max(1) as f64);
+    (mean(|pair| pair.0), mean(|pair| pair.1), pairs.iter().filter(|pair| pair.0 < pair.1).count(), pairs.len())
+}
+
+/// Table of the fit beside predictions without a model, in Markdown; nothing where no count was left out.
+fn against_naive(outcome: &Outcome) -> Vec<String> {
+    let factors = factors(outcome);
+    if factors.is_empty() {
+        return Vec::new();
+    }
+    let row = |title: &str, fit: String, naive: [String; 3]| format!("| {title} | {fit} | {} |", naive.join(" | "));
+    let mut lines = vec![
+        row("P/E left out", "fit".to_owned(), Naive::ALL.map(|naive| naive.title().to_owned())),
+        "|---:|---:|---:|---:|---:|".to_owned(),
+    ];
+    let told = |factor: Option<f64>| factor.map_or("–".to_owned(), |factor| format!("{factor:.2}"));
+    lines.extend(factors.iter().map(|(pe, fit, naive)| row(&pe.to_string(), format!("{fit:.2}"), naive.map(told))));
+    let means = [0, 1, 2].map(|column| {
+        let (fit, naive, ..) = beside(&factors, column);
+        format!("{fit:.2}, {naive:.2}")
+    });
+    lines.push(row("mean", String::new(), means));
+    lines
+}
+
+/// Sentences, one for each row without a model: whether the fit predicts better.
+fn verdict_on_naive(outcome: &Outcome) -> String {
+    let factors = factors(outcome);
+    let sentence = |(column, naive): (usize, Naive)| {
+        let (fit, other, nearer, of) = beside(&factors, column);
+        let (told, kind) = if fit < other { ("It beats", "") } else { ("It does not beat", " This chip does not claim to predict there.") };
+        format!("{told} \"{}\": nearer at {nearer} of {of} counts.{kind}", naive.title())
+    };
+    Naive::ALL.into_iter().enumerate().map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn ppm(shares: &[f64]) -> f64 {

@@ -5,7 +5,7 @@ use wordline_cells::special::tail_inverse;
 
 use super::digest::{Condition, Digest, LEVELS};
 use super::least_squares::{Search, Solution, solve};
-use super::parameters::{Anchors, Subject, free};
+use super::parameters::{Anchors, OF_HIGHEST, Subject, free};
 use super::predict::{Predictor, Voltage};
 
 /// Index of the median in [`LEVELS`].
@@ -26,6 +26,24 @@ pub struct Task<'a> {
     pub anchor_seconds: f64,
     /// P/E counts that the search leaves out.
     pub held_out: &'a [u32],
+    /// A retention index of which the search sees one P/E count only: enough to know what time it stands for. `None`: there is none.
+    pub once: Option<Once>,
+}
+
+/// A retention index that is seen at one P/E count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Once {
+    /// The retention index.
+    pub retention: u8,
+    /// The P/E count at which it is seen.
+    pub pe: u32,
+}
+
+impl Once {
+    /// True if a condition is of the retention index, and not the one that is seen.
+    pub fn hides(self, retention: u8, pe: u32) -> bool {
+        retention == self.retention && pe != self.pe
+    }
 }
 
 /// A measured quantile as a target of the search.
@@ -69,7 +87,8 @@ impl Task<'_> {
     }
 
     fn fitted(&self) -> impl Iterator<Item = &Condition> {
-        self.digest.conditions.iter().filter(|condition| !self.held_out.contains(&condition.pe))
+        let is_hidden = |condition: &Condition| self.once.is_some_and(|once| once.hides(condition.retention, condition.pe));
+        self.digest.conditions.iter().filter(move |condition| !self.held_out.contains(&condition.pe) && !is_hidden(condition))
     }
 
     /// Runs the search, from a start that the medians and widths of the file give. The solution says how it went.
@@ -135,14 +154,12 @@ impl Task<'_> {
         let step = self.voltage.step;
         let (noise, most) = (physics.states.noise, self.digest.pe().last().copied().unwrap_or(0));
         for (section, key, value) in [
-            ("states", "top_noise", 0.2),
             ("tails", "upper_share", 0.05),
             ("tails", "upper_length", noise),
             ("tails", "upper_wear", 0.5),
             ("tails", "lower_share", 0.02),
             ("tails", "lower_length", noise),
             ("tails", "lower_power", 1.0),
-            ("tails", "lower_top", 0.0),
             ("tails", "lower_loss", 1.0),
             ("wear", "reference", f64::from(most.max(1))),
             ("wear", "noise", 0.15),
@@ -163,6 +180,11 @@ impl Task<'_> {
         ] {
             physics.set(section, key, &[value]);
         }
+        for (section, key) in OF_HIGHEST {
+            physics.set(section, key, &[0.0]);
+        }
+        physics.states.noise_by_state = vec![1.0; self.digest.states];
+        physics.tails.lower_by_state = vec![1.0; self.digest.states];
         physics.profile.offset = vec![0.0];
         physics.profile.width = vec![1.0];
         for key in ["noise_field", "noise_edge", "loss_edge", "loss_field"] {

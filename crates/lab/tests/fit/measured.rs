@@ -48,7 +48,7 @@ fn the_measured_chip_is_what_the_fit_gives_and_it_predicts() {
     let like = Chip::load("tlc48").expect("it comes with Wordline");
     let voltage = Task::normalised(&digest, like.physics());
     let anchor_seconds = wordline_lab::conditions::span("1y").expect("a time");
-    let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds, held_out: &[] };
+    let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds, held_out: &[], once: None };
     let outcome = Outcome::of(&task, false, None).expect("a possible chip");
 
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../chips/tlc64-measured.toml");

@@ -26,7 +26,9 @@ fn chip() -> Physics {
         ("states", "verify", vec![980.0, 1690.0, 2360.0, 3050.0, 3760.0, 4440.0, 5170.0]),
         ("states", "placement", vec![0.2]),
         ("states", "noise", vec![76.0]),
-        ("states", "top_noise", vec![0.3]),
+        ("states", "top_noise", vec![0.0]),
+        ("states", "noise_by_state", vec![1.0, 1.0, 1.05, 1.0, 0.95, 1.1, 1.3]),
+        ("tails", "lower_by_state", vec![1.0, 1.0, 1.0, 1.5, 1.0, 2.0, 1.0]),
         ("tails", "upper_share", vec![0.05]),
         ("tails", "upper_length", vec![60.0]),
         ("tails", "lower_share", vec![0.04]),
@@ -106,7 +108,7 @@ fn a_drawn_chip_comes_back() {
     let digest = Digest::of(&histograms, 4).expect("whole layers");
     let like = Chip::load("tlc48").expect("it comes with Wordline");
     let voltage = wordline_lab::fit::Voltage { step: STEP, zero: 600.0 };
-    let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds: 8766.0 * 3600.0, held_out: &[6000] };
+    let task = Task { digest: &digest, like: like.physics(), voltage, anchor_seconds: 8766.0 * 3600.0, held_out: &[6000], once: None };
     let outcome = Outcome::of(&task, false, None).expect("a possible chip");
     let (fitted, held) = (outcome.fitted(), outcome.held());
     println!("{fitted:?}\n{held:?}");
@@ -122,7 +124,7 @@ fn a_drawn_chip_comes_back() {
     };
     // A uniform part and tails on both sides share the width: only their sum is sharp. The levels move with them.
     near("states", "verify", 1.2 * STEP);
-    near("states", "top_noise", 0.1);
+    near("states", "noise_by_state", 0.1);
     near("profile", "offset", 0.1 * STEP);
     near("profile", "width", 0.02);
     near("wear", "lift", 0.15 * STEP);

@@ -72,12 +72,17 @@ fn where_no_source_has_been_things_go_their_way_without_jumps() {
             assert_eq!(found.get(order), Some(1.0), "{chip}: {order}");
         }
         assert!(found.get("jump").is_some_and(|jump| jump < 100.0), "{chip}: {:?}", found.get("jump"));
+        // Wear sets in over some cycles: a power law alone would bring a third of what 1,000 cycles do with the first.
+        assert!(found.get("noise-first").is_some_and(|share| share < 0.05), "{chip}: {:?}", found.get("noise-first"));
+        assert!(found.get("best-first").is_some_and(|ratio| ratio < 1.05), "{chip}: {:?}", found.get("best-first"));
         // Default references are those of a used block, but a new one is never much the worse for it.
         assert!(found.get("default-fresh").is_some_and(|ratio| ratio < 1.15), "{chip}: {:?}", found.get("default-fresh"));
     }
     let heights = run("height", &setup(2, &[]));
     assert!(heights.get("dv-least") > Some(1.5) && heights.get("dv-most") < Some(4.0), "{:?}", heights.values);
-    // And they go nowhere where the mechanism is taken out.
+    // And they go nowhere where the mechanism is taken out, or in a step where it has no onset.
+    let step = run("held-out", &setup(1, &["physics.wear.onset=0 cycles"]));
+    assert!(step.get("noise-first") > Some(0.3), "{:?}", step.get("noise-first"));
     let still = run("held-out", &setup(1, &["physics.retention.energy=0 eV", "physics.recovery.energy=0 eV"]));
     assert_eq!((still.get("kept-warm-order"), still.get("dwell-warm-order")), (Some(0.0), Some(0.0)));
 }

@@ -14,7 +14,7 @@ use wordline_units::{Microvolts, Rate};
 
 use super::{techniques, within};
 use crate::keys::filled::Sections;
-use crate::kind::{Kind, Number, Share};
+use crate::kind::{Groups, Kind, Number, Share};
 use crate::layer::Mistakes;
 use crate::words::WordlineOrder;
 
@@ -63,8 +63,13 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     }
     within(mistakes, "controller.cores", &controller.cores, 1, u32::MAX);
     within(mistakes, "gc.floor", &gc.floor, 1, u32::MAX);
-    if gc.start.value <= gc.floor.value {
-        let what = format!("gc.start is {} and gc.floor {}: expected start above floor", gc.start.value, gc.floor.value);
+    let start = gc.start.value.of(sections.geometry.blocks.value);
+    if start <= gc.floor.value {
+        let of = match gc.start.value {
+            Groups::Count(_) => String::new(),
+            Groups::Share(share) => format!(", {} of a die's {} blocks,", share.write().trim_matches('"'), sections.geometry.blocks.value),
+        };
+        let what = format!("gc.start is {start}{of} and gc.floor {}: expected start above floor", gc.floor.value);
         mistakes.at(&gc.start.origin, what, Some("garbage collection must start before the host has to wait for it".into()));
     }
     if gc.preemptible.value && gc.scheduler.value != Scheduler::Classic {
@@ -79,6 +84,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
         mistakes.at(&every.origin, "recovery.checkpoint_every is 0: expected at least 1, or \"none\"", None);
     }
     placement(sections, mistakes);
+    programs(sections, mistakes);
     let techniques = techniques::check(sections, mistakes);
     let retries = retries(sections, mistakes);
     let search = search(sections, mistakes);
@@ -95,6 +101,23 @@ fn placement(sections: &Sections, mistakes: &mut Mistakes<'_>) {
         let what =
             "placement.order is \"mixed\", and the die cannot do it: it needs capabilities.any_order, and program_scope = \"wordline\"";
         mistakes.at(&placement.order.origin, what, None);
+    }
+}
+
+/// Programs by rate.
+fn programs(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let saving = &sections.programs.saving;
+    if saving.value == Share::NONE {
+        return;
+    }
+    let written = saving.value.write();
+    let written = written.trim_matches('"');
+    if saving.value.fraction() >= 1.0 {
+        mistakes.at(&saving.origin, format!("programs.saving is {written}: expected less than 100 %"), None);
+    }
+    if !sections.capabilities.program_settings.value {
+        let what = format!("programs.saving is {written}, and the die has no settings to narrow: it needs capabilities.program_settings");
+        mistakes.at(&saving.origin, what, None);
     }
 }
 
@@ -153,6 +176,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             endurance: faults.endurance.value.0,
             read_fail: faults.read_fail.value.fraction(),
             retries: checked.retries,
+            program_saving: sections.programs.saving.value.fraction(),
         },
         cells: None,
         // A channel is eight lines wide: one byte with each transfer.
@@ -187,7 +211,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             },
             gc: GcConfig {
                 victim: sections.gc.victim.value,
-                start: sections.gc.start.value,
+                start: sections.gc.start.value.of(sections.geometry.blocks.value),
                 floor: sections.gc.floor.value,
                 scheduler: sections.gc.scheduler.value,
                 preemptible: sections.gc.preemptible.value,

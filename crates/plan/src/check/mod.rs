@@ -54,6 +54,14 @@ pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &m
         );
         mistakes.at(&share.origin, what, Some("set cells.physics = false for retries by rate".into()));
     }
+    let saving = &sections.programs.saving;
+    if saving.value != Share::NONE {
+        let what = format!(
+            "programs.saving is {}, and the cells have their physics: a program takes what they say",
+            saving.value.write().trim_matches('"')
+        );
+        mistakes.at(&saving.origin, what, Some("set cells.physics = false for programs by rate".into()));
+    }
     let own = physics.retention.temperature;
     let celsius = |set: &Set<Maybe<Degrees>>| set.value.0.map_or(own, Degrees::celsius);
     let (cycles, retention) = (sections.cells.cycles.value, sections.cells.retention.value.0);
