@@ -32,6 +32,8 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
             // Of what a die copies by itself nobody tries again.
             retries: (!firmware.techniques.contains(&Choice::PlainCopyback) && Draw::new(scenario.seed, Stream::Mix, 12).happens(0.3))
                 .then_some(Retries { share: 0.5, mean: 3.0, alike: 0.5, entries: 16 }),
+            // By its own number, so that what is drawn after it stays as it was.
+            program_saving: if Draw::new(scenario.seed, Stream::Mix, 14).happens(0.2) { 0.3 } else { 0.0 },
         },
         channel: rate(draw, 40, 2_000),
         dram: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
