@@ -66,7 +66,7 @@ impl Written {
         let missing: Vec<String> = Physics::PARAMETERS
             .iter()
             .enumerate()
-            .filter(|(number, _)| !self.0.contains_key(number))
+            .filter(|(number, parameter)| !self.0.contains_key(number) && neutral(parameter).is_none())
             .map(|(_, parameter)| format!("physics.{}.{}", parameter.section, parameter.key))
             .collect();
         if !missing.is_empty() {
@@ -79,6 +79,11 @@ impl Written {
             return None;
         }
         let mut physics = Physics::unset(shape);
+        for parameter in Physics::PARAMETERS {
+            if let Some(value) = neutral(parameter) {
+                physics.set(parameter.section, parameter.key, &[value]);
+            }
+        }
         for (number, set) in &self.0 {
             let parameter = &Physics::PARAMETERS[*number];
             physics.set(parameter.section, parameter.key, &set.value);
@@ -92,6 +97,15 @@ impl Written {
             mistakes.at(origin, format!("physics.{}.{} {}", fault.section, fault.key, fault.what), None);
         }
         (mistakes.count() == before).then_some(physics)
+    }
+}
+
+/// The value by which a key does nothing, if files written before it was there have no such key: they mean what they meant.
+fn neutral(parameter: &Parameter) -> Option<f64> {
+    match (parameter.section, parameter.key) {
+        ("variation", "erase_loss") | ("wear", "onset") => Some(0.0),
+        ("states", "noise_by_state") | ("tails", "lower_by_state") => Some(1.0),
+        _ => None,
     }
 }
 
@@ -204,7 +218,7 @@ pub(crate) fn sections() -> Vec<SectionInfo> {
             name: parameter.key,
             doc: prose(parameter.doc),
             expected: expected(parameter.unit),
-            default: None,
+            default: neutral(parameter).map(|value| write(parameter.unit, &[value])),
             schema: schema(parameter.unit),
         };
         Physics::PARAMETERS.iter().filter(|parameter| parameter.section == section).map(of).collect()

@@ -23,6 +23,7 @@ const UNREACHED: &[(&str, &str)] = &[
     ("ispe.suspend_power", STOPS),
     ("ispe.suspend_time", STOPS),
     ("ispe.gentle_shift", GUARDED),
+    ("wear.onset", "the blocks of these trials have hundreds of cycles behind them, when wear has long set in"),
     ("temperature.shift", WARMTH),
     ("temperature.low_shift", WARMTH),
     ("temperature.spread", WARMTH),
