@@ -6,14 +6,13 @@ use wordline_units::Celsius;
 
 use crate::physics::{Interference, OpenInterval, Physics, ReadDisturb, Retention, Temperature, Wear};
 
-/// Growth of the noise variance with wear: `noise·w^noise_power`, as far as it has [`begun`]. Measured histograms and the error counts of 000 §3.1.2 both want
-/// an exponent below one.
+/// Growth of the noise variance with wear: `noise·w^noise_power·(1 − e^(−cycles/onset))`. Measured histograms and the error counts of 000 §3.1.2 both want an
+/// exponent below one, which alone would begin with a step.
 pub fn wear_noise(wear: &Wear, w: f64) -> f64 {
     wear.noise * libm::pow(w, wear.noise_power) * begun(wear, w)
 }
 
-/// Share of what wear does by a power law that is there: `1 − e^(−cycles/onset)`. A power below one alone would begin with a step, a third of what 1,000 cycles
-/// do in the first of them.
+/// Share of a power law of wear that has set in: `1 − e^(−cycles/onset)`.
 fn begun(wear: &Wear, w: f64) -> f64 {
     if wear.onset > 0.0 { -libm::expm1(-w * wear.reference / wear.onset) } else { 1.0 }
 }

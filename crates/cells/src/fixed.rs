@@ -21,7 +21,7 @@ pub struct Faults {
     pub read_fail: f64,
     /// Read retries by rate; `None`: none but those of `read_fail`.
     pub retries: Option<Retries>,
-    /// Share of t_PROG that programs take less whose settings a controller has narrowed. 0: such a die has no settings to narrow, and tells nothing.
+    /// Share of t_PROG that a program takes less if a controller has narrowed its settings. 0: none, and a die without physics tells nothing of its programs.
     pub program_saving: f64,
 }
 

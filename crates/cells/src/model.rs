@@ -7,7 +7,7 @@ use crate::condition::Condition;
 use crate::erase::Erase;
 use crate::physics::{Fault, Physics};
 use crate::program::{Course, LEVELS, Program, Settings};
-use crate::variation::{Block, Layer, Traits};
+use crate::variation::{Block, Layer, Traits, listed};
 use crate::wear::History;
 use crate::wordline::{References, Wordline};
 
@@ -27,11 +27,6 @@ pub struct Model {
     slow: f64,
 }
 
-/// The value of a programmed state, counted from zero, in a list with one entry for each or with one for all.
-fn of_state(list: &[f64], index: usize) -> f64 {
-    list[index.min(list.len() - 1)]
-}
-
 impl Model {
     /// Checks the physics and prepares it.
     ///
@@ -45,14 +40,14 @@ impl Model {
         });
         let (bottom, top) = (physics.states.verify[0], physics.states.verify[codes.len() - 2]);
         let place = |level: f64| (level - bottom) / (top - bottom).max(1e-9);
-        let tail = |(index, &level): (usize, &f64)| {
-            libm::pow(place(level), physics.tails.lower_power) * of_state(&physics.tails.lower_by_state, index)
+        let tail = |(number, &level): (u32, &f64)| {
+            libm::pow(place(level), physics.tails.lower_power) * listed(&physics.tails.lower_by_state, number)
         };
-        let lower_tails = core::iter::once(0.0).chain(physics.states.verify.iter().enumerate().map(tail)).collect();
-        let states = codes.len() - 1;
-        let noise = |index: usize| {
-            let highest = if index + 1 == states { 1.0 } else { 0.0 };
-            (1.0 + physics.states.top_noise * highest) * of_state(&physics.states.noise_by_state, index)
+        let lower_tails = core::iter::once(0.0).chain((0..).zip(&physics.states.verify).map(tail)).collect();
+        let states = codes.len() as u32 - 1;
+        let noise = |number: u32| {
+            let highest = if number + 1 == states { 1.0 } else { 0.0 };
+            (1.0 + physics.states.top_noise * highest) * listed(&physics.states.noise_by_state, number)
         };
         Ok(Model {
             lower_tails,

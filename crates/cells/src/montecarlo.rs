@@ -10,7 +10,7 @@ use wordline_units::random::{Draw, Stream};
 use crate::condition::Condition;
 use crate::effects;
 use crate::model::Model;
-use crate::variation::Traits;
+use crate::variation::{Traits, listed};
 use crate::wordline::References;
 
 /// A wordline of drawn cells.
@@ -143,11 +143,6 @@ fn program(model: &Model, traits: &Traits, condition: &Condition, states: &[u8],
     (voltages, loops)
 }
 
-/// The value of programmed state `state` in a list with one entry for each, or with one for all.
-fn of_state(list: &[f64], state: usize) -> f64 {
-    if list.len() == 1 { list[0] } else { list[state - 1] }
-}
-
 /// Applies everything that happens to a cell after its program, one cell after the other.
 fn age(model: &Model, traits: &Traits, condition: &Condition, loops: u32, states: &[u8], voltages: &mut [f64], dice: &mut Dice) {
     let physics = model.physics();
@@ -187,14 +182,14 @@ fn age(model: &Model, traits: &Traits, condition: &Condition, loops: u32, states
             plain = short || past;
             v += effects::wear_lift(&physics.wear, w, place) + traits.offset;
             let highest = if state + 1 == count { 1.0 } else { 0.0 };
-            let own = noise * (1.0 + physics.states.top_noise * highest) * of_state(&physics.states.noise_by_state, state);
+            let own = noise * (1.0 + physics.states.top_noise * highest) * listed(&physics.states.noise_by_state, state as u32 - 1);
             v += own * dice.normal();
             if !plain {
                 v += own * added.sqrt() * dice.normal();
                 let up = tails.upper_share * (1.0 - place) * (1.0 + tails.upper_wear * w);
                 let down = tails.lower_share
                     * libm::pow(place, tails.lower_power)
-                    * of_state(&tails.lower_by_state, state)
+                    * listed(&tails.lower_by_state, state as u32 - 1)
                     * (1.0 + tails.lower_loss * lost.max(0.0) / physics.states.noise);
                 let (up, down) = (up / (1.0 + up), down / (1.0 + down));
                 let luck = dice.uniform();

@@ -55,9 +55,9 @@ pub(crate) fn layers(physics: &Physics) -> Vec<Layer> {
         .collect()
 }
 
-/// The value of a layer in a list with one entry for each, or with one for all.
-fn listed(list: &[f64], layer: u32) -> f64 {
-    list[(layer as usize).min(list.len() - 1)]
+/// The value of a layer, or of a programmed state, in a list with one entry for each, or with one for all.
+pub(crate) fn listed(list: &[f64], number: u32) -> f64 {
+    list[(number as usize).min(list.len() - 1)]
 }
 
 /// The traits of a block: what sets it apart from other blocks.

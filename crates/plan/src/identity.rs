@@ -115,8 +115,6 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
     matches!((line.section, line.key), ("run", "seed" | "may_fail") | ("mapping", "capacity" | "over_provisioning"))
         // What cells were calibrated to makes no other drive.
         || line.section == "calibrated"
-        // The chips of drives that come with Wordline got it later: it is about blocks of a few cycles, and what is on media of before is as it was.
-        || (line.section, line.key) == ("physics.wear", "onset")
         // What drives made before these keys were there do, by their defaults: their media stay theirs.
         || matches!(
             (line.section, line.key, line.value.as_str()),
@@ -129,6 +127,8 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("cells", "dwells", "[]")
                 | ("programs", "saving", "\"0 %\"")
                 | ("physics.variation", "erase_loss", "0")
+                // The second is what the chip of the papers got later. It is about blocks of a few cycles: what is on media of before is as it was.
+                | ("physics.wear", "onset", "\"0 cycles\"" | "\"30 cycles\"")
                 | ("physics.states", "noise_by_state", "[1]")
                 | ("physics.tails", "lower_by_state", "[1]")
                 | ("timing", "t_step_program" | "t_step_erase" | "t_halt_program" | "t_halt_erase" | "t_abort_read", "\"none\"")

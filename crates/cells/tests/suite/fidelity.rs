@@ -91,3 +91,14 @@ fn the_fast_path_says_what_drawing_every_cell_says() {
     }
     assert!(found.is_empty(), "seed {SEED:#x}, {number} wordlines:\n{}", found.join("\n"));
 }
+
+#[test]
+fn states_with_widths_and_tails_of_their_own_are_drawn_as_the_fast_path_says() {
+    let own = ["physics.states.noise_by_state=[1, 0.9, 1.1, 1, 1.2, 0.8, 1.3]", "physics.tails.lower_by_state=[1, 2, 0.5, 4, 1, 3, 0]"];
+    let (model, alike) = (chip("tlc48", &own), chip("tlc48", &[]));
+    let condition = aged(&model, 2_000.0, YEAR);
+    let found = differences(&model, "own", &model.typical(), &condition, 1);
+    assert!(found.is_empty(), "seed {SEED:#x}:\n{}", found.join("\n"));
+    let errors = |model: &Model| model.wordline(&model.typical(), &condition).error_rate(model, 1, &model.references(0));
+    assert!((errors(&model) / errors(&alike) - 1.0).abs() > 0.05, "the lists do something");
+}

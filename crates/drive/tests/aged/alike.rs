@@ -134,6 +134,14 @@ fn programs_by_rate_take_less_where_a_technique_narrows_them_and_nowhere_else() 
             "{name}: leaders are programmed as the die does by itself"
         );
     }
+    // A drive that narrows nothing does not know of the key.
+    let logs = [&by_rate[..1], &by_rate].map(|settings| {
+        let mut drive = drive("paper-cubeftl", settings);
+        let (mut load, count) = (writes(&drive), drive.config().exported_units);
+        serve(&mut drive, &mut load, count);
+        (drive.now(), drive.observer.leaders.clone(), drive.observer.followers.clone(), drive.observer.order.clone())
+    });
+    assert_eq!(logs[0], logs[1]);
     let mut vert = drive("vertftl", &["cells.physics=false", "programs.saving=8 %"]);
     let (mut load, count) = (writes(&vert), vert.config().exported_units);
     serve(&mut vert, &mut load, count);

@@ -29,7 +29,7 @@ pub(super) const BENCH: Bench = Bench {
         ),
         m("default-order", "share", "Steps to more cycles at which errors of all pages by the default references, kept for no time, rise"),
         m("best-first", "ratio", "Errors of the worst page after one cycle over fresh, best references, shortest retention"),
-        m("noise-first", "ratio", "Deviation of the states' noise after one cycle over fresh, less one, over the same after 1,000 cycles"),
+        m("noise-first", "share", "Widening of P1 by the first cycle, over its widening by the cycles it is compared with"),
     ],
     on: On::Chips,
     conditions: At::PROTOCOL,
@@ -42,10 +42,8 @@ conditions! {
     struct At {
         /// P/E counts
         pe: Rising<Cycles, 3>,
-        /// the first cycle
-        one: Cycles,
-        /// cycles whose effect that of the first is compared with
-        thousand: Cycles,
+        /// cycles whose effect that of the first cycle is compared with
+        later: Cycles,
         /// times of retention
         kept: Rising<Span, 3>,
         /// temperatures of retention
@@ -86,10 +84,10 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("jump", greatest(&rows.flat_map(|row| row.windows(2).map(|pair| pair[1] / pair[0])).collect::<Vec<_>>()));
     findings.set("default-fresh", by_default[0] / least(&by_default));
     findings.set("default-order", share(by_default.windows(2).map(|pair| pair[1] > pair[0])));
-    let first = |kept: f64| errors(&lot.aged(at.one, kept)) / errors(&lot.aged(0.0, kept));
+    let first = |kept: f64| errors(&lot.aged(1.0, kept)) / errors(&lot.aged(0.0, kept));
     findings.set("best-first", first(at.kept[0]));
-    let noise = |pe: f64| lot.model.wordline(&typical, &lot.aged(pe, 0.0)).states[1].deviation();
-    findings.set("noise-first", (noise(at.one) / noise(0.0) - 1.0) / (noise(at.thousand) / noise(0.0) - 1.0));
+    let width = |pe: f64| lot.model.wordline(&typical, &lot.aged(pe, 0.0)).states[1].deviation();
+    findings.set("noise-first", (width(1.0) - width(0.0)) / (width(at.later) - width(0.0)));
     findings.figures = figures(&at, &over_cycles, &by_default, &over_kept, &kept_warm, &dwell_warm);
     Ok(findings)
 }

@@ -43,13 +43,9 @@ pub fn text(outcome: &Outcome) -> String {
         let [conditions, median, width_rms, tails, factor, ratios] = cells(summary, " ");
         let _ = writeln!(text, "{name:width$}  {conditions:>10}  {median:>6}  {width_rms:>5}  {tails:>5}  x {factor:>4}  {ratios}");
     }
-    let table: Vec<Vec<String>> = against_naive(outcome)
-        .iter()
-        .filter(|line| !line.starts_with("|---"))
-        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
-        .collect();
+    let table = against_naive(outcome);
     if !table.is_empty() {
-        let _ = writeln!(text, "\nTypical factor in misreads, against predictions without a model:");
+        let _ = writeln!(text, "\nTypical factor in the misreads of a P/E count that was left out, against predictions without a model:");
     }
     for row in &table {
         let cells = row.iter().enumerate().map(|(column, cell)| {
@@ -57,6 +53,9 @@ pub fn text(outcome: &Outcome) -> String {
             format!("{cell:>width$}")
         });
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  "));
+    }
+    if !table.is_empty() {
+        let _ = writeln!(text, "{}", verdict_on_naive(outcome));
     }
     let (correlation, measured, predicted) = layer_agreement(&outcome.verdicts);
     let _ = write!(
@@ -113,15 +112,29 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
     for (row, summary) in rows(outcome) {
         let _ = writeln!(text, "| {row} | {} |", cells(&summary, " | ").join(" | "));
     }
+    let (correlation, worst, predicted) = layer_agreement(&outcome.verdicts);
+    let _ = writeln!(
+        text,
+        "\nLayers: worst over best in misreads {worst:.2} measured (counting noise included), {predicted:.2} predicted; correlation over the layers \
+         {correlation:.2}.\n"
+    );
+    let _ = writeln!(text, "![Misreads over P/E cycles, measured and predicted]({picture})\n");
+    let _ = writeln!(
+        text,
+        "*Cells misread, mean of the boundaries, over P/E cycles, one colour for each retention index; dashed: measured, solid: predicted for the mean layer, \
+         also between and beyond what was measured. The page that `--html` writes has this and the residuals of states, tails and layers.*\n"
+    );
     if !outcome.left_out.is_empty() {
         let _ = writeln!(
             text,
-            "\n## Against predictions without a model\n\nTypical factor in the misreads of a P/E count that was left out: by the fit to all others, and by three \
-             rows that need no model and are drawn, boundary by boundary, through the misreads measured at other counts. The last row is the geometric mean \
-             of the fit over the counts for which that column has a value, then of the column.\n"
+            "## Against predictions without a model\n\nTypical factor in the misreads of a P/E count that was left out: by the fit to all others, and by three \
+             rows that need no model and are drawn, boundary by boundary, through the misreads measured at other counts.\n"
         );
-        for line in against_naive(outcome) {
-            let _ = writeln!(text, "{line}");
+        for (number, row) in against_naive(outcome).iter().enumerate() {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+            if number == 0 {
+                let _ = writeln!(text, "|{}", "---:|".repeat(row.len()));
+            }
         }
         let _ = writeln!(text, "\n{}\n", verdict_on_naive(outcome));
         let _ = writeln!(
@@ -136,20 +149,8 @@ pub fn markdown(outcome: &Outcome, name: &str, origin: &Origin, command: &str, p
             let _ = writeln!(text, "| {retention} | {fit:.2} | {naive} |");
         }
         let nearer = pairs.iter().filter(|(_, fit, naive)| naive.is_some_and(|naive| *fit < naive)).count();
-        let _ = writeln!(text, "\nThe fit is nearer than the scaled neighbour for {nearer} of {} indices.", pairs.len());
+        let _ = writeln!(text, "\nThe fit is nearer than the scaled neighbour for {nearer} of {} indices.\n", pairs.len());
     }
-    let (correlation, worst, predicted) = layer_agreement(&outcome.verdicts);
-    let _ = writeln!(
-        text,
-        "\nLayers: worst over best in misreads {worst:.2} measured (counting noise included), {predicted:.2} predicted; correlation over the layers \
-         {correlation:.2}.\n"
-    );
-    let _ = writeln!(text, "![Misreads over P/E cycles, measured and predicted]({picture})\n");
-    let _ = writeln!(
-        text,
-        "*Cells misread, mean of the boundaries, over P/E cycles, one colour for each retention index; dashed: measured, solid: predicted for the mean layer, \
-         also between and beyond what was measured. The page that `--html` writes has this and the residuals of states, tails and layers.*\n"
-    );
     let _ = writeln!(text, "## Retention indices\n");
     let _ = writeln!(
         text,
@@ -199,25 +200,17 @@ fn beside(factors: &[(u32, f64, [Option<f64>; 3])], column: usize) -> (f64, f64,
     (mean(|pair| pair.0), mean(|pair| pair.1), pairs.iter().filter(|pair| pair.0 < pair.1).count(), pairs.len())
 }
 
-/// Table of the fit beside predictions without a model, in Markdown; nothing where no count was left out.
-fn against_naive(outcome: &Outcome) -> Vec<String> {
+/// Table of the fit beside predictions without a model, its titles first; nothing where no count was left out.
+fn against_naive(outcome: &Outcome) -> Vec<[String; 5]> {
     let factors = factors(outcome);
     if factors.is_empty() {
         return Vec::new();
     }
-    let row = |title: &str, fit: String, naive: [String; 3]| format!("| {title} | {fit} | {} |", naive.join(" | "));
-    let mut lines = vec![
-        row("P/E left out", "fit".to_owned(), Naive::ALL.map(|naive| naive.title().to_owned())),
-        "|---:|---:|---:|---:|---:|".to_owned(),
-    ];
+    let row = |title: String, fit: String, [between, line, nearest]: [String; 3]| [title, fit, between, line, nearest];
     let told = |factor: Option<f64>| factor.map_or("–".to_owned(), |factor| format!("{factor:.2}"));
-    lines.extend(factors.iter().map(|(pe, fit, naive)| row(&pe.to_string(), format!("{fit:.2}"), naive.map(told))));
-    let means = [0, 1, 2].map(|column| {
-        let (fit, naive, ..) = beside(&factors, column);
-        format!("{fit:.2}, {naive:.2}")
-    });
-    lines.push(row("mean", String::new(), means));
-    lines
+    let titles = row("P/E".to_owned(), "fit".to_owned(), Naive::ALL.map(|naive| naive.title().to_owned()));
+    let of_count = |(pe, fit, naive): &(u32, f64, [Option<f64>; 3])| row(pe.to_string(), format!("{fit:.2}"), naive.map(told));
+    std::iter::once(titles).chain(factors.iter().map(of_count)).collect()
 }
 
 /// Sentences, one for each row without a model: whether the fit predicts better.
@@ -225,8 +218,8 @@ fn verdict_on_naive(outcome: &Outcome) -> String {
     let factors = factors(outcome);
     let sentence = |(column, naive): (usize, Naive)| {
         let (fit, other, nearer, of) = beside(&factors, column);
-        let (told, kind) = if fit < other { ("It beats", "") } else { ("It does not beat", " This chip does not claim to predict there.") };
-        format!("{told} \"{}\": nearer at {nearer} of {of} counts.{kind}", naive.title())
+        let told = if fit < other { "It beats" } else { "It does not claim to predict better than" };
+        format!("{told} \"{}\": {fit:.2} against {other:.2} in the geometric mean of {of} counts, nearer at {nearer}.", naive.title())
     };
     Naive::ALL.into_iter().enumerate().map(sentence).collect::<Vec<_>>().join(" ")
 }

@@ -138,7 +138,7 @@ impl Room {
             spares,
             // A spare stands in for a bad block of its own plane; a group is lost with any of its planes.
             bad: factory_bad(sections.faults.factory_bad.value, groups).saturating_sub(spares) * u64::from(geometry.planes),
-            start: u64::from(sections.gc.start.value.of(sections.geometry.blocks.value)),
+            start: u64::from(super::gc_start(sections)),
             open: 1 + match sections.placement.order.value {
                 WordlineOrder::HorizontalFirst => 1,
                 WordlineOrder::Mixed => u64::from(sections.placement.open_blocks.value),

@@ -12,7 +12,7 @@ use wordline_ftl::techniques::Choice;
 use wordline_ftl::wordline_order::WordlineOrder as Order;
 use wordline_units::{Microvolts, Rate};
 
-use super::{techniques, within};
+use super::{gc_start, techniques, within};
 use crate::keys::filled::Sections;
 use crate::kind::{Groups, Kind, Number, Share};
 use crate::layer::Mistakes;
@@ -63,7 +63,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     }
     within(mistakes, "controller.cores", &controller.cores, 1, u32::MAX);
     within(mistakes, "gc.floor", &gc.floor, 1, u32::MAX);
-    let start = gc.start.value.of(sections.geometry.blocks.value);
+    let start = gc_start(sections);
     if start <= gc.floor.value {
         let of = match gc.start.value {
             Groups::Count(_) => String::new(),
@@ -211,7 +211,7 @@ pub(super) fn assemble(sections: &Sections, sheet: Sheet, checked: Checked) -> C
             },
             gc: GcConfig {
                 victim: sections.gc.victim.value,
-                start: sections.gc.start.value.of(sections.geometry.blocks.value),
+                start: gc_start(sections),
                 floor: sections.gc.floor.value,
                 scheduler: sections.gc.scheduler.value,
                 preemptible: sections.gc.preemptible.value,

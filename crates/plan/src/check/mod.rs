@@ -43,24 +43,21 @@ pub(crate) fn check(sections: &mut Sections, gathered: &Gathered, mistakes: &mut
     capacity::check(sections, config, mistakes)
 }
 
+/// The block groups of a die below which garbage collection runs.
+fn gc_start(sections: &Sections) -> u32 {
+    sections.gc.start.value.of(sections.geometry.blocks.value)
+}
+
 /// The cells of the drive; `None` where they have no physics, or it is off.
 pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &mut Mistakes<'_>) -> Option<Cells> {
     let physics = physics.filter(|_| sections.cells.physics.value)?.clone();
-    let share = &sections.retries.share;
-    if share.value != Share::NONE {
-        let what = format!(
-            "retries.share is {}, and the cells have their physics: a read needs what they say",
-            share.value.write().trim_matches('"')
-        );
-        mistakes.at(&share.origin, what, Some("set cells.physics = false for retries by rate".into()));
-    }
-    let saving = &sections.programs.saving;
-    if saving.value != Share::NONE {
-        let what = format!(
-            "programs.saving is {}, and the cells have their physics: a program takes what they say",
-            saving.value.write().trim_matches('"')
-        );
-        mistakes.at(&saving.origin, what, Some("set cells.physics = false for programs by rate".into()));
+    let by_rate = [
+        ("retries.share", &sections.retries.share, "a read needs what they say", "retries"),
+        ("programs.saving", &sections.programs.saving, "a program takes what they say", "programs"),
+    ];
+    for (key, share, says, what) in by_rate.into_iter().filter(|(_, share, ..)| share.value != Share::NONE) {
+        let told = format!("{key} is {}, and the cells have their physics: {says}", share.value.write().trim_matches('"'));
+        mistakes.at(&share.origin, told, Some(format!("set cells.physics = false for {what} by rate")));
     }
     let own = physics.retention.temperature;
     let celsius = |set: &Set<Maybe<Degrees>>| set.value.0.map_or(own, Degrees::celsius);

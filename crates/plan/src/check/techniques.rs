@@ -106,8 +106,8 @@ fn parameter(sections: &Sections, on: &On<'_>, param: &Param, set: &Set<Option<V
         (Kind::Span { least }, Value::Span(span)) if span < least => {
             refuse(format!("at least {}", write(Some(Value::Span(least))).trim_matches('"')), None);
         }
-        (Kind::FreeGroups, Value::Count(free)) if free <= sections.gc.start.value.of(sections.geometry.blocks.value) => {
-            let start = sections.gc.start.value.of(sections.geometry.blocks.value);
+        (Kind::FreeGroups, Value::Count(free)) if free <= super::gc_start(sections) => {
+            let start = super::gc_start(sections);
             refuse(format!("more than gc.start, {start}"), Some("garbage collection keeps that many free without it"));
         }
         (Kind::KeyLeaves, Value::Count(leaves)) => {
