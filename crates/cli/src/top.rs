@@ -145,7 +145,7 @@ fn frame(status: &Value, before: Option<(&Value, f64)>, height: usize) -> Vec<St
         part("wear"),
         part("recovery"),
         part("padding"),
-        part("disturb") + part("retire") + part("sanitise")
+        part("disturb") + part("retire") + part("sanitise") + part("refresh")
     ));
     lines.push(format!(
         "erases {}  of a block {} to {}, mean {:.1}  free groups {}  bad {}  lost dies {}",

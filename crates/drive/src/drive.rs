@@ -294,7 +294,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     fn flush(&mut self) {
         let flush = HostRequest { at: self.now(), ..HostRequest::new(HostOp::Flush, 0, 0) };
         self.serve(&mut std::iter::once(flush), Pace::Closed { depth: self.host.outstanding + 1 }, None);
-        while !self.ftls.iter().all(Firmware::is_at_rest) {
+        // What no die has room for stays where it is, and timers would ring for ever.
+        while !self.ftls.iter().all(|ftl| ftl.is_at_rest() || ftl.waits_for_timers_only()) {
             let Some((now, due)) = self.calendar.pop() else {
                 break;
             };

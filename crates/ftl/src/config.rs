@@ -11,6 +11,8 @@ use crate::state::layout::Layout;
 pub use crate::state::settings::{Acknowledge, BufferConfig, FreeBlockConfig, GcConfig, Protection, ScheduleConfig};
 use crate::state::wordline_order::WordlineOrder;
 use crate::techniques::Choice;
+use crate::techniques::declaration::Site;
+use crate::techniques::seam::Ask;
 
 /// Configuration of one firmware core and its dies.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +80,12 @@ impl Config {
     /// True if the out-of-band marks are written twice.
     pub(crate) fn copies_oob(&self) -> bool {
         self.oob_copies && (self.keeps_data || self.recovers)
+    }
+
+    /// Core and dies on which its techniques work.
+    pub(crate) fn site<'a>(&'a self, layout: &'a Layout) -> Site<'a> {
+        let sets_programs = self.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs));
+        Site { layout, sheet: &self.sheet, margins: self.margins.as_deref(), tables: &self.tables, sets_programs }
     }
 
     /// Layout of the core's flash.

@@ -23,7 +23,7 @@ use crate::state::request::{Acknowledgement, Deeds, Note, Request};
 use crate::state::services::ServiceTables;
 use crate::state::spared::Spared;
 use crate::state::view::View;
-use crate::techniques::apply::ctx;
+use crate::techniques::apply::{ctx, learn_all_wear};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::{Ask, Card, Ctx, EraseReport, FlashPage, Leap, Technique};
@@ -91,6 +91,7 @@ impl Firmware {
         if core.services().has() != setup::wanted_by(panel) {
             setup::begin_services(&self.config, core, panel, metadata);
         }
+        learn_all_wear(core, panel);
     }
 
     // What happens.
@@ -341,6 +342,11 @@ impl Firmware {
         self.rooms.is_at_rest()
     }
 
+    /// True if no operation is under way and nothing is waited for but the timers of techniques, which ring for ever.
+    pub fn waits_for_timers_only(&self) -> bool {
+        self.rooms.waits_for_timers_only()
+    }
+
     /// True if everything is on flash, the record of the shutdown included.
     pub fn is_down(&self) -> bool {
         self.is_quiet() && self.rooms.metadata.is_down()
@@ -504,6 +510,7 @@ impl Firmware {
             core.die_mut(die).skip_cycles(|group| leap.cycles[group.index()]);
         }
         panel.leap(leap);
+        learn_all_wear(core, panel);
     }
 
     // For whoever keeps the bytes.

@@ -72,6 +72,24 @@ pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Me
     Some(ProgramPlace { group, program, closes })
 }
 
+/// Group that the next program of `data` would go to, were it ordered now; `None`: no group is left, or none that a technique lets the data go to.
+pub(crate) fn next_group(core: &Core, panel: &Panel, die: DieId, data: Data) -> Option<BlockGroup> {
+    let stream = data.stream();
+    let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
+    let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
+    let open = core.die(die).open(stream);
+    let picked = if panel.has(Hook::Fit) {
+        fitting(core, panel, die, data, order, in_use)
+    } else {
+        wordline_order::pick(order, open, core.layout(), in_use, core.is_roomy(die)).map_or(Picked::Free(None), Picked::Open)
+    };
+    match picked {
+        Picked::Open(Pick { at, .. }) => Some(open[at].group),
+        Picked::Free(places) => allocation::next(core, die, stream, places.as_deref()),
+        Picked::Nothing => None,
+    }
+}
+
 /// Open the free `group` for `stream`. Returns its first program unit.
 fn open(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, group: BlockGroup, stream: Stream) -> Pick {
     core.groups_mut().open(group);

@@ -4,6 +4,7 @@
 use wordline_cells::Physics;
 use wordline_drive::Config;
 use wordline_flash::Sheet;
+use wordline_ftl::techniques::declaration::Site;
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::seam::{Card, SanitiseMethod, StaleSecrets};
@@ -103,7 +104,11 @@ fn asked(config: &Config) -> Vec<Sanitiser> {
     let pages = layout.programs * layout.pages_per_program * layout.planes;
     let mut found = Vec::new();
     for choice in config.firmware.techniques.iter().filter(|choice| choice.card().hooks.has(Hook::Sanitise)) {
-        let technique = choice.build(&layout, &config.sheet, config.firmware.margins.as_deref());
+        let technique = choice.build(&Site {
+            margins: config.firmware.margins.as_deref(),
+            tables: &config.firmware.tables,
+            ..Site::bare(&layout, &config.sheet)
+        });
         let needed = StaleSecrets { group: BlockGroup(0), pages: 1, valid: 1, is_full: false, has_failed: false };
         let needless = StaleSecrets { pages, valid: 0, is_full: true, ..needed };
         if let (Some(usual), Some(whole)) = (technique.sanitise(&ctx, &needed), technique.sanitise(&ctx, &needless)) {

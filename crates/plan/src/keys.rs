@@ -437,15 +437,16 @@ sections! {
     /// Which free block is written next, and how wear is levelled.
     "free_block" (drive) free_block: FreeBlock {
         /// What free blocks are chosen by: "longest-free" takes the one that has been free longest; "erases" the least-erased one for host data and the
-        /// most-erased one for moved data.
+        /// most-erased one for moved data; "wear" the least-worn and the most-worn one, as a technique tells it (000 §3.4.4).
         key: FreeBlockPolicy = FreeBlockPolicy::LongestFree;
-        /// Move the data of the least-worn block once a block of the die is ahead of it by this much, in the unit of `key`: erases. "none": never.
+        /// Move the data of the least-worn block once a block of the die is ahead of it by this much, in the unit of `key`: erases, or thousandths of a life with "wear".
+        /// "none": never.
         gap: Maybe<u32> = Maybe(None);
     }
 
     /// When blocks leave service.
     "retirement" (drive) retirement: Retirement {
-        /// "failed": once a program in a block or its erase has failed.
+        /// "failed": once a program in a block or its erase has failed; "spent": also once a technique tells that the block's life is over (000 §3.4.4).
         policy: RetirementPolicy = RetirementPolicy::Failed;
     }
 

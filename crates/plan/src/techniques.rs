@@ -6,17 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use toml::de::DeValue;
 use wordline_flash::Sanitisation;
 use wordline_ftl::techniques::DECLARATIONS;
 use wordline_ftl::techniques::declaration::{Declaration, Kind as Form, Need, Param, Table, Value};
 use wordline_units::Nanos;
 
-use crate::kind::{Kind, Maybe};
+use crate::kind::{Kind, Maybe, quoted};
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{KeyInfo, Line, SectionInfo, prose};
+use crate::words::{one_of, read_one_of};
 
 /// What the sections of techniques begin with.
 pub(crate) const TECHNIQUES: &str = "techniques.";
@@ -47,9 +48,9 @@ pub(crate) struct On<'a> {
 }
 
 impl On<'_> {
-    /// Whether the flag `key` is set.
-    pub(crate) fn has_flag(&self, key: &str) -> bool {
-        self.params.iter().any(|(param, set)| param.key == key && set.value == Some(Value::Flag(true)))
+    /// True if the parameter `key` has this `value`.
+    pub(crate) fn has(&self, key: &str, value: Value) -> bool {
+        self.params.iter().any(|(param, set)| param.key == key && set.value == Some(value))
     }
 }
 
@@ -62,7 +63,7 @@ impl Keys {
         } else {
             let params = DECLARATIONS[number].params;
             let at = params.iter().position(|param| param.key == key)?;
-            ((number, at + 1), (written(&params[at]).read)(value))
+            ((number, at + 1), written(&params[at]).read(value))
         };
         Some(read.map(|value| {
             self.0.insert(place, Set { value, origin });
@@ -109,10 +110,34 @@ impl Keys {
 }
 
 /// How values of a parameter are written.
-struct Written {
-    expected: fn() -> String,
-    read: fn(&DeValue<'_>) -> Result<Option<Value>, Refusal>,
-    schema: fn() -> Json,
+enum Written {
+    /// As values of a kind.
+    As { expected: fn() -> String, read: fn(&DeValue<'_>) -> Result<Option<Value>, Refusal>, schema: fn() -> Json },
+    /// As one of these words.
+    Word(&'static [&'static str]),
+}
+
+impl Written {
+    fn expected(&self) -> String {
+        match self {
+            Written::As { expected, .. } => expected(),
+            Written::Word(words) => one_of(words),
+        }
+    }
+
+    fn read(&self, value: &DeValue<'_>) -> Result<Option<Value>, Refusal> {
+        match self {
+            Written::As { read, .. } => read(value),
+            Written::Word(words) => read_one_of(value, "value of this key", words).map(|word| Some(Value::Word(word))),
+        }
+    }
+
+    fn schema(&self) -> Json {
+        match self {
+            Written::As { schema, .. } => schema(),
+            Written::Word(words) => json!({ "enum": words }),
+        }
+    }
 }
 
 /// How `param` is written, with `"none"` for the default where it has none.
@@ -124,14 +149,15 @@ fn written_as(kind: Form, is_needed: bool) -> Written {
     fn of<T: Kind + Into<Value>>(is_needed: bool) -> Written {
         if is_needed {
             let read = |value: &DeValue<'_>| Maybe::<T>::read(value).map(|Maybe(value)| value.map(T::into));
-            return Written { expected: Maybe::<T>::expected, read, schema: Maybe::<T>::schema };
+            return Written::As { expected: Maybe::<T>::expected, read, schema: Maybe::<T>::schema };
         }
-        Written { expected: T::expected, read: read::<T>, schema: T::schema }
+        Written::As { expected: T::expected, read: read::<T>, schema: T::schema }
     }
     match kind {
         Form::Flag => of::<bool>(is_needed),
         Form::Count { .. } | Form::FreeGroups | Form::KeyLeaves => of::<u32>(is_needed),
         Form::Span { .. } => of::<Nanos>(is_needed),
+        Form::Word(words) => Written::Word(words),
     }
 }
 
@@ -141,7 +167,7 @@ fn read<T: Kind + Into<Value>>(value: &DeValue<'_>) -> Result<Option<Value>, Ref
 
 /// What to write for a parameter that must be set.
 pub(crate) fn expected(param: &Param) -> String {
-    (written_as(param.kind, false).expected)()
+    written_as(param.kind, false).expected()
 }
 
 /// As TOML, the same text for the same value always.
@@ -151,6 +177,7 @@ pub(crate) fn write(value: Option<Value>) -> String {
         Some(Value::Flag(flag)) => flag.write(),
         Some(Value::Count(count)) => count.write(),
         Some(Value::Span(span)) => span.write(),
+        Some(Value::Word(word)) => quoted(word),
     }
 }
 
@@ -170,6 +197,11 @@ pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
         Need::Sanitise(Sanitisation::Scrub) => &["timing.t_scrub"],
         Need::Sanitise(Sanitisation::Reprogram) => &["timing.t_reprogram"],
         Need::Table(Table::Margins) => &["margins"],
+        Need::Table(Table::Aging) => &["aging"],
+        Need::Table(Table::Ort) => &["ort"],
+        Need::Table(Table::Copyback) => &["copyback"],
+        // Whoever tells it is a technique, not a key of the die.
+        Need::Wear => &[],
         Need::Where(..) => &[],
     }
 }
@@ -177,9 +209,25 @@ pub(crate) fn keys_of(need: Need) -> &'static [&'static str] {
 /// A sentence about each of these needs.
 fn told(needs: impl Iterator<Item = Need>) -> String {
     let one = |need: Need| {
+        if need.whole() == Need::Wear {
+            return " A technique that tells the wear of blocks must be on.".to_owned();
+        }
         let keys: Vec<String> = keys_of(need).iter().map(|key| format!("`{key}`")).collect();
         let who = if matches!(need.whole(), Need::Table(_)) { "chip" } else { "die" };
         format!(" The {who} needs {}.", keys.join(" or "))
+    };
+    needs.map(one).collect()
+}
+
+/// A sentence about each of these needs of a parameter that has some value.
+fn told_where(needs: impl Iterator<Item = (Value, Need)>) -> String {
+    let one = |(value, need): (Value, Need)| match value {
+        // Of a flag it goes without saying.
+        Value::Flag(_) => told(std::iter::once(need)),
+        other => {
+            let told = told(std::iter::once(need));
+            format!(" With {}: {}{}", write(Some(other)), told[1..2].to_lowercase(), &told[2..])
+        }
     };
     needs.map(one).collect()
 }
@@ -197,15 +245,17 @@ pub(crate) fn sections() -> Vec<SectionInfo> {
             schema: bool::schema(),
         };
         let params = declaration.params.iter().map(|param| {
-            let here = needs.clone().filter(|need| matches!(need, Need::Where(key, _) if *key == param.key));
+            let here = needs
+                .clone()
+                .filter_map(|need| if let Need::Where(key, value, of) = need { (key == param.key).then_some((value, *of)) } else { None });
             let must = if param.default.is_none() { " Needed where it is on." } else { "" };
             let how = written(param);
             KeyInfo {
                 name: param.key,
-                doc: format!("{}{}{must} Source: {}.", prose(param.doc), told(here), param.source),
-                expected: (how.expected)(),
+                doc: format!("{}{}{must} Source: {}.", prose(param.doc), told_where(here), param.source),
+                expected: how.expected(),
                 default: Some(write(param.default)),
-                schema: (how.schema)(),
+                schema: how.schema(),
             }
         });
         let keys = std::iter::once(on).chain(params).collect();

@@ -23,10 +23,6 @@ trait Words: Copy + PartialEq + 'static {
     fn all() -> Vec<(&'static str, Self)>;
 }
 
-fn list<T: Words>() -> String {
-    T::all().iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
-}
-
 macro_rules! words {
     ($($type:ty: $name:literal, $all:expr;)*) => {$(
         impl Words for $type {
@@ -38,7 +34,7 @@ macro_rules! words {
 
         impl Kind for $type {
             fn expected() -> String {
-                format!("one of {}", list::<Self>())
+                one_of(&<Self as Words>::all().iter().map(|(word, _)| *word).collect::<Vec<_>>())
             }
             fn read(value: &DeValue<'_>) -> Result<Self, Refusal> {
                 read_word(value)
@@ -67,17 +63,29 @@ words! {
 }
 
 fn read_word<T: Words + Kind>(value: &DeValue<'_>) -> Result<T, Refusal> {
+    let all = T::all();
+    let words: Vec<&'static str> = all.iter().map(|(word, _)| *word).collect();
+    let word = read_one_of(value, T::NAME, &words)?;
+    Ok(all.into_iter().find(|(known, _)| *known == word).map(|(_, value)| value).expect("it is one of them"))
+}
+
+/// What is expected where one of `words` is.
+pub(crate) fn one_of(words: &[&str]) -> String {
+    format!("one of {}", words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", "))
+}
+
+/// Reads one of `words`, which choose between values of the kind `name`.
+pub(crate) fn read_one_of(value: &DeValue<'_>, name: &str, words: &[&'static str]) -> Result<&'static str, Refusal> {
     let Some(text) = value.as_str() else {
-        return Err(unfit(value, &T::expected()));
+        return Err(unfit(value, &one_of(words)));
     };
-    let words = T::all();
-    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-        return Ok(*value);
+    if let Some(word) = words.iter().find(|word| **word == text) {
+        return Ok(word);
     }
-    let refusal = Refusal::new(format!("\"{}\" is no {}", shown(text), T::NAME));
-    Err(refusal.with_help(match nearest(text, words.iter().map(|(word, _)| *word)) {
+    let refusal = Refusal::new(format!("\"{}\" is no {name}", shown(text)));
+    Err(refusal.with_help(match nearest(text, words.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("expected {}", T::expected()),
+        None => format!("expected {}", one_of(words)),
     }))
 }
 

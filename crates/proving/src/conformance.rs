@@ -12,20 +12,20 @@
 //!
 //! Does not check: whether it is any good; what it does together with others (`tests/suite/composition.rs`).
 
-use wordline_flash::{Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop};
+use wordline_flash::{EraseTrace, Failed, ProgramScope, ProgramSettings, ProgramTrace, ReadTry, Sheet, Status, Stop, Tally};
 use wordline_ftl::techniques::declaration::{Declaration, Param, Value};
 use wordline_ftl::techniques::empty::EmptyCore;
 use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::techniques::say::{Say, Says, Scale, Way};
 use wordline_ftl::techniques::seam::{
-    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Leap, Memo, Moving, News, Place, ProgramReport,
+    Ask, Busy, Conflict, Copy, CopyReport, Ctx, EraseReport, Fit, FlashPage, Held, Kept, Leap, Memo, Moving, News, Place, ProgramReport,
     ProgramUnit, ReadReport, StaleSecrets, StopReport, Technique,
 };
 use wordline_ftl::techniques::work::{NEVER, Waiting, Work, WorkKind};
 use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_ftl::{BlockGroup, Layout};
 use wordline_units::random::{Draw, Stream};
-use wordline_units::{Bytes, Cause, DieId, FlashOp, Nanos, PageId, PlaneId, Priority};
+use wordline_units::{Bytes, Cause, DieId, FlashOp, Nanos, PageId, PlaneId, Priority, Seconds};
 
 /// What is heard and asked in one trial.
 const STEPS: u32 = 400;
@@ -198,6 +198,9 @@ fn ask_all(technique: &dyn Technique, ctx: &Ctx<'_>, layout: &Layout, news: &New
     let report = draw_program(draw, layout);
     let distrusts = technique.distrusts(ctx, &report);
     note(Hook::Distrusts, !distrusts, format!("{distrusts}"));
+    let group = draw_group(draw, layout);
+    let wear = technique.wear_of(ctx, group);
+    note(Hook::WearOf, wear.is_none(), format!("{wear:?} of {group:?}"));
     let estimate = technique.estimate(ctx, draw_page(draw, layout));
     note(Hook::Estimate, estimate.is_none(), format!("{estimate:?}"));
     let (at, tried) = (draw_page(draw, layout), draw_tries(draw));
@@ -243,14 +246,15 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
             let (retries, last) = (draw.below(4) as u32, ReadTry::vendor(draw.below(8) as u8));
             let status = if draw.happens(0.9) { Status::Good } else { Status::Uncorrectable };
             let at = draw_page(draw, layout);
+            let tally = draw.happens(0.3).then(|| Tally { bits: draw.below(300) as u32, codewords: 16 });
             News::Read(ReadReport {
                 at,
-                cause: Cause::Host,
+                cause: if tally.is_some() { Cause::Measure } else { Cause::Host },
                 status,
                 retries,
                 last,
                 worst: draw.below(70) as u32,
-                tally: None,
+                tally,
                 array: Nanos::from_micros(70),
                 times: 1,
             })
@@ -263,8 +267,8 @@ fn draw_news(draw: &mut Draw, layout: &Layout) -> News {
                 status,
                 loops: 3,
                 array: Nanos::from_millis(3),
-                trace: None,
-                rest: None,
+                trace: draw.happens(0.7).then(|| EraseTrace { loops: 3, part: draw.below(256) as u8, stops: 0 }),
+                rest: draw.happens(0.7).then(|| Kept { effective: Seconds(draw.below(20_000)), is_least: draw.happens(0.1) }),
                 has_left: status != Status::Good,
             })
         }
@@ -336,7 +340,7 @@ fn draw_program(draw: &mut Draw, layout: &Layout) -> ProgramReport {
 }
 
 fn draw_copy(draw: &mut Draw, layout: &Layout) -> Copy {
-    Copy { from: draw_unit(draw, layout), why: Cause::Gc }
+    Copy { from: draw_unit(draw, layout), to: draw.happens(0.9).then(|| draw_group(draw, layout)), why: Cause::Gc }
 }
 
 fn draw_busy(draw: &mut Draw, layout: &Layout) -> Busy {

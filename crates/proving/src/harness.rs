@@ -192,7 +192,7 @@ impl Harness {
         self.operations[count] += 1;
         match operation.kind {
             OperationKind::Read { target, first, .. } => {
-                self.offsets.ordered(die, operation.tag, &target, first).unwrap_or_else(|problem| panic!("{problem}"));
+                self.offsets.ordered(&operation, &target, first).unwrap_or_else(|problem| panic!("{problem}"));
                 self.order_read(operation, &target);
             }
             OperationKind::Program { origin: Origin { host, moved, padding }, .. } => {
@@ -268,7 +268,7 @@ impl Harness {
                 self.twin.host_read(&page, |spot| flash.at(spot));
             }
             Cause::Fill => self.twin.fill_read(&found),
-            Cause::Gc | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise | Cause::Measure => {}
+            Cause::Gc | Cause::Wear | Cause::Disturb | Cause::Retire | Cause::Sanitise | Cause::Measure | Cause::Refresh => {}
             Cause::Recovery | Cause::Keys => unreachable!("what it has written for itself is read after a power cut only"),
         }
         let spare = found.iter().map(|stored| stored.lpn).collect();

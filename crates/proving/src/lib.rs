@@ -28,6 +28,7 @@ mod offsets;
 mod pace;
 pub mod shape;
 pub mod swarm;
+pub mod tables;
 pub mod theory;
 pub mod twin;
 

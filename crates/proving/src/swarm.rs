@@ -15,6 +15,8 @@ use wordline_ftl::wordline_order::WordlineOrder;
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Bytes, CellKind, Microvolts, Nanos};
 
+use crate::tables::tables;
+
 /// How the flash and the host behave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habits {
@@ -77,6 +79,8 @@ const STOPS: u32 = 12;
 const COPIES: u32 = 13;
 /// The number of the dice of spared wordlines.
 const MASKS: u32 = 14;
+/// The number of the dice of techniques that ask for services.
+const ASKING: u32 = 15;
 /// A drive that would show fewer units has no guarded erases.
 const MASKED_LEAST: u32 = 32;
 
@@ -84,6 +88,7 @@ const MASKED_LEAST: u32 = 32;
 pub(crate) fn tried(declaration: &Declaration, draw: &mut Draw) -> Choice {
     let mut value = |param: &Param| match param.kind {
         Kind::Flag => Value::Flag((param.default == Some(Value::Flag(true))) == draw.happens(0.8)),
+        Kind::Word(words) => Value::Word(pick(draw, words)),
         Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves => pick(draw, param.tried),
     };
     let values: Vec<Value> = declaration.params.iter().map(&mut value).collect();
@@ -110,6 +115,32 @@ fn techniques(seed: u64, subset: u64) -> Vec<Choice> {
     chosen
 }
 
+/// Techniques that ask for services of the core and set no programs, and whoever tells the wear that they go by. Drawn apart from all else.
+fn asking(seed: u64) -> Vec<Choice> {
+    let asks = |declaration: &&&Declaration| {
+        let card = &declaration.card;
+        !card.hooks.has(Hook::Sanitise) && !card.asks.is_empty() && !card.asks.contains(&Ask::Programs)
+    };
+    let mut chosen = Vec::new();
+    if Draw::new(seed, Stream::Mix, ASKING).happens(0.4) {
+        for declaration in DECLARATIONS.iter().filter(asks) {
+            let draw = &mut own(seed, declaration);
+            if draw.happens(0.6) {
+                chosen.push(tried(declaration, draw));
+            }
+        }
+    }
+    if chosen.iter().any(|choice| choice.declaration().has_need(Need::Wear)) && !tells_wear(&chosen) {
+        let teller = DECLARATIONS.iter().find(|declaration| declaration.card.hooks.has(Hook::WearOf)).expect("some technique tells it");
+        chosen.push(tried(teller, &mut own(seed, teller)));
+    }
+    chosen
+}
+
+fn tells_wear(chosen: &[Choice]) -> bool {
+    chosen.iter().any(|choice| choice.card().hooks.has(Hook::WearOf))
+}
+
 /// Give the dies what the techniques of `config` need.
 pub(crate) fn equip(config: &mut Config) {
     for choice in &config.techniques {
@@ -129,7 +160,10 @@ pub(crate) fn equip(config: &mut Config) {
                 Need::Sanitise(Sanitisation::Scrub) => able.scrub = true,
                 Need::Sanitise(Sanitisation::Reprogram) => able.reprogram = true,
                 // Every scenario has one.
-                Need::Table(Table::Margins) | Need::Where(..) => {}
+                Need::Table(Table::Margins) => {}
+                Need::Table(Table::Aging | Table::Ort | Table::Copyback) => config.tables = tables(config.sheet.geometry.layers),
+                // Whoever draws techniques puts one in that tells it.
+                Need::Wear | Need::Where(..) => {}
             }
         }
     }
@@ -271,7 +305,12 @@ pub fn still(seed: u64) -> Scenario {
         }
         scenario.habits.odd_programs = pick(layers, &[0.0, 0.02, 0.3]);
     }
-    equip(&mut scenario.config);
+    let config = &mut scenario.config;
+    config.techniques.extend(asking(seed));
+    if tells_wear(&config.techniques) && config.free_block.key == FreeBlockPolicy::Erases {
+        config.free_block = FreeBlockConfig { key: FreeBlockPolicy::Wear, gap: config.free_block.gap.map(|gap| gap * 10) };
+    }
+    equip(config);
     scenario
 }
 

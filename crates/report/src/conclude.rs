@@ -329,6 +329,7 @@ fn waf(measured: &Measured) -> Waf {
         retire: measured.per_written_unit(moved(Cause::Retire)),
         sanitise: measured.per_written_unit(moved(Cause::Sanitise)).filter(|part| *part > 0.0),
         keys: measured.per_written_unit(totals.own_units(Cause::Keys)).filter(|part| *part > 0.0),
+        refresh: measured.per_written_unit(moved(Cause::Refresh)).filter(|part| *part > 0.0),
         recovery: measured.per_written_unit(totals.own_units(Cause::Recovery)),
         padding: measured.per_written_unit(totals.padding_units() - totals.own_units(Cause::Recovery) - totals.own_units(Cause::Keys)),
     }

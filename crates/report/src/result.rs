@@ -454,6 +454,9 @@ pub struct Waf {
     /// Units of the log of keys, with what pads them. Absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<f64>,
+    /// Units moved because they had been kept for long. Absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<f64>,
     /// Units of padding, for any other cause.
     pub padding: Option<f64>,
 }
@@ -499,7 +502,7 @@ pub struct WordlineResult {
 pub struct FlashResult {
     /// `read`, `program`, `erase`, `copyback`, `page lock`, `block lock`, `scrub` or `reprogram`.
     pub op: String,
-    /// `host`, `fill`, `gc`, `wear`, `disturb`, `retire`, `recovery`, `sanitise` or `keys`.
+    /// `host`, `fill`, `gc`, `wear`, `disturb`, `retire`, `recovery`, `sanitise`, `keys`, `measure` or `refresh`.
     pub cause: String,
     /// Operations; one on several planes or pages counts once.
     pub operations: u64,

@@ -189,6 +189,7 @@ fn operations(text: &mut String, drive: &DriveResult) {
             ("recovery", waf.recovery),
             ("sanitise", waf.sanitise),
             ("keys", waf.keys),
+            ("refresh", waf.refresh),
             ("padding", waf.padding),
         ];
         let parts: Vec<String> = parts

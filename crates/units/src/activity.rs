@@ -77,11 +77,13 @@ pub enum Cause {
     Keys,
     /// A page is read for nothing but the count of its errors.
     Measure,
+    /// Valid data leaves a block because it has been kept there for long.
+    Refresh,
 }
 
 impl Cause {
     /// All causes, in the order tables list them.
-    pub const ALL: [Cause; 10] = [
+    pub const ALL: [Cause; 11] = [
         Cause::Host,
         Cause::Fill,
         Cause::Gc,
@@ -92,6 +94,7 @@ impl Cause {
         Cause::Sanitise,
         Cause::Keys,
         Cause::Measure,
+        Cause::Refresh,
     ];
 
     /// The word used in tables and files.
@@ -107,6 +110,7 @@ impl Cause {
             Cause::Sanitise => "sanitise",
             Cause::Keys => "keys",
             Cause::Measure => "measure",
+            Cause::Refresh => "refresh",
         }
     }
 }

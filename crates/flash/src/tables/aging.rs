@@ -66,8 +66,24 @@ impl Aging {
 
     /// Age of a block in thousandths of a life: rather too old than too young.
     pub fn age(&self, shown: &Shown) -> u16 {
-        let share = (self.foretold(shown) + self.flicker + self.safe) / self.limit;
-        libm::ceil(share * 1e3).clamp(0.0, f64::from(Aging::MOST)) as u16
+        self.age_of(self.foretold(shown) + self.flicker + self.safe)
+    }
+
+    /// Age of a block by PeWear+ (000 §3.3.1), from its P/E cycles and its mean t_PROG in microseconds. The marker is not raised: what makes RealWear safe was not
+    /// fitted to it.
+    pub fn age_plus(&self, cycles: u32, program: f64) -> u16 {
+        let [by_cycle, by_program, constant] = self.plus;
+        self.age_of(by_cycle * f64::from(cycles) + by_program * program + constant)
+    }
+
+    /// Age of a block by PeWear++ (000 §3.3.1), which counts wrong bits as RealWear does.
+    pub fn age_plus_plus(&self, cycles: u32, program: f64, errors: f64) -> u16 {
+        let [by_cycle, by_program, by_error, constant] = self.plus_plus;
+        self.age_of(by_cycle * f64::from(cycles) + by_program * program + by_error * errors + constant)
+    }
+
+    fn age_of(&self, foretold: f64) -> u16 {
+        libm::ceil(foretold / self.limit * 1e3).clamp(1.0, f64::from(Aging::MOST)) as u16
     }
 
     /// Age of a block of which only its P/E count is known, in thousandths. Never zero.

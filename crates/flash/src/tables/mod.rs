@@ -46,6 +46,11 @@ pub struct Tables {
     pub guard: Option<Arc<Guard>>,
 }
 
+impl Tables {
+    /// No table at all.
+    pub const NONE: Tables = Tables { aging: None, ort: None, retirement: None, disturb: None, copyback: None, guard: None };
+}
+
 /// Index of the first of these rising bounds that is not below `value`; `None` beyond the last.
 fn bin<T: PartialOrd + Copy>(bounds: &[T], value: T) -> Option<usize> {
     bounds.iter().position(|bound| value <= *bound)

@@ -123,19 +123,31 @@ impl Rooms {
         if no_die_waits && is_alone { None } else { self.deadline_of_waits() }
     }
 
+    /// True if no operation is under way and nothing is waited for but the timers of techniques, which ring for ever.
+    pub(crate) fn waits_for_timers_only(&self) -> bool {
+        let is_waiting = self.sanitise.register_due().is_some() || self.waits().iter().any(Option::is_some);
+        self.core.under_way() == 0 && self.panel.alarm().is_some() && !is_waiting
+    }
+
     fn deadline_of_waits(&self) -> Option<Nanos> {
+        let [linger, idle, held] = self.waits();
+        // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
+        if self.core.idle().waiters() == 0 && !self.panel.has_any(TIMED) {
+            return linger;
+        }
+        [linger, idle, self.panel.alarm(), held].into_iter().flatten().min()
+    }
+
+    /// Instants at which data has waited long enough for company, a die has been idle for long enough, and work is due that was held back.
+    fn waits(&self) -> [Option<Nanos>; 3] {
         let core = &self.core;
         let linger = match (core.settings().schedule.linger, core.buffer().oldest_complete()) {
             (Some(linger), Some(entered)) => Some(entered + linger),
             _ => None,
         };
-        // A core that takes no more writes may have no room left to move anything: asked again and again, it would never rest.
-        if core.idle().waiters() == 0 && !self.panel.has_any(TIMED) {
-            return linger;
-        }
         let idle = self.panel.idle_waits().enumerate().filter(|_| !core.is_worn_out());
         let idle = idle.filter_map(|(place, wait)| core.idle().oldest(place).map(|since| since + wait)).min();
-        [linger, idle, self.panel.alarm(), self.gc.held_until()].into_iter().flatten().min()
+        [linger, idle, self.gc.held_until()]
     }
 
     /// Advance to the present instant: timers, deadlines and idle waits.

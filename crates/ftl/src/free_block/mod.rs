@@ -1,7 +1,8 @@
 //! The free-block policy, an exclusive slot: one policy at a time decides which free block group is written next, and whose data static wear levelling moves.
 //!
-//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/free-block.md` walks through it. A policy
-//! that ranks groups by the wear of their cells is absent: no table of wear exists yet, only erase counts.
+//! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/free-block.md` walks through it.
+
+use crate::state::wear::Wear;
 
 /// Data stream of a die. The two streams go to different blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +18,13 @@ pub enum Stream {
 pub struct FreeGroups<'a> {
     count: usize,
     erases: &'a dyn Fn(usize) -> u32,
+    wear: &'a dyn Fn(usize) -> Option<Wear>,
 }
 
 impl<'a> FreeGroups<'a> {
-    /// Creates a view of `count` free groups with the erase counts that `erases` gives by place.
-    pub fn new(count: usize, erases: &'a dyn Fn(usize) -> u32) -> FreeGroups<'a> {
-        FreeGroups { count, erases }
+    /// Creates a view of `count` free groups with the erase counts and the wear that `erases` and `wear` give by place.
+    pub fn new(count: usize, erases: &'a dyn Fn(usize) -> u32, wear: &'a dyn Fn(usize) -> Option<Wear>) -> FreeGroups<'a> {
+        FreeGroups { count, erases, wear }
     }
 
     /// Number of free groups.
@@ -34,6 +36,11 @@ impl<'a> FreeGroups<'a> {
     pub fn erases(&self, place: usize) -> u32 {
         (self.erases)(place)
     }
+
+    /// Wear of the group at `place`; `None`: no technique tells it.
+    pub fn wear(&self, place: usize) -> Option<Wear> {
+        (self.wear)(place)
+    }
 }
 
 /// Block groups of one die after the erase of one of them, for static wear levelling.
@@ -41,6 +48,8 @@ impl<'a> FreeGroups<'a> {
 pub struct DieGroups<'a> {
     /// Erase count of each group.
     pub erases: &'a [u32],
+    /// Wear of a group; `None`: no technique tells it.
+    pub wear: &'a dyn Fn(usize) -> Option<Wear>,
     /// Number of the group that has just been erased.
     pub erased: usize,
     /// True for each group that is full of data which could move.
@@ -74,6 +83,8 @@ crate::util::slot! {
         LongestFree = "longest-free" in longest_free;
         /// Dynamic wear levelling by erase counts: the least-worn group for host data, the most-worn for moved data.
         Erases = "erases" in erases;
+        /// Wear levelling by the wear that techniques tell, in thousandths of a life: the least-worn group for host data, the most-worn for moved data.
+        Wear = "wear" in wear;
     }
     asks {
         fn pick(&self, free: &FreeGroups<'_>, stream: Stream) -> Option<usize>;
@@ -90,7 +101,8 @@ mod tests {
         #[test]
         fn every_policy_takes_a_free_group_wherever_there_is_one(erases in prop::collection::vec(0u32..9, 0..40)) {
             let of = |place: usize| erases[place];
-            let free = FreeGroups::new(erases.len(), &of);
+            let worn = |place: usize| erases[place].checked_sub(1).map(|wear| Wear(wear as u16));
+            let free = FreeGroups::new(erases.len(), &of, &worn);
             for policy in FreeBlockPolicy::ALL {
                 for stream in [Stream::Host, Stream::Moved] {
                     match policy.pick(&free, stream) {
@@ -110,11 +122,12 @@ mod tests {
             let erases: Vec<u32> = groups.iter().map(|&(erases, _)| erases).collect();
             let (level, erased) = (vec![7; erases.len()], erased.index(erases.len()));
             for policy in FreeBlockPolicy::ALL {
-                let die = DieGroups { erases: &erases, erased, is_closed: &|group| groups[group].1 };
+                let worn = |group: usize| Some(Wear(erases[group] as u16));
+                let die = DieGroups { erases: &erases, wear: &worn, erased, is_closed: &|group| groups[group].1 };
                 if let Some(group) = policy.level(&die, gap) {
                     prop_assert!(groups[group].1, "{} moves data out of a group that is not closed", policy.name());
                 }
-                prop_assert_eq!(policy.level(&DieGroups { erases: &level, ..die }, gap), None, "{} never rests", policy.name());
+                prop_assert_eq!(policy.level(&DieGroups { erases: &level, wear: &|_| Some(Wear(7)), ..die }, gap), None, "{} never rests", policy.name());
             }
         }
     }
@@ -123,15 +136,19 @@ mod tests {
     fn each_policy_takes_what_its_name_says() {
         let erases = [5, 9, 2, 9, 2];
         let of = |place: usize| erases[place];
-        let free = FreeGroups::new(erases.len(), &of);
+        let worn = |place: usize| Some(Wear([3, 2, 2, 8, 8][place]));
+        let free = FreeGroups::new(erases.len(), &of, &worn);
         let picks = |policy: FreeBlockPolicy| [Stream::Host, Stream::Moved].map(|stream| policy.pick(&free, stream));
         assert_eq!(picks(FreeBlockPolicy::LongestFree), [Some(0), Some(0)]);
         assert_eq!(picks(FreeBlockPolicy::Erases), [Some(2), Some(1)], "among equals, the one that has been free longest");
+        assert_eq!(picks(FreeBlockPolicy::Wear), [Some(1), Some(3)], "whatever their erase counts are");
     }
 
     #[test]
     fn the_coldest_group_is_levelled_once_it_is_behind_by_the_gap() {
-        let die = DieGroups { erases: &[3, 1, 8, 0, 1], erased: 2, is_closed: &|group| group != 3 };
+        let erases = [3, 1, 8, 0, 1];
+        let worn = |group: usize| Some(Wear(erases[group] as u16));
+        let die = DieGroups { erases: &erases, wear: &worn, erased: 2, is_closed: &|group| group != 3 };
         for &policy in FreeBlockPolicy::ALL {
             assert_eq!(policy.level(&die, 7), Some(1), "group 3 holds no data that could move");
             assert_eq!(policy.level(&die, 8), None);

@@ -21,7 +21,7 @@ use wordline_units::random::Draw;
 use wordline_units::{Bytes, Cause, DieId, Nanos};
 
 use crate::metadata::Metadata;
-use crate::placement::{Data, ProgramPlace, next_program};
+use crate::placement::{Data, ProgramPlace, next_group, next_program};
 use crate::sanitise::Sanitise;
 use crate::scheduler::{self, Policy};
 use crate::state::Core;
@@ -152,7 +152,8 @@ impl Gc {
         let room = (programs * layout.units_per_program).saturating_sub(state.moved().len() as u32);
         // Without a free block nothing may be begun that does not fit into what is left of the open one.
         let has_none = state.free_count() == 0 || must_be_empty;
-        let policy = if has_none { VictimPolicy::Greedy } else { core.settings().gc.victim };
+        // A policy that samples can go round in circles where padding takes all that its victims give: then only the best victim may help.
+        let policy = if has_none || is_gc_useless { VictimPolicy::Greedy } else { core.settings().gc.victim };
         // Groups that have been read to their end are free once the rest of them is programmed.
         let promised = state.awaiting_last_units() as u32 * candidates.least;
         let victim = if candidates.free_a_group(room + promised) { policy.pick(&candidates, &mut self.victim_draw) } else { None };
@@ -328,7 +329,7 @@ fn move_page(
     job: Job,
     offset: u32,
 ) -> Option<Operation> {
-    if is_copyback_agreed(core, panel, &job, offset) && can_copy_back(core, die, job.victim, offset) {
+    if can_copy_back(core, panel, die, &job, offset) && is_copyback_agreed(core, panel, die, &job, offset) {
         let copied = copy_back(core, panel, metadata, sanitise, die, job, offset / core.layout().units_per_program);
         // Where a technique refuses every place to a copyback, the data goes over the bus, which no technique can refuse.
         if copied.is_some() || !panel.has(Hook::Fit) {
@@ -355,16 +356,21 @@ fn move_page(
     Some(issue_read(core, panel, die, tag))
 }
 
-#[inline]
-fn is_copyback_agreed(core: &Core, panel: &Panel, job: &Job, offset: u32) -> bool {
-    panel.has(Hook::Way) && core.settings().copyback && {
-        let from = ProgramUnit::new(core.layout(), job.victim, offset / core.layout().units_per_program);
-        panel.way(&ctx(core), &Copy { from, why: job.cause }) == Way::Copyback
-    }
+#[inline(never)]
+fn is_copyback_agreed(core: &Core, panel: &Panel, die: DieId, job: &Job, offset: u32) -> bool {
+    let from = ProgramUnit::new(core.layout(), job.victim, offset / core.layout().units_per_program);
+    let copy = Copy { from, to: next_group(core, panel, die, Data::Copied(job.victim, job.cause)), why: job.cause };
+    panel.way(&ctx(core), &copy) == Way::Copyback
 }
 
-/// True if `offset` begins a program unit that is valid as a whole, and no units left over from another victim must come first.
-fn can_copy_back(core: &Core, die: DieId, victim: BlockGroup, offset: u32) -> bool {
+/// True if dies copy back, some technique may want it, `offset` begins a program unit that is valid as a whole, and no units left over from another victim must
+/// come first. What moves to be younger is corrected: a copy inside the die would be as old as before.
+#[inline]
+fn can_copy_back(core: &Core, panel: &Panel, die: DieId, job: &Job, offset: u32) -> bool {
+    panel.has(Hook::Way) && core.settings().copyback && job.cause != Cause::Refresh && is_whole(core, die, job.victim, offset)
+}
+
+fn is_whole(core: &Core, die: DieId, victim: BlockGroup, offset: u32) -> bool {
     let (state, units) = (core.die(die), core.layout().units_per_program);
     // Units left over from the victim before hold its block until they are programmed: with no other block free, they must not be overtaken by copybacks.
     let roomy = state.free_count() > 0 || (state.moved().is_empty() && state.moves_under_way() == 0);

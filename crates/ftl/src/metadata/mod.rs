@@ -34,7 +34,7 @@ use crate::state::allocation;
 use crate::state::buffer::Dropped;
 use crate::state::layout::BlockGroup;
 use crate::state::services::OwnMemos;
-use crate::techniques::apply::{ctx, enqueue_work};
+use crate::techniques::apply::{ctx, enqueue_work, learn_wear};
 use crate::techniques::hooks::Hook;
 use crate::techniques::panel::Panel;
 use crate::techniques::seam::News;
@@ -169,6 +169,11 @@ impl Metadata {
 
     fn notify_all(&mut self, core: &mut Core, panel: &mut Panel, news: &News) {
         panel.learn(&ctx(core), news);
+        if panel.has(Hook::WearOf)
+            && let Some(group) = news.wears()
+        {
+            learn_wear(core, panel, group);
+        }
         if panel.has(Hook::Remember) {
             self.note_memos(core, panel, news);
         }

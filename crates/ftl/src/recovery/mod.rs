@@ -42,6 +42,7 @@ use crate::state::die::Die;
 use crate::state::groups::Use;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::work::{Rewrite, Stream};
+use crate::techniques::apply::learn_all_wear;
 
 /// Versions left out after a power cut, so that none is given twice even if a page that could not be read at first can be read later.
 const VERSIONS_SKIPPED: u64 = 1 << 20;
@@ -122,6 +123,7 @@ pub(crate) fn recover(config: &Config, flash_reader: &mut dyn FlashReader, trust
     let memos = memos(&scan, journal.as_ref());
     metadata.journal_mut().expect("the core keeps data").memos_mut().recall(core, panel, &memos);
     setup::begin_services(config, core, panel, metadata);
+    learn_all_wear(core, panel);
     core.die_ids().for_each(|die| core.wake(die));
     (rooms, scan.tally)
 }

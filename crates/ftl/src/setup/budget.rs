@@ -12,7 +12,8 @@ use crate::state::layout::Layout;
 use crate::state::settings::Settings;
 use crate::state::spared::least_usable;
 use crate::techniques::hooks::Hook;
-use crate::techniques::seam::{Ask, KeyStore, Persists, merge_key_stores};
+use crate::techniques::merge::merge_key_stores;
+use crate::techniques::seam::{Ask, KeyStore, Persists};
 
 /// Number of block groups of the journal.
 const JOURNAL_GROUPS: u32 = 2;
@@ -152,7 +153,7 @@ pub fn key_groups(config: &Config) -> u32 {
 
 fn key_store(config: &Config, layout: &Layout) -> Option<KeyStore> {
     let with_store = config.techniques.iter().filter(|choice| choice.card().hooks.has(Hook::KeyStore));
-    merge_key_stores(with_store.map(|choice| choice.build(layout, &config.sheet, config.margins.as_deref()).key_store()))
+    merge_key_stores(with_store.map(|choice| choice.build(&config.site(layout)).key_store()))
 }
 
 /// The longest snapshot's memos.

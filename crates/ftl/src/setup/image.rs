@@ -17,6 +17,7 @@ use crate::state::lost::LostSectors;
 use crate::state::map::{SEGMENT, SEGMENT_BITS, Segment};
 use crate::state::wordline_order::{Open, WordlineOrder};
 use crate::state::work::{Holdings, Stream};
+use crate::techniques::apply::learn_all_wear;
 use crate::victim::Candidates;
 
 /// State of a quiet core, as plain data.
@@ -93,6 +94,7 @@ pub(crate) fn restore(rooms: &mut Rooms, image: Image) -> Result<(), &'static st
     core.groups_mut().restore(image.groups);
     core.restore(image.dies, image.turn, image.gc_stalled, image.worn_out);
     core.find_data(|_| [None; 2]);
+    learn_all_wear(core, panel);
     gc.resume(image.victims_drawn);
     sanitise.assume_secret(core);
     Ok(())

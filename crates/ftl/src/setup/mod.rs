@@ -22,6 +22,7 @@ use crate::state::beginning::{Beginning, Watched};
 use crate::state::provenance::Provenance;
 use crate::state::services::{Services, Wanted};
 use crate::state::warm_clock::Day;
+use crate::techniques::apply::learn_all_wear;
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::ladder::Ladder;
 use crate::techniques::panel::Panel;
@@ -60,7 +61,8 @@ pub(crate) fn build(config: &Config) -> Rooms {
     let layout = config.layout();
     let mut choices = config.techniques.clone();
     choices.sort_unstable();
-    let techniques = choices.iter().map(|choice| choice.build(&layout, &config.sheet, config.margins.as_deref())).collect();
+    let site = config.site(&layout);
+    let techniques = choices.iter().map(|choice| choice.build(&site)).collect();
     let panel = Panel::new(techniques, Ladder::new(&config.sheet, config.read_entries, config.read_search));
     let (groups, spares) = form_groups(&config.factory_bad, config.sheet.geometry.blocks, &layout);
     let has_secrets = panel.has(Hook::Sanitise);
@@ -90,6 +92,7 @@ pub(crate) fn build(config: &Config) -> Rooms {
     let keys = panel.key_store().map(|store| Keys::new(store, &layout, config.sheet.geometry.blocks, key_bytes));
     let sanitise = Sanitise::new(has_secrets.then(|| Secrets::new(layout)), keys);
     let gc = Gc::new(Draw::new(config.seed, Dice::Victim, config.core));
+    learn_all_wear(&mut core, &panel);
     Rooms::new(core, panel, metadata, sanitise, gc)
 }
 

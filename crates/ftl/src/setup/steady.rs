@@ -331,7 +331,8 @@ impl CountedDie {
     /// Take a free group for `stream`.
     fn allocate(&mut self, config: &Config, stream: Stream) -> Option<u32> {
         let erases = |place: usize| self.erases[self.free[place] as usize];
-        let place = config.free_block.key.pick(&FreeGroups::new(self.free.len(), &erases), stream)?;
+        // No technique has seen anything of this past, so nobody tells the wear of its groups.
+        let place = config.free_block.key.pick(&FreeGroups::new(self.free.len(), &erases, &|_| None), stream)?;
         self.free.remove(place)
     }
 
@@ -352,7 +353,7 @@ impl CountedDie {
         let FreeBlockConfig { key, gap: Some(gap) } = config.free_block else { return };
         if self.wanted.is_none() {
             let is_closed = |other: usize| self.valid[other] & Candidates::OUT == 0;
-            let coldest = key.level(&DieGroups { erases: &self.erases, erased: group, is_closed: &is_closed }, gap);
+            let coldest = key.level(&DieGroups { erases: &self.erases, wear: &|_| None, erased: group, is_closed: &is_closed }, gap);
             self.wanted = coldest.map(|coldest| (coldest as u32, self.erases[coldest]));
         }
     }

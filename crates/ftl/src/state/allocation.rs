@@ -11,23 +11,40 @@ use crate::state::work::Stream;
 
 /// Take a free group of `die` for data of `stream`.
 pub(crate) fn allocate(core: &mut Core, die: DieId, stream: Stream) -> Option<BlockGroup> {
-    if core.groups().can_spare() {
-        let all: Vec<usize> = (0..core.die(die).free_count() as usize).collect();
-        return allocate_among(core, die, stream, &all);
-    }
-    let place = pick(core, die, stream)?;
+    let place = place_of_any(core, die, stream)?;
     core.die_mut(die).take_free_at(place)
 }
 
 /// Take one of the free groups of `die` at `places` of [`Die::free_groups`] for data of `stream`.
 pub(crate) fn allocate_among(core: &mut Core, die: DieId, stream: Stream, places: &[usize]) -> Option<BlockGroup> {
+    let place = place_among(core, die, stream, places)?;
+    core.die_mut(die).take_free_at(place)
+}
+
+/// Group that would be taken for data of `stream` next, of all free groups of `die` or of those at `places`.
+pub(crate) fn next(core: &Core, die: DieId, stream: Stream, places: Option<&[usize]>) -> Option<BlockGroup> {
+    let place = match places {
+        Some(places) => place_among(core, die, stream, places),
+        None => place_of_any(core, die, stream),
+    };
+    place.map(|place| core.die(die).free_group(place))
+}
+
+fn place_of_any(core: &Core, die: DieId, stream: Stream) -> Option<usize> {
+    if core.groups().can_spare() {
+        let all: Vec<usize> = (0..core.die(die).free_count() as usize).collect();
+        return place_among(core, die, stream, &all);
+    }
+    pick(core, die, stream)
+}
+
+fn place_among(core: &Core, die: DieId, stream: Stream, places: &[usize]) -> Option<usize> {
     let spared: Vec<usize> = if core.groups().can_spare() && plain_groups(core) <= core.settings().plain_groups {
         places.iter().copied().filter(|&place| !core.groups().is_plain(core.die(die).free_group(place))).collect()
     } else {
         Vec::new()
     };
-    let place = pick_among(core, die, stream, if spared.is_empty() { places } else { &spared })?;
-    core.die_mut(die).take_free_at(place)
+    pick_among(core, die, stream, if spared.is_empty() { places } else { &spared })
 }
 
 /// Take a free group for metadata, which is rewritten soon as host data is, from any die that has more than `left` free groups.

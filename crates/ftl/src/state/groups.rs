@@ -11,6 +11,7 @@ use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Str
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::spared::{Spared, SparedWordlines};
+use crate::state::wear::{Wear, WearTable};
 use crate::victim::Candidates;
 
 /// State of a block group.
@@ -65,6 +66,7 @@ pub struct BlockGroups {
     closings: u32,
     /// Wordlines that erases spare, in a core that orders guarded erases.
     spared: Option<Box<SparedWordlines>>,
+    wear: WearTable,
 }
 
 impl BlockGroups {
@@ -86,7 +88,19 @@ impl BlockGroups {
             blocks,
             closings: 0,
             spared: None,
+            wear: WearTable::default(),
         }
+    }
+
+    /// Wear of `group` that techniques tell; `None`: none does.
+    #[inline]
+    pub fn wear(&self, group: BlockGroup) -> Option<Wear> {
+        self.wear.get(group)
+    }
+
+    /// Set the wear of `group`, as techniques tell it.
+    pub(crate) fn set_wear(&mut self, group: BlockGroup, wear: Option<Wear>) {
+        self.wear.set(group, wear, self.uses.len());
     }
 
     /// The same table for a core whose erases spare up to `most` wordlines; 0: they spare none.
@@ -212,7 +226,8 @@ impl BlockGroups {
     /// Place of the group that `policy` takes for `stream`, of `count` free ones that `at` names by place.
     pub(crate) fn pick(&self, policy: FreeBlockPolicy, count: usize, at: &dyn Fn(usize) -> BlockGroup, stream: Stream) -> Option<usize> {
         let erases = |place: usize| self.erases(at(place));
-        policy.pick(&FreeGroups::new(count, &erases), stream)
+        let wear = |place: usize| self.wear(at(place));
+        policy.pick(&FreeGroups::new(count, &erases, &wear), stream)
     }
 
     /// Closed group whose data `policy` moves after the erase of `erased`, so that its block is used again, if one is behind by `gap`.
@@ -220,7 +235,8 @@ impl BlockGroups {
         let range = self.layout.groups_of(self.layout.die(erased));
         let first = range.start;
         let is_closed = |group: usize| self.uses[first + group] == Use::Closed;
-        let die = DieGroups { erases: &self.erases[range], erased: erased.index() - first, is_closed: &is_closed };
+        let wear = |group: usize| self.wear(BlockGroup((first + group) as u32));
+        let die = DieGroups { erases: &self.erases[range], wear: &wear, erased: erased.index() - first, is_closed: &is_closed };
         policy.level(&die, gap).map(|group| BlockGroup((first + group) as u32))
     }
 
@@ -287,7 +303,7 @@ impl BlockGroups {
     pub(crate) fn retires(&self, policy: RetirementPolicy, group: BlockGroup, erase: Option<Status>) -> bool {
         let erase_failed = erase.is_some_and(|status| status != Status::Good);
         let erases = self.erases(group).saturating_add(u32::from(erase.is_some()));
-        let seen = Seen { program_failed: self.is_condemned(group), erase_failed, erases };
+        let seen = Seen { program_failed: self.is_condemned(group), erase_failed, erases, wear: self.wear(group) };
         policy.judge(&seen) == Verdict::RetireBlock
     }
 

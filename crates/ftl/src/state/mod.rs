@@ -31,6 +31,7 @@ pub(crate) mod spare_blocks;
 pub(crate) mod spared;
 pub mod view;
 pub(crate) mod warm_clock;
+pub(crate) mod wear;
 pub mod wordline_order;
 pub(crate) mod work;
 

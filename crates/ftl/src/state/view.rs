@@ -7,6 +7,7 @@ use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::services::Services;
 use crate::state::warm_clock::{Day, Kept};
+use crate::state::wear::Wear;
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]
@@ -56,6 +57,11 @@ impl<'a> View<'a> {
     /// Erase count of `group`.
     pub fn erases(&self, group: BlockGroup) -> u32 {
         self.groups.erases(group)
+    }
+
+    /// Wear of `group` that techniques tell; `None`: none does.
+    pub fn wear(&self, group: BlockGroup) -> Option<Wear> {
+        self.groups.wear(group)
     }
 
     /// Number of free groups of `die`.

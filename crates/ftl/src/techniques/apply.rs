@@ -22,6 +22,19 @@ pub(crate) fn ctx(core: &Core) -> Ctx<'_> {
     Ctx { now: core.now(), warmth: core.services().warmth(), view: core.view() }
 }
 
+/// Write down how worn `group` is, as the techniques tell it.
+pub(crate) fn learn_wear(core: &mut Core, panel: &Panel, group: BlockGroup) {
+    let wear = panel.wear_of(&ctx(core), group);
+    core.groups_mut().set_wear(group, wear);
+}
+
+/// Write down how worn each group is, as the techniques tell it of a core that has just started.
+pub(crate) fn learn_all_wear(core: &mut Core, panel: &Panel) {
+    if panel.has(Hook::WearOf) {
+        (0..core.layout().group_count() as u32).for_each(|group| learn_wear(core, panel, BlockGroup(group)));
+    }
+}
+
 /// Order a stop of what `die` does for a waiting read, if the techniques agree on it.
 #[inline]
 pub(crate) fn give_way(core: &mut Core, panel: &Panel, die: DieId, priority: Priority) {
@@ -83,7 +96,9 @@ pub(crate) fn issue_read(core: &mut Core, panel: &Panel, die: DieId, tag: OpTag)
     let pending = core.pending(tag);
     let at = FlashPage::holding(core.layout(), pending.group, pending.offset);
     let target = core.layout().one_plane(core.groups().blocks(pending.group), at.plane, at.page);
-    let first = if panel.has(Hook::Estimate) { first_try(core, panel, at) } else { ReadTry::DEFAULT };
+    // What is measured is held against what others have shown at the default.
+    let is_estimated = panel.has(Hook::Estimate) && !matches!(pending.purpose, Purpose::Measure { .. });
+    let first = if is_estimated { first_try(core, panel, at) } else { ReadTry::DEFAULT };
     core.issue(
         die,
         tag,

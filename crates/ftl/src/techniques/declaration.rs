@@ -3,6 +3,7 @@
 //! A declaration is data, and the only place where these things are said. The keys of drive files, their checks, their reference and their schema are made from
 //! it, and so are the drives that the proving ground draws. Whoever reads it knows kinds of parameters and kinds of needs, and no technique by its name.
 
+use wordline_flash::tables::Tables;
 use wordline_flash::{Margins, Sanitisation, Sheet};
 use wordline_units::Nanos;
 
@@ -45,7 +46,7 @@ pub struct Param {
     pub kind: Kind,
     /// Default value; `None`: the drive file must set the parameter.
     pub default: Option<Value>,
-    /// Values worth trying on the small drives of the proving ground. A flag has none: it has two values.
+    /// Values worth trying on the small drives of the proving ground. A flag and a word have none: all their values are tried.
     pub tried: &'static [Value],
     /// Source of the parameter, or of its default.
     pub source: &'static str,
@@ -72,6 +73,8 @@ pub enum Kind {
     FreeGroups,
     /// A number of leaves of a key tree: a power of two from 64 to as many as any tree that fits a page has.
     KeyLeaves,
+    /// One of these words.
+    Word(&'static [&'static str]),
 }
 
 impl Kind {
@@ -83,11 +86,15 @@ impl Kind {
             Kind::Span { least } => [Value::Span(least), Value::Span(Nanos(1 << 50))],
             Kind::FreeGroups => [Value::Count(0), Value::Count(u32::MAX)],
             Kind::KeyLeaves => [Value::Count(64), Value::Count(4_096)],
+            Kind::Word(words) => [Value::Word(words[0]), Value::Word(words[words.len() - 1])],
         }
     }
 
     /// True if `value` is of this kind and within its limits.
     pub fn has(self, value: Value) -> bool {
+        if let (Kind::Word(words), Value::Word(word)) = (self, value) {
+            return words.contains(&word);
+        }
         let [least, most] = self.ends();
         std::mem::discriminant(&least) == std::mem::discriminant(&value) && (least..=most).contains(&value)
     }
@@ -102,6 +109,8 @@ pub enum Value {
     Count(u32),
     /// A time.
     Span(Nanos),
+    /// A word.
+    Word(&'static str),
 }
 
 macro_rules! values {
@@ -151,14 +160,16 @@ pub enum Need {
     Sanitise(Sanitisation),
     /// The chip's file has this table.
     Table(Table),
-    /// The feature is needed only where the flag of this key is set.
-    Where(&'static str, &'static Need),
+    /// Some technique tells the wear of blocks: it answers [`Hook::WearOf`](super::hooks::Hook::WearOf).
+    Wear,
+    /// The feature is needed only where the parameter of this key has this value.
+    Where(&'static str, Value, &'static Need),
 }
 
 impl Need {
-    /// The feature itself, without the flag that it depends on.
+    /// The feature itself, without the parameter that it depends on.
     pub const fn whole(self) -> Need {
-        if let Need::Where(_, need) = self { *need } else { self }
+        if let Need::Where(_, _, need) = self { *need } else { self }
     }
 }
 
@@ -167,6 +178,12 @@ impl Need {
 pub enum Table {
     /// Margins: how far the window of program voltages may be narrowed.
     Margins,
+    /// Ages of blocks.
+    Aging,
+    /// Read references.
+    Ort,
+    /// Copies in a row.
+    Copyback,
 }
 
 /// Core and dies that a technique is going to work on.
@@ -178,6 +195,17 @@ pub struct Site<'a> {
     pub sheet: &'a Sheet,
     /// Margins that the maker of the dies has measured.
     pub margins: Option<&'a Margins>,
+    /// Tables of how the maker's chips age.
+    pub tables: &'a Tables,
+    /// True if some technique of the core sets programs, which then have more errors than tables know of.
+    pub sets_programs: bool,
+}
+
+impl<'a> Site<'a> {
+    /// Site whose chips nobody has characterised.
+    pub const fn bare(layout: &'a Layout, sheet: &'a Sheet) -> Site<'a> {
+        Site { layout, sheet, margins: None, tables: &Tables::NONE, sets_programs: false }
+    }
 }
 
 /// Declares the parameters of a technique: the type `Params` that holds them, and [`Param`] for each of them in `Params::ALL`.
@@ -212,6 +240,40 @@ macro_rules! params {
     };
 }
 pub(crate) use params;
+
+/// Declares a parameter that is one of some words: an enum of them, and the list for [`Kind::Word`].
+macro_rules! words {
+    ($(#[$about:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            /// Words of all variants, in their order.
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+        }
+
+        impl From<$name> for $crate::techniques::declaration::Value {
+            fn from(value: $name) -> $crate::techniques::declaration::Value {
+                $crate::techniques::declaration::Value::Word(match value { $($name::$variant => $word,)* })
+            }
+        }
+
+        impl TryFrom<$crate::techniques::declaration::Value> for $name {
+            type Error = $crate::techniques::declaration::Value;
+
+            fn try_from(value: $crate::techniques::declaration::Value) -> Result<$name, $crate::techniques::declaration::Value> {
+                match value {
+                    $($crate::techniques::declaration::Value::Word($word) => Ok($name::$variant),)*
+                    _ => Err(value),
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
 
 #[cfg(test)]
 mod tests {

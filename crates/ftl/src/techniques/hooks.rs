@@ -70,6 +70,8 @@ hooks! {
     Distrusts = "distrusts",
     /// Question: what outlasts a power cut.
     Remember = "remember",
+    /// Question: how worn a block group is.
+    WearOf = "wear_of",
     /// Question: where a read begins, and how well that is known.
     Estimate = "estimate",
     /// Question: how a read that has failed is tried once more.

@@ -14,6 +14,9 @@ use wordline_units::Nanos;
 
 use super::seam::Rung;
 
+/// Tries that a step up the table is taken to cost.
+const BLIND: u64 = 3;
+
 /// The vendor's table, as a way to try reads again. It is always there, and asked after each try that failed like any technique ([`Technique::rung`]).
 ///
 /// [`Technique::rung`]: super::seam::Technique::rung
@@ -36,7 +39,7 @@ impl Ladder {
     }
 
     /// The next try of a read that has `failed`: the next entry, or a search once all have been tried; `None`: that has failed as well. The cost of an entry is
-    /// that of one more try, because the ladder does not know how many will be needed; that of a search is of a table's length.
+    /// that of three tries: the ladder does not know how many will be needed, and it is seldom one; that of a search is of a table's length, and of no less.
     pub fn rung(&self, failed: &Failed<'_>) -> Option<Rung> {
         let mut is_tried = [false; 1 << u8::BITS];
         let mut begin = None;
@@ -46,10 +49,10 @@ impl Ladder {
         }
         let begin = begin.unwrap_or(0).min(self.entries);
         if let Some(entry) = (begin..self.entries).chain((0..begin).rev()).find(|&entry| !is_tried[entry as usize]) {
-            return Some(Rung { cost: self.sense, next: ReadTry::vendor(entry as u8) });
+            return Some(Rung { cost: Nanos(self.sense.0 * BLIND), next: ReadTry::vendor(entry as u8) });
         }
         let is_left = self.searches && !failed.tried.contains(&ReadTry::SEARCH);
-        is_left.then(|| Rung { cost: Nanos(self.sense.0 * u64::from(self.entries)), next: ReadTry::SEARCH })
+        is_left.then(|| Rung { cost: Nanos(self.sense.0 * u64::from(self.entries).max(BLIND)), next: ReadTry::SEARCH })
     }
 }
 
@@ -97,8 +100,8 @@ mod tests {
         let ladder = Ladder { entries: 2, searches: true, sense: Nanos(3) };
         let next = |tried: &[ReadTry]| ladder.rung(&Failed { tried, errors: 99 });
         let [zero, one] = [0, 1].map(ReadTry::vendor);
-        assert_eq!(next(&[zero]), Some(Rung { cost: Nanos(3), next: one }));
-        assert_eq!(next(&[one, zero]), Some(Rung { cost: Nanos(6), next: ReadTry::SEARCH }));
+        assert_eq!(next(&[zero]), Some(Rung { cost: Nanos(9), next: one }));
+        assert_eq!(next(&[one, zero]), Some(Rung { cost: Nanos(9), next: ReadTry::SEARCH }));
         assert_eq!(next(&[zero, ReadTry::SEARCH]).map(|rung| rung.next), Some(one), "somebody searched first");
         assert_eq!(next(&[zero, one, ReadTry::SEARCH]), None);
         assert_eq!(Ladder { searches: false, ..ladder }.rung(&Failed { tried: &[zero, one], errors: 99 }), None);

@@ -3,9 +3,6 @@
 //! A technique is one folder beside this file, and one line in the list below. What the folder declares ([`declaration`]) makes its keys in drive files, their
 //! checks and their reference, and lets the proving ground draw it. `docs/tutorials/technique.md` walks through it.
 
-use wordline_flash::{Margins, Sheet};
-
-use crate::state::layout::Layout;
 use crate::techniques::declaration::{Declaration, Site, Value};
 use crate::techniques::seam::{Card, Technique};
 
@@ -15,6 +12,7 @@ pub mod empty;
 pub mod hooks;
 pub mod ladder;
 mod leap;
+pub mod merge;
 pub mod panel;
 pub mod say;
 pub mod seam;
@@ -58,7 +56,8 @@ macro_rules! techniques {
                 match self { $(Choice::$name $(($params))? => techniques!(@values $($params)?),)* }
             }
 
-            fn make(&self, site: &Site<'_>) -> Box<dyn Technique> {
+            /// The technique, ready to work on the core and the dies of this `site`.
+            pub fn build(&self, site: &Site<'_>) -> Box<dyn Technique> {
                 match *self { $(Choice::$name $(($params))? => Box::new($module::$name::new(site $(, $params)?)),)* }
             }
         }
@@ -85,17 +84,16 @@ techniques! {
     CryptoErase(params) in crypto_erase;
     LayerSimilarity(params) in layer_similarity;
     LayerMargins in layer_margins;
+    BlockAge(params) in block_age;
+    ReadReference(params) in read_reference;
+    CopyThreshold(params) in copy_threshold;
+    RetentionRefresh(params) in retention_refresh;
 }
 
 impl Choice {
     /// Card of the technique.
     pub fn card(&self) -> &'static Card {
         &self.declaration().card
-    }
-
-    /// The technique, ready to work on a core with this `layout` and dies of this `sheet`, whose maker has found these `margins`.
-    pub fn build(&self, layout: &Layout, sheet: &Sheet, margins: Option<&Margins>) -> Box<dyn Technique> {
-        self.make(&Site { layout, sheet, margins })
     }
 }
 
@@ -141,12 +139,13 @@ mod tests {
                 assert!(!param.doc.is_empty() && !param.source.is_empty(), "{name}.{key} has no doc or no source");
                 let given = param.tried.iter().chain(&param.default);
                 given.for_each(|&value| assert!(param.kind.has(value), "{name}.{key}: {value:?} is not of its kind"));
-                assert_eq!(param.tried.is_empty(), param.kind == Kind::Flag, "{name}.{key}: values to try");
+                assert_eq!(param.tried.is_empty(), matches!(param.kind, Kind::Flag | Kind::Word(_)), "{name}.{key}: values to try");
                 assert!(param.kind != Kind::Flag || param.default.is_some(), "{name}.{key}: a flag has a default");
             }
             for need in *needs {
-                if let declaration::Need::Where(key, _) = need {
-                    assert_eq!(declaration.param(key).map(|param| param.kind), Some(Kind::Flag), "{name}: {key} is no flag of it");
+                if let declaration::Need::Where(key, value, _) = need {
+                    let kind = declaration.param(key).map(|param| param.kind);
+                    assert!(kind.is_some_and(|kind| kind.has(*value)), "{name}: {key} is never {value:?}");
                 }
             }
         }

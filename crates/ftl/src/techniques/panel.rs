@@ -5,14 +5,17 @@ use wordline_units::Nanos;
 
 use super::hooks::{Hook, Hooks};
 use super::ladder::Ladder;
+use super::merge::{
+    merge_distrust, merge_estimates, merge_fits, merge_key_stores, merge_program_settings, merge_remedies, merge_rungs, merge_wear,
+};
 use super::say::{Hold, Say, Start, Urgency, Way, agree};
 use super::seam::{
     Ask, Busy, Card, Conflict, Copy, Ctx, Estimate, Fit, FlashPage, Held, KeyStore, Leap, Memo, Moving, News, Place, ProgramReport,
-    ProgramUnit, SanitiseMethod, StaleSecrets, Technique, merge_distrust, merge_estimates, merge_fits, merge_key_stores,
-    merge_program_settings, merge_remedies, merge_rungs,
+    ProgramUnit, SanitiseMethod, StaleSecrets, Technique, Wear,
 };
 use super::work::{Waiting, Work, merge_work};
 use crate::state::groups::BlockGroups;
+use crate::state::layout::BlockGroup;
 
 /// The place of a technique in the panel.
 type Member = u8;
@@ -271,6 +274,11 @@ impl Panel {
     /// True if a technique distrusts the program of `report`.
     pub fn distrusts(&self, ctx: &Ctx<'_>, report: &ProgramReport) -> bool {
         merge_distrust(self.asked(Hook::Distrusts).map(|technique| technique.distrusts(ctx, report)))
+    }
+
+    /// Greatest wear of `group` that a technique tells; `None`: nobody does.
+    pub fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Wear> {
+        merge_wear(self.asked(Hook::WearOf).map(|technique| technique.wear_of(ctx, group)))
     }
 
     /// Best estimate of where a read of `at` should begin; `None`: no technique has one.

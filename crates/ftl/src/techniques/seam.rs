@@ -16,6 +16,7 @@
 //! | [`Technique::distrusts`] | yes or no | somebody does |
 //! | [`Technique::key_store`] | [`KeyStore`] | the greatest |
 //! | [`Technique::estimate`] | [`Estimate`] | the best: the least doubt |
+//! | [`Technique::wear_of`] | [`Wear`] | the greatest |
 //! | [`Technique::rung`] | [`Rung`] | the cheapest, and nothing twice; the core has a rung of its own |
 //! | [`Technique::remember`] | [`Memo`] | each technique's apart; of one group, the greatest |
 //! | [`Technique::idle_after`], [`Technique::wake_at`] | a span, an instant | none: each technique has its own |
@@ -24,7 +25,7 @@
 //!
 //! There is no wildcard over [`News`] in a technique (a lint sees to it): whoever adds a kind of news is asked by the compiler what each technique makes of it.
 
-use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally, WindowMargin};
+use wordline_flash::{EraseTrace, Failed, ProgramSettings, ProgramTrace, ReadTry, Report, Status, Stop, Tally};
 use wordline_units::{Cause, Celsius, DieId, Nanos, PageId, PlaneId, Priority};
 
 use super::hooks::{Hook, Hooks};
@@ -35,6 +36,7 @@ use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::view::View;
 pub use crate::state::warm_clock::{Day, Kept};
+pub use crate::state::wear::Wear;
 pub use crate::state::work::Busy;
 
 /// A page of a block group.
@@ -160,6 +162,26 @@ pub enum News {
 }
 
 impl News {
+    /// Block group of which the event may tell how worn it is: it was erased, or a page of it was measured.
+    pub fn wears(&self) -> Option<BlockGroup> {
+        match *self {
+            News::Erased(EraseReport { group, .. }) => Some(group),
+            News::Read(ReadReport { at, cause: Cause::Measure, .. }) => Some(at.group),
+            News::Read(_)
+            | News::Programmed(_)
+            | News::Copied(_)
+            | News::Opened { .. }
+            | News::Closed { .. }
+            | News::VictimChosen { .. }
+            | News::Moved { .. }
+            | News::Retired { .. }
+            | News::DataLost { .. }
+            | News::Stopped(_)
+            | News::Timer
+            | News::Idle { .. } => None,
+        }
+    }
+
     /// Hook by which a technique subscribes to the event.
     pub const fn hook(&self) -> Hook {
         match self {
@@ -301,6 +323,8 @@ pub struct Held {
 pub struct Copy {
     /// Program unit that is going to be moved.
     pub from: ProgramUnit,
+    /// Block group that would take it; `None`: there is none, or techniques have yet to say which place suits.
+    pub to: Option<BlockGroup>,
     /// Cause for which the unit is moved.
     pub why: Cause,
 }
@@ -538,7 +562,13 @@ pub trait Technique: std::fmt::Debug + Send {
         Fit::Exact
     }
 
-    /// Estimate where a read of `at` should begin. It is asked when the read is ordered.
+    /// Wear of `group`. It is asked after news of an erase or of a measurement that the technique has learnt ([`News::wears`]), and of all groups when the core
+    /// starts.
+    fn wear_of(&self, _ctx: &Ctx<'_>, _group: BlockGroup) -> Option<Wear> {
+        None
+    }
+
+    /// Estimate where a read of `at` should begin. It is asked when the read is ordered, but for a measurement, which begins at the default.
     fn estimate(&self, _ctx: &Ctx<'_>, _at: FlashPage) -> Option<Estimate> {
         None
     }
@@ -557,141 +587,5 @@ pub trait Technique: std::fmt::Debug + Send {
     /// Answer whether a further read is served while something is suspended.
     fn hold(&self, _ctx: &Ctx<'_>, _held: &Held) -> Says<Hold> {
         abstain()
-    }
-}
-
-/// Merges remedies to the most thorough: each does what those below it do.
-pub fn merge_remedies(answers: impl IntoIterator<Item = Option<SanitiseMethod>>) -> Option<SanitiseMethod> {
-    answers.into_iter().flatten().max()
-}
-
-/// Merges demands for a key store to the greatest.
-pub fn merge_key_stores(answers: impl IntoIterator<Item = Option<KeyStore>>) -> Option<KeyStore> {
-    answers.into_iter().flatten().max()
-}
-
-/// Merges program settings: each margin and each skip is the smallest that any answer has. What one technique takes of the margin to error correction, no
-/// other can take as well.
-pub fn merge_program_settings(answers: impl IntoIterator<Item = Option<ProgramSettings>>) -> ProgramSettings {
-    let careful = |a: ProgramSettings, b: ProgramSettings| ProgramSettings {
-        window: WindowMargin { start: a.window.start.min(b.window.start), end: a.window.end.min(b.window.end) },
-        skip: core::array::from_fn(|state| a.skip[state].min(b.skip[state])),
-        lowered: a.lowered.max(b.lowered),
-    };
-    answers.into_iter().flatten().reduce(careful).unwrap_or(ProgramSettings::DEFAULT)
-}
-
-/// Merges distrust: one distrusting technique is enough.
-pub fn merge_distrust(answers: impl IntoIterator<Item = bool>) -> bool {
-    answers.into_iter().any(|distrusts| distrusts)
-}
-
-/// Merges estimates to the one with the least doubt; of equals, the one that begins lowest. A read goes up its table first: begun too low it takes as many
-/// retries as it is off, begun too high it goes to the end of the table before it looks below.
-pub fn merge_estimates(answers: impl IntoIterator<Item = Option<Estimate>>) -> Option<Estimate> {
-    answers.into_iter().flatten().min()
-}
-
-/// Merges fits to the worst: a place suits as well as it suits whom it suits least.
-pub fn merge_fits(answers: impl IntoIterator<Item = Fit>) -> Fit {
-    answers.into_iter().max().unwrap_or(Fit::Exact)
-}
-
-/// Merges ways on to the cheapest; of equals, the least try. A try among `tried` is never taken again, so a read ends whatever techniques answer.
-pub fn merge_rungs(answers: impl IntoIterator<Item = Option<Rung>>, tried: &[ReadTry]) -> Option<ReadTry> {
-    answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).min().map(|rung| rung.next)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn nobody_asked_means_nothing_is_done() {
-        assert_eq!(merge_estimates([None, None]), None);
-        assert_eq!(merge_rungs([None], &[]), None);
-        assert_eq!(merge_remedies([None, Some(SanitiseMethod::Erase), Some(SanitiseMethod::LockPages)]), Some(SanitiseMethod::Erase));
-        assert_eq!(merge_program_settings([None]), ProgramSettings::DEFAULT);
-        assert!(!merge_distrust([]));
-        assert_eq!(merge_fits([]), Fit::Exact);
-    }
-
-    #[test]
-    fn less_doubt_goes_before_a_lower_entry_and_a_cheaper_way_before_a_lower_one() {
-        let estimate = |doubt, entry| Some(Estimate { doubt, first: ReadTry::vendor(entry) });
-        assert_eq!(merge_estimates([estimate(16, 1), None, estimate(3, 7), estimate(3, 5)]), estimate(3, 5));
-        let rung = |cost, entry| Some(Rung { cost: Nanos(cost), next: ReadTry::vendor(entry) });
-        let answers = [rung(90, 1), None, rung(20, 9), rung(20, 6), rung(10, 4)];
-        assert_eq!(merge_rungs(answers, &[ReadTry::DEFAULT]), Some(ReadTry::vendor(4)));
-        assert_eq!(merge_rungs(answers, &[ReadTry::vendor(4)]), Some(ReadTry::vendor(6)), "not twice");
-    }
-
-    fn answer<T: std::fmt::Debug + Clone + 'static>(of: impl Strategy<Value = T> + 'static) -> impl Strategy<Value = Vec<Option<T>>> {
-        prop::collection::vec(prop::option::of(of), 0..8)
-    }
-
-    fn tries() -> impl Strategy<Value = ReadTry> {
-        (0u8..3, 0u8..6).prop_map(|(set, entry)| ReadTry { set, entry })
-    }
-
-    proptest! {
-        /// The merged estimate is the same in any order of answers, is one of them, and none is better.
-        #[test]
-        fn estimates_come_to_the_best_in_any_order(
-            answers in answer((0u16..4, tries()).prop_map(|(doubt, first)| Estimate { doubt, first })),
-            turn in 0usize..8,
-        ) {
-            let merged = merge_estimates(answers.clone());
-            let mut turned = answers.clone();
-            turned.rotate_left(turn.min(answers.len()));
-            prop_assert_eq!(merge_estimates(turned.clone()), merged);
-            turned.reverse();
-            prop_assert_eq!(merge_estimates(turned), merged);
-            prop_assert_eq!(merged.is_some(), answers.iter().any(Option::is_some));
-            prop_assert!(merged.is_none() || answers.contains(&merged));
-            for other in answers.into_iter().flatten() {
-                let best = merged.expect("somebody knows");
-                prop_assert!((best.doubt, best.first) <= (other.doubt, other.first));
-            }
-        }
-
-        /// The merged fit is the same in any order of answers, is one of them, and none is worse.
-        #[test]
-        fn fits_come_to_the_worst_in_any_order(answers in prop::collection::vec(0u8..9, 1..8), turn in 0usize..8) {
-            let fits: Vec<Fit> = answers.iter().map(|&answer| match answer {
-                0 => Fit::Exact,
-                8 => Fit::Never,
-                loose => Fit::Loose(loose),
-            }).collect();
-            let merged = merge_fits(fits.clone());
-            let mut turned = fits.clone();
-            turned.rotate_left(turn.min(fits.len()));
-            prop_assert_eq!(merge_fits(turned), merged);
-            prop_assert!(fits.contains(&merged) && fits.iter().all(|&fit| fit <= merged));
-        }
-
-        /// The merged rung is the same in any order of answers, the cheapest that was not tried, and none is taken twice.
-        #[test]
-        fn rungs_come_to_the_cheapest_in_any_order_and_to_nothing_twice(
-            answers in answer((0u64..4, tries()).prop_map(|(cost, next)| Rung { cost: Nanos(cost), next })),
-            tried in prop::collection::vec(tries(), 1..6),
-            turn in 0usize..8,
-        ) {
-            let merged = merge_rungs(answers.clone(), &tried);
-            let mut turned = answers.clone();
-            turned.rotate_left(turn.min(answers.len()));
-            prop_assert_eq!(merge_rungs(turned.clone(), &tried), merged);
-            turned.reverse();
-            prop_assert_eq!(merge_rungs(turned, &tried), merged);
-            let left: Vec<Rung> = answers.into_iter().flatten().filter(|rung| !tried.contains(&rung.next)).collect();
-            prop_assert_eq!(merged.is_some(), !left.is_empty());
-            if let Some(next) = merged {
-                let cheapest = left.iter().map(|rung| rung.cost).min().expect("there is one");
-                let least = left.iter().filter(|rung| rung.cost == cheapest).map(|rung| rung.next).min();
-                prop_assert_eq!(Some(next), least);
-            }
-        }
     }
 }

@@ -86,6 +86,7 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Option<
     placement(sections, mistakes);
     programs(sections, mistakes);
     let techniques = techniques::check(sections, mistakes);
+    techniques::slots(sections, mistakes);
     let retries = retries(sections, mistakes);
     let search = search(sections, mistakes);
     (mistakes.count() == before).then_some(Checked { techniques, retries, search })

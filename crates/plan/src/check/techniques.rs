@@ -1,8 +1,11 @@
 //! Rules of techniques: what each declares to need is there, and its parameters are what they can be. No rule is about one technique.
 
 use wordline_flash::Sanitisation;
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::free_block::FreeBlockPolicy;
+use wordline_ftl::retirement::RetirementPolicy;
 use wordline_ftl::techniques::declaration::{Kind, Need, Param, Table, Value};
+use wordline_ftl::techniques::hooks::Hook;
+use wordline_ftl::techniques::{Choice, DECLARATIONS};
 use wordline_units::Nanos;
 
 use crate::keys::filled::Sections;
@@ -27,11 +30,14 @@ pub(super) fn check(sections: &Sections, mistakes: &mut Mistakes<'_>) -> Vec<Cho
 
 fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'_>) {
     let mut with = String::new();
-    if let Need::Where(key, _) = need {
-        if !on.has_flag(key) {
+    if let Need::Where(key, value, _) = need {
+        if !on.has(key, value) {
             return;
         }
-        with = format!(" with {key}");
+        with = match value {
+            Value::Flag(_) => format!(" with {key}"),
+            Value::Count(_) | Value::Span(_) | Value::Word(_) => format!(" with {key} = {}", write(Some(value))),
+        };
     }
     let who = format!("{}{with} is on", on.path);
     if need.whole() == Need::Copyback && sections.retries.share.value != Share::NONE {
@@ -42,6 +48,10 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
         return;
     }
     let keys = keys_of(need);
+    let table = |section: &str, of: &str, bench: &str| {
+        let what = format!("{who}, and the chip has no table of {of}: {section}.seed is not set");
+        (what, Some(format!("`wordline characterize {bench}` makes one")))
+    };
     let (what, help) = match need.whole() {
         Need::Suspend => (format!("{who}, and the die can suspend nothing: {} are false", together(keys)), None),
         Need::Sanitise(_) => (format!("{who}, and the die cannot do it: {} is not set", together(keys)), None),
@@ -49,6 +59,10 @@ fn needs(sections: &Sections, on: &On<'_>, need: Need, mistakes: &mut Mistakes<'
             format!("{who}, and the chip has no table of margins: margins.step is not set"),
             Some("`wordline characterize margins` makes one".into()),
         ),
+        Need::Table(Table::Aging) => table("aging", "ages", "aging"),
+        Need::Table(Table::Ort) => table("ort", "read references", "ort"),
+        Need::Table(Table::Copyback) => table("copyback", "copies", "copyback --table"),
+        Need::Wear => (format!("{who}, and no technique that tells the wear of blocks is"), Some(tellers())),
         Need::Copyback
         | Need::StopAtStep
         | Need::StopNowErase
@@ -78,7 +92,35 @@ fn is_met(sections: &Sections, need: Need) -> bool {
         Need::Sanitise(Sanitisation::Scrub) => has(&timing.t_scrub),
         Need::Sanitise(Sanitisation::Reprogram) => has(&timing.t_reprogram),
         Need::Table(Table::Margins) => sections.margins.step.value.0.is_some(),
+        Need::Table(Table::Aging) => sections.aging.seed.value.0.is_some(),
+        Need::Table(Table::Ort) => sections.ort.seed.value.0.is_some(),
+        Need::Table(Table::Copyback) => sections.copyback.seed.value.0.is_some(),
+        Need::Wear => tells_wear(sections),
         Need::Where(..) => true,
+    }
+}
+
+/// True if a technique that tells the wear of blocks is on.
+fn tells_wear(sections: &Sections) -> bool {
+    sections.techniques.on().any(|on| on.declaration.card.hooks.has(Hook::WearOf))
+}
+
+/// Help where nobody tells the wear of blocks.
+fn tellers() -> String {
+    let names = DECLARATIONS.iter().filter(|declaration| declaration.card.hooks.has(Hook::WearOf)).map(|declaration| declaration.card.name);
+    format!("set techniques.{}.on = true", names.collect::<Vec<_>>().join(".on or techniques."))
+}
+
+/// Policies that go by the wear of blocks need somebody who tells it.
+pub(super) fn slots(sections: &Sections, mistakes: &mut Mistakes<'_>) {
+    let key =
+        (sections.free_block.key.value == FreeBlockPolicy::Wear).then_some((&sections.free_block.key.origin, "free_block.key is \"wear\""));
+    let policy = &sections.retirement.policy;
+    let policy = (policy.value == RetirementPolicy::Spent).then_some((&policy.origin, "retirement.policy is \"spent\""));
+    for (origin, who) in key.into_iter().chain(policy) {
+        if !tells_wear(sections) {
+            mistakes.at(origin, format!("{who}, and no technique that tells the wear of blocks is on"), Some(tellers()));
+        }
     }
 }
 
@@ -116,7 +158,7 @@ fn parameter(sections: &Sections, on: &On<'_>, param: &Param, set: &Set<Option<V
                 refuse(format!("a power of two from 64 to {most}"), Some("any tree of keys must fit a page"));
             }
         }
-        (Kind::Flag | Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves, _) => {}
+        (Kind::Flag | Kind::Count { .. } | Kind::Span { .. } | Kind::FreeGroups | Kind::KeyLeaves | Kind::Word(_), _) => {}
     }
     Some(value)
 }

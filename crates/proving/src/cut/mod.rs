@@ -120,13 +120,16 @@ pub enum Bug {
     KeptFactsLost,
     /// After a cut, a block whose first wordline is spared passes for blank.
     SparedPassesForBlank,
+    /// Data is copied inside a die once more than its blocks stand.
+    ThresholdRaised,
 }
 
 impl Bug {
     /// Those that show only where pages become unreadable.
     pub const OF_ROT: [Bug; 4] = [Bug::CopiesOff, Bug::SummariesEmpty, Bug::MarksDropped, Bug::KeptFactsLost];
     /// All others.
-    pub const ALL: [Bug; 28] = [
+    pub const ALL: [Bug; 29] = [
+        Bug::ThresholdRaised,
         Bug::ResumeForgotten,
         Bug::RecordDropped,
         Bug::TrimLost,
@@ -188,8 +191,8 @@ pub struct Tally {
     /// Read counts of block groups compared; of those, counts that rest on what was written down.
     pub counts: [u64; 2],
     /// Units that were compared and had been copied more than once; copied ones whose count rests on what was written down; units born after the first day, on
-    /// a day that is known.
-    pub copies: [u64; 3],
+    /// a day that is known. Copies inside a die that thresholds of a table allowed.
+    pub copies: [u64; 4],
     /// Measurements that somebody has asked for, and that were done.
     pub measured: [u64; 2],
     /// Reads that began elsewhere than at the default.

@@ -9,10 +9,13 @@ mod orders;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use wordline_flash::{Operation, OperationKind};
 use wordline_ftl::config::{Acknowledge, Protection};
 use wordline_ftl::driver::{self, Driver};
+use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::hooks::Hook;
 use wordline_ftl::{Acknowledgement, CheckpointPage, DataStep, FACTS, Firmware, Held, Note, Request, Said, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{HostOp, Nanos, WordlineSet};
@@ -27,6 +30,7 @@ use crate::masks::Masks;
 use crate::offsets::Offsets;
 use crate::pace::{BLANK, Next, Pace};
 use crate::swarm::Scenario;
+use crate::tables;
 
 /// What a sector reads as whose bytes are lost: every read of it fails.
 pub(super) const LOST: u32 = u32::MAX - 1;
@@ -93,13 +97,17 @@ fn join(ftl: &mut Firmware, scenario: &Scenario) {
         ftl.join(Box::new(Hasty::new(scenario.seed)));
     }
     if scenario.habits.is_copying {
-        ftl.join(Box::<Chain>::default());
+        let measures = |choice: &Choice| choice.card().hooks.has(Hook::Work) && choice.card().hooks.has(Hook::Opened);
+        ftl.join(Box::new(Chain::beside(scenario.config.techniques.iter().any(measures))));
     }
 }
 
 impl World {
     /// A new drive.
-    pub fn new(scenario: Scenario, bug: Option<Bug>) -> World {
+    pub fn new(mut scenario: Scenario, bug: Option<Bug>) -> World {
+        if bug == Some(Bug::ThresholdRaised) {
+            scenario.config.tables.copyback = Some(Arc::new(tables::generous()));
+        }
         let mut ftl = Firmware::new(scenario.config.clone());
         join(&mut ftl, &scenario);
         let layout = *ftl.layout();

@@ -3,6 +3,7 @@
 use wordline_flash::{Failed, Margins};
 use wordline_ftl::BlockGroup;
 use wordline_ftl::techniques::DECLARATIONS;
+use wordline_ftl::techniques::declaration::Site;
 use wordline_ftl::techniques::hooks::{Hook, Hooks};
 use wordline_ftl::techniques::say::{Say, Says, Way};
 use wordline_ftl::techniques::seam::{Card, Copy, Ctx, Fit, FlashPage, Memo, Moving, News, Persists, Place, Rung, Technique};
@@ -10,15 +11,17 @@ use wordline_ftl::techniques::work::{NEVER, Work, WorkKind};
 use wordline_proving::bystander::Bystander;
 use wordline_proving::conformance::{check, core, every_choice};
 use wordline_proving::effort;
+use wordline_proving::tables::tables;
 use wordline_units::{Cause, DieId, Nanos};
 
 #[test]
 fn does_every_technique_keep_to_the_seam() {
     let (layout, sheet) = core();
-    let margins = Margins::default();
+    let (margins, tables) = (Margins::default(), tables(sheet.geometry.layers));
+    let site = Site { margins: Some(&margins), tables: &tables, ..Site::bare(&layout, &sheet) };
     for choice in every_choice() {
         for seed in 0..8 * effort() {
-            check(&|| choice.build(&layout, &sheet, Some(&margins)), seed).unwrap_or_else(|problem| panic!("{choice:?}: {problem}"));
+            check(&|| choice.build(&site), seed).unwrap_or_else(|problem| panic!("{choice:?}: {problem}"));
         }
     }
 }

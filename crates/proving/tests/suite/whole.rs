@@ -5,7 +5,7 @@
 
 use wordline_cells::{Faults, Retries};
 use wordline_drive::{Config, Costs, Ecc, Pace, SearchSteps, Trims, Weights};
-use wordline_ftl::techniques::Choice;
+use wordline_ftl::techniques::declaration::Need;
 use wordline_proving::bench::{judged, watched};
 use wordline_proving::effort;
 use wordline_proving::swarm::{Habits, Scenario, scenario};
@@ -30,8 +30,9 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
             endurance: if draw.happens(0.2) { Some(40) } else { None },
             read_fail: if draw.happens(0.2) { 0.01 } else { 0.0 },
             // Of what a die copies by itself nobody tries again.
-            retries: (!firmware.techniques.contains(&Choice::PlainCopyback) && Draw::new(scenario.seed, Stream::Mix, 12).happens(0.3))
-                .then_some(Retries { share: 0.5, mean: 3.0, alike: 0.5, entries: 16 }),
+            retries: (!firmware.techniques.iter().any(|choice| choice.declaration().has_need(Need::Copyback))
+                && Draw::new(scenario.seed, Stream::Mix, 12).happens(0.3))
+            .then_some(Retries { share: 0.5, mean: 3.0, alike: 0.5, entries: 16 }),
             // By its own number, so that what is drawn after it stays as it was.
             program_saving: if Draw::new(scenario.seed, Stream::Mix, 14).happens(0.2) { 0.3 } else { 0.0 },
         },
@@ -40,7 +41,7 @@ fn drive(scenario: &Scenario, draw: &mut Draw) -> Config {
         link: draw.happens(0.5).then(|| rate(draw, 400, 8_000)),
         ecc: Ecc { latency: Nanos(draw.below(20_000)), rate: draw.happens(0.5).then(|| rate(draw, 100, 4_000)) },
         search: SearchSteps { width: draw.below(4) as u8, reach: 2 + draw.below(5) as u8 },
-        read_sets: std::sync::Arc::default(),
+        read_sets: firmware.tables.ort.as_ref().map(|ort| std::sync::Arc::new(ort.read_sets())).unwrap_or_default(),
         cores,
         stripe_units: 1 + draw.below(8) as u32,
         costs: Costs { command: Nanos(draw.below(3_000)), unit: Nanos(draw.below(500)), operation: Nanos(draw.below(2_000)) },

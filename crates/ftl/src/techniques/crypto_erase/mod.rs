@@ -92,10 +92,10 @@ mod tests {
     fn encrypted_data_never_moves_by_copyback_whoever_proposes_it() {
         let config = small(64);
         let (layout, core) = (config.layout(), EmptyCore::new(config.layout()));
-        let site = Site { layout: &layout, sheet: &config.sheet, margins: None };
+        let site = Site::bare(&layout, &config.sheet);
         let technique = CryptoErase::new(&site, Params { leaves: 64, register: Nanos(20) });
         assert_eq!(technique.key_store(), Some(KeyStore { leaves: 64, register: Nanos(20) }));
-        let copy = Copy { from: ProgramUnit { group: BlockGroup(0), layer: 0, place: 0 }, why: Cause::Gc };
+        let copy = Copy { from: ProgramUnit { group: BlockGroup(0), layer: 0, place: 0 }, to: None, why: Cause::Gc };
         let others = crate::techniques::plain_copyback::PlainCopyback.way(&core.ctx(Nanos(0)), &copy);
         let alone = crate::techniques::say::agree(others);
         let both = crate::techniques::say::agree(technique.way(&core.ctx(Nanos(0)), &copy).into_iter().chain(others));

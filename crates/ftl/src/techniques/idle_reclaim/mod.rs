@@ -87,7 +87,7 @@ mod tests {
     fn an_idle_die_is_reclaimed_until_it_has_the_free_groups_that_were_asked_for() {
         let config = small(64);
         let (layout, core) = (config.layout(), EmptyCore::new(config.layout()));
-        let site = Site { layout: &layout, sheet: &config.sheet, margins: None };
+        let site = Site::bare(&layout, &config.sheet);
         let technique = IdleReclaim::new(&site, Params { after: Nanos(300), until_free: 5 });
         assert_eq!(technique.idle_after(), Some(Nanos(300)));
         let work = |free| technique.work(&core.ctx(Nanos(1)), &News::Idle { die: wordline_units::DieId(0), idle: Nanos(300), free });

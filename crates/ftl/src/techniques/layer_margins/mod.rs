@@ -64,7 +64,7 @@ mod tests {
         let (layout, core) = (config.layout(), EmptyCore::new(config.layout()));
         let margins = Margins { layers: vec![Microvolts(100)], ..Margins::default() };
         let ends = |margins| {
-            let technique = LayerMargins::new(&Site { layout: &layout, sheet: &config.sheet, margins });
+            let technique = LayerMargins::new(&Site { margins, ..Site::bare(&layout, &config.sheet) });
             [0, 1].map(|layer| {
                 let at = ProgramUnit { group: BlockGroup(0), layer, place: 0 };
                 let settings = technique.program_settings(&core.ctx(wordline_units::Nanos(0)), &at).expect("it sets every program");

@@ -7,13 +7,14 @@
 //! A byte changes in two ways only. A read that took retries and ended well leaves the entry that worked; an erase puts the whole block back to the default. A
 //! read that failed at every entry teaches nothing: what made it fail (a torn program, a lock) is not where the references are.
 
-use wordline_flash::{ReadTry, Status};
+use wordline_flash::{Failed, ReadTry, Status};
+use wordline_units::Nanos;
 
 use crate::state::groups::BlockGroups;
 use crate::state::layout::BlockGroup;
 use crate::techniques::declaration::{Declaration, Site};
 use crate::techniques::hooks::{Hook, Hooks};
-use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Technique};
+use crate::techniques::seam::{Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique};
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -21,7 +22,7 @@ pub const DECLARATION: Declaration = Declaration {
         name: "layer-read-offsets",
         source: "Shim, Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs, dissertation, SNU 2020, §4.2 and §5.1 (cubeFTL)",
         claim: "reads take 66 % fewer retries on average, as long as an h-layer is read again before its block is erased",
-        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Estimate]),
+        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Estimate, Hook::Rung]),
         asks: &[],
         persists: Persists::Nothing("the next read of an h-layer finds its entry from the default again"),
         limits: "finds the first entry that serves, not the best; knows of a change of conditions only by the retries it causes, and an entry that has become too \
@@ -34,7 +35,10 @@ pub const DECLARATION: Declaration = Declaration {
 
 /// Expected further tries, in sixteenths, of a read that begins at the entry that its h-layer needed last. A guess: how far a table has drifted is not kept.
 /// It stands behind whoever knows that no further try is needed.
-const DOUBT: u16 = 8;
+const DOUBT: u16 = 16;
+
+/// Tries that the entry is taken to cost a read that began elsewhere: itself and, as often as not, another.
+const TRIES: u64 = 2;
 
 /// Entries kept in one number of an image.
 const PACKED: usize = 4;
@@ -47,6 +51,7 @@ pub struct LayerReadOffsets {
     pages_per_layer: u32,
     layers: u32,
     per_group: usize,
+    sense: Nanos,
 }
 
 impl LayerReadOffsets {
@@ -59,6 +64,7 @@ impl LayerReadOffsets {
             pages_per_layer: geometry.wordlines_per_layer * geometry.cell.bits(),
             layers: geometry.layers,
             per_group,
+            sense: site.sheet.timing.read[0],
         }
     }
 
@@ -116,6 +122,14 @@ impl Technique for LayerReadOffsets {
     fn estimate(&self, _ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
         let entry = Some(self.entries[self.place(at)]).filter(|&entry| entry != 0);
         entry.map(|entry| Estimate { doubt: DOUBT, first: ReadTry::vendor(entry) })
+    }
+
+    fn rung(&self, _ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<Rung> {
+        // A read that began in the vendor's table began at the entry, or goes up from where it was when it was ordered.
+        let began_elsewhere = failed.tried.first().is_some_and(|first| first.set != ReadTry::DEFAULT.set);
+        let next = ReadTry::vendor(self.entries[self.place(at)]);
+        let helps = began_elsewhere && next.entry != 0 && !failed.tried.contains(&next);
+        helps.then(|| Rung { cost: Nanos(self.sense.0 * TRIES), next })
     }
 }
 

@@ -16,7 +16,7 @@ const PAGES: u16 = 2 * 2 * 3;
 fn table() -> LayerReadOffsets {
     let sheet = small_sheet(2, 5, ProgramScope::Page);
     let layout = Layout::new(&sheet, 2, 5, Bytes::kib(16));
-    LayerReadOffsets::new(&Site { layout: &layout, sheet: &sheet, margins: None })
+    LayerReadOffsets::new(&Site::bare(&layout, &sheet))
 }
 
 fn read(group: u32, plane: u8, page: u16, retries: u32, entry: u8, status: Status) -> News {
@@ -69,6 +69,19 @@ fn what_one_page_needed_its_layer_begins_with() {
     };
     assert_eq!(known(&table, 3, 1), [0, 1, 2, 3, 4, 5], "all pages of both wordlines of the first h-layer");
     assert!(known(&table, 3, 0).is_empty() && known(&table, 2, 1).is_empty() && known(&table, 4, 1).is_empty(), "of that block alone");
+}
+
+#[test]
+fn a_read_that_began_elsewhere_goes_on_with_the_entry_once_and_one_of_the_vendors_table_goes_its_way() {
+    let (core, mut table) = (core(), table());
+    let ctx = &core.ctx(Nanos::ZERO);
+    table.learn(ctx, &read(3, 1, 1, 4, 4, Status::Good));
+    let next = |tried: &[ReadTry], page| table.rung(ctx, at(3, 1, page), &Failed { tried, errors: 99 }).map(|rung| rung.next);
+    let (set, entry) = (ReadTry { set: 2, entry: 0 }, ReadTry::vendor(4));
+    assert_eq!(next(&[set], 0), Some(entry));
+    assert_eq!(next(&[set, entry], 0), None);
+    assert_eq!(next(&[ReadTry::DEFAULT], 0), None);
+    assert_eq!(next(&[set], PAGES - 1), None, "nothing is known of that h-layer");
 }
 
 #[test]

@@ -160,7 +160,7 @@ mod tests {
         let config = small(64);
         let layout = config.layout();
         let params = Params { window: true, verify: true, literal: false, check: true, relent: true };
-        (LayerSimilarity::new(&Site { layout: &layout, sheet: &config.sheet, margins: None }, params), EmptyCore::new(layout))
+        (LayerSimilarity::new(&Site::bare(&layout, &config.sheet), params), EmptyCore::new(layout))
     }
 
     fn at(place: u32) -> ProgramUnit {

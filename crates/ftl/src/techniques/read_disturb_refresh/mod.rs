@@ -135,7 +135,7 @@ mod tests {
     fn technique(reads_max: u32) -> (ReadDisturbRefresh, EmptyCore) {
         let config = small(64);
         let layout = config.layout();
-        let site = Site { layout: &layout, sheet: &config.sheet, margins: None };
+        let site = Site::bare(&layout, &config.sheet);
         (ReadDisturbRefresh::new(&site, Params { reads_max }), EmptyCore::new(layout))
     }
 

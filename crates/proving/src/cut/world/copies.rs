@@ -1,16 +1,21 @@
 //! Provenance: copies in a row without correction, and since when data has been there, counted once more without groups and memos.
 //!
 //! Checks: before any power cut each valid unit has gone through exactly as many copies as its core says; after one through as many at most. No data is older
-//! than its group's day says, where that is known. Days pass by decree, in between. Does not check: how far a core that has lost its memos is on the safe side.
+//! than its group's day says, where that is known. Days pass by decree, in between. Where thresholds of copies are on, no data is copied that has been through as
+//! many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Does not check: how far a core that has lost
+//! its memos is on the safe side.
 
 use std::collections::BTreeMap;
 
 use wordline_flash::{Operation, OperationKind, Target};
+use wordline_ftl::techniques::seam::Ask;
+use wordline_ftl::techniques::{Choice, copy_threshold};
 use wordline_ftl::{BlockGroup, UnitAddr};
 use wordline_units::random::{Draw, Stream};
 use wordline_units::{Celsius, DieId, PlaneId};
 
 use super::World;
+use crate::tables::{copies_at_age, copies_at_count};
 
 /// What is true of a program unit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,6 +84,32 @@ impl World {
         }
     }
 
+    /// True of data copied from `from` to `to` on `die`: both blocks stand one copy more. An error says what they stand.
+    pub(super) fn stands_copy(&mut self, die: DieId, from: &Target, to: &Target) -> Result<(), String> {
+        let config = &self.scenario.config;
+        let Some(params) =
+            config.techniques.iter().find_map(|choice| if let Choice::CopyThreshold(params) = choice { Some(*params) } else { None })
+        else {
+            return Ok(());
+        };
+        let lowered = u32::from(config.techniques.iter().any(|choice| choice.card().asks.contains(&Ask::Programs)));
+        let copies = self.copies.pasts.get(&key(die, from)).copied().unwrap_or_default().copies;
+        let (layout, view) = (*self.ftl.layout(), self.ftl.view(self.pace.now));
+        for block in [from, to].map(|at| at.block(PlaneId(0)).0) {
+            let mut groups = layout.groups_of(die).map(|group| BlockGroup(group as u32));
+            let group = groups.find(|&group| u32::from(self.ftl.groups().blocks(group)[0]) == block).ok_or("a copy of no group")?;
+            let stands = match params.index {
+                copy_threshold::Index::Age => copies_at_age(view.wear(group).ok_or("nobody tells the wear")?.0),
+                copy_threshold::Index::Pe => copies_at_count(view.erases(group)),
+            };
+            if copies + lowered >= stands {
+                return Err(format!("data that was copied {copies} times in a row is copied by {group:?}, which stands {stands}"));
+            }
+        }
+        self.tally.copies[3] += 1;
+        Ok(())
+    }
+
     pub(super) fn compare_copies(&mut self) -> Result<(), String> {
         if !self.scenario.habits.is_copying {
             return Ok(());
@@ -93,6 +124,8 @@ impl World {
             let program = layout.offset(addr) / layout.units_per_program;
             let place = (layout.die(group), u32::from(self.ftl.groups().blocks(group)[0]), layout.first_page(program).0);
             let Past { copies, born, is_old } = self.copies.pasts.get(&place).copied().unwrap_or_default();
+            // The greatest number stands for whatever is more.
+            let copies = copies.min(u32::from(u8::MAX));
             let told = u32::from(view.copies(group, program).ok_or("nobody counts copies")?);
             if told < copies || (told > copies && !is_old) {
                 return Err(format!(

@@ -17,7 +17,7 @@ impl World {
         let die = operation.die;
         match operation.kind {
             OperationKind::Read { target, first, .. } => {
-                if let Err(problem) = self.offsets.ordered(die, operation.tag, &target, first) {
+                if let Err(problem) = self.offsets.ordered(&operation, &target, first) {
                     self.broken.get_or_insert(problem);
                 }
                 self.order_read(operation, &target);
@@ -42,6 +42,9 @@ impl World {
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
             OperationKind::Copyback { from, to, .. } => {
+                if let Err(problem) = self.stands_copy(die, &from, &to) {
+                    self.broken.get_or_insert(problem);
+                }
                 self.nand.check_program(die, &to, false);
                 let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
                 let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();

@@ -1,0 +1,280 @@
+//! The age of each block: how much of its life it has used, from what its erases and one read of each filling show (RealWear), or from its P/E count.
+//!
+//! ```text
+//!   erase ──trace, rest──► provisional age ──program──► one page is read ──errors──► age of this filling
+//! ```
+//!
+//! Each page of a block is as old as the block, so one page is measured, just after its program and with the default references, as the table was made. Until
+//! then the errors of the filling before stand in. A block of which nothing has been seen is as old as the worst of its P/E count: never too young.
+
+use std::sync::Arc;
+
+use wordline_flash::tables::{Aging, Shown};
+use wordline_flash::{EraseTrace, Status, Tally};
+use wordline_units::{Cause, PageId, PlaneId};
+
+use crate::state::groups::BlockGroups;
+use crate::state::layout::BlockGroup;
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{
+    Ask, Card, Ctx, EraseReport, FlashPage, Kept, Memo, News, Persists, ProgramReport, ReadReport, Technique, Wear,
+};
+use crate::techniques::work::{NEVER, Work, WorkKind};
+
+/// Declaration of the technique.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "block-age",
+        source: "RealWear: dissertation 000 of the papers, §3.2 and §3.3; its rivals PeWear, PeWear+ and PeWear++ are of §3.1.1 and §3.3.1",
+        claim: "blocks of equal age have equal errors after a year, whatever their P/E counts are; measuring costs less than 1 % of IOPS and of writes",
+        hooks: Hooks::of(&[Hook::Opened, Hook::Erased, Hook::Programmed, Hook::Read, Hook::Work, Hook::WearOf, Hook::Remember]),
+        asks: &[Ask::EraseTrace, Ask::WarmClock],
+        persists: Persists::Memos("the age of each filling once it has been measured; without it a block is as old as the worst of its P/E count"),
+        limits: "of a group of several planes the block of the first is measured; a page that is programmed with other settings than the default has more errors, \
+                 which makes blocks older and never younger; the first rest after a power cut counts as none; PeWear+ and PeWear++ are not raised to be safe",
+    },
+    about: "tells how much of its life each block has used, from its last erase and one page that is read just after its program (000 §3.2), or from its P/E count.",
+    params: Params::ALL,
+    needs: &[
+        Need::Where("marker", Value::Word("age"), &Need::Table(Table::Aging)),
+        Need::Where("marker", Value::Word("age"), &Need::EraseTrace),
+        Need::Where("marker", Value::Word("plus"), &Need::Table(Table::Aging)),
+        Need::Where("marker", Value::Word("plus-plus"), &Need::Table(Table::Aging)),
+    ],
+};
+
+words! {
+    /// Signs that an age is worked out from.
+    pub enum Marker {
+        /// P/E count, t_BERS, errors and rest: RealWear.
+        Age = "age",
+        /// P/E count alone: PeWear.
+        Pe = "pe",
+        /// P/E count and t_PROG: PeWear+.
+        Plus = "plus",
+        /// P/E count, t_PROG and errors: PeWear++.
+        PlusPlus = "plus-plus",
+    }
+}
+
+params! {
+    /// Parameters of block ages.
+    pub struct Params {
+        /// Signs that the age is worked out from: "age" (P/E count, erase, errors and rest), "pe" (P/E count alone), "plus" (P/E count and t_PROG) or "plus-plus" (these
+        /// and errors).
+        marker: Marker {
+            kind: Kind::Word(Marker::WORDS),
+            default: Some(Value::Word("age")),
+            tried: &[],
+            source: "000 §3.2, §3.3.1",
+        }
+        /// With the marker "pe": P/E count at which a block is at the end of its life.
+        cycles_max: u32 {
+            kind: Kind::Count { least: 1, most: u32::MAX },
+            default: Some(Value::Count(1_000)),
+            tried: &[Value::Count(5), Value::Count(40), Value::Count(1_000)],
+            source: "000 §3.4.4: 1K where no data may be lost, 8K where some may",
+        }
+    }
+}
+
+/// Errors in one number: sixteenths of a bit for each codeword.
+const STEPS: f64 = 16.0;
+/// Errors of a group of which no page has been measured.
+const UNSEEN: u16 = u16::MAX;
+
+/// What one group has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Signs {
+    /// Wrong bits of the page measured last, for each codeword, in sixteenths.
+    errors: u16,
+    /// Rest before the last erase, in seconds.
+    rest: u16,
+    /// Trace of the last erase; no loops: none has been seen.
+    loops: u8,
+    part: u8,
+    /// Age in thousandths; 0: not known.
+    age: u16,
+}
+
+impl Signs {
+    const NONE: Signs = Signs { errors: UNSEEN, rest: 0, loops: 0, part: 0, age: 0 };
+}
+
+/// Program times of one group since its erase, and the mean of the filling before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Times {
+    /// Sum of this filling, in microseconds.
+    sum: u32,
+    programs: u16,
+    /// Mean of the last whole filling, in eighths of a microsecond; 0: not known.
+    before: u16,
+}
+
+/// Ages of all groups.
+#[derive(Clone, Debug)]
+pub struct BlockAge {
+    params: Params,
+    table: Option<Arc<Aging>>,
+    signs: Vec<Signs>,
+    /// Program times, with the markers that go by them.
+    times: Vec<Times>,
+    pages: u32,
+}
+
+impl BlockAge {
+    /// Creates the technique for the groups of the `site`.
+    pub fn new(site: &Site<'_>, params: Params) -> Self {
+        let groups = site.layout.group_count();
+        let is_timed = matches!(params.marker, Marker::Plus | Marker::PlusPlus);
+        BlockAge {
+            params,
+            table: site.tables.aging.clone(),
+            signs: vec![Signs::NONE; if params.marker == Marker::Pe { 0 } else { groups }],
+            times: vec![Times::default(); if is_timed { groups } else { 0 }],
+            pages: site.layout.data_programs * site.layout.pages_per_program,
+        }
+    }
+
+    /// True if a page of each filling is measured.
+    fn measures(&self) -> bool {
+        matches!(self.params.marker, Marker::Age | Marker::PlusPlus)
+    }
+
+    /// Age of a group with these signs; 0: too little is known.
+    fn age(&self, table: &Aging, group: BlockGroup, cycles: u32) -> u16 {
+        let signs = &self.signs[group.index()];
+        let errors = (signs.errors != UNSEEN).then(|| f64::from(signs.errors) / STEPS);
+        let program = self.times.get(group.index()).map(|times| f64::from(times.before) / 8.0).filter(|&mean| mean > 0.0);
+        let age = match self.params.marker {
+            Marker::Age => errors.filter(|_| signs.loops > 0).map(|errors| {
+                let pulses = Shown::pulses_of(signs.loops, signs.part);
+                table.age(&Shown { cycles, pulses, errors, rest: f64::from(signs.rest) })
+            }),
+            Marker::Plus => program.map(|program| table.age_plus(cycles, program)),
+            Marker::PlusPlus => program.zip(errors).map(|(program, errors)| table.age_plus_plus(cycles, program, errors)),
+            Marker::Pe => None,
+        };
+        age.unwrap_or(0).min(Aging::MOST)
+    }
+
+    fn learn_erase(&mut self, cycles: u32, report: &EraseReport) {
+        let Some(table) = self.table.clone() else { return };
+        let &EraseReport { group, has_left, trace, rest, .. } = report;
+        if let Some(times) = self.times.get_mut(group.index()) {
+            let mean = (times.sum * 8).checked_div(u32::from(times.programs)).map_or(times.before, |mean| mean.min(u32::from(u16::MAX)) as u16);
+            *times = Times { before: if has_left { 0 } else { mean }, ..Times::default() };
+        }
+        let signs = &mut self.signs[group.index()];
+        if has_left {
+            *signs = Signs::NONE;
+            return;
+        }
+        let EraseTrace { loops, part, .. } = trace.unwrap_or(EraseTrace { loops: 0, part: 0, stops: 0 });
+        let rested = rest.map_or(0, |Kept { effective, .. }| effective.0.min(u64::from(table.rest_max)));
+        *signs = Signs { errors: signs.errors, rest: rested.min(u64::from(u16::MAX)) as u16, loops, part, age: 0 };
+        self.signs[group.index()].age = self.age(&table, group, cycles);
+    }
+
+    fn learn_measurement(&mut self, cycles: u32, group: BlockGroup, tally: Tally) {
+        let Some(table) = self.table.clone() else { return };
+        let errors = f64::from(tally.bits) / f64::from(tally.codewords.max(1)) * STEPS;
+        self.signs[group.index()].errors = errors.round().min(f64::from(UNSEEN - 1)) as u16;
+        self.signs[group.index()].age = self.age(&table, group, cycles);
+    }
+}
+
+/// Tally and group of a read that measured a page well.
+fn measured(news: &News) -> Option<(BlockGroup, Tally)> {
+    match *news {
+        News::Read(ReadReport { at, cause: Cause::Measure, status: Status::Good, tally: Some(tally), .. }) => Some((at.group, tally)),
+        _ => None,
+    }
+}
+
+impl Technique for BlockAge {
+    fn card(&self) -> &'static Card {
+        &DECLARATION.card
+    }
+
+    fn image(&self) -> Vec<u32> {
+        let signs = self.signs.iter().flat_map(|signs| {
+            let &Signs { errors, rest, loops, part, age } = signs;
+            [u32::from(errors) << 16 | u32::from(rest), u32::from(loops) << 24 | u32::from(part) << 16 | u32::from(age)]
+        });
+        let times = self.times.iter().flat_map(|times| [times.sum, u32::from(times.programs) << 16 | u32::from(times.before)]);
+        signs.chain(times).collect()
+    }
+
+    fn restore(&mut self, state: &[u32]) -> bool {
+        let signs = 2 * self.signs.len();
+        if state.len() != signs + 2 * self.times.len() {
+            return false;
+        }
+        for (signs, of) in self.signs.iter_mut().zip(state.chunks_exact(2)) {
+            let [age, part, loops] = [of[1] & 0xFFFF, of[1] >> 16 & 0xFF, of[1] >> 24];
+            *signs = Signs { errors: (of[0] >> 16) as u16, rest: of[0] as u16, loops: loops as u8, part: part as u8, age: age as u16 };
+        }
+        for (times, of) in self.times.iter_mut().zip(state[signs..].chunks_exact(2)) {
+            *times = Times { sum: of[0], programs: (of[1] >> 16) as u16, before: of[1] as u16 };
+        }
+        true
+    }
+
+    fn recover(&mut self, _groups: &BlockGroups, memos: &[Memo]) {
+        self.signs.fill(Signs::NONE);
+        self.times.fill(Times::default());
+        for memo in memos {
+            if let Some(signs) = self.signs.get_mut(memo.group.index()) {
+                signs.age = memo.value.min(u32::from(Aging::MOST)) as u16;
+            }
+        }
+    }
+
+    fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
+        if self.params.marker == Marker::Pe {
+            return;
+        }
+        if let News::Erased(report) = news {
+            self.learn_erase(ctx.view.erases(report.group), report);
+        }
+        if let News::Programmed(ProgramReport { at, status: Status::Good, array, .. }) = news
+            && let Some(times) = self.times.get_mut(at.group.index())
+        {
+            times.sum = times.sum.saturating_add((array.0 / 1_000) as u32);
+            times.programs = times.programs.saturating_add(1);
+        }
+        if let Some((group, tally)) = measured(news) {
+            self.learn_measurement(ctx.view.erases(group), group, tally);
+        }
+    }
+
+    fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        let News::Opened { group, .. } = *news else { return None };
+        let page = self.table.as_ref().filter(|_| self.measures())?.page;
+        // A block of fewer pages than those that the table was made of is measured at its last.
+        let at = FlashPage { group, plane: PlaneId(0), page: PageId(page.min(self.pages.saturating_sub(1)) as u16) };
+        Some(Work { kind: WorkKind::Measure { at, tally: true }, cause: Cause::Measure, due: NEVER })
+    }
+
+    fn wear_of(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Wear> {
+        let cycles = ctx.view.erases(group);
+        if self.params.marker == Marker::Pe {
+            let thousandths = (u64::from(cycles) * 1_000).div_ceil(u64::from(self.params.cycles_max));
+            return Some(Wear(thousandths.clamp(1, u64::from(Aging::MOST)) as u16));
+        }
+        let table = self.table.as_ref()?;
+        let age = self.signs[group.index()].age;
+        Some(Wear(if age == 0 { table.worst(cycles) } else { age }))
+    }
+
+    fn remember(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Memo> {
+        let (group, _) = measured(news)?;
+        let age = self.signs.get(group.index()).map_or(0, |signs| signs.age);
+        (age > 0).then_some(Memo { group, slot: 0, value: u32::from(age) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Data is copied inside a die only as often in a row as its blocks stand, by their wear (FastCopy) or by their P/E count (FastGC).
+//!
+//! A copy without error correction takes all errors along and adds its own. A table tells how many copies in a row a block of some wear still stands, so that the
+//! data can be read after the retention that is asked for. Here a copy is proposed as long as the data has been through fewer, by the table's line for the more
+//! worn of the two blocks; otherwise the data goes over the bus, is corrected, and may be copied anew.
+
+use std::sync::Arc;
+
+use wordline_flash::tables::{CopyReferences, Copyback};
+
+use crate::state::layout::BlockGroup;
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::say::{Say, Says, Way};
+use crate::techniques::seam::{Ask, Card, Copy, Ctx, Persists, Technique};
+
+/// Declaration of the technique.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "copy-threshold",
+        source: "FastCopy: dissertation 000 of the papers, §3.4.5; by P/E count: FastGC, its reference 69",
+        claim: "garbage collection saves the bus and loses no data; by wear it copies where a P/E count would forbid it already",
+        hooks: Hooks::of(&[Hook::Way]),
+        asks: &[Ask::Provenance],
+        persists: Persists::Nothing("copies in a row are the core's to remember; after a power cut none is counted too low"),
+        limits: "thresholds are of the worst class of blocks, of programs with default settings and of copies in quick succession; data that is copied late in its \
+                 retention is sensed with more errors than the table was made of; programs that settings narrow lower the threshold by one",
+    },
+    about: "data is copied inside the die at most as often in a row as the chip's `copyback` says, by wear or P/E count (000 §3.4.5).",
+    params: Params::ALL,
+    needs: &[Need::Copyback, Need::Table(Table::Copyback), Need::Where("index", Value::Word("age"), &Need::Wear)],
+};
+
+words! {
+    /// Index of the table.
+    pub enum Index {
+        /// Wear that techniques tell.
+        Age = "age",
+        /// P/E count.
+        Pe = "pe",
+    }
+}
+
+params! {
+    /// Parameters of thresholds of copies.
+    pub struct Params {
+        /// What the table is looked up by: "age", the wear that a technique tells, or "pe", the P/E count.
+        index: Index {
+            kind: Kind::Word(Index::WORDS),
+            default: Some(Value::Word("age")),
+            tried: &[],
+            source: "000 §3.4.5",
+        }
+    }
+}
+
+/// Thresholds by the table.
+#[derive(Clone, Debug)]
+pub struct CopyThreshold {
+    params: Params,
+    table: Option<Arc<Copyback>>,
+    /// Copies by which thresholds are lower, because a program with settings has more errors than the table knows of.
+    lowered: u32,
+}
+
+impl CopyThreshold {
+    /// Creates the technique for the dies of the `site`.
+    pub fn new(site: &Site<'_>, params: Params) -> Self {
+        CopyThreshold { params, table: site.tables.copyback.clone(), lowered: u32::from(site.sets_programs) }
+    }
+
+    /// Most copies in a row that `group` stands; `None`: nobody tells its wear.
+    fn threshold(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<u32> {
+        let table = self.table.as_deref()?;
+        let (index, bin) = match self.params.index {
+            Index::Age => (&table.by_age, Copyback::age_bin(ctx.view.wear(group)?.0)),
+            Index::Pe => (&table.by_pe, table.pe_bin(ctx.view.erases(group))?),
+        };
+        let column = table.retention.len().checked_sub(1)?;
+        Some(index.threshold(CopyReferences::Default, column, Copyback::CLASSES - 1, bin).saturating_sub(self.lowered))
+    }
+
+    fn is_safe(&self, ctx: &Ctx<'_>, copy: &Copy) -> Option<bool> {
+        let copies = ctx.view.copies(copy.from.group, copy.from.program(ctx.view.layout()))?;
+        let threshold = self.threshold(ctx, copy.from.group)?.min(self.threshold(ctx, copy.to?)?);
+        Some(u32::from(copies) < threshold)
+    }
+}
+
+impl Technique for CopyThreshold {
+    fn card(&self) -> &'static Card {
+        &DECLARATION.card
+    }
+
+    fn way(&self, ctx: &Ctx<'_>, copy: &Copy) -> Says<Way> {
+        // Whoever else wants to copy is held to the threshold as well.
+        let says = if self.is_safe(ctx, copy) == Some(true) { Say::Propose(Way::Copyback) } else { Say::AtMost(Way::Bus) };
+        [says, Say::Abstain]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wordline_flash::tables::{CopyIndex, Tables};
+    use wordline_units::{Cause, Nanos};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::config::tests::small;
+    use crate::dispatch::Rooms;
+    use crate::setup::build;
+    use crate::techniques::Choice;
+    use crate::techniques::apply::ctx;
+    use crate::techniques::say::agree;
+    use crate::techniques::seam::{ProgramUnit, Wear};
+
+    const FROM: BlockGroup = BlockGroup(1);
+    const TO: BlockGroup = BlockGroup(2);
+
+    fn table() -> Copyback {
+        let by = |last: &[u32]| CopyIndex { thresholds: vec![vec![9; 11], vec![9; 11], last.to_vec()], ..CopyIndex::default() };
+        Copyback { pe: vec![10, 20], retention: vec![100], by_age: by(&[3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0]), by_pe: by(&[2, 1]), ..Copyback::default() }
+    }
+
+    /// A core that keeps the provenance of its data, and the technique.
+    fn trial(index: Index) -> (Rooms, CopyThreshold) {
+        let tables = Tables { copyback: Some(Arc::new(table())), ..Tables::NONE };
+        let params = Params { index };
+        let config = Config { techniques: vec![Choice::CopyThreshold(params)], tables: tables.clone(), ..small(64) };
+        let layout = config.layout();
+        let technique = CopyThreshold::new(&Site { tables: &tables, ..Site::bare(&layout, &config.sheet) }, params);
+        (build(&config), technique)
+    }
+
+    fn way(rooms: &Rooms, technique: &CopyThreshold, to: Option<BlockGroup>) -> Way {
+        let copy = Copy { from: ProgramUnit { group: FROM, layer: 0, place: 0 }, to, why: Cause::Gc };
+        agree(technique.way(&ctx(&rooms.core), &copy))
+    }
+
+    #[test]
+    fn data_is_copied_as_often_in_a_row_as_the_more_worn_of_its_two_blocks_stands() {
+        for (from, to, stands) in [(0, 0, 3), (1, 0, 2), (0, 100, 2), (101, 0, 1), (0, 101, 1), (201, 0, 0), (0, 9_999, 0)] {
+            let (mut rooms, technique) = trial(Index::Age);
+            rooms.core.groups_mut().set_wear(FROM, Some(Wear(from)));
+            rooms.core.groups_mut().set_wear(TO, Some(Wear(to)));
+            rooms.core.services_mut().programmed(FROM, Nanos(1));
+            let mut copies = 0;
+            while way(&rooms, &technique, Some(TO)) == Way::Copyback {
+                let services = rooms.core.services_mut().get_mut().expect("provenance is asked for");
+                services.copied((FROM, 0), (FROM, 0), Nanos(1));
+                copies += 1;
+            }
+            assert_eq!(copies, stands, "from {from} to {to}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_goes_over_the_bus_and_others_are_held_to_it() {
+        let (mut rooms, technique) = trial(Index::Age);
+        rooms.core.services_mut().programmed(FROM, Nanos(1));
+        assert_eq!(way(&rooms, &technique, Some(TO)), Way::Bus, "nobody tells the wear");
+        [FROM, TO].into_iter().for_each(|group| rooms.core.groups_mut().set_wear(group, Some(Wear(1))));
+        assert_eq!((way(&rooms, &technique, Some(TO)), way(&rooms, &technique, None)), (Way::Copyback, Way::Bus));
+        let copy = Copy { from: ProgramUnit { group: FROM, layer: 0, place: 0 }, to: None, why: Cause::Gc };
+        let plain = crate::techniques::plain_copyback::PlainCopyback.way(&ctx(&rooms.core), &copy);
+        assert_eq!(agree(technique.way(&ctx(&rooms.core), &copy).into_iter().chain(plain)), Way::Bus);
+    }
+
+    #[test]
+    fn by_the_count_it_goes_by_the_count_alone_and_beyond_the_table_nothing_is_copied() {
+        let (mut rooms, technique) = trial(Index::Pe);
+        rooms.core.services_mut().programmed(FROM, Nanos(1));
+        for (erases, expected) in [(10, Way::Copyback), (20, Way::Copyback), (21, Way::Bus)] {
+            rooms.core.groups_mut().set_erases(TO, erases);
+            assert_eq!(way(&rooms, &technique, Some(TO)), expected, "{erases} erases");
+        }
+    }
+}

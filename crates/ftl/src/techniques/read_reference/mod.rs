@@ -1,0 +1,259 @@
+//! Reads begin with references of a table, by the wear of the block, how long it has kept its data, the h-layer and the reads (BoundedRead), or by the P/E count in
+//! place of the wear.
+//!
+//! A place of the table holds up to three sets, so a read of data for which the table was proven takes two retries at most. With `refresh` data is moved before
+//! it leaves the retention that was proven, so that the bound is one of the drive and not of the table alone; what takes more all the same is moved at once.
+//! Behind the three sets the vendor's table goes on.
+
+use std::sync::Arc;
+
+use wordline_flash::tables::{Ort, OrtIndex, OrtPlace, Sequence};
+use wordline_flash::{Failed, ReadTry};
+use wordline_units::{Cause, Nanos};
+
+use crate::state::groups::{BlockGroups, Use};
+use crate::state::layout::BlockGroup;
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
+use crate::techniques::hooks::{Hook, Hooks};
+use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique};
+use crate::techniques::work::{Work, WorkKind};
+
+/// Declaration of the technique.
+pub const DECLARATION: Declaration = Declaration {
+    card: Card {
+        name: "read-reference",
+        source: "BoundedRead: dissertation 000 of the papers, §3.4.1 to §3.4.3; by P/E count: the table of its reference 70",
+        claim: "no read takes more than two retries, however old the block and its data are",
+        hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Closed, Hook::Timer, Hook::Estimate, Hook::Rung, Hook::Work]),
+        asks: &[Ask::WarmClock],
+        persists: Persists::Nothing("reads since the erase are counted anew; retention is not known after a power cut, and the table has a column for that"),
+        limits: "the table has no axis of temperature, and was made of programs with default settings; what it was not proven for goes on in the vendor's table; \
+                 without a power cut, and with `refresh`, the bound is as good as the proof; reads are counted by group, not by page",
+    },
+    about: "reads begin with references of the chip's `ort`, by wear or P/E count, retention, h-layer and reads (000 §3.4.2).",
+    params: Params::ALL,
+    needs: &[Need::Table(Table::Ort), Need::Where("index", Value::Word("age"), &Need::Wear)],
+};
+
+words! {
+    /// Index of the table.
+    pub enum Index {
+        /// Wear that techniques tell.
+        Age = "age",
+        /// P/E count.
+        Pe = "pe",
+    }
+}
+
+params! {
+    /// Parameters of read references.
+    pub struct Params {
+        /// What the table is looked up by: "age", the wear that a technique tells, or "pe", the P/E count.
+        index: Index {
+            kind: Kind::Word(Index::WORDS),
+            default: Some(Value::Word("age")),
+            tried: &[],
+            source: "000 §3.4.2",
+        }
+        /// Move data before it leaves the retention for which the table was proven, and after a read that took more than two retries.
+        refresh: bool {
+            kind: Kind::Flag,
+            default: Some(Value::Flag(false)),
+            tried: &[],
+            source: "ours: the source has none, and its bound is one of the table",
+        }
+        /// Time in which each group is looked at once, with `refresh`.
+        patrol: Nanos {
+            kind: Kind::Span { least: Nanos(1_000_000) },
+            default: Some(Value::Span(Nanos(86_400_000_000_000))),
+            tried: &[Value::Span(Nanos(1_000_000)), Value::Span(Nanos(20_000_000))],
+            source: "assumed: a day",
+        }
+    }
+}
+
+/// Retries that a read may take: one less than a sequence has sets.
+pub const RETRIES_MOST: u32 = Sequence::MOST as u32 - 1;
+
+/// Expected further tries, in sixteenths, of a read whose retention is known only to be at least so long.
+const DOUBT_UNKNOWN: u16 = 8;
+/// The same of a read for which the table was not proven.
+const DOUBT_UNPROVEN: u16 = 24;
+
+/// The table, and the reads of each group.
+#[derive(Clone, Debug)]
+pub struct ReadReference {
+    params: Params,
+    table: Option<Arc<Ort>>,
+    /// Reads of each group since its erase.
+    reads: Vec<u32>,
+    pages_per_layer: u32,
+    sense: Nanos,
+    /// Instant at which the next group is looked at, and its number.
+    next: Nanos,
+    cursor: u32,
+}
+
+/// Place in the table for one group, and how well the table is known to serve there.
+struct Look {
+    sequence: Sequence,
+    doubt: u16,
+}
+
+impl ReadReference {
+    /// Creates the technique for the groups of the `site`.
+    pub fn new(site: &Site<'_>, params: Params) -> Self {
+        let geometry = &site.sheet.geometry;
+        ReadReference {
+            params,
+            table: site.tables.ort.clone(),
+            reads: vec![0; site.layout.group_count()],
+            pages_per_layer: geometry.wordlines_per_layer * geometry.cell.bits(),
+            sense: site.sheet.timing.read[0],
+            next: Nanos::ZERO,
+            cursor: 0,
+        }
+    }
+
+    /// Step of the index for `group`, and the index; `None`: nobody tells its wear, or there is no table.
+    fn step<'t>(&self, table: &'t Ort, ctx: &Ctx<'_>, group: BlockGroup) -> Option<(usize, &'t OrtIndex)> {
+        Some(match self.params.index {
+            Index::Age => (Ort::age_step(ctx.view.wear(group)?.0), &table.by_age),
+            Index::Pe => (table.pe_step(ctx.view.erases(group)), &table.by_pe),
+        })
+    }
+
+    fn look(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Look> {
+        let table = self.table.as_deref()?;
+        let (step, index) = self.step(table, ctx, at.group)?;
+        let kept = ctx.view.kept(at.group);
+        let seconds = kept.filter(|kept| !kept.is_least).map(|kept| kept.effective.0.min(u64::from(u32::MAX)) as u32);
+        let layer = u32::from(at.page.0) / self.pages_per_layer;
+        let place = OrtPlace { step, kept: seconds, layer, reads: self.reads[at.group.index()] };
+        let sequence = *index.sequences.get(table.place(&place))?;
+        let is_proven = |kept: u32| index.proven.get(step).copied().flatten().is_some_and(|proven| kept <= proven);
+        let doubt = match seconds {
+            Some(kept) if is_proven(kept) => 0,
+            Some(_) => DOUBT_UNPROVEN,
+            None => DOUBT_UNKNOWN,
+        };
+        Some(Look { sequence, doubt })
+    }
+
+    /// Work to move the data of `group`, if that leaves what was proven before the group is looked at again.
+    fn refresh(&self, ctx: &Ctx<'_>, group: BlockGroup) -> Option<Work> {
+        let table = self.table.as_deref()?;
+        if !self.params.refresh || ctx.view.use_of(group) != Use::Closed || ctx.view.valid(group) == 0 {
+            return None;
+        }
+        let (step, index) = self.step(table, ctx, group)?;
+        // Where even fresh data was not proven, moving helps nothing.
+        let proven = index.proven.get(step).copied().flatten()?;
+        let kept = ctx.view.kept(group)?;
+        let next = kept.effective.0.saturating_add(self.params.patrol.0.div_ceil(1_000_000_000));
+        (next > u64::from(proven)).then(|| rewrite(ctx, group))
+    }
+
+    /// Time from one group that is looked at to the next.
+    fn pace(&self) -> Nanos {
+        Nanos((self.params.patrol.0 / self.reads.len().max(1) as u64).max(1))
+    }
+}
+
+fn rewrite(ctx: &Ctx<'_>, group: BlockGroup) -> Work {
+    Work { kind: WorkKind::Rewrite(group), cause: Cause::Refresh, due: ctx.now }
+}
+
+/// The try with the table's set number `set`, as the controller counts them.
+fn of_set(set: u8) -> ReadTry {
+    ReadTry { set: set + 1, entry: 0 }
+}
+
+impl Technique for ReadReference {
+    fn card(&self) -> &'static Card {
+        &DECLARATION.card
+    }
+
+    fn image(&self) -> Vec<u32> {
+        self.reads.iter().copied().chain([self.cursor, self.next.0 as u32, (self.next.0 >> 32) as u32]).collect()
+    }
+
+    fn restore(&mut self, state: &[u32]) -> bool {
+        let Some((reads, &[cursor, low, high])) = state.split_last_chunk::<3>() else { return false };
+        let fits = reads.len() == self.reads.len() && (cursor as usize) < self.reads.len().max(1);
+        if fits {
+            self.reads.copy_from_slice(reads);
+            (self.cursor, self.next) = (cursor, Nanos(u64::from(high) << 32 | u64::from(low)));
+        }
+        fits
+    }
+
+    fn recover(&mut self, _groups: &BlockGroups, _memos: &[Memo]) {
+        self.reads.fill(0);
+        (self.cursor, self.next) = (0, Nanos::ZERO);
+    }
+
+    fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
+        match *news {
+            News::Read(ReadReport { at, times, .. }) => {
+                let reads = &mut self.reads[at.group.index()];
+                *reads = reads.saturating_add(times);
+            }
+            News::Erased(report) => self.reads[report.group.index()] = 0,
+            News::Timer => {
+                self.next = ctx.now + self.pace();
+                self.cursor = (self.cursor + 1) % self.reads.len().max(1) as u32;
+            }
+            News::Closed { .. }
+            | News::Programmed(_)
+            | News::Copied(_)
+            | News::Opened { .. }
+            | News::VictimChosen { .. }
+            | News::Moved { .. }
+            | News::Retired { .. }
+            | News::DataLost { .. }
+            | News::Stopped(_)
+            | News::Idle { .. } => {}
+        }
+    }
+
+    fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
+        match *news {
+            News::Read(ReadReport { at, retries, .. }) => {
+                let is_over = self.params.refresh && retries > RETRIES_MOST && ctx.view.use_of(at.group) == Use::Closed;
+                is_over.then(|| rewrite(ctx, at.group))
+            }
+            News::Closed { group } => self.refresh(ctx, group),
+            News::Timer => self.refresh(ctx, BlockGroup(self.cursor)),
+            News::Erased(_)
+            | News::Programmed(_)
+            | News::Copied(_)
+            | News::Opened { .. }
+            | News::VictimChosen { .. }
+            | News::Moved { .. }
+            | News::Retired { .. }
+            | News::DataLost { .. }
+            | News::Stopped(_)
+            | News::Idle { .. } => None,
+        }
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.params.refresh.then(|| self.next.max(Nanos(1)))
+    }
+
+    fn estimate(&self, ctx: &Ctx<'_>, at: FlashPage) -> Option<Estimate> {
+        let Look { sequence, doubt } = self.look(ctx, at)?;
+        let first = of_set(sequence.sets().next()?);
+        Some(Estimate { doubt, first })
+    }
+
+    fn rung(&self, ctx: &Ctx<'_>, at: FlashPage, failed: &Failed<'_>) -> Option<Rung> {
+        let Look { sequence, .. } = self.look(ctx, at)?;
+        let next = sequence.sets().map(of_set).find(|next| !failed.tried.contains(next))?;
+        Some(Rung { cost: self.sense, next })
+    }
+}
+
+#[cfg(test)]
+mod tests;
