@@ -117,8 +117,9 @@ pub(crate) fn age_settings(text: &str) -> Result<Vec<String>, Failure> {
         return Err(wrong("nothing stands behind its last sign"));
     }
     let cycles = match stages().iter().find(|stage| stage.name == cycles) {
-        Some(stage) => stage.cycles,
-        None => count(cycles).ok_or_else(|| {
+        // How many cycles that is depends on the drive's cells.lifetime.
+        Some(stage) => stage.name.clone(),
+        None => count(cycles).map(|count| count.to_string()).ok_or_else(|| {
             let names = || stages().iter().map(|stage| stage.name.as_str());
             let begins = |name: &&str| !cycles.is_empty() && name.starts_with(cycles);
             let near = nearest(cycles, names()).or_else(|| names().find(begins));
@@ -153,7 +154,7 @@ mod tests {
     fn ages_are_read_as_written_and_nonsense_is_refused() {
         assert_eq!(age_settings("2k").unwrap(), ["cells.cycles=2000", "cells.retention=0 s"]);
         assert_eq!(age_settings("1.5k+1mo@30C").unwrap(), ["cells.cycles=1500", "cells.retention=1mo", "cells.kept_at=30C"]);
-        assert_eq!(age_settings("old-adult+1y").unwrap()[0], "cells.cycles=1000");
+        assert_eq!(age_settings("old-adult+1y").unwrap()[0], "cells.cycles=old-adult");
         for wrong in ["", "old", "-1", "2kk", "1e9", "+1mo", "0.5", "2k+", "2k@", "2k+1mo@ "] {
             assert!(age_settings(wrong).is_err(), "{wrong}");
         }

@@ -78,7 +78,12 @@ pub(crate) fn notes(sections: &filled::Sections, config: &Config) -> Vec<String>
     if let Some(physics) = config.cells.as_ref().map(|cells| &cells.physics) {
         let cells = &sections.cells;
         let calibrated = Calibrated::of(&sections.calibrated);
-        notes.extend(calibrated.beyond("it has", f64::from(cells.cycles.value), cells.retention.value.0 as f64, 0.0));
+        notes.extend(calibrated.beyond(
+            "it has",
+            f64::from(cells.cycles.value.of(cells.lifetime.value)),
+            cells.retention.value.0 as f64,
+            0.0,
+        ));
         notes.extend(energies(physics));
         notes.extend(ramps(physics, &config.sheet));
     }

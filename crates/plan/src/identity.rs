@@ -125,6 +125,7 @@ fn is_elsewhere(line: &Line<'_>) -> bool {
                 | ("controller", "search_reach", "5")
                 | ("schedule", "held_max", "\"none\"")
                 | ("cells", "dwells", "[]")
+                | ("cells", "lifetime", "2000")
                 | ("programs", "saving", "\"0 %\"")
                 | ("physics.variation", "erase_loss", "0")
                 // The second is what the chip of the papers got later. It is about blocks of a few cycles: what is on media of before is as it was.

@@ -20,6 +20,7 @@ use crate::kind::{Decimal, Degrees, Electronvolts, Groups, Kind, List, Maybe, Nu
 use crate::layer::{Origin, Set};
 use crate::quantity::Refusal;
 use crate::section::{BEHIND_TECHNIQUES, KeyInfo, Line, SectionInfo, prose, sections};
+use crate::stages::Cycles;
 use crate::words::PageTimes;
 use crate::words::WordlineOrder;
 
@@ -328,8 +329,10 @@ sections! {
         physics: bool = true;
         /// Temperature of the drive while it works. "none": the reference temperature of the physics.
         temperature: Maybe<Degrees> = Maybe(None);
-        /// Program/erase cycles that every block has behind it.
-        cycles: u32 = 0;
+        /// Program/erase cycles that every block has behind it: a count, or a stage of life, which is a share of `lifetime` (`studies/stages.toml`).
+        cycles: Cycles = Cycles::Count(0);
+        /// Program/erase cycles that blocks are good for, of which stages of life are shares. 2000 is the life of 003 §3.1.
+        lifetime: u32 = 2000;
         /// Rest between two of those cycles.
         dwell: Span = Span(0);
         /// Rests between two of those cycles, in the place of `dwell`: each block has one of them, by a throw of its own. A drive whose blocks are as worn as
@@ -439,8 +442,8 @@ sections! {
         /// What free blocks are chosen by: "longest-free" takes the one that has been free longest; "erases" the least-erased one for host data and the
         /// most-erased one for moved data; "wear" the least-worn and the most-worn one, as a technique tells it (000 §3.4.4).
         key: FreeBlockPolicy = FreeBlockPolicy::LongestFree;
-        /// Move the data of the least-worn block once a block of the die is ahead of it by this much, in the unit of `key`: erases, or thousandths of a life with "wear".
-        /// "none": never.
+        /// Move the data of the least-worn block once a block of the die is ahead of it by this much, in the unit of `key`: erases, or thousandths of a life
+        /// with "wear". "none": never.
         gap: Maybe<u32> = Maybe(None);
     }
 

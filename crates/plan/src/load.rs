@@ -287,13 +287,13 @@ impl Gathered {
         sections.physics.inherit(&lent.physics);
         // Margins hold for as many h-layers and cells as were characterised: to a chip of another shape its physics comes without them.
         if sections.margins.step.is_none() && sections.geometry.same_block(&lent.geometry) {
-            sections.margins = lent.margins;
+            sections.margins.inherit(&lent.margins);
         }
         // Tables of lots name pages and h-layers, so that blocks must be alike to the last page.
         if sections.geometry.same_pages(&lent.geometry) {
             macro_rules! lend {
                 ($($table:ident)*) => { $(if sections.$table.seed.is_none() {
-                    sections.$table = lent.$table;
+                    sections.$table.inherit(&lent.$table);
                 })* };
             }
             lend!(aging ort retirement_limits disturb copyback guard);

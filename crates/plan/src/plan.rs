@@ -14,6 +14,7 @@ use crate::keys::filled;
 use crate::kind::Kind;
 use crate::layer::{Mistakes, Origin};
 use crate::load::Gathered;
+use crate::stages::Cycles;
 
 /// A drive that has been checked as a whole. There is no other way to make one than by checking it.
 #[derive(Clone, Debug)]
@@ -176,7 +177,9 @@ impl Plan {
         let at = cells.kept_at.value.0.map(|_| format!(" at {}", cells.kept_at.value.write().trim_matches('"'))).unwrap_or_default();
         let dwells = &cells.dwells.value;
         let rests = if dwells.0.is_empty() { String::new() } else { format!(" with rests of {}", dwells.write().replace('"', "")) };
-        Some(format!("{} cycles{rests}, {}{at}", cells.cycles.value, cells.retention.value.write().trim_matches('"')))
+        let (cycles, lifetime) = (cells.cycles.value, cells.lifetime.value);
+        let stage = if let Cycles::Stage(stage) = cycles { format!(" ({} of {lifetime})", stage.name) } else { String::new() };
+        Some(format!("{} cycles{stage}{rests}, {}{at}", cycles.of(lifetime), cells.retention.value.write().trim_matches('"')))
     }
 
     /// Whether it may fail requests without that being a failure of a comparison.

@@ -17,14 +17,15 @@ macro_rules! embedded {
 
 /// Chips: name and text.
 pub(crate) const CHIPS: &[(&str, &str)] = embedded! { "chips":
-    "tlc-48l" "tlc-48l-oneshot" "tlc-48l-suspend" "tlc-2plane-8k" "tlc-512gib" "small-block-16k" "femu" "mqsim" "mqsim-b" "tlc48" "mlc48" "qlc64" "tlc2d" "tlc64-measured"
+    "tlc-48l" "tlc-48l-oneshot" "tlc-48l-suspend" "tlc-2plane-8k" "tlc-512gib" "small-block-16k" "femu" "mqsim" "mqsim-b" "tlc48" "tlc48-tables" "mlc48" "qlc64" "tlc2d" "tlc64-measured"
     "ispp-example"
 };
 
 /// Drives: name and text, in the order in which they are listed to a person.
 pub(crate) const DRIVES: &[(&str, &str)] = embedded! { "drives":
     "pageftl" "pageftl-4k" "pageftl-fifo"
-    "paper-evanesco" "secssd" "secssd-nobLock" "scrssd" "erssd" "osrssd" "cryptossd" "paper-rftl" "paper-psr" "paper-cubeftl" "vertftl" "cubeftl-noWAM" "cubeftl" "paper-vertrace" "paper-longftl" "paper-rcftl"
+    "paper-evanesco" "secssd" "secssd-nobLock" "scrssd" "erssd" "osrssd" "cryptossd"
+    "paper-rftl" "pewear-1k" "pewear-8k" "longlive" "ort-pe" "boundedread" "fastgc-rftl" "fastcopy" "rftl" "paper-psr" "paper-cubeftl" "vertftl" "cubeftl-noWAM" "cubeftl" "paper-vertrace" "paper-longftl" "paper-rcftl"
     "paper-reparo-4tb" "paper-reparo-8tb" "paper-reparo-16tb" "paper-reparo-32tb" "paper-rlr"
     "mqsim-default" "mqsim-b" "mqsim-b-cache" "mqsim-b-2planes" "mqsim-b-copyback" "mqsim-b-preemptible"
 };

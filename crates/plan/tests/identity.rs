@@ -2,7 +2,8 @@
 //!
 //! `identity.txt` has a line for each drive: its name, the settings it was given, the number that the last build of the old rule gave it, and the number
 //! it has. To accept new numbers of today: `WORDLINE_ACCEPT=1 cargo test -p wordline-plan --test identity`, and read the difference. Those of the old rule
-//! never change: media and saved drives carry them.
+//! never change: media and saved drives carry them. Drives with the cells of `tlc48` have none: the chip was fitted again, and what was made of the one before
+//! is of other cells; one line gives it the values of then, and has the number of then.
 
 use std::path::Path;
 use std::{env, fs};

@@ -98,7 +98,7 @@ fn tried(param: &Param) -> Option<Value> {
 #[test]
 fn every_technique_of_the_firmware_can_be_switched_on() {
     let mut text = String::from(
-        "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48\"\n[capabilities]\nprogram_settings = true\nerase_trace = true\n",
+        "inherit = \"mqsim-b-copyback\"\nchip = \"tlc-48l-suspend\"\nphysics_of = \"tlc48-tables\"\n[capabilities]\nprogram_settings = true\nerase_trace = true\n",
     );
     for declaration in DECLARATIONS {
         text += &format!("[techniques.{}]\non = true\n", declaration.card.name);

@@ -221,6 +221,15 @@ pub struct Celsius(pub f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Rber(pub f64);
 
+/// Wear of a block group in thousandths of a life: 1,000 is its end, and what is beyond may lose data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wear(pub u16);
+
+impl Wear {
+    /// Wear of a block group at the end of its life.
+    pub const END: Wear = Wear(1_000);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

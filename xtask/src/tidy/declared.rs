@@ -19,6 +19,7 @@ const MAY: &[(&str, &str)] = &[
     ("crates/proving/src/hashes.rs", "a row of the table of hashes is of one technique beside a bystander"),
     ("crates/proving/src/offsets.rs", "an oracle of one technique"),
     ("crates/proving/src/cut/world/counts.rs", "an oracle of one technique"),
+    ("crates/proving/src/cut/world/copies.rs", "an oracle of one technique, beside that of provenance"),
     (
         "crates/proving/src/cut/mod.rs",
         "by this list the oracle of stale data looks, whatever the techniques declare; and what its oracle of rot cannot judge",

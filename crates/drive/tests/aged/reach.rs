@@ -202,7 +202,7 @@ fn every_physical_parameter_is_reached_from_a_drive_or_stands_in_the_list() {
         let trials: &[usize] = match parameter.section {
             "flag" | "select" => &[2],
             "reprogram" => &[3],
-            "ispe" => &[2],
+            "ispe" => &[2, 1],
             "variation" => &[0, 2],
             _ => &[0, 1],
         };

@@ -69,8 +69,8 @@ impl Aging {
         self.age_of(self.foretold(shown) + self.flicker + self.safe)
     }
 
-    /// Age of a block by PeWear+ (000 §3.3.1), from its P/E cycles and its mean t_PROG in microseconds. The marker is not raised: what makes RealWear safe was not
-    /// fitted to it.
+    /// Age of a block by PeWear+ (000 §3.3.1), from its P/E cycles and its mean t_PROG in microseconds. The marker is not raised: what makes RealWear safe
+    /// was not fitted to it.
     pub fn age_plus(&self, cycles: u32, program: f64) -> u16 {
         let [by_cycle, by_program, constant] = self.plus;
         self.age_of(by_cycle * f64::from(cycles) + by_program * program + constant)

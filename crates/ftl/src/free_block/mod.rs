@@ -2,7 +2,7 @@
 //!
 //! A policy is one file with one type that implements [`Policy`], and one line in the list below. `docs/tutorials/free-block.md` walks through it.
 
-use crate::state::wear::Wear;
+use wordline_units::Wear;
 
 /// Data stream of a die. The two streams go to different blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

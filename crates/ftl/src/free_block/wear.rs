@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::{DieGroups, FreeGroups, Policy, Stream};
 
-/// Takes the least-worn group for host data and the most-worn for moved data, and measures the gap in thousandths of a life. Where nobody tells the wear, groups
-/// count as not worn at all.
+/// Takes the least-worn group for host data and the most-worn for moved data, and measures the gap in thousandths of a life. Where nobody tells the wear,
+/// groups count as not worn at all.
 pub(super) struct Wear;
 
 impl Policy for Wear {

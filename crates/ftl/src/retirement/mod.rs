@@ -5,7 +5,7 @@
 //! not the policy's: the group is written no more, and its data moves away. Policies that judge by errors near the limit, and those that give up single
 //! wordlines, are absent.
 
-use crate::state::wear::Wear;
+use wordline_units::Wear;
 
 /// Facts about a group that a policy judges by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::failed::Failed;
 use super::{Policy, Seen, Verdict};
-use crate::state::wear::Wear;
+use wordline_units::Wear;
 
 /// Retires what [`Failed`] retires, and the blocks of a group whose wear has reached the end of a life.
 pub(super) struct Spent;

@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use wordline_flash::{EraseSettings, Status};
-use wordline_units::{DieId, WordlineSet};
+use wordline_units::{DieId, Wear, WordlineSet};
 
 use crate::free_block::{DieGroups, FreeBlockPolicy, FreeGroups, Policy as _, Stream};
 use crate::retirement::{Policy as _, RetirementPolicy, Seen, Verdict};
 use crate::state::layout::{BlockGroup, Layout, UnitAddr};
 use crate::state::spared::{Spared, SparedWordlines};
-use crate::state::wear::{Wear, WearTable};
+use crate::state::wear::WearTable;
 use crate::victim::Candidates;
 
 /// State of a block group.

@@ -7,7 +7,7 @@ use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::services::Services;
 use crate::state::warm_clock::{Day, Kept};
-use crate::state::wear::Wear;
+use wordline_units::Wear;
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]

@@ -1,15 +1,8 @@
 //! The wear of each block group, as techniques tell it: what the free-block slot, the retirement slot and techniques rank groups by.
 
+use wordline_units::Wear;
+
 use crate::state::layout::BlockGroup;
-
-/// Wear of a block group in thousandths of a life: 1,000 is its end, and what is beyond may lose data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wear(pub u16);
-
-impl Wear {
-    /// Wear of a block group at the end of its life.
-    pub const END: Wear = Wear(1_000);
-}
 
 /// Number in the table for a group of which nobody tells the wear.
 const UNKNOWN: u16 = u16::MAX;

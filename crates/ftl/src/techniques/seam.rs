@@ -36,8 +36,8 @@ use crate::state::groups::BlockGroups;
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::view::View;
 pub use crate::state::warm_clock::{Day, Kept};
-pub use crate::state::wear::Wear;
 pub use crate::state::work::Busy;
+pub use wordline_units::Wear;
 
 /// A page of a block group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -331,7 +331,8 @@ mod tests {
             assert!(made.figure(over) <= 5.0, "{over}: {} %", made.figure(over));
             assert!(made.figure(given) > 0.5, "{given}: {}", made.figure(given));
         }
+        // What breaks the promise above is found out by the same figure.
         let best = found(&setup, |values| values.iter().copied().max().unwrap_or(0)).expect("a table");
-        assert!(best.figure("pe-over") > 10.0, "{} %: thresholds of the best block go unnoticed", best.figure("pe-over"));
+        assert!(best.figure("pe-over") > 5.0, "{} %: thresholds of the best block go unnoticed", best.figure("pe-over"));
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &m
     }
     let own = physics.retention.temperature;
     let celsius = |set: &Set<Maybe<Degrees>>| set.value.0.map_or(own, Degrees::celsius);
-    let (cycles, retention) = (sections.cells.cycles.value, sections.cells.retention.value.0);
+    let (cycles, retention) = (worn_by(sections), sections.cells.retention.value.0);
     let dwells: Vec<f64> = sections.cells.dwells.value.0.iter().map(|dwell| dwell.0 as f64).collect();
     check_dwells(sections, mistakes);
     let age = (cycles > 0 || retention > 0).then(|| Age {
@@ -73,13 +73,18 @@ pub(crate) fn cells(sections: &Sections, physics: Option<&Physics>, mistakes: &m
     Some(Cells { temperature: Celsius(celsius(&sections.cells.temperature)), age, dwells, physics })
 }
 
+/// P/E cycles that blocks have behind them.
+pub(crate) fn worn_by(sections: &Sections) -> u32 {
+    sections.cells.cycles.value.of(sections.cells.lifetime.value)
+}
+
 /// Rests of single blocks take the place of the one rest of all, and are of no use to blocks without cycles.
 fn check_dwells(sections: &Sections, mistakes: &mut Mistakes<'_>) {
     let (dwells, dwell) = (&sections.cells.dwells, &sections.cells.dwell);
     if dwells.value.0.is_empty() {
         return;
     }
-    if sections.cells.cycles.value == 0 {
+    if worn_by(sections) == 0 {
         let help = "set cells.cycles to the cycles between which blocks have rested";
         mistakes.at(&dwells.origin, "cells.dwells does nothing: cells.cycles is 0".to_owned(), Some(help.into()));
     }

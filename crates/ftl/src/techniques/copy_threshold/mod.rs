@@ -1,8 +1,8 @@
 //! Data is copied inside a die only as often in a row as its blocks stand, by their wear (FastCopy) or by their P/E count (FastGC).
 //!
-//! A copy without error correction takes all errors along and adds its own. A table tells how many copies in a row a block of some wear still stands, so that the
-//! data can be read after the retention that is asked for. Here a copy is proposed as long as the data has been through fewer, by the table's line for the more
-//! worn of the two blocks; otherwise the data goes over the bus, is corrected, and may be copied anew.
+//! A copy without error correction takes all errors along and adds its own. A table tells how many copies in a row a block of some wear still stands, so that
+//! the data can be read after the retention that is asked for. Here a copy is proposed as long as the data has been through fewer, by the table's line for the
+//! more worn of the two blocks; otherwise the data goes over the bus, is corrected, and may be copied anew.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ words! {
 params! {
     /// Parameters of thresholds of copies.
     pub struct Params {
-        /// What the table is looked up by: "age", the wear that a technique tells, or "pe", the P/E count.
+        /// Index that the table is looked up by: "age", the wear that a technique tells, or "pe", the P/E count.
         index: Index {
             kind: Kind::Word(Index::WORDS),
             default: Some(Value::Word("age")),

@@ -1,9 +1,9 @@
 //! Provenance: copies in a row without correction, and since when data has been there, counted once more without groups and memos.
 //!
 //! Checks: before any power cut each valid unit has gone through exactly as many copies as its core says; after one through as many at most. No data is older
-//! than its group's day says, where that is known. Days pass by decree, in between. Where thresholds of copies are on, no data is copied that has been through as
-//! many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Does not check: how far a core that has lost
-//! its memos is on the safe side.
+//! than its group's day says, where that is known. Days pass by decree, in between. Where thresholds of copies are on, no data is copied that has been through
+//! as many copies as the more worn of its two blocks stands, worked out once more from the law behind the made-up table. Does not check: how far a core that
+//! has lost its memos is on the safe side.
 
 use std::collections::BTreeMap;
 
