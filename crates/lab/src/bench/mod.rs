@@ -11,10 +11,14 @@ use crate::error::LabError;
 use crate::lot::Lot;
 use crate::protocol::{Changes, Protocol};
 
+mod aged;
 mod alike;
 mod arithmetic;
+mod bounded;
 mod bursts;
+mod copied;
 mod copyback;
+mod endurance;
 mod erase;
 mod followers;
 pub(crate) mod guard;
@@ -31,6 +35,7 @@ mod reprogram;
 mod retries;
 mod sanitise;
 mod sensitivity;
+mod stages;
 mod versions;
 
 /// One quantity that a bench measures.
@@ -210,6 +215,10 @@ pub const BENCHES: &[Bench] = &[
     bursts::BENCH,
     sensitivity::BENCH,
     versions::BENCH,
+    aged::BENCH,
+    bounded::BENCH,
+    endurance::BENCH,
+    copied::BENCH,
 ];
 
 /// The bench and metric that `bench.metric` names.
