@@ -13,6 +13,7 @@ pub(super) const TECHNIQUES: &str = "crates/ftl/src/techniques/";
 /// Files that name techniques all the same, and why.
 const MAY: &[(&str, &str)] = &[
     ("crates/plan/src/identity.rs", "the list of techniques under the old rule of plan hashes, which is frozen"),
+    ("crates/lab/src/bench/aged.rs", "a study of one technique, which it switches on"),
     ("crates/lab/src/bench/alike.rs", "a study of one technique, which it switches on and off"),
     ("crates/lab/src/bench/followers.rs", "a study of one technique, which it switches on and off"),
     ("crates/proving/src/interactions.rs", "the small drives of the interaction tables: an experiment says what it tries"),

@@ -1,5 +1,7 @@
 //! Bench of what it costs a drive to know the ages of its blocks: one page is read in each filling (000 §3.4.3).
 
+use wordline_report::html::figure::{Columns, Figure};
+
 use super::stages::Runs;
 use super::{Bench, Findings, On, Setup, m};
 use crate::error::LabError;
@@ -35,7 +37,7 @@ conditions! {
         /// bytes written under each workload, in capacities
         lengths: [Number; 6],
         /// stage of life
-        stage: Name,
+        age: Name,
         /// retention of the data that is there at the start
         kept: Span,
     }
@@ -48,7 +50,7 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
         size: &at.size,
         workloads: &at.workloads,
         lengths: &at.lengths,
-        stages: std::slice::from_ref(&at.stage),
+        stages: std::slice::from_ref(&at.age),
         kept: at.kept,
     };
     let table = runs.make(setup, "aged")?;
@@ -64,5 +66,14 @@ fn run(setup: &Setup) -> Result<Findings, LabError> {
     findings.set("iops", iops);
     findings.set("writes", writes);
     findings.set("reads", most(&|_, on| pages(on, "read", Some("measure")) / pages(on, "program", None)));
+    let ratio = table[0].iter().map(|row| row[1].iops() / row[0].iops()).collect();
+    findings.figures.push(Figure::Columns(Columns {
+        title: "IOPS of a drive that measures the ages of its blocks".to_owned(),
+        note: "over the same drive without (000 §3.4.3)".to_owned(),
+        x: "workload".to_owned(),
+        y: "IOPS ratio".to_owned(),
+        groups: at.workloads.to_vec(),
+        series: vec![(at.drive.clone(), ratio)],
+    }));
     Ok(findings)
 }

@@ -92,7 +92,8 @@ fn judge(at: &At, table: &[Vec<Vec<Tried>>]) -> Findings {
     findings.set("pe-old", mean(&of(last, BY_PE)));
     findings.set("pe-cold", greatest(&COLD.map(|workload| of(last, BY_PE)[workload])));
     findings.set("pe-most", greatest(&every(BY_PE)));
-    let rises = (0..at.workloads.len()).map(|workload| (1..=last).all(|stage| of(stage, BY_PE)[workload] >= of(stage - 1, BY_PE)[workload]));
+    let rises =
+        (0..at.workloads.len()).map(|workload| (1..=last).all(|stage| of(stage, BY_PE)[workload] >= of(stage - 1, BY_PE)[workload]));
     findings.set("pe-trend", share(rises));
     findings.set("age-most", greatest(&every(BY_AGE)));
     findings.set("age-mean", mean(&every(BY_AGE)));

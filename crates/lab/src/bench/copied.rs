@@ -21,7 +21,11 @@ pub(super) const BENCH: Bench = Bench {
         m("age-copies-old", "count", "The same by age"),
         m("age-copied", "share", "Pages moved inside dies by age, of all pages that are moved, of all runs together"),
         m("pe-copied", "share", "The same by P/E count"),
-        m("trend", "share", "Workloads in which the gain of age over P/E count does not fall from one stage to the next and grows from first to last"),
+        m(
+            "trend",
+            "share",
+            "Workloads in which the gain of age over P/E count does not fall from one stage to the next and grows from first to last",
+        ),
         m("age-lost", "count", "Reads that could not be corrected with copies by age, less those without copies, of all runs together"),
     ],
     on: On::Drives,

@@ -18,7 +18,6 @@ mod bounded;
 mod bursts;
 mod copied;
 mod copyback;
-mod endurance;
 mod erase;
 mod followers;
 pub(crate) mod guard;
@@ -217,7 +216,6 @@ pub const BENCHES: &[Bench] = &[
     versions::BENCH,
     aged::BENCH,
     bounded::BENCH,
-    endurance::BENCH,
     copied::BENCH,
 ];
 

@@ -29,18 +29,26 @@ fn small() -> Changes {
             "size = \"whole\"\nwritten = \"16 MiB\"\nbuffers = [\"2 MiB\"]\nbursts = [1]\nrests = [0.25]\nopen_blocks = [1, 2]\nlatency = \"mailserver\"\nlatency_length = 0.05\nlatency_burst = \"2 MiB\"\nlengths = [0.05, 0.05, 0.05, 0.05, 0.05, 0.05]\nworkloads = [\"varmail\", \"webserver\", \"webproxy\", \"oltp\", \"varmail\", \"mailserver\"]",
         ),
         ("versions", "size = \"192 MiB\"\nlength = 0.5"),
+        ("aged", BY_AGE),
+        ("bounded", BY_AGE),
+        ("copied", BY_AGE),
     ];
     changed.into_iter().map(|(bench, text)| (bench.to_owned(), text.parse().expect("a table"))).collect()
 }
+
+/// Conditions of benches of blocks by their age.
+const BY_AGE: &str = "size = \"whole\"\nlengths = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2]\nworkloads = [\"varmail\", \"webproxy\", \"varmail\", \"webproxy\", \"varmail\", \"mailserver\"]";
 
 #[test]
 fn benches_find_the_same_with_one_thread_and_with_several() {
     for bench in BENCHES.iter().filter(|bench| bench.name != "life") {
         // Chips with margins have blocks of one shape only, so that a small drive of them has few, and much of them spare.
-        let few: &[&str] = if ["alike", "followers", "bursts"].contains(&bench.name) {
-            &["geometry.blocks=12", "mapping.over_provisioning=70 %"]
-        } else {
-            &[]
+        let few: &[&str] = match bench.name {
+            "alike" | "followers" | "bursts" => &["geometry.blocks=12", "mapping.over_provisioning=70 %"],
+            "aged" | "bounded" | "copied" => {
+                &["flash.channels=1", "geometry.blocks=24", "mapping.spare_blocks=2", "mapping.over_provisioning=60 %"]
+            }
+            _ => &[],
         };
         let with = |threads| Setup { conditions: small(), ..setup(threads, few) };
         let (one, many) = (run(bench.name, &with(1)), run(bench.name, &with(3)));
