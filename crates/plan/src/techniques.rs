@@ -224,7 +224,7 @@ fn told_where(needs: impl Iterator<Item = (Value, Need)>) -> String {
     let one = |(value, need): (Value, Need)| match value {
         // Of a flag it goes without saying.
         Value::Flag(_) => told(std::iter::once(need)),
-        other => {
+        other @ (Value::Count(_) | Value::Span(_) | Value::Word(_)) => {
             let told = told(std::iter::once(need));
             format!(" With {}: {}{}", write(Some(other)), told[1..2].to_lowercase(), &told[2..])
         }

@@ -185,12 +185,10 @@ impl BlockAge {
     }
 }
 
-/// Tally and group of a read that measured a page well.
+/// Group and tally of a read that measured a page well.
 fn measured(news: &News) -> Option<(BlockGroup, Tally)> {
-    match *news {
-        News::Read(ReadReport { at, cause: Cause::Measure, status: Status::Good, tally: Some(tally), .. }) => Some((at.group, tally)),
-        _ => None,
-    }
+    let News::Read(ReadReport { at, cause: Cause::Measure, status: Status::Good, tally, .. }) = *news else { return None };
+    Some((at.group, tally?))
 }
 
 impl Technique for BlockAge {
@@ -344,7 +342,7 @@ mod tests {
         technique.learn(&ctx, &read(Cause::Measure, 160, Status::Uncorrectable));
         assert_eq!(wear(&technique, &core), 300, "neither a read of the host nor one that failed teaches anything");
         technique.learn(&ctx, &read(Cause::Measure, 160, Status::Good));
-        let foretold = |pulses: f64, errors: f64, rest: f64| ((10.0 * pulses + 2.0 * errors - rest.ln() + 5.0) / 64.0 * 1e3).ceil() as u16;
+        let foretold = |pulses, errors, rest| aging().age(&Shown { cycles: 0, pulses, errors, rest });
         assert_eq!(wear(&technique, &core), foretold(2.2, 10.0, 60.0));
         technique.learn(&ctx, &erased(4, 255, 1_000_000));
         assert_eq!(wear(&technique, &core), foretold(4.0, 10.0, 10_800.0), "with the errors of the filling before");
