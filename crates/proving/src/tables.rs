@@ -64,7 +64,7 @@ pub fn copies_at_age(thousandths: u16) -> u32 {
     COPIES.saturating_sub(u32::from(thousandths).div_ceil(100))
 }
 
-/// Copies in a row that a block stands which was erased so often: one less for each bin of [`PE`], and none beyond.
+/// Copies in a row that a block stands which was erased so often: one less for each bin of counts that it has passed, and none beyond the last.
 pub fn copies_at_count(erases: u32) -> u32 {
     PE.iter().position(|&most| erases <= most).map_or(0, |bin| COPIES - bin as u32)
 }

@@ -59,7 +59,7 @@ const BY_AGE: usize = 2;
 
 /// Pages that a run has copied inside its dies.
 fn copies(run: &Tried) -> f64 {
-    run.result.flash.iter().filter(|row| row.op == "copyback").map(|row| row.pages as f64).sum()
+    run.result.flash.iter().filter(|row| row.op == "copyback").map(|row| row.pages as f64).fold(0.0, |sum, pages| sum + pages)
 }
 
 /// Pages that a run has programmed to move data over the bus.
@@ -90,7 +90,7 @@ fn judge(at: &At, table: &[Vec<Vec<Tried>>]) -> Findings {
     findings.set("gain-most", greatest(&every(BY_AGE)));
     findings.set("gain-old", mean(&gains(last, BY_AGE, NONE)));
     findings.set("gain-pe-most", greatest(&every(BY_PE)));
-    let old = |drive: usize| table[last].iter().map(|row| copies(&row[drive])).sum::<f64>();
+    let old = |drive: usize| table[last].iter().map(|row| copies(&row[drive])).fold(0.0, |sum, copies| sum + copies);
     findings.set("pe-copies-old", old(BY_PE));
     findings.set("age-copies-old", old(BY_AGE));
     let runs = |drive: usize| table.iter().flatten().map(move |row| &row[drive]);
