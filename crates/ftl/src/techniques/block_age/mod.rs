@@ -30,7 +30,9 @@ pub const DECLARATION: Declaration = Declaration {
         claim: "blocks of equal age have equal errors after a year, whatever their P/E counts are; measuring costs less than 1 % of IOPS and of writes",
         hooks: Hooks::of(&[Hook::Opened, Hook::Erased, Hook::Programmed, Hook::Read, Hook::Work, Hook::WearOf, Hook::Remember]),
         asks: &[Ask::EraseTrace, Ask::WarmClock],
-        persists: Persists::Memos("the age of each filling once it has been measured; without it a block is as old as the worst of its P/E count"),
+        persists: Persists::Memos(
+            "the age of each filling once it has been measured; without it a block is as old as the worst of its P/E count",
+        ),
         limits: "of a group of several planes the block of the first is measured; a page that is programmed with other settings than the default has more errors, \
                  which makes blocks older and never younger; the first rest after a power cut counts as none; PeWear+ and PeWear++ are not raised to be safe",
     },
@@ -163,7 +165,8 @@ impl BlockAge {
         let Some(table) = self.table.clone() else { return };
         let &EraseReport { group, has_left, trace, rest, .. } = report;
         if let Some(times) = self.times.get_mut(group.index()) {
-            let mean = (times.sum * 8).checked_div(u32::from(times.programs)).map_or(times.before, |mean| mean.min(u32::from(u16::MAX)) as u16);
+            let mean =
+                (times.sum * 8).checked_div(u32::from(times.programs)).map_or(times.before, |mean| mean.min(u32::from(u16::MAX)) as u16);
             *times = Times { before: if has_left { 0 } else { mean }, ..Times::default() };
         }
         let signs = &mut self.signs[group.index()];

@@ -119,7 +119,13 @@ mod tests {
 
     fn table() -> Copyback {
         let by = |last: &[u32]| CopyIndex { thresholds: vec![vec![9; 11], vec![9; 11], last.to_vec()], ..CopyIndex::default() };
-        Copyback { pe: vec![10, 20], retention: vec![100], by_age: by(&[3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0]), by_pe: by(&[2, 1]), ..Copyback::default() }
+        Copyback {
+            pe: vec![10, 20],
+            retention: vec![100],
+            by_age: by(&[3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0]),
+            by_pe: by(&[2, 1]),
+            ..Copyback::default()
+        }
     }
 
     /// A core that keeps the provenance of its data, and the technique.

@@ -25,7 +25,10 @@ pub const DECLARATION: Declaration = Declaration {
     },
     about: "stale secrets are locked on the die, page by page or, where nothing else is in it, the whole block (002 §5, §6).",
     params: Params::ALL,
-    needs: &[Need::Sanitise(Sanitisation::LockPage), Need::Where("block_lock", Value::Flag(true), &Need::Sanitise(Sanitisation::LockBlock))],
+    needs: &[
+        Need::Sanitise(Sanitisation::LockPage),
+        Need::Where("block_lock", Value::Flag(true), &Need::Sanitise(Sanitisation::LockBlock)),
+    ],
 };
 
 params! {

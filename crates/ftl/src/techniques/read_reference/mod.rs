@@ -26,7 +26,9 @@ pub const DECLARATION: Declaration = Declaration {
         claim: "no read takes more than two retries, however old the block and its data are",
         hooks: Hooks::of(&[Hook::Read, Hook::Erased, Hook::Closed, Hook::Timer, Hook::Estimate, Hook::Rung, Hook::Work]),
         asks: &[Ask::WarmClock],
-        persists: Persists::Nothing("reads since the erase are counted anew; retention is not known after a power cut, and the table has a column for that"),
+        persists: Persists::Nothing(
+            "reads since the erase are counted anew; retention is not known after a power cut, and the table has a column for that",
+        ),
         limits: "the table has no axis of temperature, and was made of programs with default settings; what it was not proven for goes on in the vendor's table; \
                  without a power cut, and with `refresh`, the bound is as good as the proof; reads are counted by group, not by page",
     },
@@ -277,7 +279,8 @@ mod tests {
     /// A table in which the first set of a place is the number of its step plus ten times that of its column, and every sequence has three sets.
     fn ort() -> Ort {
         let steps = |steps: usize, proven: &dyn Fn(usize) -> Option<u32>| {
-            let sequences = (0..steps as u8).flat_map(|step| (0..3u8).map(move |column| Sequence::of(&[step + 10 * column, 50, 51]).expect("three sets")));
+            let sequences = (0..steps as u8)
+                .flat_map(|step| (0..3u8).map(move |column| Sequence::of(&[step + 10 * column, 50, 51]).expect("three sets")));
             OrtIndex { sequences: sequences.collect(), proven: (0..steps).map(proven).collect() }
         };
         Ort {

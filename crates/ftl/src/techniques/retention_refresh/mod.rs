@@ -20,7 +20,9 @@ pub const DECLARATION: Declaration = Declaration {
         claim: "while the drive has power, no data is kept longer than the limit and one round of the patrol",
         hooks: Hooks::of(&[Hook::Timer, Hook::Work]),
         asks: &[Ask::Provenance],
-        persists: Persists::Nothing("the birth of data is the core's to remember; what has none after a power cut is moved in the first round"),
+        persists: Persists::Nothing(
+            "the birth of data is the core's to remember; what has none after a power cut is moved in the first round",
+        ),
         limits: "looks at groups in turn, so data may be kept for one round longer; time without power is not seen, unless somebody tells it; data in a block that is \
                  still being written waits until it is full",
     },
@@ -106,7 +108,8 @@ impl Technique for RetentionRefresh {
 
     fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         let group = BlockGroup(self.cursor);
-        let is_wanted = *news == News::Timer && ctx.view.use_of(group) == Use::Closed && ctx.view.valid(group) > 0 && self.is_due(ctx, group);
+        let is_wanted =
+            *news == News::Timer && ctx.view.use_of(group) == Use::Closed && ctx.view.valid(group) > 0 && self.is_due(ctx, group);
         is_wanted.then_some(Work { kind: WorkKind::Rewrite(group), cause: Cause::Refresh, due: ctx.now })
     }
 }
@@ -158,10 +161,12 @@ mod tests {
     fn each_group_is_looked_at_once_in_a_round() {
         let (rooms, mut technique) = trial();
         let ctx = ctx(&rooms.core);
-        let mut seen: Vec<u32> = (0..technique.groups).map(|_| {
-            technique.learn(&ctx, &News::Timer);
-            technique.cursor
-        }).collect();
+        let mut seen: Vec<u32> = (0..technique.groups)
+            .map(|_| {
+                technique.learn(&ctx, &News::Timer);
+                technique.cursor
+            })
+            .collect();
         seen.sort_unstable();
         assert_eq!(seen, (0..technique.groups).collect::<Vec<_>>());
         assert_eq!(technique.wake_at(), Some(ctx.now + Nanos(10_000_000 / u64::from(technique.groups))));
