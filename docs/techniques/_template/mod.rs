@@ -85,7 +85,7 @@ mod tests {
         let mut technique = Template::default();
         let asked = |technique: &Template, group: u32| {
             let from = ProgramUnit { group: BlockGroup(group), layer: 0, place: 0 };
-            technique.way(ctx, &Copy { from, why: Cause::Gc })
+            technique.way(ctx, &Copy { from, to: None, why: Cause::Gc })
         };
         let at = FlashPage { group: BlockGroup(3), plane: PlaneId(0), page: PageId(7) };
         let (cause, status, array) = (Cause::Host, Status::Good, Nanos::from_micros(70));
