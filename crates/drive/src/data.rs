@@ -17,10 +17,10 @@ use std::ops::Range;
 
 use wordline_chip::{Chip, Contents, Mark, PageImage, Payload, UnitAt};
 use wordline_engine::Observer;
-use wordline_flash::{Operation, Target};
+use wordline_flash::Target;
 use wordline_ftl::{Carried, DataStep, Firmware, Held, Request, UnitAddr};
 use wordline_units::host::SECTOR_BYTES;
-use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, PageId, RequestId};
+use wordline_units::{BlockId, DieId, HostOp, HostRequest, IdMap, Lpn, OpTag, PageId, RequestId};
 
 use crate::capacitors::{BufferSlot, Capacitors, HeldUnit};
 use crate::carried::{HostBytes, RequestBytes};
@@ -297,9 +297,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         self.data = Some(data);
     }
 
-    /// Gather the contents of `program`, which `core` has just ordered.
+    /// Gather the contents of the program `tag` of `die` that `core` has ordered.
     #[cold]
-    pub(crate) fn gather(&mut self, core: u32, program: &Operation) {
+    pub(crate) fn gather(&mut self, core: u32, die: DieId, tag: OpTag) {
         let Some(mut data) = self.data.take() else { return };
         let mut bytes = std::mem::take(&mut data.bytes);
         let mut marks = std::mem::take(&mut data.marks);
@@ -309,7 +309,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let mut unreadable = Vec::new();
         let Drive { ftls, chips, wiring, .. } = self;
         let ftl = &ftls[core as usize];
-        let brought = ftl.load(program.die, program.tag);
+        let brought = ftl.load(die, tag);
         for (carried, &lpn) in brought.units().zip(brought.oob) {
             data.places.push(match carried {
                 Carried::Buffered { slot, .. } => UnitAt { is_second: false, at: slot as usize * data.unit_bytes },
@@ -344,7 +344,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         for index in unreadable {
             marks[index].version = self.ftls[core as usize].version_of_lost(marks[index].lpn.0);
         }
-        self.ftls[core as usize].note_marks(program.die, &marks);
+        self.ftls[core as usize].note_marks(die, &marks);
         data.note_lost(core, &marks);
         (data.bytes, data.marks) = (bytes, marks);
         self.data = Some(data);

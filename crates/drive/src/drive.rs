@@ -34,6 +34,10 @@ pub(crate) enum Due {
     Read { flight: FlightSlot },
     /// A read could not be corrected and is tried again with other references.
     Retry { flight: FlightSlot },
+    /// A die that programs can take in the data of its next program.
+    TakeIn { flight: FlightSlot },
+    /// A die has the data of its next program.
+    TakenIn { flight: FlightSlot },
     /// A program, an erase or a copyback has ended, unless it was suspended since.
     Worked { flight: FlightSlot, attempt: u16 },
     /// A part of a copyback before its program has ended.
@@ -86,6 +90,8 @@ pub struct Drive<O: Observer = (), P: Payload = NoPayload> {
     pub(crate) idle_flights: Vec<FlightSlot>,
     /// Program or erase that each die is busy with.
     pub(crate) working: IdMap<DieId, FlightSlot>,
+    /// Program that each die does next, while it is busy with one.
+    pub(crate) following: IdMap<DieId, FlightSlot>,
     parts: Vec<Part>,
     idle_parts: Vec<u32>,
     pub(crate) host: HostQueues,
@@ -163,6 +169,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             flights: Vec::new(),
             idle_flights: Vec::new(),
             working: IdMap::from_fn(geometry.dies() as usize, |_| FlightSlot::NONE),
+            following: IdMap::from_fn(geometry.dies() as usize, |_| FlightSlot::NONE),
             parts: Vec::new(),
             idle_parts: Vec::new(),
             host: HostQueues::new(config.weights),
@@ -324,6 +331,8 @@ impl<O: Observer, P: Payload> Drive<O, P> {
             Due::Transferred { flight } => self.transferred(now, flight),
             Due::Read { flight } => self.read_done(now, flight),
             Due::Retry { flight } => self.retry(now, flight),
+            Due::TakeIn { flight } => self.take_in_next(now, flight),
+            Due::TakenIn { flight } => self.next_taken_in(now, flight),
             Due::Worked { flight, attempt } => self.worked(now, flight, attempt),
             Due::Copied { flight, attempt } => self.copied(now, flight, attempt),
             Due::TrySuspend { flight, attempt } => self.try_suspend(now, flight, attempt),

@@ -11,6 +11,7 @@ use wordline_units::{BlockId, DieId, FlashOp, PageId};
 
 use crate::control::FlashPlace;
 use crate::drive::Drive;
+use crate::flash::FlightSlot;
 
 /// A fault on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,12 +155,17 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         };
         let block = target.planes.first_plane().map_or(BlockId(0), |plane| target.block(plane));
         waiting.power = None;
+        if op == FlashOp::Program && self.working[die] != FlightSlot::NONE {
+            // Its data was on the way into the die; the array was at the program before.
+            waiting.struck = Some(PowerCut { torn: None });
+            return true;
+        }
         waiting.struck = Some(PowerCut { torn: Some((op, die, block, target.page)) });
         let mut draw = Draw::new(seed, Stream::Injected, u32::from(die.0));
         match op {
             FlashOp::Erase => self.chips[die].tear_erase(&target, &mut draw),
             FlashOp::Program if P::KEEPS => {
-                self.gather(core, operation);
+                self.gather(core, operation.die, operation.tag);
                 if let Some(data) = &self.data {
                     self.chips[die].tear_program(&target, data.gathered(core), &mut draw);
                 }

@@ -3,6 +3,7 @@
 //! ```text
 //!   read      order ─core─► sense ──Sensed──► bus, DRAM ──Transferred──► ECC ──Read──► report
 //!   program   order ─core─► bus ─────────────► array ──────────────────────Worked──► report
+//!   the next  order ─core─► TakeIn ──► bus ──TakenIn──► the array is free ──Worked──► report
 //!   erase     order ─core─► array ─────────────────────────────────────────Worked──► report
 //!   copyback  order ─core─► sense ──Copied──► hand over ──Copied──► … array ──Worked──► report
 //!   suspend   order ─stop─► array ──────────Suspended──► the firmware knows
@@ -21,6 +22,7 @@ use wordline_units::{BlockId, Bytes, Cause, ChannelId, DieId, FlashOp, Id, Nanos
 use crate::copyback::Part;
 use crate::drive::{Drive, Due, write_down};
 use crate::follow::Ended;
+use crate::following::Intake;
 use crate::stop::{NOT_STOPPING, StopStage, Stopping};
 use crate::tries::{Sensing, first_try, set_try};
 
@@ -48,7 +50,7 @@ impl FlightSlot {
 pub(crate) struct Flight {
     pub(crate) core: u32,
     pub(crate) die: DieId,
-    channel: ChannelId,
+    pub(crate) channel: ChannelId,
     /// Die, as its core counts it.
     pub(crate) local: DieId,
     pub(crate) tag: OpTag,
@@ -73,7 +75,7 @@ pub(crate) struct Flight {
     pub(crate) target: Target,
     /// Source of a copyback.
     pub(crate) source: Target,
-    bytes: Bytes,
+    pub(crate) bytes: Bytes,
     issued: Nanos,
     /// Instant at which the array began.
     pub(crate) array_from: Nanos,
@@ -81,13 +83,13 @@ pub(crate) struct Flight {
     /// Instant at which the page was sensed.
     pub(crate) sensed: Nanos,
     /// Instant at which the page had left the die.
-    transferred: Nanos,
-    bus: Nanos,
+    pub(crate) transferred: Nanos,
+    pub(crate) bus: Nanos,
     /// Time on the bus, waits included, of tries that failed.
     lost_on_bus: Nanos,
     /// Time in error correction of tries that failed.
     decoding: Nanos,
-    dram: Nanos,
+    pub(crate) dram: Nanos,
     /// Instant at which all data read is in DRAM, as far as DRAM decides.
     in_dram: Nanos,
     core_span: Nanos,
@@ -104,6 +106,8 @@ pub(crate) struct Flight {
     pub(crate) stopping: Stopping,
     /// Part of a copyback that is under way.
     pub(crate) part: Part,
+    /// Progress of a program that was ordered while its die was doing another.
+    pub(crate) intake: Intake,
 }
 
 /// Progress of a die in reporting the trace of its program or erase, and of the controller in counting all errors of a read.
@@ -187,6 +191,7 @@ const IDLE: Flight = Flight {
     stops: Stops { all: 0, now: 0 },
     stopping: NOT_STOPPING,
     part: Part::Whole,
+    intake: Intake::Begun,
 };
 
 impl<O: Observer, P: Payload> Drive<O, P> {
@@ -210,8 +215,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         let cost = self.config.costs.operation;
         let start = if cost == Nanos::ZERO { now } else { self.cores[core as usize].occupy(now, cost) };
         let slot = self.open_flight();
-        if P::KEEPS && matches!(operation.kind, OperationKind::Program { .. }) {
-            self.gather(core, operation);
+        let follows = matches!(operation.kind, OperationKind::Program { is_cached: true, .. }) && self.working[die] != FlightSlot::NONE;
+        if P::KEEPS && !follows && matches!(operation.kind, OperationKind::Program { .. }) {
+            self.gather(core, operation.die, operation.tag);
         }
         if P::KEEPS
             && let OperationKind::Copyback { from, .. } = operation.kind
@@ -250,6 +256,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         flight.stops = Stops::default();
         flight.stopping.stage = StopStage::None;
         flight.part = Part::Whole;
+        flight.intake = Intake::Begun;
         match operation.kind {
             OperationKind::Read { target, bytes, first, tally } => {
                 flight.op = FlashOp::Read;
@@ -272,11 +279,16 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                 }
                 self.calendar.enter(issued.ready_at, Due::Sensed { flight: slot, attempt: flight.attempt });
             }
-            OperationKind::Program { target, bytes, origin, is_set: _ } => {
+            OperationKind::Program { target, bytes, origin, is_set: _, is_cached } => {
                 flight.op = FlashOp::Program;
                 flight.target = target;
                 flight.pages = ftls[core as usize].layout().pages_per_program;
                 flight.origin = origin;
+                if follows {
+                    flight.bytes = bytes;
+                    flight.intake = Intake::Waits;
+                    return self.follow_with(start, slot, die);
+                }
                 let mut data = start;
                 if let Some(dram) = &mut self.dram {
                     let (span, end) = dram.transfer(start, bytes, Nanos::ZERO);
@@ -295,7 +307,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
                     let tells = self.config.cells.is_some() || self.config.faults.program_saving > 0.0;
                     flight.telling = if tells { Telling::ToAsk } else { Telling::No };
                 }
-                let issued = chip.program(Command::Program { target, cache: false }, from, load.oob, contents);
+                let issued = chip.program(Command::Program { target, cache: is_cached }, from, load.oob, contents);
                 flight.bus = span;
                 flight.array_from = from;
                 flight.transferred = loaded;
@@ -359,7 +371,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
 
     /// Occupy the array of `die` with `slot` until the instant in `issued`.
     #[inline]
-    fn work(&mut self, slot: FlightSlot, die: DieId, from: Nanos, issued: Issued) {
+    pub(crate) fn work(&mut self, slot: FlightSlot, die: DieId, from: Nanos, issued: Issued) {
         let flight = &mut self.flights[slot.index()];
         flight.array = issued.ready_at - from;
         flight.status = issued.status;
@@ -474,7 +486,7 @@ impl<O: Observer, P: Payload> Drive<O, P> {
     pub(crate) fn worked(&mut self, now: Nanos, slot: FlightSlot, attempt: u16) {
         // After a power cut on demand nothing that is under way comes to its end. Dies that keep no bytes have nothing to end.
         let ends = P::KEEPS && self.power_cut().is_none();
-        let Drive { flights, chips, spare, working, ftls, config, calendar, .. } = self;
+        let Drive { flights, chips, spare, working, following, ftls, config, calendar, .. } = self;
         let flight = &mut flights[slot.index()];
         if flight.attempt != attempt {
             return;
@@ -491,7 +503,9 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         if ends {
             chips[flight.die].end(now);
         }
-        working[flight.die] = FlightSlot::NONE;
+        let (die, next) = (flight.die, following[flight.die]);
+        working[die] = next;
+        following[die] = FlightSlot::NONE;
         let channel = flight.transferred.saturating_sub(flight.issued + flight.core_span);
         spare.clear();
         if flight.op == FlashOp::Copyback {
@@ -499,6 +513,10 @@ impl<O: Observer, P: Payload> Drive<O, P> {
         }
         ftls[flight.core as usize].die_ready(flight.local);
         self.close_flight(now, slot, channel, Nanos::ZERO);
+        // The firmware has taken the report of the program before, and with it what was held for that one.
+        if next != FlightSlot::NONE && self.flights[next.index()].intake == Intake::Loaded {
+            self.begin_loaded(now, next);
+        }
     }
 
     /// Log the end of the operation in `slot`, whose spare areas are in hand, and report it to the firmware. `channel` and `ecc` are the times that it took

@@ -17,6 +17,7 @@ mod drive;
 mod faults;
 mod flash;
 mod follow;
+mod following;
 mod health;
 mod host;
 pub mod image;

@@ -45,6 +45,9 @@ pub enum OperationKind {
         origin: Origin,
         /// Settings stand with it, and the die is asked what the program was like.
         is_set: bool,
+        /// The die may take in the data of another program meanwhile, and is given that program before this one has ended. It does them one after the
+        /// other, and reports them in that order.
+        is_cached: bool,
     },
     /// Erase a block group.
     Erase {

@@ -55,8 +55,7 @@ impl Data {
 /// none that a technique lets the data go to.
 pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Metadata, die: DieId, data: Data) -> Option<ProgramPlace> {
     let stream = data.stream();
-    let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
-    let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
+    let (order, in_use) = order_of(core, stream);
     if panel.has(Hook::Fit) {
         return next_fitting(core, panel, metadata, die, data, (order, in_use));
     }
@@ -72,11 +71,19 @@ pub(crate) fn next_program(core: &mut Core, panel: &mut Panel, metadata: &mut Me
     Some(ProgramPlace { group, program, closes })
 }
 
+/// Order in which data of `stream` takes the wordlines of a block, and the share of the buffer in use where the order goes by that.
+#[inline]
+fn order_of(core: &Core, stream: Stream) -> (WordlineOrder, f64) {
+    // Moved data goes horizontal first, whatever the order of the host's.
+    let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
+    let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
+    (order, in_use)
+}
+
 /// Group that the next program of `data` would go to, were it ordered now; `None`: no group is left, or none that a technique lets the data go to.
 pub(crate) fn next_group(core: &Core, panel: &Panel, die: DieId, data: Data) -> Option<BlockGroup> {
     let stream = data.stream();
-    let order = if stream == Stream::Host { core.settings().wordline_order } else { WordlineOrder::HorizontalFirst };
-    let in_use = if order == WordlineOrder::HorizontalFirst { 0.0 } else { core.buffer().fill() };
+    let (order, in_use) = order_of(core, stream);
     let open = core.die(die).open(stream);
     let picked = if panel.has(Hook::Fit) {
         fitting(core, panel, die, data, order, in_use)

@@ -131,6 +131,14 @@ impl Flash {
         spots.iter().map(|&spot| self.at(spot).unwrap_or(Stored::PADDING)).collect()
     }
 
+    /// A program may be ordered at `target`. That of a die which takes in its data while it does another may turn out to be of a block that has failed.
+    pub fn check_order(&self, die: DieId, target: &Target) {
+        for plane in target.planes.iter() {
+            let block = &self.blocks[self.block_index(die.0, plane.0, target.block(plane).0 as u16)];
+            assert!(!block.failed && !block.dead, "die {die} {target:?}: program of a bad block");
+        }
+    }
+
     /// Program a program unit at `target`. With `good` false it fails: what it should hold is lost, what the block held is still readable.
     pub fn program(&mut self, die: DieId, target: &Target, data: &[Stored], good: bool) {
         let pages = self.layout.pages_per_program;
@@ -140,7 +148,6 @@ impl Flash {
         for plane in target.planes.iter() {
             let (limit, any_order, bits) = (self.pages_per_block, self.any_order, self.bits);
             let block = self.block_mut(die.0, plane.0, target.block(plane).0 as u16);
-            assert!(!block.failed && !block.dead, "die {die} {target:?}: program of a bad block");
             let is_spared = |page: u16| block.spared.has(u32::from(page) / bits);
             if !any_order {
                 let next = (0..limit).find(|page| !block.pages.contains(page) && !is_spared(*page));

@@ -52,6 +52,8 @@ pub struct Harness {
     masks: Masks,
     /// Erases so far that have spared wordlines.
     pub guarded: u64,
+    /// Programs ordered while their die was at another.
+    pub followed: u64,
     /// Host requests submitted so far.
     pub requests: u64,
     /// Flash operations ordered so far, by what they do: reads, programs, erases, copybacks, suspends.
@@ -81,6 +83,7 @@ impl Harness {
             offsets: Offsets::new(&scenario.config, scenario.seed),
             masks: Masks::new(&scenario.config, scenario.seed),
             guarded: 0,
+            followed: 0,
             requests: 0,
             operations: [0; 6],
             stops: [0; 3],
@@ -195,13 +198,15 @@ impl Harness {
                 self.offsets.ordered(&operation, &target, first).unwrap_or_else(|problem| panic!("{problem}"));
                 self.order_read(operation, &target);
             }
-            OperationKind::Program { origin: Origin { host, moved, padding }, .. } => {
+            OperationKind::Program { target, origin: Origin { host, moved, padding }, .. } => {
+                self.flash.check_order(die, &target);
                 let spare = self.ftl.load(die, operation.tag).oob.to_vec();
                 let [host, moved, padding] = [host, moved, padding].map(usize::from);
                 assert!(host == 0 || moved == 0);
                 let host: Vec<Stored> = spare[..host].iter().map(|&lpn| self.twin.take(lpn)).collect();
                 let moved: Vec<Moved> = spare[..moved].iter().map(|&lpn| self.take_moved(slot, lpn)).collect();
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
+                self.followed += u64::from(self.pace.is_at_work(die));
                 self.pace.begin(operation, 700, good, Load { host, moved, padding, ..Load::default() });
             }
             OperationKind::Erase { target, is_set, .. } => {
@@ -218,7 +223,8 @@ impl Harness {
                 self.guarded += u64::from(!spared.is_empty());
                 self.pace.begin(operation, 4_000, good, Load { spared, ..Load::default() });
             }
-            OperationKind::Copyback { .. } => {
+            OperationKind::Copyback { to, .. } => {
+                self.flash.check_order(die, &to);
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.pace.begin(operation, 800, good, Load::default());
             }

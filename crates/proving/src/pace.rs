@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use wordline_flash::{Operation, ProgramTrace, Stop};
+use wordline_flash::{Operation, OperationKind, ProgramTrace, Stop};
 use wordline_ftl::{Firmware, Request};
 use wordline_units::random::Draw;
 use wordline_units::{DieId, HostOp, Nanos, OpTag, Priority};
@@ -42,6 +42,8 @@ pub(crate) struct Pace<R, L> {
     due: BTreeMap<(Nanos, u64), Due<R>>,
     entered: u64,
     work: Vec<Option<Work<L>>>,
+    /// Programs whose data goes into a die that is at another.
+    next: Vec<Option<Work<L>>>,
     attempts: Vec<u32>,
     pub(crate) dice: Draw,
 }
@@ -65,6 +67,7 @@ impl<R, L> Pace<R, L> {
             due: BTreeMap::new(),
             entered: 0,
             work: (0..dies).map(|_| None).collect(),
+            next: (0..dies).map(|_| None).collect(),
             attempts: vec![0; dies as usize],
             dice,
         }
@@ -128,13 +131,34 @@ impl<R, L> Pace<R, L> {
         self.enter(ready + later, Due::Read { die, tag, page });
     }
 
-    /// A die begins to work for about `us` microseconds.
+    /// A die begins to work for about `us` microseconds, or will when it has ended the program that it is at.
     pub(crate) fn begin(&mut self, operation: Operation, us: u64, good: bool, load: L) {
-        let die = operation.die;
+        let (die, slot) = (operation.die, usize::from(operation.die.0));
         let after = self.about(us);
-        let work = Work { operation, ends: self.now + after, left: Nanos::ZERO, stopping: None, good, load };
-        assert!(self.work[usize::from(die.0)].replace(work).is_none(), "die {die} is ordered to do two things at once");
-        self.enter(after, Due::Worked { die, attempt: self.attempts[usize::from(die.0)] });
+        let work = Work { operation, ends: self.now + after, left: after, stopping: None, good, load };
+        if let Some(first) = &self.work[slot] {
+            let is_cached = |operation: &Operation| matches!(operation.kind, OperationKind::Program { is_cached: true, .. });
+            assert!(is_cached(&first.operation) && is_cached(&operation), "die {die} is ordered to do two things at once");
+            assert!(self.next[slot].replace(work).is_none(), "die {die} takes in the data of one program");
+            return;
+        }
+        self.work[slot] = Some(work);
+        self.enter(after, Due::Worked { die, attempt: self.attempts[slot] });
+    }
+
+    /// Whether `die` is at work.
+    pub(crate) fn is_at_work(&self, die: DieId) -> bool {
+        self.work[usize::from(die.0)].is_some()
+    }
+
+    /// Number of programs that wait for the one before them.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.next.iter().flatten().count() as u64
+    }
+
+    /// What `die` is at.
+    pub(crate) fn work(&self, die: DieId) -> Option<&Work<L>> {
+        self.work[usize::from(die.0)].as_ref()
     }
 
     /// A die may take a suspend, refuse it, or be done before it has answered. Returns whether it refuses. Ordered again, it may be done sooner.
@@ -212,14 +236,22 @@ impl<R, L> Pace<R, L> {
         self.attempts[usize::from(die.0)] == attempt
     }
 
-    /// What `die` was at.
+    /// What `die` was at. It goes on with the program whose data it has taken in.
     pub(crate) fn finish(&mut self, die: DieId) -> Work<L> {
-        self.work[usize::from(die.0)].take().expect("it was at work")
+        let slot = usize::from(die.0);
+        let ended = self.work[slot].take().expect("it was at work");
+        if let Some(next) = self.next[slot].take() {
+            let after = next.left;
+            self.work[slot] = Some(Work { ends: self.now + after, ..next });
+            self.enter(after, Due::Worked { die, attempt: self.attempts[slot] });
+        }
+        ended
     }
 
-    /// The power goes: nothing is due any more. Returns what was under way.
+    /// The power goes: nothing is due any more. Returns what was under way. Of what would have come next no cell knows.
     pub(crate) fn cut(&mut self) -> Vec<Work<L>> {
         self.due.clear();
+        self.next.fill_with(|| None);
         self.attempts.iter_mut().for_each(|attempt| *attempt += 1);
         self.work.iter_mut().filter_map(Option::take).collect()
     }

@@ -169,6 +169,11 @@ pub(crate) fn equip(config: &mut Config) {
     }
 }
 
+/// Let the dies of some scenarios take in the data of a program while they do another.
+pub(crate) fn cache_programs(seed: u64, scenario: &mut Scenario) {
+    scenario.config.sheet.capabilities.cache_program = Draw::new(seed, Stream::Mix, 16).happens(0.4);
+}
+
 fn sheet(draw: &mut Draw) -> Sheet {
     let mut sheet = crate::shape::sheet(0, 0);
     let geometry = &mut sheet.geometry;
@@ -195,6 +200,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = still(seed);
     stops(seed, &mut scenario);
     masks(seed, &mut scenario);
+    cache_programs(seed, &mut scenario);
     scenario
 }
 

@@ -25,6 +25,9 @@ use crate::techniques::seam::{CopyReport, News, ProgramReport, ProgramUnit};
 /// Hooks that a finished program calls.
 const OF_PROGRAMS: Hooks = Hooks::of(&[Hook::Programmed, Hook::ProgramSettings, Hook::Distrusts]);
 
+/// Number of programs after which a die is asked for all other work, although it could go on with data of the host.
+const ROW_MOST: u8 = 16;
+
 /// Scratch lists for units that land.
 #[derive(Debug, Default)]
 pub(crate) struct Landing {
@@ -44,7 +47,9 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
     core.services_mut().programmed(group, now);
     let carried = sanitise.is_on().then(|| sanitise.before_landing(core, &batch));
     let is_distrusted = panel.has_any(OF_PROGRAMS) && is_distrusted(rooms, report, group, program);
-    let lands = good && !is_distrusted;
+    // A program before it in the same group has failed while its data was taken in: its place is not among those that are emptied.
+    let is_given_up = rooms.core.loads_ahead() && rooms.core.groups().is_condemned(group);
+    let lands = good && !is_distrusted && !is_given_up;
     let Rooms { core, metadata, .. } = rooms;
     if metadata.has_oob() {
         // Before anything becomes stale by it: what that was must not be erased before this program is sealed. What does not land is given up: its page may be
@@ -52,7 +57,14 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         let is_host = batch.iter().any(|entry| matches!(entry, Entry::Host { .. }));
         metadata.note_landing(core, die, (group, program), (lands, is_host));
     }
-    if is_distrusted {
+    if is_given_up {
+        take_back(rooms, die, &batch);
+        let Rooms { core, metadata, .. } = rooms;
+        let units = core.layout().units_of(program);
+        core.groups_mut().give_up(group, units);
+        metadata.leave_unsettled(group);
+        core.outbox_mut().note(Note::ProgrammedAgain(group));
+    } else if is_distrusted {
         // It is stale from the first, and what it holds goes elsewhere.
         take_back(rooms, die, &batch);
         let Rooms { core, panel, metadata, .. } = rooms;
@@ -96,7 +108,11 @@ pub(super) fn programmed(rooms: &mut Rooms, report: &Report<'_>, (group, program
         sanitise.after_landing(core, panel, metadata, (group, first), lands, &carried);
     }
     rooms.settle();
-    rooms.core.die_mut(die).batch_mut().end(batch);
+    let core = &mut rooms.core;
+    core.die_mut(die).batch_mut().end(batch);
+    if core.loads_ahead() && core.die_mut(die).go_on() && core.die(die).in_a_row() < ROW_MOST {
+        core.loadable_mut().insert(die);
+    }
 }
 
 /// True if a successful program must not be relied on. The techniques learn of the program after they are asked.

@@ -13,7 +13,7 @@ use crate::host::is_pressed;
 use crate::metadata::Metadata;
 use crate::metadata::log::Rescue;
 use crate::placement::{Data, next_program};
-use crate::scheduler::{self, DieWork, Policy};
+use crate::scheduler::{self, DieWork, Policy, Scheduler};
 use crate::state::Core;
 use crate::state::settings::GcConfig;
 use crate::state::work::{Activity, Offer, Source};
@@ -25,7 +25,7 @@ use crate::util::list::NIL;
 pub(crate) fn next_operation(rooms: &mut Rooms, now: Nanos) -> Option<Operation> {
     let core = &mut rooms.core;
     // Asked after every event, and most leave nothing to say: every die is at work, or there is nothing to write.
-    let nothing_to_write = core.idle().is_empty() || core.buffer().complete() == 0;
+    let nothing_to_write = (core.idle().is_empty() && core.loadable().is_empty()) || core.buffer().complete() == 0;
     if !core.is_any_ready() && nothing_to_write && !core.outbox().has_stops() && core.under_way() > 0 {
         return None;
     }
@@ -51,6 +51,11 @@ fn find(rooms: &mut Rooms) -> Option<Operation> {
         }
         if rooms.core.is_any_ready() {
             continue;
+        }
+        if !rooms.core.loadable().is_empty()
+            && let Some(program) = program_ahead(rooms)
+        {
+            return Some(program);
         }
         if rooms.core.under_way() == 0 && is_rescued(rooms) {
             continue;
@@ -128,27 +133,82 @@ fn next_work(rooms: &mut Rooms, die: DieId) -> Option<Operation> {
     if let Some(step) = first_work(rooms, die) {
         return Some(step);
     }
-    let core = &mut rooms.core;
-    let GcConfig { scheduler, floor, preemptible, start, .. } = core.settings().gc;
-    let state = core.die(die);
-    let is_due = state.is_short(start) || state.is_emptying();
-    let has_gc = is_due || state.has_wishes();
-    let work = DieWork { is_due, free: state.free_count(), floor, preemptible, credit: state.credit() };
-    let before_host = scheduler.first(&work) == scheduler::Turn::Gc;
-    if has_gc
-        && before_host
+    let share = Share::of(&rooms.core, die);
+    if share.has_gc
+        && share.gc_first
         && let Some(step) = serve(rooms, die, Source::Gc)
     {
         return Some(step);
     }
     let Rooms { core, metadata, .. } = rooms;
     if has_program(core, metadata, core.now()) && core.can_write(die) {
-        // What the host has while nothing has to be collected is not kept for later.
-        let taken = scheduler.taken(core.layout().units_per_program);
-        core.die_mut(die).set_credit(if is_due { scheduler::add(work.credit, taken) } else { 0 });
+        share.take(core, die);
+        if core.loads_ahead() {
+            core.die_mut(die).begin_row();
+            core.loadable_mut().insert(die);
+        }
         return Some(program_host(rooms, die));
     }
-    if has_gc && !before_host { serve(rooms, die, Source::Gc) } else { None }
+    if share.has_gc && !share.gc_first { serve(rooms, die, Source::Gc) } else { None }
+}
+
+/// How a die is shared between the host and garbage collection.
+#[derive(Clone, Copy)]
+struct Share {
+    scheduler: Scheduler,
+    /// True if garbage collection has something to do.
+    has_gc: bool,
+    /// True if space demands it.
+    is_due: bool,
+    /// True if it goes before the host.
+    gc_first: bool,
+    credit: i32,
+}
+
+impl Share {
+    #[inline(always)]
+    fn of(core: &Core, die: DieId) -> Share {
+        let GcConfig { scheduler, floor, preemptible, start, .. } = core.settings().gc;
+        let state = core.die(die);
+        let is_due = state.is_short(start) || state.is_emptying();
+        let work = DieWork { is_due, free: state.free_count(), floor, preemptible, credit: state.credit() };
+        let gc_first = scheduler.first(&work) == scheduler::Turn::Gc;
+        Share { scheduler, has_gc: is_due || state.has_wishes(), is_due, gc_first, credit: work.credit }
+    }
+
+    /// Count a program of the host's on `die`.
+    #[inline(always)]
+    fn take(self, core: &mut Core, die: DieId) {
+        // What the host has while nothing has to be collected is not kept for later.
+        let taken = self.scheduler.taken(core.layout().units_per_program);
+        core.die_mut(die).set_credit(if self.is_due { scheduler::add(self.credit, taken) } else { 0 });
+    }
+}
+
+/// Program of host data for a die that is doing one, and takes in its data meanwhile. Only a whole program unit that no idle die takes goes this way: what is
+/// bound to a die early waits for it.
+#[cold]
+fn program_ahead(rooms: &mut Rooms) -> Option<Operation> {
+    loop {
+        let Rooms { core, metadata, .. } = rooms;
+        if core.buffer().complete() < core.layout().units_per_program || !metadata.has_place() {
+            return None;
+        }
+        let die = core.loadable_mut().take()?;
+        let share = Share::of(core, die);
+        let is_wanted_else = core.die(die).reads().waiting() > 0 || core.services().measures().has(die) || (share.has_gc && share.gc_first);
+        // Whatever is in the way is there until the program ends, and the die is asked for everything then.
+        if is_wanted_else || !core.can_write(die) {
+            continue;
+        }
+        share.take(core, die);
+        core.die_mut(die).exchange_batches();
+        let program = program_host(rooms, die);
+        let state = rooms.core.die_mut(die);
+        state.exchange_batches();
+        state.follow_with(program.tag);
+        return Some(program);
+    }
 }
 
 /// Next operation of `die` for metadata or a sanitiser, which go before the host and garbage collection: somebody waits for them.

@@ -89,8 +89,8 @@ pub(crate) struct OobCopies {
     has_capacitors: bool,
     /// Free places of the capacitors.
     places: Vec<u32>,
-    /// Place reserved for the program of host data that each die is doing.
-    reserved: Vec<Option<u32>>,
+    /// Places reserved for the program of host data that each die is doing, and for the one that it does next.
+    reserved: Vec<[Option<u32>; 2]>,
     /// For each group of the core, the number of programs that must be sealed before it is erased.
     holds: Vec<u64>,
     /// Groups whose summary is to be programmed, by die.
@@ -121,7 +121,7 @@ impl OobCopies {
             early: BTreeMap::new(),
             has_capacitors,
             places: if has_capacitors { (0..KEPT_MAX as u32).rev().collect() } else { Vec::new() },
-            reserved: vec![None; dies],
+            reserved: vec![[None; 2]; dies],
             holds: vec![0; layout.group_count()],
             due: vec![VecDeque::new(); dies],
             waiting: VecDeque::new(),
@@ -170,7 +170,9 @@ impl OobCopies {
         table.ended[program as usize] = Some(number);
         self.flying[usize::from(die.0)] = flying;
         self.flying[usize::from(die.0)].clear();
-        let place = self.reserved[usize::from(die.0)].take();
+        let [first, second] = &mut self.reserved[usize::from(die.0)];
+        let place = first.take();
+        *first = second.take();
         self.pending.push_back(Unsealed { number, group, program, is_host, place, is_kept: place.is_some() });
         if is_host {
             self.host = number;
@@ -187,7 +189,8 @@ impl OobCopies {
 
     /// Reserve a place for the program of host data ordered on `die`.
     pub(crate) fn reserve(&mut self, die: DieId) {
-        self.reserved[usize::from(die.0)] = self.places.pop();
+        let [first, second] = &mut self.reserved[usize::from(die.0)];
+        *if first.is_none() { first } else { second } = self.places.pop();
     }
 
     fn count_kept(&mut self) {

@@ -1,8 +1,9 @@
 //! Failed blocks, and blocks whose life is over by the wear that techniques tell (LongLive, 000 §3.4.4).
 
+use wordline_units::Wear;
+
 use super::failed::Failed;
 use super::{Policy, Seen, Verdict};
-use wordline_units::Wear;
 
 /// Retires what [`Failed`] retires, and the blocks of a group whose wear has reached the end of a life.
 pub(super) struct Spent;

@@ -8,7 +8,7 @@ mod steady;
 
 use wordline_units::random::{Draw, Stream as Dice};
 
-use crate::config::Config;
+use crate::config::{Config, ONE_PROGRAM};
 use crate::dispatch::Rooms;
 use crate::gc::{Gc, form_groups};
 use crate::metadata::journal::Journal;
@@ -33,7 +33,12 @@ const STOPPING: Hooks = Hooks::of(&[Hook::Stop, Hook::Hold, Hook::Stopped]);
 
 /// Operations that the techniques of `panel` watch.
 pub(crate) fn watched_by(panel: &Panel) -> Watched {
-    Watched { busy: panel.has_any(STOPPING), programs: panel.sets_programs(), erases: panel.asks(Ask::EraseTrace) }
+    Watched {
+        busy: panel.has_any(STOPPING),
+        programs: panel.sets_programs(),
+        erases: panel.asks(Ask::EraseTrace),
+        one_program: panel.has_any(ONE_PROGRAM) || panel.asks(Ask::Programs),
+    }
 }
 
 /// Services that techniques ask for.

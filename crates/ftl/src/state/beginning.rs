@@ -12,6 +12,8 @@ pub(crate) struct Watched {
     pub programs: bool,
     /// True if a technique asks for a trace of each erase.
     pub erases: bool,
+    /// True if a technique asks something about programs that a die can be asked about one program only.
+    pub one_program: bool,
 }
 
 /// Initial contents of a core.

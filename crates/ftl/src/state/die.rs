@@ -47,6 +47,12 @@ pub(crate) struct Die {
     held_since: Nanos,
     /// Program that the die is doing.
     batch: Batch,
+    /// Program that the die does next, while its data is taken in; empty otherwise.
+    next_batch: Box<Batch>,
+    /// Tag of the program that the die does next, if it is ordered.
+    next_tag: Option<OpTag>,
+    /// Number of programs that the die has begun without being asked for other work.
+    in_a_row: u8,
     /// True if the last attempt at GC found nothing to collect.
     gc_stalled: bool,
     /// Credit that GC has earned for the host, as the scheduler counts it.
@@ -91,6 +97,9 @@ impl Die {
             served: 0,
             held_since: Nanos::ZERO,
             batch: Batch::new(),
+            next_batch: Box::new(Batch::new()),
+            next_tag: None,
+            in_a_row: 0,
             gc_stalled: false,
             credit: 0,
             victim_valid: 0,
@@ -117,14 +126,18 @@ impl Die {
         };
     }
 
-    /// Note that the die can take an operation.
+    /// Note that the die has ended its operation. Returns true if it can take another: it goes on by itself with a program that it was given before.
     #[inline]
-    pub(crate) fn ready(&mut self) {
+    pub(crate) fn ready(&mut self) -> bool {
+        if self.next_tag.is_some() {
+            return false;
+        }
         self.activity = match self.activity {
             // Ended before the suspend took hold.
             Activity::Suspending(_) | Activity::Aborting | Activity::Free | Activity::Busy | Activity::Working(_) => Activity::Free,
             Activity::Suspended(cause) => Activity::Suspended(cause),
         };
+        true
     }
 
     /// Note that the program or erase under way is to be suspended in the way of `stop`. Returns false if that has been ordered already, or a harder stop.
@@ -616,6 +629,44 @@ impl Die {
     #[inline]
     pub(crate) fn batch_mut(&mut self) -> &mut Batch {
         &mut self.batch
+    }
+
+    /// Program that carries the data of the operation `tag`, which is under way or comes next.
+    #[inline]
+    pub(crate) fn batch_of(&self, tag: OpTag) -> &Batch {
+        if self.next_tag == Some(tag) { &self.next_batch } else { &self.batch }
+    }
+
+    /// Exchange the program that the die is doing for the one that it does next: to gather the latter, and back.
+    pub(crate) fn exchange_batches(&mut self) {
+        std::mem::swap(&mut self.batch, &mut self.next_batch);
+    }
+
+    /// Note that the program `tag` of host data is ordered while the die is doing another.
+    pub(crate) fn follow_with(&mut self, tag: OpTag) {
+        debug_assert_eq!(self.next_tag, None, "a die takes in the data of one program");
+        self.next_tag = Some(tag);
+        self.in_a_row += 1;
+    }
+
+    /// Note that the die was asked for other work before its present program.
+    pub(crate) fn begin_row(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Number of programs that the die has begun, or will begin next, without being asked for other work.
+    pub(crate) fn in_a_row(&self) -> u8 {
+        self.in_a_row
+    }
+
+    /// Note that the report of the program under way was taken, and that the next is under way, if there is one. Returns true if there is.
+    #[inline]
+    pub(crate) fn go_on(&mut self) -> bool {
+        let goes_on = self.next_tag.take().is_some();
+        if goes_on {
+            self.exchange_batches();
+        }
+        goes_on
     }
 
     /// Fill a program with up to `units` moved units, and padding for the rest. `changes`: the count of host changes.

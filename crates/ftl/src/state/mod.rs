@@ -15,6 +15,7 @@ pub(crate) mod die;
 pub mod groups;
 pub(crate) mod idle;
 pub mod layout;
+pub(crate) mod loadable;
 pub(crate) mod lost;
 pub mod map;
 pub(crate) mod measures;
@@ -43,6 +44,7 @@ use die::Die;
 use groups::{BlockGroups, Use};
 use idle::IdleDies;
 use layout::{BlockGroup, Layout, UnitAddr};
+use loadable::LoadableDies;
 use lost::LostSectors;
 use map::Map;
 use measures::Measurement;
@@ -68,6 +70,7 @@ pub(crate) struct Core {
     buffer: Buffer,
     dies: IdMap<DieId, Die>,
     idle: IdleDies,
+    loadable: LoadableDies,
     /// Dies that can take an operation and may have one to do.
     ready: Vec<DieId>,
     pending: Slab<OpTag, Pending>,
@@ -93,6 +96,8 @@ pub(crate) struct Core {
     /// True if the buffer is to be emptied.
     flushes_all: bool,
     watched: Watched,
+    /// True if a die is given the data of its next program of host data while it is doing one.
+    loads_ahead: bool,
     /// Number of reads that each read of the host stands for: more than one in a leap over reads.
     read_times: u32,
 }
@@ -115,6 +120,7 @@ impl Core {
             buffer: Buffer::new(settings.buffer.units, settings.sectors(), settings.buffer.protection),
             dies,
             idle: IdleDies::new(layout.dies, waiters),
+            loadable: LoadableDies::new(layout.dies),
             ready: Vec::new(),
             pending: Slab::default(),
             under_way: 0,
@@ -131,6 +137,7 @@ impl Core {
             gc_stalled: false,
             worn_out: false,
             flushes_all: false,
+            loads_ahead: settings.capabilities.cache_program && !watched.one_program,
             watched,
             read_times: 1,
             settings,
@@ -264,12 +271,32 @@ impl Core {
         }
     }
 
-    /// Note that `die` can take an operation.
+    /// Note that `die` has ended its operation: it can take another, or goes on with a program that it was given before.
     #[inline]
     pub(crate) fn ready(&mut self, die: DieId) {
         self.requests.release_by(None);
-        self.dies[die].ready();
-        self.ready.push(die);
+        if self.dies[die].ready() {
+            self.ready.push(die);
+        }
+        if self.loads_ahead {
+            self.loadable.remove(die);
+        }
+    }
+
+    /// True if a die is given the data of its next program of host data while it is doing one.
+    #[inline]
+    pub(crate) fn loads_ahead(&self) -> bool {
+        self.loads_ahead
+    }
+
+    /// Dies that can take in the data of another program.
+    #[inline]
+    pub(crate) fn loadable(&self) -> &LoadableDies {
+        &self.loadable
+    }
+
+    pub(crate) fn loadable_mut(&mut self) -> &mut LoadableDies {
+        &mut self.loadable
     }
 
     /// Note that what `die` does is suspended in the way of `how`: the die can take reads. Returns false if no suspend was ordered.
@@ -356,6 +383,7 @@ impl Core {
     /// Set what techniques watch. `wait`: the number of subscribers to idle dies.
     pub(crate) fn watch(&mut self, watched: Watched, wait: usize) {
         self.watched = watched;
+        self.loads_ahead = self.settings.capabilities.cache_program && !watched.one_program;
         self.idle.await_by(wait);
     }
 
@@ -473,7 +501,8 @@ impl Core {
         let target = self.layout.all_planes(self.groups.blocks(group), self.layout.first_page(program));
         let die = self.layout.die(group);
         let origin = self.dies[die].batch().origin();
-        self.issue(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.watched.programs }, cause)
+        let is_cached = self.loads_ahead && origin.host > 0;
+        self.issue(die, tag, OperationKind::Program { target, bytes, origin, is_set: self.watched.programs, is_cached }, cause)
     }
 
     /// Order a program of metadata of this `kind` at program unit `program` of `group`.

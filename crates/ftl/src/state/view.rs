@@ -1,13 +1,12 @@
 //! The read-only view of the core's tables that techniques get.
 
-use wordline_units::{DieId, IdMap, Nanos};
+use wordline_units::{DieId, IdMap, Nanos, Wear};
 
 use crate::state::die::Die;
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::{BlockGroup, Layout};
 use crate::state::services::Services;
 use crate::state::warm_clock::{Day, Kept};
-use wordline_units::Wear;
 
 /// Read-only view of the core's tables.
 #[derive(Clone, Copy)]

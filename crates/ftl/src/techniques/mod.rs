@@ -16,6 +16,7 @@ pub mod merge;
 pub mod panel;
 pub mod say;
 pub mod seam;
+pub mod wear_index;
 pub mod work;
 
 macro_rules! techniques {

@@ -206,6 +206,8 @@ pub struct Tally {
     /// Erases that have spared wordlines; recoveries of drives on which some had; units whose newest copy they found in blocks with a spared first wordline,
     /// with a checkpoint and without; blank blocks with spared wordlines at cuts.
     pub guarded: [u64; 5],
+    /// Programs ordered while their die was at another; of those, dropped by a power cut before they began.
+    pub followed: [u64; 2],
 }
 
 impl Tally {
@@ -232,6 +234,7 @@ impl Tally {
         self.work.iter_mut().zip(other.work).for_each(|(a, b)| both(a, b));
         self.guarded.iter_mut().zip(other.guarded).for_each(|(a, b)| both(a, b));
         self.stops.iter_mut().zip(other.stops).for_each(|(a, b)| both(a, b));
+        self.followed.iter_mut().zip(other.followed).for_each(|(a, b)| both(a, b));
     }
 }
 
@@ -241,6 +244,7 @@ pub fn scenario(seed: u64) -> Scenario {
     swarm::stops(seed, &mut scenario);
     swarm::copies(seed, &mut scenario);
     swarm::masks(seed, &mut scenario);
+    swarm::cache_programs(seed, &mut scenario);
     scenario
 }
 

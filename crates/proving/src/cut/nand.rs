@@ -212,11 +212,16 @@ impl Nand {
         (0..pages).flat_map(planes).collect()
     }
 
+    /// A program may be ordered at `target`. That of a die which takes in its data while it does another may turn out to be of a block that has failed.
+    pub(super) fn check_order(&self, die: DieId, target: &Target) {
+        let blocks = target.planes.iter().map(|plane| &self.blocks[self.index(die, plane, target.block(plane))]);
+        assert!(blocks.into_iter().all(|block| block.healthy), "die {die} {target:?}: program of a block that has failed");
+    }
+
     /// A program may begin at `target`. `is_metadata`: it lies in a group of which nothing is spared.
     pub(super) fn check_program(&self, die: DieId, target: &Target, is_metadata: bool) {
         for place in self.places(die, target, self.layout.pages_per_program) {
             let block = &self.blocks[self.index(die, place.plane, place.block)];
-            assert!(block.healthy, "{place:?} is programmed, in a block that has failed");
             assert!(!is_metadata || block.spared.is_empty(), "{place:?} is of metadata, and its block has spared wordlines");
             let is_spared = |page: usize| block.spared.has(page as u32 / self.bits);
             assert!(!is_spared(usize::from(place.page.0)), "{place:?} is programmed, on a spared wordline");

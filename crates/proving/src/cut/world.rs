@@ -206,6 +206,7 @@ impl World {
     /// The power goes now; then it comes back. Returns whether the core still takes writes.
     pub fn recover(&mut self) -> Result<bool, String> {
         self.tally.cuts += 1;
+        self.tally.followed[1] += self.pace.waiting();
         for work in self.pace.cut() {
             self.tally.in_flight += 1;
             let (die, good) = (work.operation.die, work.good);

@@ -4,15 +4,16 @@ use wordline_proving::harness::Harness;
 use wordline_proving::swarm::scenario;
 
 fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
-    let (mut asked, mut reused, mut operations, mut stops, mut broken) = (0, 0, [0u64; 5], [0u64; 3], Vec::new());
+    let (mut asked, mut reused, mut followed, mut operations, mut stops, mut broken) = (0, 0, 0, [0u64; 5], [0u64; 3], Vec::new());
     for seed in seeds {
         let ran = std::panic::catch_unwind(|| {
             let mut harness = Harness::new(scenario(seed));
             harness.run(requests);
-            (harness.requests, harness.reused(), harness.operations, harness.stops)
+            (harness.requests, harness.reused(), harness.followed, harness.operations, harness.stops)
         });
         match ran {
-            Ok((requests, elsewhere, counts, stopped)) => {
+            Ok((requests, elsewhere, after, counts, stopped)) => {
+                followed += after;
                 stops.iter_mut().zip(stopped).for_each(|(sum, count)| *sum += count);
                 asked += requests;
                 reused += elsewhere;
@@ -26,10 +27,11 @@ fn swarm(seeds: std::ops::Range<u64>, requests: u64) {
         }
     }
     println!(
-        "{asked} requests; reads, programs, erases, copybacks, stops and resumes: {operations:?}; of them stops at a step, at once, of reads: {stops:?}; {reused} reads begun elsewhere than at the default"
+        "{asked} requests; reads, programs, erases, copybacks, stops and resumes: {operations:?}; of them stops at a step, at once, of reads: {stops:?}; {reused} reads begun elsewhere than at the default; {followed} programs ordered while their die was at another"
     );
     assert!(stops.iter().all(|&count| count > 100), "everything is stopped: {stops:?}");
     assert!(reused > 1_000, "reads are begun at what was learnt");
+    assert!(followed > 1_000, "dies take in data while they program");
     assert!(broken.is_empty(), "these seeds break an oracle: {broken:?}; the first is {:?}", scenario(broken[0]));
 }
 

@@ -254,7 +254,7 @@ impl Technique for BlockAge {
     fn work(&self, _ctx: &Ctx<'_>, news: &News) -> Option<Work> {
         let News::Opened { group, .. } = *news else { return None };
         let page = self.table.as_ref().filter(|_| self.measures())?.page;
-        // A block of fewer pages than those that the table was made of is measured at its last.
+        // The last pages may hold the second copy of marks, which nobody measures.
         let at = FlashPage { group, plane: PlaneId(0), page: PageId(page.min(self.pages.saturating_sub(1)) as u16) };
         Some(Work { kind: WorkKind::Measure { at, tally: true }, cause: Cause::Measure, due: NEVER })
     }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use wordline_flash::tables::{CopyReferences, Copyback};
 
 use crate::state::layout::BlockGroup;
-use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::say::{Say, Says, Way};
 use crate::techniques::seam::{Ask, Card, Copy, Ctx, Persists, Technique};
+pub use crate::techniques::wear_index::Index;
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -30,16 +31,6 @@ pub const DECLARATION: Declaration = Declaration {
     params: Params::ALL,
     needs: &[Need::Copyback, Need::Table(Table::Copyback), Need::Where("index", Value::Word("age"), &Need::Wear)],
 };
-
-words! {
-    /// Index of the table.
-    pub enum Index {
-        /// Wear that techniques tell.
-        Age = "age",
-        /// P/E count.
-        Pe = "pe",
-    }
-}
 
 params! {
     /// Parameters of thresholds of copies.

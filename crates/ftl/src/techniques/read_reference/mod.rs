@@ -13,10 +13,11 @@ use wordline_units::{Cause, Nanos};
 
 use crate::state::groups::{BlockGroups, Use};
 use crate::state::layout::BlockGroup;
-use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params, words};
+use crate::techniques::declaration::{Declaration, Kind, Need, Site, Table, Value, params};
 use crate::techniques::hooks::{Hook, Hooks};
 use crate::techniques::seam::{Ask, Card, Ctx, Estimate, FlashPage, Memo, News, Persists, ReadReport, Rung, Technique};
 use crate::techniques::work::{Work, WorkKind};
+pub use crate::techniques::wear_index::Index;
 
 /// Declaration of the technique.
 pub const DECLARATION: Declaration = Declaration {
@@ -36,16 +37,6 @@ pub const DECLARATION: Declaration = Declaration {
     params: Params::ALL,
     needs: &[Need::Table(Table::Ort), Need::Where("index", Value::Word("age"), &Need::Wear)],
 };
-
-words! {
-    /// Index of the table.
-    pub enum Index {
-        /// Wear that techniques tell.
-        Age = "age",
-        /// P/E count.
-        Pe = "pe",
-    }
-}
 
 params! {
     /// Parameters of read references.
@@ -196,48 +187,28 @@ impl Technique for ReadReference {
     }
 
     fn learn(&mut self, ctx: &Ctx<'_>, news: &News) {
-        match *news {
-            News::Read(ReadReport { at, times, .. }) => {
-                let reads = &mut self.reads[at.group.index()];
-                *reads = reads.saturating_add(times);
-            }
-            News::Erased(report) => self.reads[report.group.index()] = 0,
-            News::Timer => {
-                self.next = ctx.now + self.pace();
-                self.cursor = (self.cursor + 1) % self.reads.len().max(1) as u32;
-            }
-            News::Closed { .. }
-            | News::Programmed(_)
-            | News::Copied(_)
-            | News::Opened { .. }
-            | News::VictimChosen { .. }
-            | News::Moved { .. }
-            | News::Retired { .. }
-            | News::DataLost { .. }
-            | News::Stopped(_)
-            | News::Idle { .. } => {}
+        if let News::Read(ReadReport { at, times, .. }) = *news {
+            let reads = &mut self.reads[at.group.index()];
+            *reads = reads.saturating_add(times);
+        }
+        if let News::Erased(report) = news {
+            self.reads[report.group.index()] = 0;
+        }
+        if *news == News::Timer {
+            self.next = ctx.now + self.pace();
+            self.cursor = (self.cursor + 1) % self.reads.len().max(1) as u32;
         }
     }
 
     fn work(&self, ctx: &Ctx<'_>, news: &News) -> Option<Work> {
-        match *news {
-            News::Read(ReadReport { at, retries, .. }) => {
-                let is_over = self.params.refresh && retries > RETRIES_MOST && ctx.view.use_of(at.group) == Use::Closed;
-                is_over.then(|| rewrite(ctx, at.group))
-            }
-            News::Closed { group } => self.refresh(ctx, group),
-            News::Timer => self.refresh(ctx, BlockGroup(self.cursor)),
-            News::Erased(_)
-            | News::Programmed(_)
-            | News::Copied(_)
-            | News::Opened { .. }
-            | News::VictimChosen { .. }
-            | News::Moved { .. }
-            | News::Retired { .. }
-            | News::DataLost { .. }
-            | News::Stopped(_)
-            | News::Idle { .. } => None,
+        if let News::Read(ReadReport { at, retries, .. }) = *news {
+            let is_over = self.params.refresh && retries > RETRIES_MOST && ctx.view.use_of(at.group) == Use::Closed;
+            return is_over.then(|| rewrite(ctx, at.group));
         }
+        if let News::Closed { group } = *news {
+            return self.refresh(ctx, group);
+        }
+        if *news == News::Timer { self.refresh(ctx, BlockGroup(self.cursor)) } else { None }
     }
 
     fn wake_at(&self) -> Option<Nanos> {

@@ -90,5 +90,11 @@ impl World {
             let trace = is_to_tell.then(|| self.pace.trace(self.scenario.habits.odd_programs));
             self.report(die, work.operation.tag, work.good, trace.as_ref(), &spare);
         }
+        if let Some((target, units)) = self.pace.work(die).and_then(|next| match next.operation.kind {
+            OperationKind::Program { target, .. } => Some((target, next.load.units.clone())),
+            _ => None,
+        }) {
+            self.begin_program(die, &target, &units);
+        }
     }
 }

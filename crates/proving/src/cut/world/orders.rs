@@ -24,10 +24,12 @@ impl World {
             }
             OperationKind::Program { target, .. } => {
                 let mut units = self.gather(&operation);
-                let is_metadata = [JOURNAL, CHECKPOINT, KEYS].contains(&units[0].mark.lpn);
-                self.nand.check_program(die, &target, is_metadata);
-                let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
-                self.ftl.note_marks(die, &marks);
+                self.nand.check_order(die, &target);
+                if self.pace.is_at_work(die) {
+                    self.tally.followed[0] += 1;
+                } else {
+                    self.begin_program(die, &target, &units);
+                }
                 self.encrypt(die, &target, &mut units);
                 let good = !self.pace.dice.happens(self.scenario.habits.program_fail);
                 self.begin(operation, 700, good, units);
@@ -45,6 +47,7 @@ impl World {
                 if let Err(problem) = self.stands_copy(die, &from, &to) {
                     self.broken.get_or_insert(problem);
                 }
+                self.nand.check_order(die, &to);
                 self.nand.check_program(die, &to, false);
                 let pages = self.nand.places(die, &from, self.ftl.layout().pages_per_program);
                 let units: Vec<Stored> = pages.into_iter().flat_map(|place| self.nand.sense(place, self.rot.is_some())).collect();
@@ -78,6 +81,14 @@ impl World {
                 self.begin(operation, 100, good, vec![]);
             }
         }
+    }
+
+    /// A program of `units` begins at `target`.
+    pub(super) fn begin_program(&mut self, die: DieId, target: &Target, units: &[Stored]) {
+        let is_metadata = [JOURNAL, CHECKPOINT, KEYS].contains(&units[0].mark.lpn);
+        self.nand.check_program(die, target, is_metadata);
+        let marks: Vec<Mark> = units.iter().map(|unit| unit.mark).collect();
+        self.ftl.note_marks(die, &marks);
     }
 
     /// What the program `operation` carries.
